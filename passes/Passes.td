@@ -96,6 +96,24 @@ def VerifyInputPass : VerifyPhasePass<"input"> {
 
 // Phase precision
 
+def FormAttentionPass : ModulePass<"td-form-attention"> {
+  let summary = "Makes attention one op where its scores would not stay in a cache";
+  let description = [{
+    Before: a pure @step in float32. After: products of queries and keys, perhaps scaled and masked, their softmax and
+    its products with values are one td.attention, and what the gradient is made of is one td.attention_grad, which
+    computes the weights again: what is in memory grows with the sequence, not with its square. The ops are found
+    whoever wrote them, layers::MultiHeadAttention or a model of its own (passes/attention/attention_pattern.h says
+    which); with dropout of the weights they stay apart. So they do where the scores of one example, 4 heads x queries x
+    keys bytes, fit into a core's second-level cache: products by the library are faster then. For CPUs.
+
+    ```
+    %x = td.batch_matmul %q, %k {transpose_b}       // [b, heads, queries, keys]
+    %w = td.softmax (td.mul %x, 0.125)         =>   %y, %m, %s = td.attention %q, %k, %v {scale = 0.125}
+    %y = td.batch_matmul %w, %v
+    ```
+  }];
+}
+
 def FoldBatchNormPass : ModulePass<"td-fold-batch-norm"> {
   let summary = "Gives multiplications and additions per channel, as batch norm with moving averages has them, to the "
                 # "kernel and the bias of the convolution or matmul beside them";
@@ -375,6 +393,18 @@ def LowerContractionsPass : ModulePass<"td-lower-contractions"> {
   }];
 }
 
+def LowerAttentionPass : ModulePass<"td-lower-attention"> {
+  let summary = "Gives attention the memory that its kernel works in";
+  let description = [{
+    Before: td.attention and td.attention_grad in maps. After: exec.attention and exec.attention_grad, with scratch
+    memory as a further result.
+
+    ```
+    %y, %m, %s = td.attention %q, %k, %v   =>   %y, %m, %s, %scratch = exec.attention %q, %k, %v
+    ```
+  }];
+}
+
 def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
   let summary = "Gives convolutions and matmuls to kernel libraries, with their epilogues, and packs weights once per "
                 # "step";
@@ -439,8 +469,8 @@ def OutlineContractionsPass : ModulePass<"td-outline-contractions"> {
   let description = [{
     Before: what td-expand-contractions and td-lower-contractions made. After: each of these ops is in a private
     func.func, which exec.launch runs where the op was. Nothing else fuses with them.
-    - exec.winograd ops and exec.packed_filter_grad: the kind is tile (rows of a microbatch) or, for the transform of a
-      kernel, split (parts of the kernel). Their epilogues are theirs already.
+    - exec.attention, exec.winograd ops and exec.packed_filter_grad: the kind is tile (rows of a microbatch) or, for the
+      transform of a kernel, split (parts of the kernel). Their epilogues are theirs already.
     - exec.weight_grad and exec.conv2d_weight_grad: the kind is block. They say how many lanes of how many rows they sum
       up, which is known now.
     - exec.direct_conv2d of more than 16 taps, with its bias and relu where these are its only uses. A kernel that fuses

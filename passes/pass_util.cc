@@ -1,8 +1,10 @@
 #include "passes/pass_util.h"
 
+#include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
 #include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/exec/dialect.h"
 
@@ -31,6 +33,13 @@ void EraseUnusedOperands(exec::MapMicrobatchesOp map) {
       maker = before;
     }
   }
+}
+
+std::optional<double> SplatOf(mlir::Value value) {
+  while (auto broadcast = value.getDefiningOp<td::BroadcastOp>()) value = broadcast.getInput();
+  mlir::DenseFPElementsAttr elements;
+  if (!mlir::matchPattern(value, mlir::m_Constant(&elements)) || !elements.isSplat()) return std::nullopt;
+  return elements.getSplatValue<llvm::APFloat>().convertToDouble();
 }
 
 std::string LocationName(mlir::Location loc) {

@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_PASS_UTIL_H_
 #define TANDEM_PASSES_PASS_UTIL_H_
 
+#include <optional>
 #include <string>
 
 #include "graph/ir/dialect.h"
@@ -31,6 +32,9 @@ void EraseUnusedOperands(exec::MapMicrobatchesOp map);
 // The attribute of a launch with the names of its results, where they are not those of the kernel's values: an array of
 // strings.
 inline constexpr llvm::StringLiteral kLaunchNames = "exec.names";
+
+// The number that every element of `value` is, where the program says so: a splat constant or its broadcast.
+std::optional<double> SplatOf(mlir::Value value);
 
 // The op's scoped name: the NameLoc inside its location, "" when there is none.
 std::string LocationName(mlir::Location loc);

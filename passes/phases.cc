@@ -11,10 +11,11 @@ const std::vector<Phase>& Phases() {
        {"td-drop-cross-replica", "canonicalize", "cse", "td-lift-variables", "canonicalize", "td-warn-batch-constants",
         "td-partition-step", "td-verify-input"}},
       {"precision",
-       "weights that batch norm scales, element types",
+       "attention as one op, weights that batch norm scales, element types",
        "Weights are scaled before they are rounded. Element types are final from here on: all-reduce counts bytes, and "
        "library ops and kernels are chosen by type.",
-       {"td-fold-batch-norm", "td-choose-contractions", "td-paint-precision", "td-verify-precision"}},
+       {"td-form-attention", "td-fold-batch-norm", "td-choose-contractions", "td-paint-precision",
+        "td-verify-precision"}},
       {"distribute",
        "microbatch map, all-reduce, buckets, numbers, replicas",
        "Composite ops fall apart before the maps are formed, because batch statistics become reductions over the "
@@ -28,8 +29,8 @@ const std::vector<Phase>& Phases() {
        "Activations are NHWC everywhere; weights are packed once per step, outside the maps, for the primitive that "
        "reads them. Library ops take their epilogues before loops are fused, since a fused loop costs another pass "
        "over memory.",
-       {"td-choose-contractions", "td-lower-contractions", "td-select-libraries", "td-take-gpu-epilogues", "cse",
-        "td-verify-layout"}},
+       {"td-choose-contractions", "td-lower-contractions", "td-lower-attention", "td-select-libraries",
+        "td-take-gpu-epilogues", "cse", "td-verify-layout"}},
       {"fusion",
        "clusters, outlined kernels, grouped updates",
        "Collectives are numbered again: one may have come to stand in front of another that it does not depend on.",

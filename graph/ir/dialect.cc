@@ -13,6 +13,7 @@ void TdDialect::initialize() {
   registerGatherOps();
   registerReduceOps();
   registerContractOps();
+  registerAttentionOps();
   registerPoolOps();
   registerNormOps();
   registerRandomOps();

@@ -23,6 +23,7 @@ def Td_Dialect : Dialect {
     void registerGatherOps();
     void registerReduceOps();
     void registerContractOps();
+    void registerAttentionOps();
     void registerPoolOps();
     void registerNormOps();
     void registerRandomOps();

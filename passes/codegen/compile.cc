@@ -17,6 +17,7 @@
 #include "base/threads.h"
 #include "llvm/IR/LLVMContext.h"
 #include "mlir/IR/Verifier.h"
+#include "passes/codegen/attention_kernel.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_math.h"
@@ -98,7 +99,8 @@ absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
 
 void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
   Stopwatch watch;
-  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!IsWinogradKernel(job.function));
+  const bool has_vectors = IsWinogradKernel(job.function) || IsAttentionKernel(job.function);
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!has_vectors);
   if (object.ok()) {
     job.kernel.seconds.assemble = object->assemble_seconds;
     job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/codegen/attention_kernel.h"
 #include "passes/codegen/conv_weight_grad_kernel.h"
 #include "passes/codegen/direct_conv_kernel.h"
 #include "passes/codegen/float_rules.h"
@@ -188,6 +189,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
   if (IsWinogradKernel(kernel)) {
     EmitWinogradKernel(kernel, symbol, *module, vector_bits, native_bfloat16);
+  } else if (IsAttentionKernel(kernel)) {
+    EmitAttentionKernel(kernel, symbol, *module, vector_bits);
   } else if (IsPackedKernel(kernel)) {
     EmitPackedKernel(kernel, symbol, *module);
   } else if (IsWeightGradKernel(kernel)) {

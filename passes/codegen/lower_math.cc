@@ -24,6 +24,13 @@ constexpr LibmName kLibm[] = {{"math.exp", "exp"},     {"math.exp2", "exp2"},  {
                               {"math.sin", "sin"},     {"math.cos", "cos"},    {"math.atan", "atan"},
                               {"math.atan2", "atan2"}, {"math.log10", "log10"}};
 
+// Of a scalar or of a vector's elements.
+const LibmName* FindLibm(mlir::Operation* op) {
+  if (!mlir::isa<mlir::math::MathDialect>(op->getDialect())) return nullptr;
+  const auto* found = llvm::find_if(kLibm, [&](const LibmName& n) { return op->getName().getStringRef() == n.op; });
+  return found == std::end(kLibm) ? nullptr : found;
+}
+
 bool IsBFloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF16(); }
 
 }  // namespace
@@ -32,7 +39,7 @@ absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16
   // The rewriter visits every op more than once, so most kernels are better off without it.
   bool functions = false, bfloat16 = false;
   module.walk([&](mlir::Operation* op) {
-    if (mlir::isa<mlir::math::MathDialect>(op->getDialect())) functions = functions || !LibmFunction(op).empty();
+    functions = functions || FindLibm(op) != nullptr;
     if (mlir::isa<mlir::arith::TruncFOp, mlir::arith::ExtFOp>(op)) {
       bfloat16 = bfloat16 || IsBFloat16(op->getResult(0).getType()) || IsBFloat16(op->getOperand(0).getType());
     }
@@ -55,10 +62,8 @@ absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16
 std::string LibmFunction(mlir::Operation* op) {
   const mlir::Type type = op->getResult(0).getType();
   if (!type.isF32() && !type.isF64()) return "";
-  for (const LibmName& libm : kLibm) {
-    if (op->getName().getStringRef() == libm.op) return std::string(libm.function) + (type.isF32() ? "f" : "");
-  }
-  return "";
+  const LibmName* libm = FindLibm(op);
+  return libm == nullptr ? "" : std::string(libm->function) + (type.isF32() ? "f" : "");
 }
 
 const std::vector<std::string>& LibmSymbols() {

@@ -13,6 +13,7 @@ def Exec_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerOps();
+    void registerAttentionOps();
     void registerDirectOps();
     void registerPackedOps();
     void registerWeightGradOps();

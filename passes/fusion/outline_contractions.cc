@@ -4,6 +4,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/channel_bias.h"
+#include "passes/exec/attention.h"
 #include "passes/exec/direct.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/exec/packed.h"
@@ -26,13 +27,13 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     if (!step) return;
     mlir::SymbolTable symbols(getOperation());
     const auto is_tiled = [](mlir::Operation* op) {
-      return mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
-                       exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
+      return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, exec::WinogradKernelOp, exec::WinogradConv2DOp,
+                       exec::WinogradInputGradOp, exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
     };
     for (mlir::Operation* op : Ops(step, is_tiled)) {
       const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
-      Outline({op}, op->getOperands(), mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd",
-              rows ? exec::KernelKind::kTile : exec::KernelKind::kSplit, symbols);
+      Outline({op}, op->getOperands(), KernelName(op), rows ? exec::KernelKind::kTile : exec::KernelKind::kSplit,
+              symbols);
     }
     OutlineWeightGrads(step, symbols);
     const auto is_own_kernel = [](mlir::Operation* op) {
@@ -43,6 +44,11 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
   }
 
  private:
+  static llvm::StringRef KernelName(mlir::Operation* op) {
+    if (mlir::isa<exec::AttentionOp, exec::AttentionGradOp>(op)) return "attention";
+    return mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd";
+  }
+
   static llvm::SmallVector<mlir::Operation*> Ops(mlir::func::FuncOp step,
                                                  llvm::function_ref<bool(mlir::Operation*)> wanted) {
     llvm::SmallVector<mlir::Operation*> ops;

@@ -8,7 +8,6 @@
 #include "graph/ir/norm.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/unary.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/precision/precision_painter.h"
@@ -94,14 +93,6 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     if (!rounded || !llvm::any_of(rounded.getUsers(), llvm::IsaPred<td::BatchMatMulOp>)) return;
     weights.replaceUsesWithIf(CastOf(rounded),
                               [&](mlir::OpOperand& use) { return use.getOwner() != rounded.getDefiningOp(); });
-  }
-
-  // The number that every element of `v` is, where the program says so.
-  static std::optional<double> SplatOf(mlir::Value v) {
-    while (auto broadcast = v.getDefiningOp<td::BroadcastOp>()) v = broadcast.getInput();
-    mlir::DenseFPElementsAttr elements;
-    if (!mlir::matchPattern(v, mlir::m_Constant(&elements)) || !elements.isSplat()) return std::nullopt;
-    return elements.getSplatValue<llvm::APFloat>().convertToDouble();
   }
 
   static mlir::Type WithElement(mlir::Value v, mlir::Type element) {

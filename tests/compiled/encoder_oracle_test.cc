@@ -20,14 +20,18 @@ std::vector<T> Numbers(const nlohmann::json& array) {
   return values;
 }
 
-TEST(EncoderOracle, LossesAndWeightsAreNumPys) {
+class EncoderOracle : public testing::TestWithParam<double> {};
+
+// With a cache that holds no scores, attention is one kernel.
+TEST_P(EncoderOracle, LossesAndWeightsAreNumPys) {
   std::ifstream file("tests/data/encoder_sgd.json");
   const nlohmann::json record = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(record.is_object()) << "tests/data/encoder_sgd.json is missing or no JSON";
   const int64_t batch = static_cast<int64_t>(record["steps"][0]["labels"].size());
   for (int devices : {1, 2}) {
     SCOPED_TRACE(devices);
-    absl::StatusOr<Program> program = Prepare(EncoderModel, {.devices = devices, .batch = batch / devices});
+    absl::StatusOr<Program> program =
+        Prepare(EncoderModel, {.devices = devices, .batch = batch / devices, .l2_bytes = GetParam()});
     ASSERT_TRUE(program.ok()) << program.status();
     size_t set = 0;
     for (const auto& [name, value] : program->Values()) {
@@ -57,6 +61,8 @@ TEST(EncoderOracle, LossesAndWeightsAreNumPys) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Caches, EncoderOracle, testing::Values(0, 1));
 
 }  // namespace
 }  // namespace tandem::compiled

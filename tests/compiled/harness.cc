@@ -87,6 +87,16 @@ void ExpectClose(const std::string& what, const HostTensor& got, const HostTenso
                 << ":" << values;
 }
 
+// CompileOptions.machine_model for the target's machine with such a cache.
+absl::StatusOr<std::string> MachineWithCache(const std::string& target, double l2_bytes) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<CompileTarget> parsed, ParseTarget(target));
+  TD_ASSIGN_OR_RETURN(MachineModel model, BuiltInMachineModel(parsed->MachineModelName()));
+  model.l2_bytes = l2_bytes;
+  const std::string file = absl::StrCat(testing::TempDir(), "/cache_of_", l2_bytes, ".txt");
+  TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(file, MachineModelText(model)));
+  return file;
+}
+
 }  // namespace
 
 TensorMap Program::Values() const {
@@ -132,6 +142,9 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   compile.target = options.target;
   compile.contractions = options.contractions;
   if (options.precision == Precision::kMixedBfloat16) compile.machine_model = MachineForBFloat16(options.target);
+  if (options.l2_bytes > 0) {
+    TD_ASSIGN_OR_RETURN(compile.machine_model, MachineWithCache(options.target, options.l2_bytes));
+  }
   compile.kernel_cache_dir = options.kernel_cache_dir;
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));
   p.variables = std::make_shared<VariableStore>(options.devices);

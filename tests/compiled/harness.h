@@ -43,6 +43,7 @@ struct Options {
   std::string target = "cpu:native";
   std::vector<std::string> contractions;  // as in CompileOptions
   std::string kernel_cache_dir;           // empty: every kernel is compiled anew
+  double l2_bytes = 0;                    // of the machine that is compiled for; 0: of the target's
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.
   std::map<std::string, std::pair<double, double>> ranges;
   // Of the largest magnitude of a value; for a variable, of its largest change in the step.

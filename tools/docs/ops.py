@@ -15,6 +15,7 @@ TD_FAMILIES = [
     ("gather", "Rows by index"),
     ("reduce", "Reductions"),
     ("contract", "Matmul and convolution"),
+    ("attention", "Attention"),
     ("pool", "Pooling"),
     ("norm", "Softmax, cross-entropy, batch moments and layer norm"),
     ("random", "Random numbers"),
@@ -23,6 +24,7 @@ TD_FAMILIES = [
 ]
 EXEC_FAMILIES = [
     ("ops", "Maps, launches, calls and collectives"),
+    ("attention", "Attention in generated kernels"),
     ("direct", "Convolutions inside generated kernels"),
     ("winograd", "Convolutions by fewer multiplications"),
     ("packed", "Convolutions by a matrix unit"),

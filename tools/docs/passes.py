@@ -35,6 +35,7 @@ def pass_text(record, phase):
     argument = record["argument"]
     verifies = "VerifyPhasePass" in record["!superclasses"]
     folder = "contraction" if argument.endswith("-contractions") and phase != "fusion" else phase
+    folder = "attention" if argument.endswith("-attention") else folder
     source = "verify_phase" if verifies else folder + "/" + argument[3:].replace("-", "_")
     return ["### `%s`" % argument, "", *textwrap.wrap(record["summary"] + ".", 120, break_on_hyphens=False), "",
             textwrap.dedent(record["description"].lstrip("\n")).rstrip(), "",

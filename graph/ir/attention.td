@@ -1,0 +1,52 @@
+// Attention whose scores are in memory for some queries at a time only: made by td-form-attention.
+include "graph/ir/td_base.td"
+
+class Td_AttentionFamilyOp<string mnemonic>
+    : Td_PureOp<mnemonic, [
+        DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
+        DeclareOpInterfaceMethods<Td_CostOp>]>;
+
+def Td_AttentionOp : Td_AttentionFamilyOp<"attention"> {
+  let summary = "mixtures of values by the softmax of scaled products of queries and keys";
+  let description = [{
+    softmax(scale * query key^T) value for every head (Vaswani et al. 2017). Queries are [b, queries, heads, size] with
+    `heads_inside`, as dense layers give them, else [b, heads, queries, size]; keys and values lie alike. With `causal`
+    a query does not attend to later positions. Where `keep`, [b, keys] or [b, queries, keys], is false, the score is
+    `low`, whatever query and key are; with `keep` so are those of later positions, and without it their weights are 0.
+
+    The other results are the largest score of every query and the sum of exp(score - largest) over its keys, from which
+    td.attention_grad computes the weights again.
+    ```mlir
+    %y, %m, %s = td.attention %q, %k, %v {scale = 1.250000e-01, heads_inside}
+        : (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>) -> (tensor<?x128x4x64xf32>, tensor<?x4x128xf32>, tensor<?x4x128xf32>)
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[F32]>:$query, RankedTensorOf<[F32]>:$key, RankedTensorOf<[F32]>:$value,
+                       Optional<Td_BoolTensor>:$keep, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$low,
+                       UnitAttr:$causal, UnitAttr:$heads_inside);
+  let results = (outs RankedTensorOf<[F32]>:$output, RankedTensorOf<[F32]>:$largest, RankedTensorOf<[F32]>:$sum);
+  let assemblyFormat = "$query `,` $key `,` $value (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Td_AttentionGradOp : Td_AttentionFamilyOp<"attention_grad"> {
+  let summary = "gradients of td.attention to queries, keys and values";
+  let description = [{
+    `dy` is the gradient of `output`; `largest` and `sum` are the other results of td.attention. Weights P are computed
+    again, and with dP = dy value^T and D, the sum of dy * output of a query, gradients of scores are P (dP - D) (Dao et
+    al. 2022, algorithm 4), and 0 where `keep` is false.
+    ```mlir
+    %dq, %dk, %dv = td.attention_grad %q, %k, %v, %y, %m, %s, %dy {scale = 1.250000e-01, heads_inside}
+        : (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x4x128xf32>, tensor<?x4x128xf32>, tensor<?x128x4x64xf32>)
+        -> (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>)
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[F32]>:$query, RankedTensorOf<[F32]>:$key, RankedTensorOf<[F32]>:$value,
+                       RankedTensorOf<[F32]>:$output, RankedTensorOf<[F32]>:$largest, RankedTensorOf<[F32]>:$sum,
+                       RankedTensorOf<[F32]>:$dy, Optional<Td_BoolTensor>:$keep, F64Attr:$scale,
+                       DefaultValuedAttr<F64Attr, "0.0">:$low, UnitAttr:$causal, UnitAttr:$heads_inside);
+  let results = (outs RankedTensorOf<[F32]>:$dquery, RankedTensorOf<[F32]>:$dkey, RankedTensorOf<[F32]>:$dvalue);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $output `,` $largest `,` $sum `,` $dy (`keep` $keep^)? attr-dict `:`
+    functional-type(operands, results)
+  }];
+}

@@ -1,0 +1,61 @@
+// td-form-attention, as Passes.td describes it.
+#include "graph/ir/attention.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/analysis/measure_step.h"
+#include "passes/attention/attention_pattern.h"
+#include "passes/pass_util.h"
+#include "passes/passes.h"
+#include "passes/target/target.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_FORMATTENTIONPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> {
+ public:
+  void runOnOperation() final {
+    mlir::func::FuncOp step = StepFunction(getOperation());
+    if (!step || !TargetOf(getOperation())->generates_contractions()) return;
+    absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
+    if (!machine.ok()) {
+      getOperation()->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
+    mlir::Block& body = step.getBody().front();
+    for (auto softmax : body.getOps<td::SoftmaxOp>()) {
+      std::optional<AttentionPattern> p = FindAttention(softmax);
+      if (p && sizeof(float) * static_cast<double>(p->shape().scores()) > machine->l2_bytes) Form(*p);
+    }
+    for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
+      if (mlir::isOpTriviallyDead(&op)) op.erase();
+    }
+  }
+
+ private:
+  // Nothing reads the ops that it replaces then.
+  static void Form(AttentionPattern& p) {
+    mlir::OpBuilder b(p.output);
+    auto forward = b.create<td::AttentionOp>(p.output.getLoc(), p.query, p.key, p.value, p.keep, llvm::APFloat(p.scale),
+                                             llvm::APFloat(p.low), p.causal, p.heads_inside);
+    Replace(p.output, forward.getOutput());
+    if (!p.dy) return;
+    b.setInsertionPoint(p.first_of_gradient);
+    auto backward = b.create<td::AttentionGradOp>(
+        p.first_of_gradient->getLoc(), p.query, p.key, p.value, forward.getOutput(), forward.getLargest(),
+        forward.getSum(), p.dy, p.keep, llvm::APFloat(p.scale), llvm::APFloat(p.low), p.causal, p.heads_inside);
+    Replace(p.dquery, backward.getDquery());
+    Replace(p.dkey, backward.getDkey());
+    Replace(p.dvalue, backward.getDvalue());
+  }
+
+  static void Replace(td::BatchMatMulOp op, mlir::Value by) {
+    if (op) op.getResult().replaceAllUsesWith(by);
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

@@ -1,0 +1,66 @@
+// What kernels of attention keep in memory beside operands and results. Free of MLIR types.
+#ifndef TANDEM_PASSES_EXEC_ATTENTION_SCRATCH_H_
+#define TANDEM_PASSES_EXEC_ATTENTION_SCRATCH_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "graph/ir/attention_shape.h"
+
+namespace tandem {
+
+// Queries whose scores are in memory together, and columns of a packed matrix that lie together: [columns / kPanel]
+// [row][kPanel], the last panel narrower.
+inline constexpr int64_t kAttentionQueries = 48, kAttentionPanel = 64;
+
+// Offsets in floats into the scratch memory of a kernel, which works on one head of one example at a time. Rows are
+// padded to whole cache lines. Products may touch a few rows behind the last one.
+struct AttentionScratch {
+  int64_t keys = 0, size = 0, value_size = 0;  // padded
+  int64_t score_row = 0;                       // from one query's scores to the next one's
+  int64_t query = 0;                           // [queries of a block][size]
+  int64_t keys_across = 0;                     // [size][keys] in panels
+  int64_t scores = 0;                          // [queries of a block][keys], then weights
+  int64_t values = 0;                          // forward: [keys][value_size] in panels
+  int64_t output = 0;                          // forward: [queries of a block][value_size]
+  int64_t keys_down = 0;                       // gradient: [keys][size] in panels
+  int64_t values_across = 0;                   // gradient: [value_size][keys] in panels
+  int64_t dy = 0;                              // gradient: [queries of a block][value_size]
+  int64_t dscores = 0;                         // gradient: as scores
+  int64_t dquery = 0;                          // gradient: as query
+  int64_t dkey = 0, dvalue = 0;                // gradient: [keys][size], [keys][value_size]
+  int64_t floats = 0;                          // in all
+
+  AttentionScratch(const AttentionShape& s, bool gradient)
+      : keys(Up(s.keys)), size(Up(s.size)), value_size(Up(s.value_size)), score_row(keys + kLine) {
+    const int64_t block = std::min(s.queries, kAttentionQueries) + kSlack, all_keys = keys + kSlack;
+    query = Take(block * size);
+    keys_across = Take(s.size * keys);
+    scores = Take(block * score_row);
+    if (gradient) {
+      keys_down = Take(s.keys * size);
+      values_across = Take(s.value_size * keys);
+      dy = Take(block * value_size);
+      dscores = Take(block * score_row);
+      dquery = Take(block * size);
+      dkey = Take(all_keys * size);
+      dvalue = Take(all_keys * value_size);
+    } else {
+      values = Take(s.keys * value_size);
+      output = Take(block * value_size);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLine = 16, kSlack = 16;
+  static int64_t Up(int64_t n) { return (n + kLine - 1) / kLine * kLine; }
+  int64_t Take(int64_t count) {
+    const int64_t at = floats;
+    floats += Up(count);
+    return at;
+  }
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_EXEC_ATTENTION_SCRATCH_H_
