@@ -144,7 +144,9 @@ class Finder {
       }
     }
     if (p_.dvalue && !TakeDy(p_.dvalue.getB(), p_.dvalue)) return false;
-    return p_.dy && (!scores_grad || FindProducts(scores_grad)) && weights_users_ == UsersOf(weights);
+    // The gradient reads the output: what looks like one and comes before it is something else.
+    return p_.dy && p_.output->isBeforeInBlock(p_.first_of_gradient) && (!scores_grad || FindProducts(scores_grad)) &&
+           weights_users_ == UsersOf(weights);
   }
 
   static Value OtherOperand(mlir::Operation* op, Value one) { return op->getOperand(op->getOperand(0) == one ? 1 : 0); }

@@ -88,3 +88,17 @@ func.func @step(%x: tensor<?x8x512x16xf32>, %z: tensor<?x2x32x16xf32>) -> (tenso
   %3 = td.batch_matmul %2, %z : tensor<?x2x32x32xf32>, tensor<?x2x32x16xf32> -> tensor<?x2x32x16xf32>
   return %y, %p, %3 : tensor<?x8x512x16xf32>, tensor<?x8x512x512xf32>, tensor<?x2x32x16xf32>
 }
+
+// -----
+
+// What looks like a gradient comes before the output.
+// CHECK-LABEL: func.func @step
+// CHECK: td.softmax
+// CHECK-NOT: td.attention
+func.func @step(%x: tensor<?x8x512x16xf32>, %dy: tensor<?x8x512x16xf32>) -> (tensor<?x8x512x16xf32>, tensor<?x8x512x16xf32>) {
+  %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x8x512x16xf32>, tensor<?x8x512x16xf32> -> tensor<?x8x512x512xf32>
+  %p = td.softmax %0 : tensor<?x8x512x512xf32>
+  %dv = td.batch_matmul %p, %dy {transpose_a = true} : tensor<?x8x512x512xf32>, tensor<?x8x512x16xf32> -> tensor<?x8x512x16xf32>
+  %y = td.batch_matmul %p, %x : tensor<?x8x512x512xf32>, tensor<?x8x512x16xf32> -> tensor<?x8x512x16xf32>
+  return %y, %dv : tensor<?x8x512x16xf32>, tensor<?x8x512x16xf32>
+}
