@@ -49,7 +49,10 @@ RankedTensorType RowsType(Value query, const AttentionShape& s, int64_t position
   return s.heads_inside ? TypeLike(query, {positions, s.heads, width}) : TypeLike(query, {s.heads, positions, width});
 }
 
-RankedTensorType StatisticType(Value query, const AttentionShape& s) { return TypeLike(query, {s.heads, s.queries}); }
+RankedTensorType StatisticType(Value query, const AttentionShape& s) {
+  return mlir::cast<RankedTensorType>(
+      TypeLike(query, {s.heads, s.queries}).clone(mlir::Float32Type::get(query.getContext())));
+}
 
 // `keep` is null where there is none.
 llvm::LogicalResult CheckOperands(std::optional<mlir::Location> loc, Value query, Value key, Value value, Value keep,

@@ -6,6 +6,10 @@ class Td_AttentionFamilyOp<string mnemonic>
         DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
         DeclareOpInterfaceMethods<Td_CostOp>]>;
 
+// Queries, keys and values, and what is made like them.
+def Td_AttentionRows : RankedTensorOf<[F32, BF16]>;
+def Td_AttentionStatistic : RankedTensorOf<[F32]>;
+
 def Td_AttentionOp : Td_AttentionFamilyOp<"attention"> {
   let summary = "mixtures of values by the softmax of scaled products of queries and keys";
   let description = [{
@@ -15,16 +19,16 @@ def Td_AttentionOp : Td_AttentionFamilyOp<"attention"> {
     `low`, whatever query and key are; with `keep` so are those of later positions, and without it their weights are 0.
 
     The other results are the largest score of every query and the sum of exp(score - largest) over its keys, from which
-    td.attention_grad computes the weights again.
+    td.attention_grad computes the weights again: float32 in any case. The rows are all float32 or all bfloat16.
     ```mlir
     %y, %m, %s = td.attention %q, %k, %v {scale = 1.250000e-01, heads_inside}
         : (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>) -> (tensor<?x128x4x64xf32>, tensor<?x4x128xf32>, tensor<?x4x128xf32>)
     ```
   }];
-  let arguments = (ins RankedTensorOf<[F32]>:$query, RankedTensorOf<[F32]>:$key, RankedTensorOf<[F32]>:$value,
+  let arguments = (ins Td_AttentionRows:$query, Td_AttentionRows:$key, Td_AttentionRows:$value,
                        Optional<Td_BoolTensor>:$keep, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$low,
                        UnitAttr:$causal, UnitAttr:$heads_inside);
-  let results = (outs RankedTensorOf<[F32]>:$output, RankedTensorOf<[F32]>:$largest, RankedTensorOf<[F32]>:$sum);
+  let results = (outs Td_AttentionRows:$output, Td_AttentionStatistic:$largest, Td_AttentionStatistic:$sum);
   let assemblyFormat = "$query `,` $key `,` $value (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -40,11 +44,11 @@ def Td_AttentionGradOp : Td_AttentionFamilyOp<"attention_grad"> {
         -> (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>)
     ```
   }];
-  let arguments = (ins RankedTensorOf<[F32]>:$query, RankedTensorOf<[F32]>:$key, RankedTensorOf<[F32]>:$value,
-                       RankedTensorOf<[F32]>:$output, RankedTensorOf<[F32]>:$largest, RankedTensorOf<[F32]>:$sum,
-                       RankedTensorOf<[F32]>:$dy, Optional<Td_BoolTensor>:$keep, F64Attr:$scale,
+  let arguments = (ins Td_AttentionRows:$query, Td_AttentionRows:$key, Td_AttentionRows:$value,
+                       Td_AttentionRows:$output, Td_AttentionStatistic:$largest, Td_AttentionStatistic:$sum,
+                       Td_AttentionRows:$dy, Optional<Td_BoolTensor>:$keep, F64Attr:$scale,
                        DefaultValuedAttr<F64Attr, "0.0">:$low, UnitAttr:$causal, UnitAttr:$heads_inside);
-  let results = (outs RankedTensorOf<[F32]>:$dquery, RankedTensorOf<[F32]>:$dkey, RankedTensorOf<[F32]>:$dvalue);
+  let results = (outs Td_AttentionRows:$dquery, Td_AttentionRows:$dkey, Td_AttentionRows:$dvalue);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $output `,` $largest `,` $sum `,` $dy (`keep` $keep^)? attr-dict `:`
     functional-type(operands, results)

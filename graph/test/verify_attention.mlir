@@ -42,3 +42,21 @@ func.func @gradient(%q: tensor<?x2x4x8xf32>, %m: tensor<?x2x4xf32>, %dy: tensor<
   %dq, %dk, %dv = "td.attention_grad"(%q, %q, %q, %q, %m, %m, %dy) {scale = 1.0 : f64} : (tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>, tensor<?x2x4xf32>, tensor<?x2x4xf32>, tensor<?x2x4x7xf32>) -> (tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>)
   return
 }
+
+// -----
+
+func.func @rows(%q: tensor<?x2x4x8xbf16>, %k: tensor<?x2x4x8xf32>) {
+  // expected-error @+2 {{keys [b,2,4,8] and values [b,2,4,8] do not fit queries [b,2,4,8]}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %y, %m, %s = "td.attention"(%q, %k, %k) {scale = 1.0 : f64} : (tensor<?x2x4x8xbf16>, tensor<?x2x4x8xf32>, tensor<?x2x4x8xf32>) -> (tensor<?x2x4x8xbf16>, tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @statistics(%q: tensor<?x2x4x8xbf16>) {
+  %y, %m, %s = td.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>) -> (tensor<?x2x4x8xbf16>, tensor<?x2x4xf32>, tensor<?x2x4xf32>)
+  // expected-error @+1 {{operand #4 must be ranked tensor of 32-bit float values}}
+  %dq, %dk, %dv = "td.attention_grad"(%q, %q, %q, %y, %y, %s, %y) {scale = 1.0 : f64} : (tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4xf32>, tensor<?x2x4x8xbf16>) -> (tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>, tensor<?x2x4x8xbf16>)
+  return
+}

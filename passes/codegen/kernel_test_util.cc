@@ -170,6 +170,7 @@ absl::Status TestKernel::Load(mlir::func::FuncOp function, const std::string& ta
 
 absl::Status TestKernel::LoadForGpu() {
   GpuCompileOptions options;
+  options.archs = GpuArchsFor(function_, 90);
   options.rows = kGpuRows;
   options.walk = true;
   TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());

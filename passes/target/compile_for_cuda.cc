@@ -70,8 +70,7 @@ class CudaCompileTarget final : public CompileTarget {
   absl::StatusOr<MachineCode> MakeCode(mlir::ModuleOp module, const CompileOptions& options,
                                        const std::string& kernel_dir) const override {
     GpuCompileOptions gpu;
-    // Code for the first one runs on every newer GPU too.
-    gpu.archs = sm_ >= 90 ? std::vector<int>{75, 90} : std::vector<int>{75};
+    gpu.archs = GpuArchsFor(module, sm_);
     gpu.rows = options.batch_per_replica;
     gpu.threads = options.threads;
     gpu.cache = KernelCache(kernel_dir);

@@ -197,6 +197,17 @@ absl::Status Annotated(const absl::Status& status, const std::string& name) {
 
 }  // namespace
 
+std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm) {
+  const bool matrices = kernels
+                            ->walk([](mlir::func::FuncOp f) {
+                              const bool found = exec::GetKernelKind(f) && IsMatrixKernel(f);
+                              return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+                            })
+                            .wasInterrupted();
+  const int oldest = matrices ? 80 : 75;
+  return sm >= 90 ? std::vector<int>{oldest, 90} : std::vector<int>{oldest};
+}
+
 absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options) {
   for (int arch : options.archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
   LoadCodegenDialects(*module.getContext());

@@ -15,6 +15,10 @@
 
 namespace tandem {
 
+// The architectures that kernels (one, or all of a module) need code for on GPUs of compute capability sm / 10: that of
+// the oldest GPU that runs them, and where `sm` has more instructions, that of the first that has.
+std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm);
+
 struct GpuCompileOptions {
   std::vector<int> archs = {75, 90};  // an image each, ascending
   int64_t rows = 1;                   // of the batch that one device takes at most
@@ -49,7 +53,7 @@ struct CompiledGpuKernels {
 
 // Compiles every func.func with the attribute `td.kernel`. The same module and options give the same bytes.
 // Errors: InvalidArgument for an architecture that no code can be made for; Unimplemented for kernels of kinds that GPU
-// programs do not have (tile, split), with the kernel's name.
+// programs do not have (split, and tile but for attention), with the kernel's name.
 absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options);
 
 // One kernel, without the cache.

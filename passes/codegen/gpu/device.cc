@@ -38,6 +38,35 @@ mlir::Value Device::Shared(mlir::Location loc) {
   return Call(loc, kSharedFunction, LLVM::LLVMPointerType::get(b_.getContext()), {});
 }
 
+mlir::Value Device::Exp(mlir::Location loc, mlir::Value x) { return Call(loc, kExpFunction, b_.getF32Type(), {x}); }
+
+mlir::Value Device::PackBFloat16(mlir::Location loc, mlir::Value low, mlir::Value high) {
+  return Call(loc, kPackBFloat16Function, b_.getI32Type(), {low, high});
+}
+
+std::array<mlir::Value, 4> Device::Elements(mlir::Location loc, mlir::Value vector) {
+  std::array<mlir::Value, 4> elements;
+  for (int i = 0; i < 4; ++i) elements[i] = b_.create<LLVM::ExtractElementOp>(loc, vector, Place(loc, i));
+  return elements;
+}
+
+mlir::Value Device::Place(mlir::Location loc, int i) {
+  return b_.create<LLVM::ConstantOp>(loc, b_.getI32Type(), b_.getI32IntegerAttr(i));
+}
+
+Device::Pairs Device::LoadMatrices(mlir::Location loc, mlir::Value address, bool transposed) {
+  const llvm::StringRef name = transposed ? kLoadTransposedFunction : kLoadMatricesFunction;
+  return Elements(loc, Call(loc, name, mlir::VectorType::get({4}, b_.getI32Type()), {address}));
+}
+
+std::array<mlir::Value, 4> Device::MultiplyAdd(mlir::Location loc, const Pairs& a, mlir::Value b_first,
+                                               mlir::Value b_second, llvm::ArrayRef<mlir::Value> c) {
+  const mlir::Type type = mlir::VectorType::get({4}, b_.getF32Type());
+  mlir::Value sums = b_.create<LLVM::UndefOp>(loc, type);
+  for (int i = 0; i < 4; ++i) sums = b_.create<LLVM::InsertElementOp>(loc, sums, c[i], Place(loc, i));
+  return Elements(loc, Call(loc, kMultiplyAddFunction, type, {a[0], a[1], a[2], a[3], b_first, b_second, sums}));
+}
+
 mlir::Value Device::ShuffleXor(mlir::Location loc, mlir::Value value, int mask) {
   mlir::Type type = value.getType(), i32 = b_.getI32Type(), i64 = b_.getI64Type();
   unsigned bits = type.getIntOrFloatBitWidth();

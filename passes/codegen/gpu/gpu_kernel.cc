@@ -167,8 +167,8 @@ bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t r
 
 absl::Status GpuKernelBuilder::Emit() {
   const bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat,
-             once = kind_ == exec::KernelKind::kOnce;
-  if (!elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
+             once = kind_ == exec::KernelKind::kOnce, matrices = IsMatrixKernel(kernel_);
+  if (!matrices && !elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
     return absl::UnimplementedError(absl::StrCat(
         "kernel ", symbol_, " of kind \"", exec::stringifyKernelKind(kind_).str(), "\" cannot be compiled for GPUs"));
   }
@@ -185,7 +185,9 @@ absl::Status GpuKernelBuilder::Emit() {
   }
   index_bits_ = 32;
   const bool reduces = llvm::any_of(kernel_.getBody().front(), [](mlir::Operation& op) { return IsReduceOp(&op); });
-  if (elementwise || (once && !reduces)) {
+  if (matrices) {
+    EmitAttentionKernel();
+  } else if (elementwise || (once && !reduces)) {
     EmitLoopKernel();
   } else if (FitsColumns()) {
     EmitColumnKernel();

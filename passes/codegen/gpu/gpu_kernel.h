@@ -34,6 +34,9 @@ struct GpuKernel {
   int index_bits = 64;  // the width that values of type index may be lowered to
 };
 
+// Whether the kernel multiplies matrices of bfloat16 numbers (attention), which takes a GPU of compute capability 8.0.
+bool IsMatrixKernel(mlir::func::FuncOp kernel);
+
 // The entry `symbol`, and where sums over blocks remain the one of `plan.finish_symbol`, with parameters
 //   (ptr arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard)
 // Threads are what gpu/device.h gives. `rows`: the most rows of the batch that a launch may have; a row is found at the

@@ -120,6 +120,9 @@ class GpuKernelBuilder {
   // Whether 64 bits are enough for the keys of an argmax; else every result is one thread's.
   bool HasArgMaxKeys(mlir::Operation* op, const Reduction& reduction) const;
 
+  // attention.cc
+  void EmitAttentionKernel();
+
   // grid_reduce.cc
   bool ReducesOverGrid() const;
   void EmitGridReduceKernel();

@@ -21,6 +21,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "passes/codegen/gpu/device.h"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -41,7 +42,8 @@ struct Arch {
   const char* features;
   const char* version;
 };
-constexpr Arch kArchs[] = {{75, "sm_75", "+ptx75", "7.5"}, {90, "sm_90", "+ptx78", "7.8"}};
+constexpr Arch kArchs[] = {
+    {75, "sm_75", "+ptx75", "7.5"}, {80, "sm_80", "+ptx75", "7.5"}, {90, "sm_90", "+ptx78", "7.8"}};
 
 const Arch* FindArch(int number) {
   for (const Arch& arch : kArchs) {
@@ -58,6 +60,12 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.barrier0()
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+declare float @llvm.nvvm.ex2.approx.ftz.f(float)
+declare <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float, float)
+declare {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr addrspace(3))
+declare {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3(ptr addrspace(3))
+declare {float, float, float, float} @llvm.nvvm.mma.m16n8k16.row.col.bf16(
+    i32, i32, i32, i32, i32, i32, float, float, float, float)
 define i32 @td_thread() alwaysinline {
   %r = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !0
   ret i32 %r
@@ -80,6 +88,59 @@ define i32 @td_shuffle_xor(i32 %value, i32 %mask) alwaysinline convergent {
 }
 define ptr @td_shared() alwaysinline {
   ret ptr addrspacecast (ptr addrspace(3) @$0 to ptr)
+}
+define float @td_exp(float %x) alwaysinline {
+  %y = fmul float %x, 0x3FF7154760000000
+  %r = call float @llvm.nvvm.ex2.approx.ftz.f(float %y)
+  ret float %r
+}
+define i32 @td_pack_bf16(float %low, float %high) alwaysinline {
+  %pair = call <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float %high, float %low)
+  %r = bitcast <2 x bfloat> %pair to i32
+  ret i32 %r
+}
+define <4 x i32> @td_load_matrices(ptr %address) alwaysinline convergent {
+  %shared = addrspacecast ptr %address to ptr addrspace(3)
+  %r = call {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr addrspace(3) %shared) convergent
+  %r0 = extractvalue {i32, i32, i32, i32} %r, 0
+  %r1 = extractvalue {i32, i32, i32, i32} %r, 1
+  %r2 = extractvalue {i32, i32, i32, i32} %r, 2
+  %r3 = extractvalue {i32, i32, i32, i32} %r, 3
+  %v0 = insertelement <4 x i32> undef, i32 %r0, i32 0
+  %v1 = insertelement <4 x i32> %v0, i32 %r1, i32 1
+  %v2 = insertelement <4 x i32> %v1, i32 %r2, i32 2
+  %v3 = insertelement <4 x i32> %v2, i32 %r3, i32 3
+  ret <4 x i32> %v3
+}
+define <4 x i32> @td_load_transposed(ptr %address) alwaysinline convergent {
+  %shared = addrspacecast ptr %address to ptr addrspace(3)
+  %r = call {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3(ptr addrspace(3) %shared) convergent
+  %r0 = extractvalue {i32, i32, i32, i32} %r, 0
+  %r1 = extractvalue {i32, i32, i32, i32} %r, 1
+  %r2 = extractvalue {i32, i32, i32, i32} %r, 2
+  %r3 = extractvalue {i32, i32, i32, i32} %r, 3
+  %v0 = insertelement <4 x i32> undef, i32 %r0, i32 0
+  %v1 = insertelement <4 x i32> %v0, i32 %r1, i32 1
+  %v2 = insertelement <4 x i32> %v1, i32 %r2, i32 2
+  %v3 = insertelement <4 x i32> %v2, i32 %r3, i32 3
+  ret <4 x i32> %v3
+}
+define <4 x float> @td_multiply_add(i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, <4 x float> %c) alwaysinline convergent {
+  %c0 = extractelement <4 x float> %c, i32 0
+  %c1 = extractelement <4 x float> %c, i32 1
+  %c2 = extractelement <4 x float> %c, i32 2
+  %c3 = extractelement <4 x float> %c, i32 3
+  %r = call {float, float, float, float} @llvm.nvvm.mma.m16n8k16.row.col.bf16(
+      i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, float %c0, float %c1, float %c2, float %c3) convergent
+  %r0 = extractvalue {float, float, float, float} %r, 0
+  %r1 = extractvalue {float, float, float, float} %r, 1
+  %r2 = extractvalue {float, float, float, float} %r, 2
+  %r3 = extractvalue {float, float, float, float} %r, 3
+  %v0 = insertelement <4 x float> undef, float %r0, i32 0
+  %v1 = insertelement <4 x float> %v0, float %r1, i32 1
+  %v2 = insertelement <4 x float> %v1, float %r2, i32 2
+  %v3 = insertelement <4 x float> %v2, float %r3, i32 3
+  ret <4 x float> %v3
 }
 !0 = !{i32 0, i32 1024}
 !1 = !{i32 0, i32 2147483647}
@@ -203,12 +264,17 @@ absl::StatusOr<std::string> Emit(llvm::Module& module, const Arch& arch) {
 absl::Status CheckPtxArch(int arch) {
   if (FindArch(arch) != nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("no code can be made for sm_", arch, ": use sm_75, which runs on every newer GPU, or sm_90"));
+      absl::StrCat("no code can be made for sm_", arch, ": use sm_75, which runs on every newer GPU, sm_80 or sm_90"));
 }
 
 absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, const std::vector<PtxEntry>& entries,
                                                       int64_t shared_bytes, const std::vector<int>& archs) {
-  for (int arch : archs) TD_RETURN_IF_ERROR(CheckPtxArch(arch));
+  for (int arch : archs) {
+    TD_RETURN_IF_ERROR(CheckPtxArch(arch));
+    if (arch < 80 && module.getFunction(kMultiplyAddFunction) != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("sm_", arch, " has no products of bfloat16 matrices: use sm_80"));
+    }
+  }
   TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(kArchs[0]));
   module.setTargetTriple(kTriple);
   module.setDataLayout(machine->createDataLayout());

@@ -13,7 +13,8 @@
 
 namespace tandem {
 
-// Compute capabilities (times 10) that code is made for: 75 runs on every GPU since Turing, 90 since Hopper.
+// Compute capabilities (times 10) that code is made for: 75 runs on every GPU since Turing, 80 since Ampere, 90 since
+// Hopper.
 // InvalidArgument for any other: LLVM ends the process when it is given one it does not know.
 absl::Status CheckPtxArch(int arch);
 
@@ -25,8 +26,9 @@ struct PtxEntry {
 };
 
 // PTX without a header for each of `archs`, written once where their code cannot differ. `module` may call the
-// functions of gpu/device.h; `shared_bytes` is the size of the memory that td_shared() gives. Internal when the code
-// would need a library, local memory or a call.
+// functions of gpu/device.h; `shared_bytes` is the size of the memory that td_shared() gives. InvalidArgument for an
+// architecture without an instruction that it needs, Internal when the code would need a library, local memory or a
+// call.
 absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, const std::vector<PtxEntry>& entries,
                                                       int64_t shared_bytes, const std::vector<int>& archs);
 

@@ -96,8 +96,9 @@ TEST(PtxBFloat16Test, RoundsInOneInstructionFromSm90On) {
 
 TEST(PtxArchTest, OthersThanTheKnownAreAnError) {
   EXPECT_TRUE(CheckPtxArch(75).ok());
+  EXPECT_TRUE(CheckPtxArch(80).ok());
   EXPECT_TRUE(CheckPtxArch(90).ok());
-  for (int arch : {0, 70, 80, 100, 999}) {
+  for (int arch : {0, 70, 86, 100, 999}) {
     EXPECT_EQ(CheckPtxArch(arch).code(), absl::StatusCode::kInvalidArgument) << arch;
   }
 }

@@ -61,6 +61,7 @@ absl::StatusOr<std::vector<PtxasKernel>> RunPtxas(const std::string& ptxas, cons
 
 std::vector<std::string> GpusOfImage(int image_arch) {
   if (image_arch == 75) return {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
+  if (image_arch == 80) return {"sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
   return {"sm_90"};
 }
 

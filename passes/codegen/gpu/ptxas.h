@@ -22,7 +22,7 @@ struct PtxasKernel {
 absl::StatusOr<std::vector<PtxasKernel>> RunPtxas(const std::string& ptxas, const std::string& ptx,
                                                   const std::string& arch, const std::string& dir);
 
-// GPUs that an image for `image_arch` (75 or 90) must be accepted for, by ptxas of CUDA 13.
+// GPUs that an image for `image_arch` (75, 80 or 90) must be accepted for, by ptxas of CUDA 13.
 std::vector<std::string> GpusOfImage(int image_arch);
 
 }  // namespace tandem

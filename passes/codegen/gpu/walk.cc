@@ -37,7 +37,8 @@ void AddNumber(llvm::Module& module, const std::string& name, int64_t value) {
 absl::StatusOr<std::string> CompileToWalk(llvm::Module& module, const std::vector<std::string>& entries,
                                           int64_t shared_bytes, const CpuTarget& target) {
   bool syncs = false;
-  for (const char* name : {kSyncBlockFunction, kSyncWarpFunction, kShuffleFunction}) {
+  for (const char* name : {kSyncBlockFunction, kSyncWarpFunction, kShuffleFunction, kLoadMatricesFunction,
+                           kLoadTransposedFunction, kMultiplyAddFunction}) {
     const llvm::Function* f = module.getFunction(name);
     syncs |= f != nullptr && !f->use_empty();
   }

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "runtime/cuda/testing/walked_block.h"
+#include "runtime/cuda/testing/walked_matrices.h"
 
 namespace tandem {
 namespace {
@@ -44,6 +45,11 @@ const Provided kProvided[] = {{"td_thread", Address(Thread)},
                               {"td_sync_warp", Address(SyncWarp)},
                               {"td_shuffle_xor", Address(ShuffleXor)},
                               {"td_shared", Address(Shared)},
+                              {"td_exp", Address<float(float)>(expf)},
+                              {"td_pack_bf16", Address(WalkedPackBFloat16)},
+                              {"td_load_matrices", Address(WalkedLoadMatrices)},
+                              {"td_load_transposed", Address(WalkedLoadTransposed)},
+                              {"td_multiply_add", Address(WalkedMultiplyAdd)},
                               {"memcpy", Address(memcpy)},
                               {"memset", Address(memset)},
                               {"memmove", Address(memmove)},

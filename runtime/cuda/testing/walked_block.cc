@@ -60,13 +60,29 @@ void WalkedBlock::Continue(uint32_t i) {
   setcontext(&fiber.context);
 }
 
-uint32_t WalkedBlock::Meet(Wait wait, uint32_t value, uint32_t mask) {
+// Back to the scheduler, until it continues this fiber.
+void WalkedBlock::Pause(State state) {
   Fiber& fiber = fibers_[current_];
-  fiber.state = wait == Wait::kBlock ? State::kAtBlock : wait == Wait::kWarp ? State::kAtWarp : State::kAtShuffle;
-  fiber.value = value;
-  fiber.mask = mask;
+  fiber.state = state;
   if (_setjmp(fiber.jump) == 0) _longjmp(scheduler_, 1);
+}
+
+uint32_t WalkedBlock::Meet(Wait wait, uint32_t value, uint32_t mask) {
+  fibers_[current_].value = value;
+  fibers_[current_].mask = mask;
+  Pause(wait == Wait::kBlock ? State::kAtBlock : wait == Wait::kWarp ? State::kAtWarp : State::kAtShuffle);
   return fibers_[current_].value;
+}
+
+void WalkedBlock::MeetWarp(WarpFunction function, void* operands) {
+  fibers_[current_].function = function;
+  fibers_[current_].operands = operands;
+  Pause(State::kAtFunction);
+}
+
+bool WalkedBlock::WaitTogether(const Fiber& a, const Fiber& b) const {
+  return a.state == b.state && (a.state != State::kAtShuffle || a.mask == b.mask) &&
+         (a.state != State::kAtFunction || a.function == b.function);
 }
 
 absl::Status WalkedBlock::RunWarp(uint32_t first) {
@@ -77,7 +93,7 @@ absl::Status WalkedBlock::RunWarp(uint32_t first) {
     }
     const State state = fibers_[first].state;
     for (uint32_t i = first; i < last; ++i) {
-      if (fibers_[i].state != state || (state == State::kAtShuffle && fibers_[i].mask != fibers_[first].mask)) {
+      if (!WaitTogether(fibers_[first], fibers_[i])) {
         return absl::InternalError(
             absl::StrCat("block ", number_, ": threads ", first, " and ", i, " of one warp wait at different places"));
       }
@@ -94,6 +110,11 @@ absl::Status WalkedBlock::RunWarp(uint32_t first) {
         values[i - first] = fibers_[from].value;
       }
       for (uint32_t i = first; i < last; ++i) fibers_[i].value = values[i - first];
+    }
+    if (state == State::kAtFunction) {
+      void* operands[kWarp] = {};
+      for (uint32_t i = first; i < last; ++i) operands[i - first] = fibers_[i].operands;
+      fibers_[first].function(operands);
     }
     for (uint32_t i = first; i < last; ++i) fibers_[i].state = State::kReady;
   }

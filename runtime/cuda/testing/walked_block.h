@@ -29,6 +29,9 @@ class WalkedBlock {
   // Called by threads. `value` and `mask` are a shuffle's; the result is what the other thread gave.
   enum class Wait { kBlock, kWarp, kShuffle };
   uint32_t Meet(Wait wait, uint32_t value, uint32_t mask);
+  // For what a warp computes together: calls `function` once with what its 32 threads gave, in their order.
+  using WarpFunction = void (*)(void* const* operands);
+  void MeetWarp(WarpFunction function, void* operands);
   uint32_t thread() const { return current_; }
   uint32_t number() const { return number_; }
   void* shared() { return shared_; }
@@ -37,7 +40,7 @@ class WalkedBlock {
   static WalkedBlock* Current();
 
  private:
-  enum class State { kReady, kAtBlock, kAtWarp, kAtShuffle, kDone };
+  enum class State { kReady, kAtBlock, kAtWarp, kAtShuffle, kAtFunction, kDone };
   struct Fiber {
     State state = State::kReady;
     bool started = false;
@@ -45,10 +48,15 @@ class WalkedBlock {
     ucontext_t context;
     char* stack = nullptr;
     uint32_t value = 0, mask = 0;
+    WarpFunction function = nullptr;
+    void* operands = nullptr;
   };
 
   static void Main();
   void Continue(uint32_t fiber);
+  void Pause(State state);
+  // Whether the threads of a warp wait at the same place.
+  bool WaitTogether(const Fiber& a, const Fiber& b) const;
   absl::Status RunWarp(uint32_t first);
   absl::Status CheckShared() const;
 
