@@ -104,7 +104,12 @@ def FormAttentionPass : ModulePass<"td-form-attention"> {
     computes the weights again: what is in memory grows with the sequence, not with its square. The ops are found
     whoever wrote them, layers::MultiHeadAttention or a model of its own (passes/attention/attention_pattern.h says
     which); with dropout of the weights they stay apart. So they do where the scores of one example, 4 heads x queries x
-    keys bytes, fit into a core's second-level cache: products by the library are faster then. For CPUs.
+    keys bytes, fit into a core's second-level cache: products by the library are faster then.
+
+    For targets whose kernels of attention take bfloat16 rows (GPUs) this happens in mixed_bfloat16 only, whatever the
+    sequence, since launches and traffic are what it saves: for heads of 16, 32, ... or 128 numbers, unless the user's
+    lists keep batch_matmul, attention or attention_grad from bfloat16. In float32 such targets keep products and a
+    softmax.
 
     ```
     %x = td.batch_matmul %q, %k {transpose_b}       // [b, heads, queries, keys]
@@ -396,8 +401,9 @@ def LowerContractionsPass : ModulePass<"td-lower-contractions"> {
 def LowerAttentionPass : ModulePass<"td-lower-attention"> {
   let summary = "Gives attention the memory that its kernel works in";
   let description = [{
-    Before: td.attention and td.attention_grad in maps. After: exec.attention and exec.attention_grad, with scratch
-    memory as a further result.
+    Before: td.attention and td.attention_grad in maps. After: those of float32 rows are exec.attention and
+    exec.attention_grad, with scratch memory as a further result. Kernels of bfloat16 rows keep in registers what they
+    work with: the ops stay as they are.
 
     ```
     %y, %m, %s = td.attention %q, %k, %v   =>   %y, %m, %s, %scratch = exec.attention %q, %k, %v
@@ -469,8 +475,9 @@ def OutlineContractionsPass : ModulePass<"td-outline-contractions"> {
   let description = [{
     Before: what td-expand-contractions and td-lower-contractions made. After: each of these ops is in a private
     func.func, which exec.launch runs where the op was. Nothing else fuses with them.
-    - exec.attention, exec.winograd ops and exec.packed_filter_grad: the kind is tile (rows of a microbatch) or, for the
-      transform of a kernel, split (parts of the kernel). Their epilogues are theirs already.
+    - exec.attention and td.attention with their gradients, exec.winograd ops and exec.packed_filter_grad: the kind is
+      tile (rows of a microbatch) or, for the transform of a kernel, split (parts of the kernel). Their epilogues are
+      theirs already.
     - exec.weight_grad and exec.conv2d_weight_grad: the kind is block. They say how many lanes of how many rows they sum
       up, which is known now.
     - exec.direct_conv2d of more than 16 taps, with its bias and relu where these are its only uses. A kernel that fuses

@@ -150,6 +150,8 @@ llvm::LogicalResult AttentionOp::inferReturnTypes(mlir::MLIRContext*, std::optio
 
 BatchRule AttentionOp::getBatchRule() { return BatchRule::kPerExample; }
 
+PrecisionRule AttentionOp::getPrecisionRule() { return PrecisionRule::kAllow; }
+
 int64_t AttentionOp::getFlops() {
   const AttentionShape s = AttentionShapeOf(getQuery(), getKey(), getValue(), getHeadsInside());
   return 2 * s.scores() * (s.size + s.value_size);
@@ -195,6 +197,8 @@ llvm::LogicalResult AttentionGradOp::inferReturnTypes(mlir::MLIRContext*, std::o
 }
 
 BatchRule AttentionGradOp::getBatchRule() { return BatchRule::kPerExample; }
+
+PrecisionRule AttentionGradOp::getPrecisionRule() { return PrecisionRule::kAllow; }
 
 int64_t AttentionGradOp::getFlops() {
   const AttentionShape s = AttentionShapeOf(getQuery(), getKey(), getValue(), getHeadsInside());

@@ -4,7 +4,8 @@ include "graph/ir/td_base.td"
 class Td_AttentionFamilyOp<string mnemonic>
     : Td_PureOp<mnemonic, [
         DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_BatchOp>,
-        DeclareOpInterfaceMethods<Td_CostOp>]>;
+        DeclareOpInterfaceMethods<Td_CostOp>,
+        DeclareOpInterfaceMethods<Td_PrecisionOp>]>;
 
 // Queries, keys and values, and what is made like them.
 def Td_AttentionRows : RankedTensorOf<[F32, BF16]>;

@@ -1,10 +1,13 @@
 // td-form-attention, as Passes.td describes it.
+#include <memory>
+
 #include "graph/ir/attention.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/analysis/measure_step.h"
 #include "passes/attention/attention_pattern.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
+#include "passes/precision/precision_painter.h"
 #include "passes/target/target.h"
 
 namespace tandem {
@@ -18,7 +21,10 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
  public:
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
-    if (!step || !TargetOf(getOperation())->generates_contractions()) return;
+    if (!step) return;
+    const std::shared_ptr<const Target> target = TargetOf(getOperation());
+    const bool bfloat16 = TakesBFloat16(getOperation(), *target);
+    if (!bfloat16 && !target->generates_contractions()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
     if (!machine.ok()) {
       getOperation()->emitError() << std::string(machine.status().message());
@@ -27,7 +33,7 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
     mlir::Block& body = step.getBody().front();
     for (auto softmax : body.getOps<td::SoftmaxOp>()) {
       std::optional<AttentionPattern> p = FindAttention(softmax);
-      if (p && sizeof(float) * static_cast<double>(p->shape().scores()) > machine->l2_bytes) Form(*p);
+      if (p && (bfloat16 ? FitsMatrices(p->shape()) : ExceedsCache(p->shape(), *machine))) Form(*p);
     }
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
       if (mlir::isOpTriviallyDead(&op)) op.erase();
@@ -35,6 +41,32 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   }
 
  private:
+  // Whether the target's kernels may round rows to bfloat16: the user leaves what attention is made of, and attention,
+  // to it. What is wrong with the lists td-paint-precision says.
+  static bool TakesBFloat16(mlir::ModuleOp module, const Target& target) {
+    PrecisionRules rules;
+    if (!target.has_bfloat16_attention() || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16 ||
+        !ReadPrecisionRules(module, target, &rules).ok()) {
+      return false;
+    }
+    const auto allows = [&](llvm::StringRef op) {
+      auto rule = rules.find(op);
+      return rule == rules.end() || rule->second == td::PrecisionRule::kAllow;
+    };
+    return allows(td::BatchMatMulOp::getOperationName()) && allows(td::AttentionOp::getOperationName()) &&
+           allows(td::AttentionGradOp::getOperationName());
+  }
+
+  // See Target::has_bfloat16_attention.
+  static bool FitsMatrices(const AttentionShape& shape) {
+    const auto fits = [](int64_t size) { return size % 16 == 0 && size <= 128; };
+    return fits(shape.size) && fits(shape.value_size);
+  }
+
+  static bool ExceedsCache(const AttentionShape& shape, const MachineModel& machine) {
+    return sizeof(float) * static_cast<double>(shape.scores()) > machine.l2_bytes;
+  }
+
   // Nothing reads the ops that it replaces then.
   static void Form(AttentionPattern& p) {
     mlir::OpBuilder b(p.output);

@@ -15,7 +15,7 @@ class LowerAttentionPass : public impl::LowerAttentionPassBase<LowerAttentionPas
   void runOnOperation() final {
     llvm::SmallVector<mlir::Operation*> ops;
     getOperation().walk([&](mlir::Operation* op) {
-      if (mlir::isa<td::AttentionOp, td::AttentionGradOp>(op)) ops.push_back(op);
+      if (mlir::isa<td::AttentionOp, td::AttentionGradOp>(op) && IsFloat32(op)) ops.push_back(op);
     });
     for (mlir::Operation* op : ops) {
       if (auto forward = mlir::dyn_cast<td::AttentionOp>(op)) {
@@ -27,6 +27,8 @@ class LowerAttentionPass : public impl::LowerAttentionPassBase<LowerAttentionPas
   }
 
  private:
+  static bool IsFloat32(mlir::Operation* op) { return mlir::getElementTypeOrSelf(op->getOperand(0).getType()).isF32(); }
+
   // The same operands, attributes and results, and scratch memory.
   template <typename ExecOp, typename TdOp>
   static void Lower(TdOp op, bool gradient) {

@@ -1,4 +1,5 @@
 // td-outline-contractions, as Passes.td describes it.
+#include "graph/ir/attention.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/unary.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,8 +28,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     if (!step) return;
     mlir::SymbolTable symbols(getOperation());
     const auto is_tiled = [](mlir::Operation* op) {
-      return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, exec::WinogradKernelOp, exec::WinogradConv2DOp,
-                       exec::WinogradInputGradOp, exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
+      return IsAttention(op) || mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
+                                          exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
     };
     for (mlir::Operation* op : Ops(step, is_tiled)) {
       const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
@@ -44,8 +45,13 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
   }
 
  private:
+  // In float32 with scratch memory, in bfloat16 without.
+  static bool IsAttention(mlir::Operation* op) {
+    return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, td::AttentionOp, td::AttentionGradOp>(op);
+  }
+
   static llvm::StringRef KernelName(mlir::Operation* op) {
-    if (mlir::isa<exec::AttentionOp, exec::AttentionGradOp>(op)) return "attention";
+    if (IsAttention(op)) return "attention";
     return mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd";
   }
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "graph/ir/attention.h"
 #include "graph/ir/build.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/interfaces.h"
@@ -47,8 +48,15 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
   void SetResultTypes(mlir::Operation* op) {
     if (KeepsFloat32(op)) return;
     for (mlir::Value v : op->getResults()) {
-      if (IsFloat32(v)) v.setType(WithElement(v, mlir::BFloat16Type::get(&getContext())));
+      if (IsFloat32(v) && !IsStatistic(op, v)) v.setType(WithElement(v, mlir::BFloat16Type::get(&getContext())));
     }
+  }
+
+  // Statistics of attention are float32 whatever the rows are.
+  static bool IsStatistic(mlir::Operation* op, mlir::Value v) {
+    if (auto forward = mlir::dyn_cast<td::AttentionOp>(op)) return v == forward.getLargest() || v == forward.getSum();
+    auto gradient = mlir::dyn_cast<td::AttentionGradOp>(op);
+    return gradient && (v == gradient.getLargest() || v == gradient.getSum());
   }
 
   bool KeepsFloat32(mlir::Operation* op) {
@@ -67,6 +75,7 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     const bool painted = painted_.contains(op);
     for (mlir::OpOperand& operand : op->getOpOperands()) {
       mlir::Type element = mlir::getElementTypeOrSelf(operand.get().getType());
+      if (painted && IsStatistic(op, operand.get())) continue;
       if (painted ? element.isF32() : element.isBF16()) operand.set(CastOf(operand.get()));
     }
   }

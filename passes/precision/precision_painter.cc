@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "graph/ir/attention.h"
 #include "graph/ir/binary.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/pool.h"
@@ -21,7 +22,11 @@ using OpSet = llvm::DenseSet<mlir::Operation*>;
 using Predicate = std::function<bool(mlir::Operation*)>;
 
 bool HasBfloat16Form(mlir::OperationName op, const Target& target) {
-  if (op.getStringRef() == td::BatchMatMulOp::getOperationName()) return target.has_bfloat16_batched_products();
+  const llvm::StringRef name = op.getStringRef();
+  if (name == td::BatchMatMulOp::getOperationName()) return target.has_bfloat16_batched_products();
+  if (name == td::AttentionOp::getOperationName() || name == td::AttentionGradOp::getOperationName()) {
+    return target.has_bfloat16_attention();
+  }
   return op.hasInterface<td::PrecisionOp>();
 }
 

@@ -36,9 +36,9 @@ bool IsFloat32(mlir::Value v);
 // convolution is stored once, as bfloat16. And what td-choose-contractions makes a part of generated kernels stays
 // float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case: products
 // with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps
-// (few_taps.cc). So do batched products where the target's library multiplies float32 matrices only. Infer and clear
-// ops that follow convolutions of few taps stay float32 as well: they are one kernel, which rounds the result once,
-// behind a pooling to a quarter of the values.
+// (few_taps.cc). So do batched products where the target's library multiplies float32 matrices only, and attention
+// where its kernels do. Infer and clear ops that follow convolutions of few taps stay float32 as well: they are one
+// kernel, which rounds the result once, behind a pooling to a quarter of the values.
 llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target);
 
 }  // namespace tandem
