@@ -14,6 +14,7 @@ namespace {
 struct Case {
   std::string model;
   int64_t batch;
+  Precision precision = Precision::kFloat32;
 };
 
 class GpuKernelsTest : public testing::TestWithParam<Case> {};
@@ -30,6 +31,7 @@ TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
   options.devices = {"gpu:0"};
   options.target = "cuda:sm_90";
   options.batch_per_replica = GetParam().batch;
+  options.precision = GetParam().precision;
   options.threads = 2;
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();
@@ -58,8 +60,12 @@ TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuKernelsTest,
                          testing::Values(Case{"s0", 512}, Case{"s2", 512}, Case{"s4", 64}, Case{"mlp", 512},
-                                         Case{"transformer", 64}, Case{"resnet50", 256}),
-                         [](const auto& info) { return info.param.model; });
+                                         Case{"transformer", 64}, Case{"transformer", 64, Precision::kMixedBfloat16},
+                                         Case{"resnet50", 256}),
+                         [](const auto& info) {
+                           return info.param.model +
+                                  (info.param.precision == Precision::kMixedBfloat16 ? "_bfloat16" : "");
+                         });
 
 }  // namespace
 }  // namespace tandem

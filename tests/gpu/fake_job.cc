@@ -4,6 +4,7 @@
 #include <memory>
 #include <random>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/env.h"
 #include "estimator/horovod/horovod.h"
@@ -102,7 +103,27 @@ EstimatorSpec GatheringModel(const Features& features, const Tensor& labels, Mod
   return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
 }
 
+// Rows of an image as positions that attend to each other, all or to earlier ones, and not to dark ones.
+EstimatorSpec AttentionModel(const Features& features, const Tensor& labels, bool causal, bool masked, Mode mode) {
+  const Tensor image = Reshape(features["image"], {kBatch, kSide, kSide});
+  const Tensor mask = masked ? Greater(ReduceMean(image, {2}), features["image"].graph()->Constant(0.2f)) : Tensor();
+  Tensor x = layers::Dense(image, {.units = 32});
+  x = layers::LayerNormalization(
+      x + layers::MultiHeadAttention(x, {.num_heads = 2, .key_dim = 16, .use_causal_mask = causal}, mask));
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(layers::Flatten(x), {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.02}).Minimize(loss));
+}
+
+template <bool kCausal, bool kMasked>
+EstimatorSpec Attention(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  return AttentionModel(features, labels, kCausal, kMasked, mode);
+}
+
 absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
+  if (name == "attention") return SampleModel{name, Attention<false, false>, /*one_hot_labels=*/true, "sgd"};
+  if (name == "causal attention") return SampleModel{name, Attention<true, false>, /*one_hot_labels=*/true, "sgd"};
+  if (name == "masked attention") return SampleModel{name, Attention<false, true>, /*one_hot_labels=*/true, "sgd"};
   if (name == "gathering") return SampleModel{name, GatheringModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "normalised") return SampleModel{name, Normalised, /*one_hot_labels=*/true, "sgd"};
   if (name == "depthwise") return SampleModel{name, DepthwiseModel, /*one_hot_labels=*/true, "sgd"};
@@ -127,8 +148,8 @@ absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir) {
       estimator.Evaluate([&](const InputContext&) { return Images(5, false, model->one_hot_labels); });
   if (!result.ok()) return result.status();
   job.eval_loss = (*result)["loss"];
-  absl::StatusOr<HostTensor> kernel =
-      estimator.GetVariableValue(spec.model == "dense" ? "dense/kernel" : "conv2d/kernel");
+  const bool has_convolution = spec.model != "dense" && !absl::StrContains(spec.model, "attention");
+  absl::StatusOr<HostTensor> kernel = estimator.GetVariableValue(has_convolution ? "conv2d/kernel" : "dense/kernel");
   if (!kernel.ok()) return kernel.status();
   job.kernel = *std::move(kernel);
   return job;

@@ -15,7 +15,8 @@ namespace tandem {
 
 struct JobSpec {
   // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout), "dense"
-  // (relu and GELU behind matrix products), "depthwise" or "gathering" (replicas read each other's statistics).
+  // (relu and GELU behind matrix products), "depthwise", "gathering" (replicas read each other's statistics),
+  // "attention", "causal attention" or "masked attention".
   std::string model = "zalando";
   DistributionStrategy devices;
   int64_t batch = 8;  // per replica

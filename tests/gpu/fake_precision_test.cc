@@ -12,17 +12,20 @@
 // TensorFloat-32 has 11 bits, but grows in the same way: 0.009, mean 0.0014.
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <string>
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "runtime/executable.h"
 #include "tests/gpu/fake_job.h"
 
 namespace tandem {
 namespace {
 
 constexpr double kLearningRate = 0.005;
+constexpr Precision kMixed = Precision::kMixedBfloat16;
 
 class FakePrecisionTest : public testing::Test {
  protected:
@@ -56,7 +59,7 @@ class FakePrecisionTest : public testing::Test {
   }
 
   static void CheckBFloat16(int devices) {
-    const JobSpec mixed{.precision = Precision::kMixedBfloat16};
+    const JobSpec mixed{.precision = kMixed};
     absl::StatusOr<Job> single = RunJob(OnCpus({}, devices), JobDir("float32"));
     ASSERT_TRUE(single.ok()) << single.status();
     absl::StatusOr<Job> cpu = RunJob(OnCpus(mixed, devices), JobDir("cpu"));
@@ -74,6 +77,40 @@ class FakePrecisionTest : public testing::Test {
     EXPECT_TRUE(gpu->kernel.BitEqual(again->kernel));
   }
 };
+
+// Kernels of the programs in `dir` that are attention or its gradient.
+int AttentionKernels(const std::string& dir) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(dir + "/compiled")) {
+    if (entry.path().extension() != ".tdx") continue;
+    absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::Load(entry.path().string());
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    if (!executable.ok()) continue;
+    for (const auto& kernel : (*executable)->index().kernels) {
+      for (const std::string& op : kernel->ops) count += op == "td.attention" || op == "td.attention_grad";
+    }
+  }
+  return count;
+}
+
+// Attention as one kernel, as all rows of an image attend to each other, to earlier ones, and to bright ones.
+TEST_F(FakePrecisionTest, Attention) {
+  for (const char* model : {"attention", "causal attention", "masked attention"}) {
+    SCOPED_TRACE(model);
+    const JobSpec single{.model = model, .steps = 30}, mixed{.model = model, .steps = 30, .precision = kMixed};
+    absl::StatusOr<Job> cpu = RunJob(OnCpus(single, 1), JobDir("float32"));
+    ASSERT_TRUE(cpu.ok()) << cpu.status();
+    for (int gpus : {1, 2}) {
+      const std::string dir = JobDir("gpu");
+      absl::StatusOr<Job> gpu = RunJobOnFakeGpus(OnGpus(mixed, gpus), gpus, dir);
+      ASSERT_TRUE(gpu.ok()) << gpu.status();
+      EXPECT_EQ(AttentionKernels(dir), 3);  // of the step two, of the evaluation one
+      ExpectNear(*gpu, *cpu, 0.04, "attention in bfloat16 on GPUs and float32");
+      EXPECT_LT(gpu->losses.back(), 0.8f * gpu->losses.front());
+      EXPECT_NE(gpu->losses, cpu->losses);
+    }
+  }
+}
 
 TEST_F(FakePrecisionTest, BFloat16OnOneGpu) { CheckBFloat16(1); }
 
