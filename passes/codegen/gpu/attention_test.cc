@@ -203,6 +203,7 @@ TEST(GpuAttentionCodeTest, PtxasNeedsNoLocalMemory) {
   const std::string ptxas = FindPtxas();
   if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed";
   for (const Case& c : kCases) {
+    if (c.shape.queries < 65) continue;  // with loops over blocks, and for time's sake
     for (bool gradient : {false, true}) {
       std::unique_ptr<TestKernel> kernel = Compile(c, gradient);
       ASSERT_NE(kernel, nullptr);
