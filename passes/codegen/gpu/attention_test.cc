@@ -8,8 +8,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "graph/ir/attention_shape.h"
 #include "gtest/gtest.h"
+#include "passes/codegen/attention_test_util.h"
 #include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/codegen/gpu/ptx.h"
 #include "passes/codegen/gpu/ptxas.h"
@@ -20,59 +20,18 @@ namespace {
 
 using Tensors = std::vector<td::RefTensor>;
 
-enum class Keep { kAll, kKeys, kPairs };
-
-struct Case {
-  const char* name;
-  AttentionShape shape;
-  bool causal = false;
-  Keep keep = Keep::kAll;
-  int64_t examples = 1;
-};
-void PrintTo(const Case& c, std::ostream* os) { *os << c.name; }
-
-std::string Tensor(const std::vector<int64_t>& dims, const char* element) {
-  std::string text = "tensor<?x";
-  for (int64_t d : dims) absl::StrAppend(&text, d, "x");
-  return absl::StrCat(text, element, ">");
+std::string Text(const AttentionCase& c, bool gradient) {
+  return AttentionText(c, gradient, "td", "bf16", "2.500000e-01");
 }
 
-std::string Text(const Case& c, bool gradient) {
-  const AttentionShape& s = c.shape;
-  const auto rows = [&](int64_t positions, int64_t width) {
-    return s.heads_inside ? Tensor({positions, s.heads, width}, "bf16") : Tensor({s.heads, positions, width}, "bf16");
-  };
-  const std::string query = rows(s.queries, s.size), key = rows(s.keys, s.size), value = rows(s.keys, s.value_size);
-  const std::string output = rows(s.queries, s.value_size), statistic = Tensor({s.heads, s.queries}, "f32");
-  std::vector<std::string> operands = {query, key, value};
-  if (gradient) operands.insert(operands.end(), {output, statistic, statistic, output});
-  const size_t plain = operands.size();
-  if (c.keep == Keep::kKeys) operands.push_back(Tensor({s.keys}, "i1"));
-  if (c.keep == Keep::kPairs) operands.push_back(Tensor({s.queries, s.keys}, "i1"));
-  std::string arguments, values, types;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const char* comma = i == 0 ? "" : ", ";
-    absl::StrAppend(&arguments, comma, "%a", i, ": ", operands[i]);
-    absl::StrAppend(&types, comma, operands[i]);
-    absl::StrAppend(&values, i == 0 ? "" : i == plain ? " keep " : ", ", "%a", i);
-  }
-  const std::string made =
-      gradient ? absl::StrCat(query, ", ", key, ", ", value) : absl::StrCat(output, ", ", statistic, ", ", statistic);
-  return absl::StrCat("func.func private @k(", arguments, ") -> (", made,
-                      ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:3 = td.attention",
-                      gradient ? "_grad " : " ", values, " {scale = 2.500000e-01, low = -1.000000e+09",
-                      c.causal ? ", causal" : "", s.heads_inside ? ", heads_inside" : "", "} : (", types, ") -> (",
-                      made, ") return %0#0, %0#1, %0#2 : ", made, " }");
-}
-
-std::unique_ptr<TestKernel> Compile(const Case& c, bool gradient) {
+std::unique_ptr<TestKernel> Compile(const AttentionCase& c, bool gradient) {
   const std::string text = Text(c, gradient);
   absl::StatusOr<std::unique_ptr<TestKernel>> kernel = TestKernel::Create(text, "gpu");
   EXPECT_TRUE(kernel.ok()) << kernel.status() << text;
   return kernel.ok() ? *std::move(kernel) : nullptr;
 }
 
-class GpuAttentionTest : public testing::TestWithParam<Case> {
+class GpuAttentionTest : public testing::TestWithParam<AttentionCase> {
  protected:
   // Returns the expected results. `tolerances`: relative to 1 + |expected|, of each result.
   static Tensors Check(TestKernel& kernel, const Tensors& operands, const std::vector<double>& tolerances) {
@@ -98,28 +57,18 @@ class GpuAttentionTest : public testing::TestWithParam<Case> {
 // Weights and gradients of products are rounded to bfloat16 (2^-9) before they are multiplied, and so are results;
 // scores and their statistics are not.
 TEST_P(GpuAttentionTest, MatchesTheDefinition) {
-  const Case& c = GetParam();
+  const AttentionCase& c = GetParam();
   std::unique_ptr<TestKernel> forward = Compile(c, false), gradient = Compile(c, true);
   ASSERT_TRUE(forward && gradient);
   std::mt19937 random(7);
-  Tensors operands = forward->RandomOperands(c.examples, random);
-  if (c.keep != Keep::kAll) {
-    // The first query, or all, of the last example attends to nothing: to all keys alike.
-    std::vector<double>& keep = operands.back().values;
-    const int64_t per_example = static_cast<int64_t>(keep.size()) / c.examples;
-    std::fill_n(keep.end() - per_example, c.shape.keys, 0.0);
-  }
+  const Tensors operands = AttentionOperands(c, *forward, random);
   const Tensors results = Check(*forward, operands, {0.008, 2e-6, 4e-6});
   ASSERT_EQ(results.size(), 3);
-  Tensors of_gradient(operands.begin(), operands.begin() + 3);
-  of_gradient.insert(of_gradient.end(), results.begin(), results.end());
-  of_gradient.push_back(gradient->RandomOperands(c.examples, random)[6]);
-  of_gradient.insert(of_gradient.end(), operands.begin() + 3, operands.end());
-  Check(*gradient, of_gradient, {0.03, 0.03, 0.03});
+  Check(*gradient, AttentionGradOperands(c, *gradient, operands, results, random), {0.03, 0.03, 0.03});
 }
 
 // heads, queries, keys, size, size of values, heads inside. A warp has 16 rows, a block 64.
-const Case kCases[] = {
+const AttentionCase kCases[] = {
     {"OneKey", {1, 1, 1, 16, 16}},
     {"Fewer", {2, 15, 15, 16, 32, true}, false, Keep::kAll, 3},
     {"Warp", {3, 16, 16, 32, 16}},
@@ -153,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GpuAttentionTest, testing::ValuesIn(kCases),
 
 // A score that is not kept may be -infinity, as long as others are kept.
 TEST(GpuAttentionMaskTest, BlocksWithoutScores) {
-  const Case c = {"", {1, 3, 130, 16, 16}, false, Keep::kKeys};
+  const AttentionCase c = {"", {1, 3, 130, 16, 16}, false, Keep::kKeys};
   std::string text = Text(c, false);
   const std::string low = "-1.000000e+09", infinity = "0xFFF0000000000000 : f64";
   text.replace(text.find(low), low.size(), infinity);
@@ -169,7 +118,7 @@ TEST(GpuAttentionMaskTest, BlocksWithoutScores) {
 }
 
 TEST(GpuAttentionCodeTest, HasMatrixInstructionsAndWholeAccesses) {
-  for (const Case& c : kCases) {
+  for (const AttentionCase& c : kCases) {
     for (bool gradient : {false, true}) {
       std::unique_ptr<TestKernel> kernel = Compile(c, gradient);
       ASSERT_NE(kernel, nullptr);
@@ -202,7 +151,7 @@ TEST(GpuAttentionCodeTest, NeedsAmpere) {
 TEST(GpuAttentionCodeTest, PtxasNeedsNoLocalMemory) {
   const std::string ptxas = FindPtxas();
   if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed";
-  for (const Case& c : kCases) {
+  for (const AttentionCase& c : kCases) {
     if (c.shape.queries < 65) continue;  // with loops over blocks, and for time's sake
     for (bool gradient : {false, true}) {
       std::unique_ptr<TestKernel> kernel = Compile(c, gradient);
