@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "base/status_macros.h"
 #include "runtime/commands/command.h"
 
@@ -133,14 +134,15 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   if (!all_rows.empty()) total = std::accumulate(all_rows.begin(), all_rows.end(), int64_t{0});
   for (size_t i = 0; i < index.scalars.size(); ++i) {
     const fb::ScalarT& s = *index.scalars[i];
+    const absl::string_view name = s.name;  // which looks at the lengths first
     for (size_t r = 0; r < replicas->size(); ++r) {
       ReplicaInputs& replica = (*replicas)[r];
       ScalarValue value;
-      if (s.name == "example_count") {
+      if (name == "example_count") {
         value = total;
-      } else if (s.name == "replica_example_count") {
+      } else if (name == "replica_example_count") {
         value = replica.rows;
-      } else if (s.name == "replica_index") {
+      } else if (name == "replica_index") {
         value = first_replica + static_cast<int64_t>(r);
       } else {
         auto found = step.scalars.find(s.name);
