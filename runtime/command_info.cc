@@ -27,6 +27,8 @@ class CommandLister {
         info.detail = command->Detail(index_);
         info.library = command->is_library_call();
         info.bfloat16 = info.library && Narrow(table->inputs[0]);
+        const fb::LibraryCallT* call = table->body.AsLibraryCall();
+        info.tf32 = call != nullptr && call->tf32;
         info.work = command->Work({index_, program_, info.map});
       }
       CommandInfo& merges = Add(*section, "LaneSum");

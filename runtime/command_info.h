@@ -22,6 +22,7 @@ struct CommandInfo {
   std::string source;                   // "file:line"
   bool library = false;                 // a library call, else own code
   bool bfloat16 = false;                // a library call on bfloat16 operands
+  bool tf32 = false;                    // a library call that rounds float32 operands to TensorFloat-32
   ExecutionWork work;
 };
 

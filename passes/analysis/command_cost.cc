@@ -12,7 +12,10 @@ Cost ExpectedCost(const MachineModel& machine, const Executable& executable, con
                   int threads) {
   Work work;
   const double flops = command.work.Flops(rows);
-  (!command.library ? work.vector_flops : command.bfloat16 ? work.library_bf16_flops : work.library_flops) = flops;
+  (!command.library   ? work.vector_flops
+   : command.bfloat16 ? work.library_bf16_flops
+   : command.tf32     ? work.library_tf32_flops
+                      : work.library_flops) = flops;
   work.bytes = command.work.Bytes(rows);
   if (command.map) {
     const fb::ExecutableT& index = executable.index();

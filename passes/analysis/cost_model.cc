@@ -7,6 +7,7 @@ namespace tandem {
 Work& Work::operator+=(const Work& other) {
   library_flops += other.library_flops;
   library_bf16_flops += other.library_bf16_flops;
+  library_tf32_flops += other.library_tf32_flops;
   vector_flops += other.vector_flops;
   transcendentals += other.transcendentals;
   bytes += other.bytes;
@@ -57,7 +58,8 @@ double Bandwidth(const MachineModel& machine, double working_set_bytes, int thre
 Cost CostOf(const MachineModel& machine, const Work& work, int threads) {
   Cost cost;
   cost.compute_seconds = work.library_flops / machine.library_f32 + work.library_bf16_flops / machine.library_bf16 +
-                         work.vector_flops / machine.vector_f32 + work.transcendentals / machine.transcendentals;
+                         work.library_tf32_flops / machine.library_tf32 + work.vector_flops / machine.vector_f32 +
+                         work.transcendentals / machine.transcendentals;
   const double working_set = work.working_set > 0 ? work.working_set : work.bytes;
   cost.memory_seconds = work.bytes / Bandwidth(machine, working_set, threads);
   cost.overhead_seconds =

@@ -11,6 +11,7 @@ namespace tandem {
 struct Work {
   double library_flops = 0;       // in a library's matmul or convolution, float32
   double library_bf16_flops = 0;  // the same on bfloat16 operands
+  double library_tf32_flops = 0;  // the same on operands rounded to TensorFloat-32
   double vector_flops = 0;        // in generated kernels
   double transcendentals = 0;     // exp, log, tanh, ... in generated kernels
   double bytes = 0;               // read and written, each operand once

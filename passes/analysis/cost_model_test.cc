@@ -15,6 +15,7 @@ MachineModel Machine() {
   MachineModel m;
   m.library_f32 = 100e9;
   m.library_bf16 = 200e9;
+  m.library_tf32 = 150e9;
   m.vector_f32 = 50e9, m.vector_bf16 = 90e9;
   m.transcendentals = 1e9;
   m.l1_bytes = 1000, m.l2_bytes = 10000, m.l3_bytes = 100000;
@@ -27,8 +28,8 @@ MachineModel Machine() {
 
 TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
   ASSERT_THAT(BuiltInMachineModelNames(),
-              testing::ElementsAre("a10", "a100", "b200", "b300", "generic-avx2", "generic-avx512", "h200", "l40s",
-                                   "orin", "rtx5090", "sapphirerapids", "t4", "zen4"));
+              testing::ElementsAre("a10", "a100", "b200", "b300", "generic-avx2", "generic-avx512", "h100", "h200",
+                                   "l40s", "orin", "rtx5090", "sapphirerapids", "t4", "zen4"));
   for (const std::string& name : BuiltInMachineModelNames()) {
     absl::StatusOr<MachineModel> model = BuiltInMachineModel(name);
     ASSERT_TRUE(model.ok()) << model.status();
@@ -43,7 +44,13 @@ TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
     EXPECT_DOUBLE_EQ(again->library_call_overhead, model->library_call_overhead);
   }
   EXPECT_THAT(std::string(BuiltInMachineModel("pdp-11").status().message()),
-              HasSubstr("generic-avx512, h200, l40s, orin, rtx5090, sapphirerapids, t4, zen4"));
+              HasSubstr("generic-avx512, h100, h200, l40s, orin, rtx5090, sapphirerapids, t4, zen4"));
+}
+
+// Models of before have no rate of TensorFloat-32, and nothing but GPUs has one of its own.
+TEST(MachineModelTest, TensorFloat32MayBeLeftOut) {
+  EXPECT_EQ(BuiltInMachineModel("h100")->library_tf32, 494e12);
+  EXPECT_EQ(BuiltInMachineModel("zen4")->library_tf32, BuiltInMachineModel("zen4")->library_f32);
 }
 
 TEST(MachineModelTest, ACpuNameSelectsAModel) {
@@ -65,11 +72,11 @@ TEST(MachineModelTest, ErrorsNameFileAndLine) {
   EXPECT_THAT(error("library_bf16 = 200", "library_bf16 = -1"), HasSubstr("dir/mine.txt:2: "));
   EXPECT_THAT(error("library_bf16 = 200", "library_bf16 = nan"), HasSubstr("dir/mine.txt:2: "));
   EXPECT_THAT(error("vector_f32 = 50  # GFLOP/s", "vector_f32 = 50  # MFLOP/s"),
-              HasSubstr("dir/mine.txt:3: vector_f32 is in GFLOP/s: write `vector_f32 = 50  # GFLOP/s`"));
+              HasSubstr("dir/mine.txt:4: vector_f32 is in GFLOP/s: write `vector_f32 = 50  # GFLOP/s`"));
   EXPECT_THAT(error("vector_f32 = 50  # GFLOP/s", "vector_f32 = 50"), HasSubstr("is in GFLOP/s"));
   EXPECT_THAT(error("library_bf16 = 200", "library_f32 = 200"), HasSubstr("dir/mine.txt:2: library_f32 is set twice"));
   EXPECT_THAT(error("library_bf16 = 200", "library_int8 = 2"), HasSubstr("unknown name \"library_int8\"; names are "));
-  EXPECT_THAT(error("vector_f32 = 50", "vector_f32 50"), HasSubstr("dir/mine.txt:3: expected `name = value"));
+  EXPECT_THAT(error("vector_f32 = 50", "vector_f32 50"), HasSubstr("dir/mine.txt:4: expected `name = value"));
   EXPECT_THAT(error("section_overhead", "# section_overhead"), HasSubstr("section_overhead is missing"));
 }
 
@@ -105,6 +112,7 @@ TEST(CostModelTest, TimeIsTheLargerOfComputeAndMemoryPlusOverhead) {
   EXPECT_DOUBLE_EQ(c.compute_seconds, 2e-8);
   EXPECT_EQ(c.bound, Bound::kOverhead);
   EXPECT_STREQ(BoundName(c.bound), "overhead");
+  EXPECT_DOUBLE_EQ(CostOf(m, {.library_tf32_flops = 3000}).compute_seconds, 2e-8);
   EXPECT_EQ(CostOf(m, {}).seconds, 0);
 }
 

@@ -109,6 +109,7 @@ def other_formats_and_tools_take_it():
     assert "<html" in tool(DUMP, two_gpus(), "--format=html")
     costs = tool(DUMP, two_gpus(), "--costs")
     assert "Machine h200, 1 threads" in costs and "expected" in costs, costs[:2000]
+    assert "Machine h100, 1 threads" in tool(DUMP, two_gpus(), "--costs", "--machine=h100")
     # A link of 400 GB/s: two GPUs wait hardly longer than one.
     forecast = tool(SCALE, two_gpus("multi_gpu"), "--local=400,3", "--max_devices=2")
     assert "times are those expected of h200" in forecast and "efficiency" in forecast, forecast

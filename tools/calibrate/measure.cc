@@ -72,6 +72,7 @@ class Machine {
     try {
       m.library_f32 = MatmulRate(dnnl::memory::data_type::f32);
       m.library_bf16 = MatmulRate(dnnl::memory::data_type::bf16, m.library_f32);
+      m.library_tf32 = m.library_f32;  // of GPUs only
     } catch (const dnnl::error& error) {
       return absl::InternalError(absl::StrCat("oneDNN: ", error.what()));
     }
