@@ -528,6 +528,24 @@ def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {
   }];
 }
 
+def FuseSumEpiloguesPass : ModulePass<"td-fuse-sum-epilogues"> {
+  let summary = "Computes what follows from sums over the batch in the kernel that adds them up";
+  let description = [{
+    Before: a map whose kernels sum over the batch, and behind it launches of elementwise kernels on the sums: the mean
+    of a column, its reciprocal standard deviation. After: their ops are in the kernel with the sums, and their results
+    are results of the map; the last block to add up a column goes on with them. On targets whose launches are costly,
+    which have all rows of a replica in one microbatch. Not for kernels that read sums of several launches in that map,
+    or that update variables: updates are grouped.
+
+    ```
+    %s = exec.map_microbatches(%x) {...                 %s, %m = exec.map_microbatches(%x, %n) {...
+      %0 = exec.launch @sum(%x)                   =>      %0:2 = exec.launch @sum(%x, %n)
+      exec.yield %0 }                                     exec.yield %0#0, %0#1 }
+    %m = exec.launch @mean(%s, %n)
+    ```
+  }];
+}
+
 def GroupUpdatesPass : ModulePass<"td-group-updates"> {
   let summary = "Runs all launches of one flat kernel as a single command";
   let description = [{

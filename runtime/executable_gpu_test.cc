@@ -36,9 +36,6 @@ fb::ExecutableT GpuExecutable() {
     b.index().kernels[k]->gpu->items_per_block = 2;
   }
   b.index().kernels[relu]->gpu->scratch_bytes = 512;
-  b.index().kernels[relu]->gpu->finish_symbol = "relu_finish";
-  b.index().kernels[relu]->gpu->finish_block = 64;
-  b.index().kernels[relu]->gpu->finish_grid = 1;
   b.Map();
   b.MatMul("forward", x, w, y);             // 0
   b.Launch("relu", relu, {y}, {z});         // 1
@@ -107,8 +104,6 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
       {"kernels[0].gpu.items_per_block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->items_per_block = 0; }},
       {"kernels[0].gpu.split", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 0; }},
       {"kernels[0].gpu.shared_bytes", [](fb::ExecutableT& e) { e.kernels[0]->gpu->shared_bytes = 1 << 20; }},
-      {"kernels[0].gpu.finish_block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->finish_block = 0; }},
-      {"kernels[0].gpu.finish_grid", [](fb::ExecutableT& e) { e.kernels[0]->gpu->finish_grid = 0; }},
       {"too many blocks", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 1u << 31; }},
       {"workspace", [](fb::ExecutableT& e) { e.programs[0]->gpu->workspace_bytes = 1000; }},
       {"workspace", [](fb::ExecutableT& e) { e.kernels[0]->gpu->scratch_bytes = 2000; }},

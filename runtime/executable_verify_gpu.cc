@@ -80,14 +80,6 @@ class GpuVerifier : public GpuCommandVerifier {
     if (gpu.split == 0) return Bad(field + ".gpu.split", "must be positive");
     if (gpu.shared_bytes > kMaxSharedBytes) return Bad(field + ".gpu.shared_bytes", gpu.shared_bytes, " is too much");
     if (gpu.scratch_bytes > kMaxArenaBytes) return Bad(field + ".gpu.scratch_bytes", "too large");
-    if (!gpu.finish_symbol.empty()) {
-      if (gpu.finish_block == 0 || gpu.finish_block > kMaxBlock) {
-        return Bad(field + ".gpu.finish_block", gpu.finish_block, " threads");
-      }
-      if (gpu.finish_grid == 0 || gpu.finish_grid > kMaxGpuGrid) {
-        return Bad(field + ".gpu.finish_grid", gpu.finish_grid, " blocks");
-      }
-    }
     return absl::OkStatus();
   }
 

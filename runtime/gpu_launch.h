@@ -14,12 +14,15 @@ namespace tandem {
 // The most blocks that CUDA takes in a grid.
 inline constexpr uint64_t kMaxGpuGrid = (uint64_t{1} << 31) - 1;
 
-// Blocks of the main launch over `count` = end - begin rows or elements: at least one range of them, so that sums over
-// no rows are written too. (The finish launch has `finish_grid` blocks.)
+// Blocks of a launch over `count` = end - begin rows or elements: at least one range of them, so that sums over no rows
+// are written too.
 inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {
   const uint64_t items = std::max<uint64_t>(1, launch.items_per_block);
   return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
 }
+
+// int32 counters in front of `scratch`, by which blocks find out which of them is the last.
+inline constexpr int64_t kGpuCounters = 4096, kGpuCounterBytes = kGpuCounters * sizeof(int32_t);
 
 // Up to so many indices every row of a ScatterAdd looks through all of them: one launch. More are sorted first.
 inline constexpr int64_t kGpuScatterFewIndices = 128;

@@ -48,10 +48,9 @@ uint32_t KernelEntryChecksum(const fb::ExecutableT& index, const fb::KernelT& ke
   if (kernel.gpu != nullptr) {
     const fb::GpuLaunchT& gpu = *kernel.gpu;
     for (uint64_t value : {uint64_t{gpu.block}, gpu.items_per_block, uint64_t{gpu.shared_bytes}, gpu.scratch_bytes,
-                           uint64_t{gpu.finish_block}, uint64_t{gpu.finish_grid}, uint64_t{gpu.split}}) {
+                           uint64_t{gpu.split}}) {
       d.Add(value);
     }
-    d.Add(gpu.finish_symbol);
   }
   return d.Checksum();
 }

@@ -175,9 +175,7 @@ absl::Status TestKernel::LoadForGpu() {
   options.walk = true;
   TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());
   TD_ASSIGN_OR_RETURN(gpu_, CompileGpuKernel(function_, options));
-  std::vector<std::string> symbols = {gpu_.symbol};
-  if (!gpu_.launch.finish_symbol.empty()) symbols.push_back(gpu_.launch.finish_symbol);
-  TD_ASSIGN_OR_RETURN(walked_, WalkedKernels::Load({gpu_.walk_object}, symbols));
+  TD_ASSIGN_OR_RETURN(walked_, WalkedKernels::Load({gpu_.walk_object}, {gpu_.symbol}));
   return absl::OkStatus();
 }
 
@@ -186,7 +184,8 @@ std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std:
   std::vector<GuardedBuffer> buffers;
   for (const Bytes& b : operands) buffers.emplace_back(b);
   for (const Bytes& b : results) buffers.emplace_back(b);
-  GuardedBuffer scratch(gpu_.launch.scratch_bytes, '\x7f');
+  GuardedBuffer scratch(kGpuCounterBytes + gpu_.launch.scratch_bytes, '\x7f');
+  std::memset(scratch.data(), 0, kGpuCounterBytes);
   std::vector<char*> pointers;
   for (const GuardedBuffer& b : buffers) pointers.push_back(b.data());
   char* scratch_data = scratch.data();
@@ -200,8 +199,9 @@ std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std:
     }
     const fb::GpuLaunchT& l = gpu_.launch;
     gpu_status_.Update(walked_->Launch(gpu_.symbol, GpuGrid(l, end - begin), l.block, l.shared_bytes, params.data()));
-    if (l.finish_symbol.empty()) continue;
-    gpu_status_.Update(walked_->Launch(l.finish_symbol, l.finish_grid, l.finish_block, 0, params.data()));
+    if (std::any_of(scratch.data(), scratch.data() + kGpuCounterBytes, [](char c) { return c != 0; })) {
+      gpu_status_.Update(absl::InternalError("a kernel leaves counters behind"));
+    }
   }
   for (const GuardedBuffer& b : buffers) {
     if (!b.BordersAreWhole()) gpu_status_.Update(absl::InternalError("a kernel writes beyond a buffer"));

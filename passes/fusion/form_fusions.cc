@@ -1,5 +1,6 @@
 // td-form-fusions, as Passes.td describes it.
 #include "graph/ir/dialect.h"
+#include "graph/ir/interfaces.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,6 +46,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
 
  private:
   void FuseBlock(mlir::Block& block, mlir::SymbolTable& symbols) {
+    if (costly_launches_) HoistNumbers(block);
     FusionClusters clusters(block, costly_launches_);
     ExplainFusions(block, clusters, getOperation());
     llvm::SmallPtrSet<mlir::Operation*, 32> done;
@@ -63,6 +65,29 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
       mlir::sortTopologically(&block, {first, last});
       if (last == block.end()) break;
       first = std::next(last);
+    }
+  }
+
+  // Single numbers that follow from the block's arguments go to its front, where they share a launch: behind a border
+  // they would have one of their own.
+  static void HoistNumbers(mlir::Block& block) {
+    llvm::SmallPtrSet<mlir::Operation*, 16> hoisted;
+    mlir::Operation* place = &block.front();
+    for (mlir::Operation& op : llvm::make_early_inc_range(block)) {
+      const bool numbers = llvm::all_of(op.getResultTypes(), [](mlir::Type t) {
+        auto type = mlir::dyn_cast<mlir::RankedTensorType>(t);
+        return type && type.getRank() == 0;
+      });
+      const bool known = llvm::all_of(op.getOperands(), [&](mlir::Value v) {
+        return mlir::isa<mlir::BlockArgument>(v) || hoisted.contains(v.getDefiningOp());
+      });
+      if (!numbers || !known || op.getNumResults() == 0 || !mlir::isPure(&op) || mlir::isa<td::TiedOp>(op)) continue;
+      hoisted.insert(&op);
+      if (&op == place) {
+        place = op.getNextNode();
+      } else {
+        op.moveBefore(place);
+      }
     }
   }
 

@@ -63,11 +63,17 @@ void FusionClusters::MergeSiblings(bool costly_launches) {
     if (!nodes_[i].member) continue;
     // Updates of variables are grouped by their kernels (td-group-updates).
     if (!nodes_[i].batched && (!costly_launches || nodes_[i].tied)) continue;
+    const auto add = [&](mlir::Value key) {
+      if (!readers.count(key)) order.push_back(key);
+      readers[key].push_back(i);
+    };
+    // Single numbers cost nothing but their launch, whatever they are computed from.
+    const bool number = !nodes_[i].batched && TypeOf(nodes_[i].op->getResult(0)).getRank() == 0;
+    if (number && nodes_[i].elementwise) add(mlir::Value());
     for (mlir::Value leaf : nodes_[i].leaves) {
       // A number that many read says nothing about them.
       if (nodes_[i].batched ? !td::IsBatched(leaf.getType()) : SizeOf(leaf) == 1) continue;
-      if (!readers.count(leaf)) order.push_back(leaf);
-      readers[leaf].push_back(i);
+      add(leaf);
     }
   }
   for (mlir::Value leaf : order) {

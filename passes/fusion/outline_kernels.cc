@@ -1,5 +1,6 @@
 // td-outline-kernels, as Passes.td describes it.
 #include <map>
+#include <optional>
 #include <string>
 
 #include "graph/ir/dialect.h"
@@ -12,6 +13,7 @@
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/reduction.h"
 #include "passes/exec/kernel_kind.h"
+#include "passes/fusion/elementwise_kernel.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 
@@ -23,31 +25,6 @@ namespace tandem {
 namespace {
 
 using td::TypeOf;
-
-// The shape of all tensors of an elementwise kernel without batch, if it is one.
-bool FlatShape(mlir::func::FuncOp kernel, llvm::ArrayRef<int64_t>& shape) {
-  if (kernel.getNumResults() == 0) return false;
-  shape = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]).getShape();
-  auto fits = [&](mlir::Type t) {
-    auto type = mlir::cast<mlir::RankedTensorType>(t);
-    return type.getRank() == 0 || type.getShape() == shape;
-  };
-  if (shape.empty() || !llvm::all_of(kernel.getArgumentTypes(), fits)) return false;
-  for (mlir::Type t : kernel.getResultTypes()) {
-    if (mlir::cast<mlir::RankedTensorType>(t).getShape() != shape) return false;
-  }
-  for (mlir::Operation& op : kernel.getBody().front().without_terminator()) {
-    if (!llvm::all_of(op.getResultTypes(), fits)) return false;
-    if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
-      if (!mlir::cast<mlir::ElementsAttr>(constant.getValue()).isSplat()) return false;
-      continue;
-    }
-    auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
-    bool spread = mlir::isa<td::BroadcastOp>(op) && TypeOf(op.getOperand(0)).getRank() == 0;
-    if (kind != td::FusionKind::kElementwise && !spread) return false;
-  }
-  return true;
-}
 
 exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   bool batched = false, sums = false, reduces = false;
@@ -63,14 +40,12 @@ exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   if (batched) {
     return sums ? exec::KernelKind::kCol : reduces ? exec::KernelKind::kRow : exec::KernelKind::kLoop;
   }
-  llvm::ArrayRef<int64_t> shape;
-  return FlatShape(kernel, shape) ? exec::KernelKind::kFlat : exec::KernelKind::kOnce;
+  const std::optional<llvm::ArrayRef<int64_t>> shape = ElementwiseShape(kernel);
+  return shape && !shape->empty() ? exec::KernelKind::kFlat : exec::KernelKind::kOnce;
 }
 
 // Replaces the common shape by one dynamic dimension.
 void Flatten(mlir::func::FuncOp kernel) {
-  llvm::ArrayRef<int64_t> shape;
-  FlatShape(kernel, shape);
   auto flat = [&](mlir::Type t) -> mlir::Type {
     auto type = mlir::cast<mlir::RankedTensorType>(t);
     if (type.getRank() == 0) return type;

@@ -26,10 +26,6 @@ class KernelLaunch final : public Command {
   }
 
   std::optional<KernelLaunches> launches() const override { return KernelLaunches{launch_.kernel, {launch_.count}}; }
-  int64_t GpuLaunches(const WorkContext& context) const override {
-    const fb::GpuLaunchT* gpu = context.index.kernels[launch_.kernel]->gpu.get();
-    return gpu != nullptr && !gpu->finish_symbol.empty() ? 2 : 1;
-  }
   uint64_t WorkspaceBytes(const WorkContext& context) const override {
     return ScratchBytes(*context.index.kernels[launch_.kernel]);
   }

@@ -90,8 +90,6 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
     if (kernel.gpu == nullptr) continue;
     workspace_bytes_ = std::max(workspace_bytes_, kernel.gpu->scratch_bytes);
     TD_RETURN_IF_ERROR(get(kernel.symbol, kernel.gpu->shared_bytes, &functions_[k].main));
-    if (!kernel.gpu->finish_symbol.empty())
-      TD_RETURN_IF_ERROR(get(kernel.gpu->finish_symbol, 0, &functions_[k].finish));
   }
   for (const auto& command : CommandsInOrder(*index.programs[index.replicas[0]->program])) {
     const std::optional<KernelLaunches> launches = command->launches();

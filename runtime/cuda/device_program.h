@@ -29,7 +29,7 @@ class DeviceProgram {
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
   struct Functions {
-    CUfunction main = nullptr, finish = nullptr;
+    CUfunction main = nullptr;
     CUfunction group = nullptr;  // of kernels of grouped launches, where the PTX has one
   };
   const Functions& functions(uint32_t kernel) const { return functions_[kernel]; }

@@ -135,10 +135,12 @@ TEST_F(DeviceSnapshotTest, OnTheHostThereIsNothingToWaitFor) {
   EXPECT_EQ(store.Snapshot({"v"}).status().code(), absl::StatusCode::kNotFound);
 }
 
-// The model takes some 6 kB.
+// The model takes some 22 kB, most of it counters (kGpuCounters).
+constexpr uint64_t kMemory = 24576;
+
 class FullGpuTest : public CudaSessionTest {
  protected:
-  FullGpuTest() : CudaSessionTest({.memory_bytes = 8192}) {}
+  FullGpuTest() : CudaSessionTest({.memory_bytes = kMemory}) {}
 };
 
 TEST_F(FullGpuTest, WithoutMemoryForACopyItIsReadAtOnce) {
@@ -147,7 +149,7 @@ TEST_F(FullGpuTest, WithoutMemoryForACopyItIsReadAtOnce) {
   ASSERT_TRUE(job.session->Run(Inputs(Full(1), 1), {}).ok());
   // Leaves a little: not a copy, or not what libraries may want.
   CUdeviceptr rest = 0;
-  ASSERT_EQ(fake.api().cuMemAlloc_v2(&rest, 8192 - fake.AllocatedBytes(0) - 700), kCudaSuccess);
+  ASSERT_EQ(fake.api().cuMemAlloc_v2(&rest, kMemory - fake.AllocatedBytes(0) - 700), kCudaSuccess);
   const HostTensor want = *job.variables->Read("w");
   auto snapshot = job.variables->Snapshot({"w"});
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();

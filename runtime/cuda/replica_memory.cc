@@ -75,7 +75,8 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   };
   const uint64_t step = place(program.step_bytes), batch = place(program.batch_bytes), lane = place(program.lane_bytes),
                  microbatch = place(program.microbatch_bytes), constants = place(executable.constants().size()),
-                 staging = place(memory->layout_.bytes), flag = place(4), workspace = place(workspace_bytes),
+                 staging = place(memory->layout_.bytes), flag = place(4),
+                 counters = place(kGpuCounterBytes + workspace_bytes),
                  command_tables = place(TableBytes(index, program));
   // Variables first: they stay when the session goes.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
@@ -99,8 +100,10 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   memory->constants_ = *base + constants;
   memory->staging_ = *base + staging;
   memory->flag_ = *base + flag;
-  memory->workspace_ = *base + workspace;
+  memory->counters_ = *base + counters;
   memory->command_tables_ = *base + command_tables;
+  const std::vector<uint8_t> zeros(kGpuCounterBytes);
+  TD_RETURN_IF_ERROR(device->Upload(memory->counters_, zeros.data(), zeros.size()));
   if (!executable.constants().empty()) {
     TD_RETURN_IF_ERROR(
         device->Upload(memory->constants_, executable.constants().data(), executable.constants().size()));

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/executable.h"
+#include "runtime/gpu_launch.h"
 #include "runtime/session.h"
 #include "runtime/variable_store.h"
 
@@ -38,8 +39,9 @@ class ReplicaMemory {
 
   CUdeviceptr Address(const fb::BufferT& buffer) const;
   CUdeviceptr staging() const { return staging_; }
-  CUdeviceptr flag() const { return flag_; }  // int32, of CheckFinite
-  CUdeviceptr workspace() const { return workspace_; }
+  CUdeviceptr flag() const { return flag_; }          // int32, of CheckFinite
+  CUdeviceptr counters() const { return counters_; }  // kGpuCounters, then the workspace
+  CUdeviceptr workspace() const { return counters_ + kGpuCounterBytes; }
   CUdeviceptr command_tables() const { return command_tables_; }  // of Command::GpuTableBytes
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
@@ -49,8 +51,8 @@ class ReplicaMemory {
   std::shared_ptr<CudaDevice> device_;
   StagingLayout layout_;
   CudaMemory memory_;
-  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, microbatch_ = 0, constants_ = 0, staging_ = 0, flag_ = 0,
-              workspace_ = 0, command_tables_ = 0;
+  CUdeviceptr step_ = 0, batch_ = 0, lane_ = 0, microbatch_ = 0, constants_ = 0, staging_ = 0, flag_ = 0, counters_ = 0,
+              command_tables_ = 0;
   uint64_t workspace_bytes_ = 0;
   std::vector<CUdeviceptr> variables_;
 };

@@ -100,7 +100,6 @@ absl::Status FakeGpuMachine::LoadKernels() {
         }
         objects.push_back(code->walk_object);
         symbols.push_back(kernel->symbol);
-        if (!kernel->gpu->finish_symbol.empty()) symbols.push_back(kernel->gpu->finish_symbol);
         if (grouped.count(kernel.get()) > 0) symbols.push_back(GpuGroupSymbol(kernel->symbol));
       }
       TD_ASSIGN_OR_RETURN(std::unique_ptr<WalkedKernels> walk, WalkedKernels::Load(objects, symbols));

@@ -47,7 +47,6 @@ Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t grid) {
             {"split", gpu.split},
             {"shared_bytes", gpu.shared_bytes},
             {"scratch_bytes", gpu.scratch_bytes}};
-  if (!gpu.finish_symbol.empty()) j["finish"] = {{"grid", gpu.finish_grid}, {"block", gpu.finish_block}};
   return j;
 }
 
@@ -131,9 +130,6 @@ std::string GpuLaunchText(const Json& kernel) {
   if (l["split"].get<int>() > 1) absl::StrAppend(&text, " range of ", S(l["split"]), " blocks");
   if (l["shared_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["shared_bytes"]), " B shared");
   if (l["scratch_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["scratch_bytes"]), " B scratch");
-  if (l.contains("finish")) {
-    absl::StrAppend(&text, ", finish grid ", S(l["finish"]["grid"]), " x ", S(l["finish"]["block"]));
-  }
   return text;
 }
 

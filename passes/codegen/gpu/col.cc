@@ -1,6 +1,5 @@
 // Sums over the batch and further leading dimensions into columns: neighbouring threads have neighbouring columns, and
-// every thread adds up places a fixed distance apart; then the block adds its threads, and the finish function the
-// blocks.
+// every thread adds up places a fixed distance apart; then the block adds its threads, and the last block the blocks.
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -96,7 +95,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
   plan_.items_per_block = rows_per_block;
   plan_.split = tiles * parts;
   plan_.blocks_per_processor = 1;
-  PlanPartials(rows_per_block, parts, direct ? 0 : ranges * parts);
+  PlanPartials(direct ? 0 : ranges * parts);
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
   const int64_t unroll = weight <= 16 ? 4 : 1;
@@ -143,14 +142,19 @@ void GpuKernelBuilder::EmitColumnKernel() {
                           SumColumns(e, linear, column, width, all, after);
                           return after;
                         });
-    StoreColumns(e, sums, {x, y, column, has_column}, width, range, lanes,
-                 direct ? mlir::Value() : Add(Mul(Div(block_, plan_.split), parts), part));
+    mlir::Value number = direct ? mlir::Value() : Add(Mul(Div(block_, plan_.split), parts), part);
+    StoreColumns(e, sums, {x, y, column, has_column}, width, range, lanes, number);
+    if (direct) return;
+    Arrival arrival;
+    arrival.number = number;
+    arrival.count = Mul(CeilDiv(Max(Sub(Number(1), Number(0)), Int(1)), rows_per_block), parts);
+    arrival.most = ranges * parts;
+    arrival.tile = tile;
+    arrival.tiles = tiles;
+    arrival.begin = Mul(tile, range * width);
+    arrival.end = Min(Add(arrival.begin, Int(range * width)), Int(columns));
+    AddUpPartials(e, arrival);
   });
-  if (!direct) {
-    EmitFinish();
-  } else {
-    plan_.scratch_bytes = 0;
-  }
 }
 
 void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread,
@@ -209,6 +213,14 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
       }
     });
   }
+  if (number || epilogue_results_.empty()) return;
+  EmitIf(e, loc_, And(thread.has_column, Less(thread.y, Int(1))), [&] {
+    for (int i = 0; i < width; ++i) {
+      Point point;
+      point.digits.push_back({i == 0 ? thread.column : Add(thread.column, Int(i)), partials_[0].elements});
+      StoreEpilogue(e, epilogue_results_, {point});
+    }
+  });
 }
 
 }  // namespace tandem

@@ -76,11 +76,10 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
 // In the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
 CachedKernel Pack(const CompiledGpuKernel& kernel) {
   const fb::GpuLaunchT& l = kernel.launch;
-  std::vector<uint64_t> numbers = {l.block,        l.items_per_block,      l.split,
-                                   l.shared_bytes, l.scratch_bytes,        l.finish_block,
-                                   l.finish_grid,  l.finish_symbol.size(), kernel.walk_object.size()};
+  std::vector<uint64_t> numbers = {l.block,        l.items_per_block, l.split,
+                                   l.shared_bytes, l.scratch_bytes,   kernel.walk_object.size()};
   for (const std::string& ptx : kernel.ptx) numbers.push_back(ptx.size());
-  std::string bytes = absl::StrCat(absl::StrJoin(numbers, " "), "\n", l.finish_symbol, kernel.walk_object);
+  std::string bytes = absl::StrCat(absl::StrJoin(numbers, " "), "\n", kernel.walk_object);
   for (const std::string& ptx : kernel.ptx) absl::StrAppend(&bytes, ptx);
   return {std::move(bytes), ""};
 }
@@ -94,7 +93,7 @@ bool Unpack(absl::string_view bytes, size_t archs, CompiledGpuKernel& kernel) {
     if (!absl::SimpleAtoi(word, &number)) return false;
     n.push_back(number);
   }
-  if (n.size() != 9 + archs) return false;
+  if (n.size() != 6 + archs) return false;
   bytes.remove_prefix(line + 1);
   auto take = [&](uint64_t size) {
     std::string text(bytes.substr(0, size));
@@ -107,11 +106,8 @@ bool Unpack(absl::string_view bytes, size_t archs, CompiledGpuKernel& kernel) {
   l.split = n[2];
   l.shared_bytes = n[3];
   l.scratch_bytes = n[4];
-  l.finish_block = n[5];
-  l.finish_grid = n[6];
-  l.finish_symbol = take(n[7]);
-  kernel.walk_object = take(n[8]);
-  for (size_t i = 0; i < archs; ++i) kernel.ptx.push_back(take(n[9 + i]));
+  kernel.walk_object = take(n[5]);
+  for (size_t i = 0; i < archs; ++i) kernel.ptx.push_back(take(n[6 + i]));
   return bytes.empty();
 }
 
@@ -143,10 +139,7 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   launch.split = job.plan.split;
   launch.shared_bytes = 0;  // all of it is static
   launch.scratch_bytes = job.plan.scratch_bytes;
-  launch.finish_symbol = job.plan.finish_symbol;
-  launch.finish_block = job.plan.finish_block;
-  launch.finish_grid = job.plan.finish_grid;
-  if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0 || !job.plan.finish_symbol.empty())) {
+  if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0)) {
     return absl::InternalError("blocks of a kernel for many sets of operands must share nothing");
   }
   auto translate = [&](mlir::ModuleOp from, std::unique_ptr<llvm::LLVMContext>& context,
@@ -165,7 +158,6 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
 
 absl::Status Generate(const GpuCompileOptions& options, Job& job) {
   std::vector<PtxEntry> entries = {{job.kernel.symbol, job.plan.block, job.plan.blocks_per_processor}};
-  if (!job.plan.finish_symbol.empty()) entries.push_back({job.plan.finish_symbol, job.plan.finish_block, 0});
   if (job.grouped) {
     entries.push_back({GpuGroupSymbol(job.kernel.symbol), job.plan.block, job.plan.blocks_per_processor});
   }

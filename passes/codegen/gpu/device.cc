@@ -34,6 +34,10 @@ mlir::Value Device::Block(mlir::Location loc) {
 void Device::SyncBlock(mlir::Location loc) { Call(loc, kSyncBlockFunction, {}, {}); }
 void Device::SyncWarp(mlir::Location loc) { Call(loc, kSyncWarpFunction, {}, {}); }
 
+mlir::Value Device::Arrive(mlir::Location loc, mlir::Value counter, mlir::Value count) {
+  return Call(loc, kArriveFunction, b_.getI32Type(), {counter, count});
+}
+
 mlir::Value Device::Shared(mlir::Location loc) {
   return Call(loc, kSharedFunction, LLVM::LLVMPointerType::get(b_.getContext()), {});
 }

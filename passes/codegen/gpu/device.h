@@ -26,6 +26,10 @@ class Device {
   // The value of the thread in the same warp whose number differs in the bits of `mask`; all threads of the warp must
   // ask together. Any integer or float of at most 64 bits.
   mlir::Value ShuffleXor(mlir::Location loc, mlir::Value value, int mask);
+  // Counts blocks in device memory: 1 for the last of `count` (i32) that come to `counter`, which sees all that those
+  // before it have written, and leaves the counter as zero, as it was at first; else 0. For one thread of a block,
+  // after a barrier.
+  mlir::Value Arrive(mlir::Location loc, mlir::Value counter, mlir::Value count);
   // The block's memory (16-byte aligned, undefined at first).
   mlir::Value Shared(mlir::Location loc);
 
@@ -59,7 +63,8 @@ class Device {
 };
 
 // The names: i32 td_thread(), i32 td_block(), void td_sync_block(), void td_sync_warp(),
-// i32 td_shuffle_xor(i32 value, i32 mask), ptr td_shared(), f32 td_exp(f32 x), i32 td_pack_bf16(f32 low, f32 high),
+// i32 td_shuffle_xor(i32 value, i32 mask), i32 td_arrive(ptr counter, i32 count), ptr td_shared(), f32 td_exp(f32 x),
+// i32 td_pack_bf16(f32 low, f32 high),
 // <4 x i32> td_load_matrices(ptr address), <4 x i32> td_load_transposed(ptr address),
 // <4 x f32> td_multiply_add(i32 a0, i32 a1, i32 a2, i32 a3, i32 b0, i32 b1, <4 x f32> c).
 inline constexpr char kThreadFunction[] = "td_thread";
@@ -67,6 +72,7 @@ inline constexpr char kBlockFunction[] = "td_block";
 inline constexpr char kSyncBlockFunction[] = "td_sync_block";
 inline constexpr char kSyncWarpFunction[] = "td_sync_warp";
 inline constexpr char kShuffleFunction[] = "td_shuffle_xor";
+inline constexpr char kArriveFunction[] = "td_arrive";
 inline constexpr char kSharedFunction[] = "td_shared";
 inline constexpr char kExpFunction[] = "td_exp";
 inline constexpr char kPackBFloat16Function[] = "td_pack_bf16";

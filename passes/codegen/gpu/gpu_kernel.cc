@@ -8,6 +8,7 @@
 #include "passes/codegen/float_rules.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "passes/codegen/kernel_emitter.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 
@@ -38,9 +39,18 @@ GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp mod
   alias_.assign(results_.size(), -1);
   const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
   for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
+  const bool sums = kind_ == exec::KernelKind::kCol;
+  for (mlir::Operation& op : kernel.getBody().front().without_terminator()) {
+    const auto follows = [&](mlir::Value v) {
+      return epilogue_.contains(v) || (v.getDefiningOp() != nullptr && IsBatchReduce(v.getDefiningOp()));
+    };
+    if (!sums || llvm::none_of(op.getOperands(), follows)) continue;
+    epilogue_.insert(op.result_begin(), op.result_end());
+  }
   for (unsigned r = 0; r < results_.size(); ++r) {
     mlir::Operation* op = results_[r].getDefiningOp();
-    (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
+    const bool sum = op != nullptr && IsBatchReduce(op), epilogue = sums && !td::IsBatched(results_[r].getType());
+    (sum ? batch_reduces_ : epilogue ? epilogue_results_ : plain_results_).push_back(r);
   }
 }
 
@@ -78,9 +88,11 @@ ElementEmitter::Buffer GpuKernelBuilder::ResultBuffer(unsigned result) {
   return {f_.getArgument(kernel_.getNumArguments() + result)};
 }
 
-mlir::Value GpuKernelBuilder::Scratch() {
+mlir::Value GpuKernelBuilder::Counters() {
   return f_.getArgument(kernel_.getNumArguments() + results_.size() + kScratch);
 }
+
+mlir::Value GpuKernelBuilder::Scratch() { return Offset(Counters(), Int(kGpuCounterBytes)); }
 
 void GpuKernelBuilder::BindOperands(ElementEmitter& e) {
   for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
@@ -177,7 +189,7 @@ absl::Status GpuKernelBuilder::Emit() {
       return absl::InternalError(
           absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
     }
-    const bool summed = llvm::is_contained(batch_reduces_, r);
+    const bool summed = llvm::is_contained(batch_reduces_, r) || llvm::is_contained(epilogue_results_, r);
     if (!once && ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType())))) {
       return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ",
                                               exec::stringifyKernelKind(kind_).str(), " kernel needs"));

@@ -19,9 +19,6 @@ struct GpuPlan {
   int64_t items_per_block = 1;
   int64_t split = 1;
   int64_t scratch_bytes = 0;
-  std::string finish_symbol;
-  int64_t finish_block = 0;
-  int64_t finish_grid = 0;
   // How many blocks of the main function a multiprocessor should hold at least: ptxas takes the registers that leaves,
   // where it would otherwise store a few in local memory to reach a rounder number of blocks. 0: its choice.
   int64_t blocks_per_processor = 0;
@@ -37,7 +34,7 @@ struct GpuKernel {
 // Whether the kernel multiplies matrices of bfloat16 numbers (attention), which takes a GPU of compute capability 8.0.
 bool IsMatrixKernel(mlir::func::FuncOp kernel);
 
-// The entry `symbol`, and where sums over blocks remain the one of `plan.finish_symbol`, with parameters
+// The entry `symbol` with parameters
 //   (ptr arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard)
 // Threads are what gpu/device.h gives. `rows`: the most rows of the batch that a launch may have; a row is found at the
 // same place whatever their number.

@@ -51,6 +51,7 @@ class GpuKernelBuilder {
   ElementEmitter::Buffer ResultBuffer(unsigned result);
   void BindOperands(ElementEmitter& e);
   mlir::Value Scratch();
+  mlir::Value Counters();  // in front of it
 
   // Arithmetic on indices.
   mlir::Value Int(int64_t v);
@@ -126,6 +127,9 @@ class GpuKernelBuilder {
   // grid_reduce.cc
   bool ReducesOverGrid() const;
   void EmitGridReduceKernel();
+  // What the last block does. `types`: of the sums of `values`, as the blocks have left them.
+  void AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
+                 llvm::ArrayRef<mlir::Type> types, int64_t blocks);
 
   // col.cc
   bool FitsColumns() const;
@@ -142,7 +146,7 @@ class GpuKernelBuilder {
   void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread, int width,
                     int64_t range, int64_t lanes, mlir::Value number);
 
-  // partial_sums.cc: what blocks leave of sums over the batch, and the function that adds it up.
+  // partial_sums.cc: what blocks leave of sums over the batch, and how it is added up.
   struct Partial {
     unsigned result;
     td::ReduceKind kind;
@@ -150,11 +154,36 @@ class GpuKernelBuilder {
     int64_t offset;               // in `scratch`
     mlir::RankedTensorType type;  // of the sum, as it lies there
   };
+  // Partial sums of one result: `count` of them, `most` at most, from `first` on and `stride` apart.
+  struct Slots {
+    mlir::Value first, count;
+    int64_t most, stride;
+  };
+  // A block that has left its partial sums of one tile of the results' elements.
+  struct Arrival {
+    mlir::Value number, count;       // of this block, and of all blocks, of the tile
+    int64_t most;                    // blocks of a tile
+    int64_t partials_per_block = 1;  // of each sum
+    mlir::Value tile;
+    int64_t tiles = 1;
+    mlir::Value begin, end;  // the tile's elements; null: all
+  };
   // `most`: how many there may be of each.
-  void PlanPartials(int64_t rows_per_partial, int64_t partials_per_range, int64_t most);
+  void PlanPartials(int64_t most);
   // Where partial sum `number` of one result lies.
   ElementEmitter::Buffer PartialBuffer(const Partial& partial, mlir::Value number);
-  void EmitFinish();
+  // Whether this block is the last of `count` to come here, for all of its threads: then it sees what the others have
+  // written. The counter is zero before the first and after the last.
+  mlir::Value IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count);
+  mlir::Value SumOfPartials(ElementEmitter& e, const Partial& partial, mlir::Value element, const Slots& slots);
+  // Adds up the slots for each of the tile's elements, into the results where that makes them whole, else into the
+  // first slot.
+  void SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole);
+  // All threads of the block come here, when the block has written its partial sums.
+  void AddUpPartials(ElementEmitter& e, const Arrival& arrival);
+  static int64_t CountersOf(int64_t most);
+  // The results that are computed from sums at these points, by the thread that has stored the sums there.
+  void StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 
   mlir::func::FuncOp kernel_;
   mlir::ModuleOp module_;
@@ -165,12 +194,13 @@ class GpuKernelBuilder {
   exec::KernelKind kind_;
   int64_t rows_;
   std::vector<mlir::Value> results_;
-  std::vector<int> alias_;               // per result: operand or -1
-  std::vector<unsigned> batch_reduces_;  // results that are sums (max, ...) over the batch
-  std::vector<unsigned> plain_results_;  // all others
+  std::vector<int> alias_;                  // per result: operand or -1
+  std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
+  std::vector<unsigned> epilogue_results_;  // without batch, and no sums: computed behind those
+  std::vector<unsigned> plain_results_;     // all others
+  llvm::DenseSet<mlir::Value> epilogue_;    // what is computed from sums over the batch
   std::vector<Stage> stages_;
   std::vector<Partial> partials_;
-  int64_t rows_per_partial_ = 1, partials_per_range_ = 1;
   bool warp_teams_ = false;
   bool cuts_rows_, parts_depend_ = false;
   int64_t parts_ = 1;                      // of a row

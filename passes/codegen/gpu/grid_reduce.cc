@@ -1,5 +1,5 @@
 // Reductions of whole tensors to single numbers, such as the norm of a gradient: every block reduces its share, and the
-// finish function adds up the blocks and computes what the kernel makes of the sums.
+// last block adds up the blocks and computes what the kernel makes of the sums.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
@@ -12,6 +12,12 @@ constexpr int64_t kElements = 4 * 8 * kThreads;  // of one block
 constexpr int64_t kMaxBlocks = 512;
 constexpr int64_t kMaxResult = 1 << 12;            // elements that one block may be left to write
 constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // in scratch, per sum
+
+// What the blocks leave of one sum.
+mlir::Type TableOf(int64_t blocks, mlir::Type element) { return mlir::RankedTensorType::get({blocks}, element); }
+
+// In shared memory, of the sums themselves: behind the areas of the block's reductions.
+int64_t SumsOffset(int64_t sums) { return sums * kReduceAreaBytes; }
 
 // Whether `value` is computed from one of `others`.
 bool DependsOn(mlir::Value value, const std::vector<mlir::Value>& others) {
@@ -50,27 +56,18 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
   int64_t domain = 0;
   for (mlir::Value v : values) domain = std::max(domain, InnerSize(v.getDefiningOp()->getOperand(0).getType()));
   const int64_t blocks = std::min(kMaxBlocks, (domain + kElements - 1) / kElements);
-  plan_.block = plan_.finish_block = kThreads;
+  plan_.block = kThreads;
   plan_.split = blocks;
   plan_.blocks_per_processor = 4;
   plan_.scratch_bytes = count * kPartialBytes;
-  plan_.finish_symbol = symbol_ + "_finish";
-  plan_.finish_grid = 1;
-  // Behind the areas of the block's reductions: the sums themselves.
-  const int64_t sums = count * kReduceAreaBytes;
-  plan_.shared_bytes = sums + 16 * count;
-  auto table = [&](mlir::Type element) { return mlir::RankedTensorType::get({blocks}, element); };
-  auto team = [&] {
-    Team all;
-    all.size = kThreads;
-    all.lane = thread_;
-    all.number = block_;
-    shared_ = device_.Shared(loc_);
-    return all;
-  };
+  plan_.shared_bytes = SumsOffset(count) + 16 * count;
   std::vector<mlir::Type> types;
   Function(symbol_, [&](ElementEmitter& e) {
-    const Team block = team();
+    Team block;
+    block.size = kThreads;
+    block.lane = thread_;
+    block.number = block_;
+    shared_ = device_.Shared(loc_);
     mlir::Value lane = Add(Mul(block_, kThreads), thread_);
     for (int64_t i = 0; i < count; ++i) {
       mlir::Operation* op = values[i].getDefiningOp();
@@ -80,44 +77,49 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
       mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kThreads);
       sum = CombineAcrossBlock(e, block, op->getLoc(), reduction.kind, sum, i * kReduceAreaBytes);
       types.push_back(sum.getType());
-      EmitIf(e, loc_, Less(thread_, Int(1)),
-             [&] { e.Store(loc_, table(sum.getType()), {Offset(Scratch(), Int(i * kPartialBytes))}, {block_}, sum); });
-    }
-  });
-  Function(plan_.finish_symbol, [&](ElementEmitter& e) {
-    const Team block = team();
-    std::vector<unsigned> late = plain_results_;
-    for (int64_t i = 0; i < count; ++i) {
-      mlir::Value v = values[i];
-      Reduction reduction;
-      GetReduction(v.getDefiningOp(), reduction);
-      auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, reduction.kind, x, y, false); };
-      mlir::Value sum = EmitStrided(
-          e, loc_, thread_, Int(blocks), kThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
-          [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-            return {
-                combine(before[0], e.Load(loc_, table(types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
-          })[0];
-      for (int mask = kWarp / 2; mask > 0; mask /= 2) sum = combine(sum, device_.ShuffleXor(loc_, sum, mask));
-      sum = CombineAcrossBlock(e, block, loc_, reduction.kind, sum, i * kReduceAreaBytes);
-      ElementEmitter::Buffer buffer = {Offset(shared_, Int(sums + 16 * i))};
-      auto found = llvm::find(results_, v);
       EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
-        auto at = IndicesAt(e, loc_, Point{}, v.getType());
-        e.Store(loc_, v.getType(), buffer, at, sum);
-        if (found != results_.end()) e.Store(loc_, v.getType(), ResultBuffer(found - results_.begin()), at, sum);
+        e.Store(loc_, TableOf(blocks, sum.getType()), {Offset(Scratch(), Int(i * kPartialBytes))}, {block_}, sum);
       });
-      if (found != results_.end()) {
-        late.erase(std::remove(late.begin(), late.end(), static_cast<unsigned>(found - results_.begin())), late.end());
-      }
-      device_.SyncBlock(loc_);
-      e.Bind(v, buffer);
     }
-    for (const auto& group : GroupBySize(results_, late)) {
-      ForElements(e, block, Space{}, results_[group[0]].getType(),
-                  [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
-    }
+    EmitIf(e, loc_, IsLastBlock(e, Int(0), Int(blocks)), [&] { AddUpGrid(e, block, values, types, blocks); });
   });
+}
+
+void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
+                                 llvm::ArrayRef<mlir::Type> types, int64_t blocks) {
+  const auto count = static_cast<int64_t>(values.size());
+  const int64_t sums = SumsOffset(count);
+  std::vector<unsigned> late = plain_results_;
+  for (int64_t i = 0; i < count; ++i) {
+    mlir::Value v = values[i];
+    Reduction reduction;
+    GetReduction(v.getDefiningOp(), reduction);
+    auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, reduction.kind, x, y, false); };
+    mlir::Value sum = EmitStrided(
+        e, loc_, thread_, Int(blocks), kThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
+        [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+          return {combine(before[0],
+                          e.Load(loc_, TableOf(blocks, types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
+        })[0];
+    for (int mask = kWarp / 2; mask > 0; mask /= 2) sum = combine(sum, device_.ShuffleXor(loc_, sum, mask));
+    sum = CombineAcrossBlock(e, block, loc_, reduction.kind, sum, i * kReduceAreaBytes);
+    ElementEmitter::Buffer buffer = {Offset(shared_, Int(sums + 16 * i))};
+    auto found = llvm::find(results_, v);
+    EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
+      auto at = IndicesAt(e, loc_, Point{}, v.getType());
+      e.Store(loc_, v.getType(), buffer, at, sum);
+      if (found != results_.end()) e.Store(loc_, v.getType(), ResultBuffer(found - results_.begin()), at, sum);
+    });
+    if (found != results_.end()) {
+      late.erase(std::remove(late.begin(), late.end(), static_cast<unsigned>(found - results_.begin())), late.end());
+    }
+    device_.SyncBlock(loc_);
+    e.Bind(v, buffer);
+  }
+  for (const auto& group : GroupBySize(results_, late)) {
+    ForElements(e, block, Space{}, results_[group[0]].getType(),
+                [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
+  }
 }
 
 }  // namespace tandem

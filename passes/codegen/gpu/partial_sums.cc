@@ -1,20 +1,23 @@
-// Sums over the batch: what blocks or warps leave in `scratch`, and the function that adds it up.
+// Sums over the batch: what blocks leave in `scratch`, and how the last of them to arrive adds it up. Blocks arrive in
+// groups; the last of a group adds up what the group has left, and the last of those what the groups have. Which block
+// that is changes from launch to launch; what is added, and in which order, does not.
 #include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {
 
-// Threads of a block of the finish function: neighbouring columns, and lanes that share a column's parts.
-constexpr int64_t kColumns = kWarp, kLanes = 16, kUnroll = 4;
+// Blocks of a group, and sums that a thread loads at once: it waits for memory about as long as for one.
+constexpr int64_t kGroup = 16;
+
+int64_t GroupsOf(int64_t blocks) { return (blocks + kGroup - 1) / kGroup; }
 
 }  // namespace
 
-void GpuKernelBuilder::PlanPartials(int64_t rows_per_partial, int64_t partials_per_range, int64_t most) {
-  rows_per_partial_ = rows_per_partial;
-  partials_per_range_ = partials_per_range;
+void GpuKernelBuilder::PlanPartials(int64_t most) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
@@ -32,56 +35,110 @@ ElementEmitter::Buffer GpuKernelBuilder::PartialBuffer(const Partial& partial, m
   return {Offset(Scratch(), Add(Mul(number, partial.elements * bytes), Int(partial.offset)))};
 }
 
-void GpuKernelBuilder::EmitFinish() {
-  plan_.finish_symbol = symbol_ + "_finish";
-  plan_.finish_block = kColumns * kLanes;
-  plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 8 * kColumns * kLanes);
-  int64_t tiles = 0;
-  Function(plan_.finish_symbol, [&](ElementEmitter& e) {
-    shared_ = device_.Shared(loc_);
-    mlir::Value column = Rem(thread_, kColumns), lane = Div(thread_, kColumns);
-    mlir::Value count = Mul(CeilDiv(Sub(Number(1), Number(0)), rows_per_partial_), partials_per_range_);
-    for (const Partial& partial : partials_) {
-      const int64_t first = tiles;
-      tiles += (partial.elements + kColumns - 1) / kColumns;
-      mlir::Type element = partial.type.getElementType(), type = results_[partial.result].getType();
-      auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, partial.kind, x, y, false); };
-      // Whole blocks go one way, so that all of its threads meet.
-      mlir::Value mine = And(Less(Int(first - 1), block_), Less(block_, Int(tiles)));
-      EmitIf(e, loc_, mine, [&] {
-        mlir::Value k = Add(Mul(Sub(block_, Int(first)), kColumns), column);
-        mlir::Value inside = Less(k, Int(partial.elements));
-        k = Min(k, Int(partial.elements - 1));
-        auto all = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic, partial.elements}, element);
-        mlir::Value sum =
-            EmitUnrolled(e, loc_, lane, count, kLanes, kUnroll, {NeutralElement(b_, loc_, partial.kind, element)},
-                         [&](llvm::ArrayRef<mlir::Value> numbers, const std::vector<mlir::Value>& before) {
-                           std::vector<mlir::Value> v;
-                           for (mlir::Value p : numbers) {
-                             v.push_back(e.Load(loc_, all, {Offset(Scratch(), Int(partial.offset))}, {p, k}));
-                           }
-                           for (size_t n = v.size(); n > 1; n /= 2) {
-                             for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
-                           }
-                           return std::vector<mlir::Value>{combine(before[0], v[0])};
-                         })[0];
-        auto lanes = mlir::RankedTensorType::get({kLanes, kColumns}, element);
-        e.Store(loc_, lanes, {shared_}, {lane, column}, sum);
-        device_.SyncBlock(loc_);
-        EmitIf(e, loc_, And(inside, Less(lane, Int(1))), [&] {
-          mlir::Value total;
-          for (int64_t i = 0; i < kLanes; ++i) {
-            mlir::Value part = e.Load(loc_, lanes, {shared_}, {Int(i), column});
-            total = total ? combine(total, part) : part;
-          }
-          Point point;
-          if (partial.elements > 1) point.digits.push_back({k, partial.elements});
-          e.Store(loc_, type, ResultBuffer(partial.result), IndicesAt(e, loc_, point, type), total);
-        });
-      });
-    }
+mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count) {
+  plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 16);
+  const auto flag = mlir::RankedTensorType::get({1}, b_.getI32Type());
+  device_.SyncBlock(loc_);  // the block has written its part, and is done with its shared memory
+  EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
+    mlir::Value address = Offset(Counters(), Mul(counter, sizeof(int32_t)));
+    mlir::Value blocks = b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI32Type(), count);
+    e.Store(loc_, flag, {shared_}, {Int(0)}, device_.Arrive(loc_, address, blocks));
   });
-  plan_.finish_grid = tiles;
+  device_.SyncBlock(loc_);
+  mlir::Value last = e.Load(loc_, flag, {shared_}, {Int(0)});
+  device_.SyncBlock(loc_);
+  mlir::Value zero = b_.create<mlir::arith::ConstantOp>(loc_, b_.getI32IntegerAttr(0));
+  return b_.create<mlir::arith::CmpIOp>(loc_, mlir::arith::CmpIPredicate::ne, last, zero);
+}
+
+mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& partial, mlir::Value element,
+                                            const Slots& slots) {
+  const mlir::Type type = partial.type.getElementType();
+  const auto all = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic, partial.elements}, type);
+  mlir::Value neutral = NeutralElement(b_, loc_, partial.kind, type), end = Sub(slots.count, Int(1));
+  const auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, partial.kind, x, y, false); };
+  const auto sum_from = [&](mlir::Value begin) {
+    std::vector<mlir::Value> v;
+    for (int64_t i = 0; i < std::min(kGroup, slots.most); ++i) {
+      mlir::Value number = Add(begin, Int(i)), slot = Add(slots.first, Mul(Min(number, end), slots.stride));
+      mlir::Value sum = e.Load(loc_, all, {Offset(Scratch(), Int(partial.offset))}, {slot, element});
+      v.push_back(b_.create<mlir::arith::SelectOp>(loc_, Less(number, slots.count), sum, neutral));
+    }
+    for (size_t step = 1; step < v.size(); step *= 2) {
+      for (size_t i = 0; i + step < v.size(); i += 2 * step) v[i] = combine(v[i], v[i + step]);
+    }
+    return v[0];
+  };
+  if (slots.most <= kGroup) return sum_from(Int(0));
+  return EmitStrided(e, loc_, Int(0), slots.count, kGroup, {neutral},
+                     [&](mlir::Value begin, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+                       return {combine(before[0], sum_from(begin))};
+                     })[0];
+}
+
+void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
+  for (const Partial& partial : partials_) {
+    mlir::Value begin = arrival.begin ? arrival.begin : Int(0);
+    mlir::Value end = arrival.end ? arrival.end : Int(partial.elements);
+    EmitStrided(e, loc_, Add(begin, thread_), end, plan_.block, [&](mlir::Value k) {
+      mlir::Value sum = SumOfPartials(e, partial, k, slots);
+      Point point;
+      if (partial.elements > 1) point.digits.push_back({k, partial.elements});
+      const mlir::Type type = whole ? results_[partial.result].getType() : mlir::Type(partial.type);
+      e.Store(loc_, type, whole ? ResultBuffer(partial.result) : PartialBuffer(partial, slots.first),
+              IndicesAt(e, loc_, point, type), sum);
+    });
+  }
+  if (!whole) return;
+  for (const auto& group : GroupBySize(results_, epilogue_results_)) {
+    const int64_t elements = InnerSize(results_[group[0]].getType());
+    mlir::Value begin = arrival.begin ? arrival.begin : Int(0), end = arrival.end ? arrival.end : Int(elements);
+    EmitStrided(e, loc_, Add(begin, thread_), end, plan_.block, [&](mlir::Value k) {
+      Point point;
+      if (elements > 1) point.digits.push_back({k, elements});
+      StoreEpilogue(e, group, {point});
+    });
+  }
+}
+
+void GpuKernelBuilder::StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which,
+                                     llvm::ArrayRef<Point> points) {
+  for (unsigned r : batch_reduces_) e.Bind(results_[r], ResultBuffer(r));
+  StorePoints(e, which, points);
+}
+
+void GpuKernelBuilder::AddUpPartials(ElementEmitter& e, const Arrival& arrival) {
+  const int64_t per_block = arrival.partials_per_block, groups = GroupsOf(arrival.most);
+  const int64_t counters = CountersOf(arrival.most);
+  if (arrival.tiles * counters > kGpuCounters) {
+    status_.Update(absl::InternalError(symbol_ + " sums over too many blocks"));
+    return;
+  }
+  mlir::Value counter = Mul(arrival.tile, counters);
+  if (per_block > 1) {
+    device_.SyncBlock(loc_);
+    SumSlots(e, arrival, {Mul(arrival.number, per_block), Int(per_block), per_block, 1}, /*whole=*/false);
+  }
+  if (groups == 1) {
+    EmitIf(e, loc_, IsLastBlock(e, counter, arrival.count), [&] {
+      SumSlots(e, arrival, {Int(0), arrival.count, arrival.most, per_block}, /*whole=*/true);
+    });
+    return;
+  }
+  mlir::Value group = Div(arrival.number, kGroup), first = Mul(group, kGroup);
+  mlir::Value members = Min(Int(kGroup), Sub(arrival.count, first));
+  EmitIf(e, loc_, IsLastBlock(e, Add(Add(counter, Int(1)), group), members), [&] {
+    SumSlots(e, arrival, {Mul(first, per_block), members, kGroup, per_block}, /*whole=*/false);
+    mlir::Value all = CeilDiv(arrival.count, kGroup);
+    EmitIf(e, loc_, IsLastBlock(e, counter, all), [&] {
+      SumSlots(e, arrival, {Int(0), all, groups, per_block * kGroup}, /*whole=*/true);
+    });
+  });
+}
+
+int64_t GpuKernelBuilder::CountersOf(int64_t most) {
+  const int64_t groups = GroupsOf(most);
+  return groups == 1 ? 1 : 1 + groups;
 }
 
 }  // namespace tandem

@@ -60,6 +60,8 @@ declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.barrier0()
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+declare void @llvm.nvvm.membar.gl()
+declare i32 @llvm.nvvm.atomic.load.inc.32.p1(ptr addrspace(1), i32)
 declare float @llvm.nvvm.ex2.approx.ftz.f(float)
 declare <2 x bfloat> @llvm.nvvm.ff2bf16x2.rn(float, float)
 declare {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr addrspace(3))
@@ -84,6 +86,16 @@ define void @td_sync_warp() alwaysinline convergent {
 }
 define i32 @td_shuffle_xor(i32 %value, i32 %mask) alwaysinline convergent {
   %r = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %value, i32 %mask, i32 31)
+  ret i32 %r
+}
+define i32 @td_arrive(ptr %counter, i32 %count) alwaysinline convergent {
+  call void @llvm.nvvm.membar.gl()
+  %last = sub i32 %count, 1
+  %global = addrspacecast ptr %counter to ptr addrspace(1)
+  %before = call i32 @llvm.nvvm.atomic.load.inc.32.p1(ptr addrspace(1) %global, i32 %last)
+  call void @llvm.nvvm.membar.gl()
+  %is_last = icmp eq i32 %before, %last
+  %r = zext i1 %is_last to i32
   ret i32 %r
 }
 define ptr @td_shared() alwaysinline {

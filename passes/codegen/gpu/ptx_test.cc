@@ -33,7 +33,7 @@ TEST_P(PtxTest, NeedsNothingElse) {
   const CompiledGpuKernel& gpu = (*kernel)->gpu();
   ASSERT_EQ(gpu.ptx.size(), 2);
   for (const std::string& ptx : gpu.ptx) {
-    EXPECT_EQ(Count(ptx, ".visible .entry"), gpu.launch.finish_symbol.empty() ? 1 : 2);
+    EXPECT_EQ(Count(ptx, ".visible .entry"), 1);
     EXPECT_TRUE(absl::StrContains(ptx, absl::StrCat(".maxntid ", gpu.launch.block, ", 1, 1"))) << ptx;
     EXPECT_FALSE(absl::StrContains(ptx, ".version"));
     for (const char* bad : {".extern", ".local", ".func", "call", "__nv_"}) {

@@ -22,7 +22,6 @@ TEST(PtxasTest, AcceptsEveryKernelWithoutSpills) {
     auto kernel = TestKernel::Create(c.text, "gpu");
     ASSERT_TRUE(kernel.ok()) << c.name << kernel.status();
     names[(*kernel)->gpu().symbol] = c.name;
-    names[(*kernel)->gpu().launch.finish_symbol] = c.name + "'s finish";
     kernels.push_back(*std::move(kernel));
   }
   const int archs[] = {75, 90};

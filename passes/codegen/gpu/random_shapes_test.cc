@@ -80,11 +80,11 @@ class Generator {
 
   std::string Kind() { return Below(3) == 0 ? "max" : "sum"; }
 
-  // Sums over the batch and other dimensions, and what they are sums of.
+  // Sums over the batch and other dimensions, what they are sums of, and what is computed from them.
   std::string Columns() {
     const std::vector<int64_t> shape = RandomShape();
     const std::string t = Type(shape, true);
-    std::string body = "%r = td.relu %x : " + t + "\n%m = td.mul %r, %y : " + t + "\n", results, types;
+    std::string body = "%r = td.relu %x : " + t + "\n%m = td.mul %r, %y : " + t + "\n", results, types, operands;
     const bool plain = Below(2) == 0;
     for (int i = 0; i <= Below(3); ++i) {
       std::vector<int> axes = RandomAxes(0, static_cast<int>(shape.size()));
@@ -96,12 +96,18 @@ class Generator {
                       Reduce(absl::StrCat("%s", i), Kind(), Below(2) ? "%m" : "%x", shape, true, axes, &type, &kept));
       absl::StrAppend(&results, i ? ", " : "", "%s", i);
       absl::StrAppend(&types, i ? ", " : "", type);
+      if (Below(2) == 0) continue;
+      absl::StrAppend(&operands, ", %p", i, ": ", type);
+      absl::StrAppend(&body, "%e", i, " = td.mul %s", i, ", %p", i, " : ", type, "\n%f", i, " = td.tanh %e", i, " : ",
+                      type, "\n%g", i, " = td.sub %f", i, ", %s", i, " : ", type, "\n");
+      absl::StrAppend(&results, ", %f", i, ", %g", i);
+      absl::StrAppend(&types, ", ", type, ", ", type);
     }
     if (plain) {
       results += ", %m";
       types += ", " + t;
     }
-    return absl::StrCat("func.func private @k(%x: ", t, ", %y: ", t, ") -> (", types,
+    return absl::StrCat("func.func private @k(%x: ", t, ", %y: ", t, operands, ") -> (", types,
                         ") attributes {exec.kernel = #exec.kernel_kind<col>} {\n", body, "return ", results, " : ",
                         types, "\n}");
   }

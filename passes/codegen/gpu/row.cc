@@ -34,6 +34,7 @@ void GpuKernelBuilder::PlanStages(bool batched) {
     return AlignUp(InnerSize(v.getType()) * element, 16);
   };
   std::vector<mlir::Value> values = StagedValues(kernel_, batched);
+  llvm::erase_if(values, [&](mlir::Value v) { return epilogue_.contains(v); });
   int64_t reduced = 0;
   for (mlir::Value v : values) reduced += IsReduceOp(v.getDefiningOp()) ? bytes(v) : 0;
   warp_teams_ = batched && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
@@ -185,7 +186,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
   plan_.items_per_block = batched ? teams * rows_per_team : 1;
   const int64_t blocks =
       batched ? std::max<int64_t>(1, (rows_ + plan_.items_per_block - 1) / plan_.items_per_block) : 1;
-  PlanPartials(rows_per_team, 1, blocks * teams);
+  PlanPartials(blocks * teams);
   scratch_stages_ = plan_.scratch_bytes;
   plan_.scratch_bytes += blocks * plan_.split * teams * AlignUp(team_scratch_, 256);
   team_scratch_ = AlignUp(team_scratch_, 256);
@@ -225,9 +226,16 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
       // The next row writes where this one's values are still read.
       if (rows_per_team > 1) Sync(team);
     });
+    if (partials_.empty()) return;
+    Arrival arrival;
+    arrival.number = block_;
+    arrival.count = CeilDiv(Max(Sub(Number(1), Number(0)), Int(1)), plan_.items_per_block);
+    arrival.most = blocks;
+    arrival.partials_per_block = teams;
+    arrival.tile = Int(0);
+    AddUpPartials(e, arrival);
   });
-  plan_.shared_bytes = team_shared_ + kReduceAreaBytes * reduce_areas_;
-  if (!partials_.empty()) EmitFinish();
+  plan_.shared_bytes = std::max(plan_.shared_bytes, team_shared_ + kReduceAreaBytes * reduce_areas_);
 }
 
 }  // namespace tandem

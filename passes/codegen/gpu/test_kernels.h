@@ -179,7 +179,20 @@ inline const GpuTestCase kGpuTestCases[] = {
       return %s, %m : tensor<32xf32>, tensor<?x26x26x32xf32>
     })",
      {"bar.sync", ".shared", "ld.global.nc.v4.f32", "st.global.v4.f32"},
-     {"atom", "red.global"}},
+     {"atom.global.add", "red.global"}},
+    {"Moments",
+     R"(
+    func.func private @k(%x: tensor<?x14x14x96xbf16>, %n: tensor<f32>, %gamma: tensor<96xf32>)
+        -> (tensor<96xf32>, tensor<96xf32>, tensor<96xf32>) attributes {exec.kernel = #exec.kernel_kind<col>} {
+      %0 = td.cast %x : tensor<?x14x14x96xbf16> -> tensor<?x14x14x96xf32>
+      %s = td.reduce sum, %0 axes [0, 1, 2] : tensor<?x14x14x96xf32> -> tensor<96xf32>
+      %nb = td.broadcast %n dims [] : tensor<f32> -> tensor<96xf32>
+      %m = td.div %s, %nb : tensor<96xf32>
+      %g = td.mul %m, %gamma : tensor<96xf32>
+      return %s, %m, %g : tensor<96xf32>, tensor<96xf32>, tensor<96xf32>
+    })",
+     {"bar.sync", "membar.gl", "atom.global.inc.u32", "div.rn.f32"},
+     {"atom.global.add", "red.global"}},
     {"CrossEntropy",
      R"(
     func.func private @k(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<10xf32>)
@@ -202,7 +215,7 @@ inline const GpuTestCase kGpuTestCases[] = {
       return %g, %total, %db : tensor<?x10xf32>, tensor<f32>, tensor<10xf32>
     })",
      {"shfl.sync.bfly.b32", "bar.warp.sync"},
-     {"atom", "red.global"}},
+     {"atom.global.add", "red.global"}},
     {"GradientNorm",
      R"(
     func.func private @k(%x: tensor<770x64xf32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {
@@ -210,8 +223,8 @@ inline const GpuTestCase kGpuTestCases[] = {
       %1 = td.reduce sum, %0 axes [0, 1] : tensor<770x64xf32> -> tensor<f32>
       return %1 : tensor<f32>
     })",
-     {"shfl.sync.bfly.b32", "bar.sync", "_finish(", "ld.global.nc.v4.f32"},
-     {"atom"}},
+     {"shfl.sync.bfly.b32", "bar.sync", "atom.global.inc.u32", "ld.global.nc.v4.f32"},
+     {"atom.global.add", "red.global"}},
     {"BiasCorrection",
      R"(
     func.func private @k(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> attributes {exec.kernel = #exec.kernel_kind<once>} {

@@ -12,7 +12,7 @@ SingleLaunch::SingleLaunch(const CudaContext& context, uint32_t kernel, const st
                            uint64_t count, CUdeviceptr guard)
     : kernel(kernel), count(static_cast<int64_t>(count)) {
   for (uint32_t b : arguments) values.push_back(context.Address(b));
-  for (uint64_t v : {uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{context.memory.workspace()}, uint64_t{guard}}) {
+  for (uint64_t v : {uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{context.memory.counters()}, uint64_t{guard}}) {
     values.push_back(v);
   }
   for (uint64_t& v : values) pointers.push_back(&v);
@@ -33,10 +33,6 @@ absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int6
   declare(gpu.scratch_bytes);
   TD_CU(context.driver(), cuLaunchKernel(functions.main, static_cast<unsigned>(grid), 1, 1, gpu.block, 1, 1,
                                          gpu.shared_bytes, stream, pointers.data(), nullptr));
-  if (functions.finish == nullptr) return absl::OkStatus();
-  declare(gpu.scratch_bytes);
-  TD_CU(context.driver(), cuLaunchKernel(functions.finish, std::max<uint32_t>(1, gpu.finish_grid), 1, 1,
-                                         gpu.finish_block, 1, 1, 0, stream, pointers.data(), nullptr));
   return absl::OkStatus();
 }
 

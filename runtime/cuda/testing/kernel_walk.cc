@@ -26,6 +26,12 @@ void SyncWarp() { WalkedBlock::Current()->Meet(WalkedBlock::Wait::kWarp, 0, 0); 
 uint32_t ShuffleXor(uint32_t value, uint32_t mask) {
   return WalkedBlock::Current()->Meet(WalkedBlock::Wait::kShuffle, value, mask);
 }
+// Blocks run one after the other.
+uint32_t Arrive(uint32_t* counter, uint32_t count) {
+  const bool last = *counter == count - 1;
+  *counter = last ? 0 : *counter + 1;
+  return last;
+}
 void* Shared() { return WalkedBlock::Current()->shared(); }
 
 template <typename F>
@@ -44,6 +50,7 @@ const Provided kProvided[] = {{"td_thread", Address(Thread)},
                               {"td_sync_block", Address(SyncBlock)},
                               {"td_sync_warp", Address(SyncWarp)},
                               {"td_shuffle_xor", Address(ShuffleXor)},
+                              {"td_arrive", Address(Arrive)},
                               {"td_shared", Address(Shared)},
                               {"td_exp", Address<float(float)>(expf)},
                               {"td_pack_bf16", Address(WalkedPackBFloat16)},

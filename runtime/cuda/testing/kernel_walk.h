@@ -17,7 +17,7 @@ namespace tandem {
 class WalkedKernels {
  public:
   // `elf_objects`: CompiledGpuKernel::walk_object of each kernel.
-  // `symbols`: entries, those of finish functions among them; all are looked up now.
+  // `symbols`: entries; all are looked up now.
   static absl::StatusOr<std::unique_ptr<WalkedKernels>> Load(const std::vector<absl::string_view>& elf_objects,
                                                              const std::vector<std::string>& symbols);
   virtual ~WalkedKernels() = default;
