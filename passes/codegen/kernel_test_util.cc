@@ -179,8 +179,18 @@ absl::Status TestKernel::LoadForGpu() {
   return absl::OkStatus();
 }
 
-std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, const std::vector<Bytes>& results,
                                         const std::vector<int64_t>& splits) {
+  std::vector<Bytes> forwards = WalkOnGpu(operands, results, splits, /*backwards=*/false);
+  // Blocks that share a sum arrive in any order.
+  if (gpu_.launch.scratch_bytes > 0 && WalkOnGpu(operands, results, splits, /*backwards=*/true) != forwards) {
+    gpu_status_.Update(absl::InternalError("the result depends on the order of blocks"));
+  }
+  return forwards;
+}
+
+std::vector<Bytes> TestKernel::WalkOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+                                         const std::vector<int64_t>& splits, bool backwards) {
   std::vector<GuardedBuffer> buffers;
   for (const Bytes& b : operands) buffers.emplace_back(b);
   for (const Bytes& b : results) buffers.emplace_back(b);
@@ -198,7 +208,8 @@ std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, std:
       params.push_back(p);
     }
     const fb::GpuLaunchT& l = gpu_.launch;
-    gpu_status_.Update(walked_->Launch(gpu_.symbol, GpuGrid(l, end - begin), l.block, l.shared_bytes, params.data()));
+    gpu_status_.Update(
+        walked_->Launch(gpu_.symbol, GpuGrid(l, end - begin), l.block, l.shared_bytes, params.data(), backwards));
     if (std::any_of(scratch.data(), scratch.data() + kGpuCounterBytes, [](char c) { return c != 0; })) {
       gpu_status_.Update(absl::InternalError("a kernel leaves counters behind"));
     }

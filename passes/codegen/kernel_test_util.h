@@ -59,8 +59,11 @@ class TestKernel {
  private:
   absl::Status Load(mlir::func::FuncOp function, const std::string& target);
   absl::Status LoadForGpu();
-  std::vector<Bytes> RunOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+  std::vector<Bytes> RunOnGpu(const std::vector<Bytes>& operands, const std::vector<Bytes>& results,
                               const std::vector<int64_t>& splits);
+  // `backwards`: the last block first.
+  std::vector<Bytes> WalkOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
+                               const std::vector<int64_t>& splits, bool backwards);
 
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

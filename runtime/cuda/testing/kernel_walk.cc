@@ -112,8 +112,8 @@ class Kernels final : public WalkedKernels {
     return absl::OkStatus();
   }
 
-  absl::Status Launch(const std::string& symbol, uint32_t grid, uint32_t block, uint32_t shared_bytes,
-                      void** params) override {
+  absl::Status Launch(const std::string& symbol, uint32_t grid, uint32_t block, uint32_t shared_bytes, void** params,
+                      bool backwards) override {
     auto entry = entries_.find(symbol);
     if (entry == entries_.end()) return absl::NotFoundError(absl::StrCat("kernel walk: no kernel ", symbol));
     if (grid == 0 || block == 0 || block > 1024 || (entry->second.syncs && block % 32 != 0)) {
@@ -123,7 +123,7 @@ class Kernels final : public WalkedKernels {
     WalkedBlock walked(entry->second.thread, block, entry->second.shared_bytes + shared_bytes, entry->second.syncs,
                        params);
     for (uint32_t b = 0; b < grid; ++b) {
-      if (absl::Status s = walked.Run(b); !s.ok()) {
+      if (absl::Status s = walked.Run(backwards ? grid - 1 - b : b); !s.ok()) {
         return absl::InternalError(absl::StrCat("kernel ", symbol, ": ", std::string(s.message())));
       }
     }
