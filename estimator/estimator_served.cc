@@ -13,6 +13,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "cluster/address.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
@@ -35,19 +36,17 @@ const std::vector<std::string>& ServersOf(const Cluster& cluster) {
   return cluster.addresses.at(TaskType::kParameterServer);
 }
 
-absl::string_view HostOf(absl::string_view address) { return address.substr(0, address.rfind(':')); }
-
 // Tasks of this machine that compute, this one counted.
 int TasksHere(const Cluster& cluster) {
   const auto own = cluster.addresses.find(cluster.task.type);
   if (own == cluster.addresses.end() || cluster.task.index >= static_cast<int64_t>(own->second.size())) return 1;
-  const absl::string_view here = HostOf(own->second[cluster.task.index]);
+  const std::string here = SplitAddress(own->second[cluster.task.index]).host;
   int tasks = 0;
   for (TaskType type : {TaskType::kChief, TaskType::kWorker, TaskType::kParameterServer}) {
     const auto addresses = cluster.addresses.find(type);
     if (addresses == cluster.addresses.end()) continue;
     tasks += static_cast<int>(std::count_if(addresses->second.begin(), addresses->second.end(),
-                                            [&](const std::string& a) { return HostOf(a) == here; }));
+                                            [&](const std::string& a) { return SplitAddress(a).host == here; }));
   }
   return std::max(tasks, 1);
 }

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
 #include "base/status_macros.h"
+#include "cluster/address.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "graph/replicas.h"
@@ -24,8 +25,6 @@ State& Process() {
   return state;
 }
 
-absl::string_view HostOf(absl::string_view address) { return address.substr(0, address.rfind(':')); }
-
 // Where no launcher has told the local rank: by the hosts of the tasks that train, in the order of their ranks.
 void FindLocalRank(Cluster* cluster) {
   std::vector<std::string> addresses;
@@ -36,8 +35,9 @@ void FindLocalRank(Cluster* cluster) {
   }
   if (cluster->local_rank >= 0 || static_cast<int64_t>(addresses.size()) != cluster->world_size) return;
   cluster->local_rank = cluster->local_world_size = 0;
+  const std::string here = SplitAddress(addresses[cluster->rank]).host;
   for (int64_t rank = 0; rank < cluster->world_size; ++rank) {
-    if (HostOf(addresses[rank]) != HostOf(addresses[cluster->rank])) continue;
+    if (SplitAddress(addresses[rank]).host != here) continue;
     ++cluster->local_world_size;
     if (rank < cluster->rank) ++cluster->local_rank;
   }
