@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "benchmarks/models/model.h"
 #include "gtest/gtest.h"
 #include "passes/codegen/gpu/ptxas.h"
@@ -39,8 +40,10 @@ TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
   ASSERT_EQ(index.images.size(), 2);
   for (const auto& image : index.images) {
     const std::string ptx((*executable)->segment(static_cast<int>(image->segment)));
+    // Atomic operations count blocks and add nothing up: the order of additions would change from step to step.
+    const std::string without_counts = absl::StrReplaceAll(ptx, {{"atom.global.inc.u32", ""}});
     for (const char* bad : {".extern", ".local", ".func", "atom.", "red.global"}) {
-      EXPECT_FALSE(absl::StrContains(ptx, bad)) << bad;
+      EXPECT_FALSE(absl::StrContains(without_counts, bad)) << bad;
     }
     for (const std::string& gpu : GpusOfImage(static_cast<int>(image->arch))) {
       auto report = RunPtxas(ptxas, ptx, gpu, testing::TempDir());
