@@ -110,7 +110,6 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
 
   void Fuse(exec::LaunchOp launch, Match& match) {
     mlir::Block& body = match.map.getBody().front();
-    mlir::OpBuilder b(launch);
     // What the kernel reads besides.
     llvm::SmallVector<mlir::Value> operands(match.sums.getOperands()), map_operands(match.map.getOperands());
     mlir::IRMapping inside;
