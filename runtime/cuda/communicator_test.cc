@@ -94,7 +94,7 @@ class CommunicatorTest : public ::testing::Test {
       t.buffers.push_back(Allocate(r, std::max<uint64_t>(bytes, 1)));
       EXPECT_EQ(fake->Enqueue(streams[r], "produce", {{t.buffers[r], bytes, true}},
                               [to = t.buffers[r], data = inputs[r], bytes] {
-                                std::memcpy(reinterpret_cast<void*>(to), data.data(), bytes);
+                                if (bytes > 0) std::memcpy(reinterpret_cast<void*>(to), data.data(), bytes);
                               }),
                 0);
     }
