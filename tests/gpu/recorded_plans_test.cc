@@ -10,10 +10,6 @@
 #include "runtime/cuda/plan_choices.h"
 #include "tests/gpu/compiled_model.h"
 
-// For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.
-extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)
-extern "C" int __lsan_is_turned_off() { return 1; }
-
 namespace tandem {
 namespace {
 
