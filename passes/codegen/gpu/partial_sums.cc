@@ -77,13 +77,18 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
 }
 
 void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
-  for (const Partial& partial : partials_) {
-    mlir::Value begin = arrival.begin ? arrival.begin : Int(0);
-    mlir::Value end = arrival.end ? arrival.end : Int(partial.elements);
+  // Of a result with so many, those of the tile; a thread has the same ones of all results.
+  const auto for_elements = [&](int64_t elements, const std::function<void(mlir::Value, const Point&)>& body) {
+    mlir::Value begin = arrival.begin ? arrival.begin : Int(0), end = arrival.end ? arrival.end : Int(elements);
     EmitStrided(e, loc_, Add(begin, thread_), end, plan_.block, [&](mlir::Value k) {
-      mlir::Value sum = SumOfPartials(e, partial, k, slots);
       Point point;
-      if (partial.elements > 1) point.digits.push_back({k, partial.elements});
+      if (elements > 1) point.digits.push_back({k, elements});
+      body(k, point);
+    });
+  };
+  for (const Partial& partial : partials_) {
+    for_elements(partial.elements, [&](mlir::Value k, const Point& point) {
+      mlir::Value sum = SumOfPartials(e, partial, k, slots);
       const mlir::Type type = whole ? results_[partial.result].getType() : mlir::Type(partial.type);
       e.Store(loc_, type, whole ? ResultBuffer(partial.result) : PartialBuffer(partial, slots.first),
               IndicesAt(e, loc_, point, type), sum);
@@ -91,13 +96,8 @@ void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const
   }
   if (!whole) return;
   for (const auto& group : GroupBySize(results_, epilogue_results_)) {
-    const int64_t elements = InnerSize(results_[group[0]].getType());
-    mlir::Value begin = arrival.begin ? arrival.begin : Int(0), end = arrival.end ? arrival.end : Int(elements);
-    EmitStrided(e, loc_, Add(begin, thread_), end, plan_.block, [&](mlir::Value k) {
-      Point point;
-      if (elements > 1) point.digits.push_back({k, elements});
-      StoreEpilogue(e, group, {point});
-    });
+    for_elements(InnerSize(results_[group[0]].getType()),
+                 [&](mlir::Value, const Point& point) { StoreEpilogue(e, group, {point}); });
   }
 }
 
