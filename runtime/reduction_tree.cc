@@ -49,8 +49,23 @@ void Add(int64_t* out, const int64_t* a, const int64_t* b, int64_t n) {
 }
 
 template <typename T>
+T SumOf(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;  // overflow wraps
+    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
+
+template <typename T>
+T MaxOf(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+template <typename T>
 void Max(T* out, const T* a, const T* b, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i];
+  for (int64_t i = 0; i < n; ++i) out[i] = MaxOf(a[i], b[i]);
 }
 
 template <typename T>
@@ -118,31 +133,49 @@ struct BlockTree {
   }
 };
 
-// The same tree level by level for a handful of elements, where calls and recursion would take longer than the sums.
-// False when it is another case: absent leaves, means, many elements.
-template <typename T>
-bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
-  constexpr int64_t kElements = 4, kLeaves = 32;
-  const int64_t size = leaves.size();
-  if (n > kElements || size > kLeaves || PowerOfTwoAtLeast(size) != size || kind == ReduceKind::Mean) return false;
-  if (std::find(leaves.begin(), leaves.end(), nullptr) != leaves.end()) return false;
+// Element `i` of the tree over kLeaves leaves.
+template <int64_t kLeaves, typename T, T (*combine)(T, T)>
+T TreeElement(const void* const* leaves, int64_t i) {
+  if constexpr (kLeaves == 1) {
+    return static_cast<const T*>(leaves[0])[i];
+  } else {
+    return combine(TreeElement<kLeaves / 2, T, combine>(leaves, i),
+                   TreeElement<kLeaves / 2, T, combine>(leaves + kLeaves / 2, i));
+  }
+}
+
+template <int64_t kLeaves, typename T>
+bool ReduceFewOf(ReduceKind kind, const void* const* leaves, T* out, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    T values[kLeaves];
-    for (int64_t l = 0; l < size; ++l) values[l] = static_cast<const T*>(leaves[l])[i];
-    for (int64_t half = size / 2; half > 0; half /= 2) {
-      for (int64_t l = 0; l < half; ++l) {
-        const T a = values[2 * l], b = values[2 * l + 1];
-        if constexpr (std::is_integral_v<T>) {
-          using U = std::make_unsigned_t<T>;  // overflow wraps
-          values[l] = kind == ReduceKind::Max ? (a > b ? a : b) : static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-        } else {
-          values[l] = kind == ReduceKind::Max ? (a > b || a != a ? a : b) : static_cast<T>(a + b);
-        }
-      }
-    }
-    out[i] = values[0];
+    out[i] = kind == ReduceKind::Max ? TreeElement<kLeaves, T, MaxOf<T>>(leaves, i)
+                                     : TreeElement<kLeaves, T, SumOf<T>>(leaves, i);
   }
   return true;
+}
+
+// The same tree without recursion for a handful of elements, where calls would take longer than the sums. False when it
+// is another case: absent leaves, means, many elements, another number of leaves.
+template <typename T>
+bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  constexpr int64_t kElements = 4;
+  if (n > kElements || kind == ReduceKind::Mean) return false;
+  if (std::find(leaves.begin(), leaves.end(), nullptr) != leaves.end()) return false;
+  switch (leaves.size()) {
+    case 1:
+      return ReduceFewOf<1>(kind, leaves.data(), out, n);
+    case 2:
+      return ReduceFewOf<2>(kind, leaves.data(), out, n);
+    case 4:
+      return ReduceFewOf<4>(kind, leaves.data(), out, n);
+    case 8:
+      return ReduceFewOf<8>(kind, leaves.data(), out, n);
+    case 16:
+      return ReduceFewOf<16>(kind, leaves.data(), out, n);
+    case 32:
+      return ReduceFewOf<32>(kind, leaves.data(), out, n);
+    default:
+      return false;
+  }
 }
 
 template <typename T>

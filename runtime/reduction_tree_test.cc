@@ -51,9 +51,9 @@ Leaves RandomLeaves(std::mt19937& rng, int count, int n, double absent) {
 
 TEST(ReductionTreeTest, EqualsItsDefinitionBitForBit) {
   std::mt19937 rng(1);
-  for (int count : {1, 2, 3, 5, 8, 16, 24, 64}) {
+  for (int count : {1, 2, 3, 4, 5, 8, 16, 24, 32, 64}) {
     for (double absent : {0.0, 0.3, 0.8}) {
-      for (int n : {1, 7, 256, 1001}) {
+      for (int n : {1, 4, 7, 256, 1001}) {
         for (auto kind : {fb::ReduceKind::Sum, fb::ReduceKind::Max}) {
           Leaves l = RandomLeaves(rng, count, n, absent);
           size_t size = 1;

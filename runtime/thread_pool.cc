@@ -36,8 +36,9 @@ thread_local int current_thread = -1;  // >= 0 inside a task
 
 void UseOneOmpThread() {
   thread_local bool done = false;
+  if (done) return;
   const ExitMeansOutOfMemory scope(kRunning);
-  if (!done) omp_set_num_threads(1);
+  omp_set_num_threads(1);
   done = true;
 }
 

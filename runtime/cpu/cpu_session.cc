@@ -201,8 +201,8 @@ class CpuSession final : public Session {
       DeviceState& d = state_.devices[r];
       d.rows = inputs_[r].rows;
       d.first_row = inputs_[r].first_row;
-      d.inputs = inputs_[r].inputs;
-      d.scalars = inputs_[r].scalars;
+      d.inputs.swap(inputs_[r].inputs);
+      d.scalars = inputs_[r].scalars;  // which stay where they are: call lists have their addresses
     }
     CountRows(step);
     state_.sums_finite.store(true, std::memory_order_relaxed);
@@ -309,13 +309,13 @@ class CpuSession final : public Session {
     MicrobatchContext context;
     context.device = &state_.devices[0];
     if (o.row_bytes == 0) {
-      HostTensor value(o.dtype, shape);
+      HostTensor value(o.dtype, std::move(shape));
       std::memcpy(value.raw(), context.Address(o), value.byte_size());
       return value;
     }
     shape[0] = 0;
     for (const DeviceState& d : state_.devices) shape[0] += d.rows;
-    HostTensor value(o.dtype, shape);
+    HostTensor value(o.dtype, std::move(shape));
     auto* out = static_cast<uint8_t*>(value.raw());
     for (const DeviceState& d : state_.devices) {
       context.device = &d;
