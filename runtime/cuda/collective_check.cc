@@ -21,8 +21,6 @@ bool Reducible(fb::ReduceKind kind, fb::DType type) {
   }
 }
 
-}  // namespace
-
 absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors, size_t streams) {
   if (streams != static_cast<size_t>(replicas)) {
     return absl::InvalidArgumentError(
@@ -36,6 +34,8 @@ absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 absl::Status CheckAllReduce(int replicas, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams) {

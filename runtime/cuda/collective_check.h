@@ -8,9 +8,8 @@
 
 namespace tandem {
 
-// Errors: InvalidArgument for a list of another length than `replicas`.
-absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors, size_t streams);
-// Also for a kind or type that AllReduce does not take, and when no replica is present.
+// Errors: InvalidArgument for a list of another length than `replicas`, for a kind or type that AllReduce does not
+// take, and when no replica is present.
 absl::Status CheckAllReduce(int replicas, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams);
 

@@ -52,16 +52,6 @@ class Communicator {
   // libraries.
   virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                                  const std::vector<bool>& present, absl::Span<const CUstream> streams) = 0;
-  // The bytes of replica `root`'s buffers to all others.
-  virtual absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
-                                 absl::Span<const CUstream> streams) = 0;
-  // outputs[r] holds replicas() * elements: replica q's input at q * elements. `elements` is the input's.
-  virtual absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                                 absl::Span<const CUstream> streams) = 0;
-  // inputs hold replicas() * elements; outputs[r] = the sum over replicas of part r. `elements` is the output's.
-  // What the inputs hold is lost.
-  virtual absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                                     absl::Span<const CUstream> streams) = 0;
 
   // Whether a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
   virtual absl::Status Poll() = 0;

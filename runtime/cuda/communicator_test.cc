@@ -171,42 +171,6 @@ TEST_P(AllReduceTest, MatchesTheReductionTree) {
   CheckAllReduce<int64_t>(fb::DType::Int64, false);
 }
 
-TEST_P(AllReduceTest, OtherCollectives) {
-  const auto [replicas, shared] = GetParam();
-  Start(replicas, shared);
-  const auto inputs = RandomInputs<float>(replicas, kElements * replicas);
-  // Broadcast from the last.
-  CollectiveTensor t = Upload(inputs, fb::DType::Float32);
-  absl::Status status = communicator->Broadcast(replicas - 1, {&t, 1}, streams);
-  ASSERT_TRUE(status.ok()) << status;
-  ExpectAll<float>(t.buffers, std::vector<std::vector<float>>(replicas, inputs.back()), true);
-  // All-gather: all inputs one after another.
-  t = Upload(inputs, fb::DType::Float32);
-  std::vector<float> gathered;
-  std::vector<CUdeviceptr> outputs;
-  for (int r = 0; r < replicas; ++r) {
-    gathered.insert(gathered.end(), inputs[r].begin(), inputs[r].end());
-    outputs.push_back(Allocate(r, kElements * replicas * replicas * 4));
-  }
-  status = communicator->AllGather(t, outputs, streams);
-  ASSERT_TRUE(status.ok()) << status;
-  ExpectAll<float>(outputs, std::vector<std::vector<float>>(replicas, gathered), true);
-  // Reduce-scatter: replica r gets part r of the sum.
-  std::vector<const void*> leaves;
-  for (const auto& input : inputs) leaves.push_back(input.data());
-  std::vector<float> sum(kElements * replicas);
-  TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, sum.data(), sum.size());
-  std::vector<std::vector<float>> parts;
-  for (int r = 0; r < replicas; ++r) {
-    parts.emplace_back(sum.begin() + r * kElements, sum.begin() + (r + 1) * kElements);
-  }
-  t = Upload(inputs, fb::DType::Float32);
-  t.elements = kElements;
-  status = communicator->ReduceScatter(t, outputs, streams);
-  ASSERT_TRUE(status.ok()) << status;
-  ExpectAll<float>(outputs, parts, communicator->tree_order());
-}
-
 INSTANTIATE_TEST_SUITE_P(Replicas, AllReduceTest,
                          ::testing::Values(std::pair{1, true}, std::pair{2, true}, std::pair{3, true},
                                            std::pair{4, true}, std::pair{2, false}, std::pair{3, false},

@@ -56,43 +56,6 @@ class LocalCommunicator : public Communicator {
     return Fork(streams);
   }
 
-  absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
-                         absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckLists(replicas(), tensors, streams.size()));
-    if (root < 0 || root >= replicas()) return absl::InvalidArgumentError("no replica has the broadcast's root");
-    TD_RETURN_IF_ERROR(Join(streams));
-    for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(CopyToOthers(t, root, streams[0]));
-    return Fork(streams);
-  }
-
-  absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                         absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
-    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
-    TD_RETURN_IF_ERROR(Join(streams));
-    for (CUdeviceptr output : outputs) {
-      for (int q = 0; q < replicas(); ++q) {
-        TD_RETURN_IF_ERROR(Copy(output + q * Bytes(input), input.buffers[q], Bytes(input), streams[0]));
-      }
-    }
-    return Fork(streams);
-  }
-
-  absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                             absl::Span<const CUstream> streams) override {
-    const std::vector<bool> present(replicas(), true);
-    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), fb::ReduceKind::Sum, {&input, 1}, present, streams.size()));
-    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
-    TD_RETURN_IF_ERROR(Join(streams));
-    for (int r = 0; r < replicas(); ++r) {
-      CollectiveTensor part = input;
-      for (CUdeviceptr& buffer : part.buffers) buffer += r * Bytes(input);
-      TD_ASSIGN_OR_RETURN(const int root, Combine(fb::ReduceKind::Sum, part, present, streams[0]));
-      TD_RETURN_IF_ERROR(Copy(outputs[r], part.buffers[root], Bytes(input), streams[0]));
-    }
-    return Fork(streams);
-  }
-
   absl::Status Poll() override { return absl::OkStatus(); }
   void AbortAll() override {}
 

@@ -27,29 +27,22 @@ inline constexpr ncclRedOp_t kSum = 0, kMax = 2;
 }  // namespace nccl
 
 // X(result, name, arguments)
-#define TANDEM_NCCL_FUNCTIONS(X)                                                                                      \
-  X(ncclResult_t, ncclGetVersion, (int* version))                                                                     \
-  X(const char*, ncclGetErrorString, (ncclResult_t result))                                                           \
-  X(const char*, ncclGetLastError, (ncclComm_t comm))                                                                 \
-  X(ncclResult_t, ncclCommInitAll, (ncclComm_t * comms, int devices, const int* device_list))                         \
-  X(ncclResult_t, ncclCommDestroy, (ncclComm_t comm))                                                                 \
-  X(ncclResult_t, ncclCommAbort, (ncclComm_t comm))                                                                   \
-  X(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t * error))                                     \
-  X(ncclResult_t, ncclGroupStart, ())                                                                                 \
-  X(ncclResult_t, ncclGroupEnd, ())                                                                                   \
-  X(ncclResult_t, ncclAllReduce,                                                                                      \
-    (const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,             \
-     CUstream stream))                                                                                                \
-  X(ncclResult_t, ncclBroadcast,                                                                                      \
-    (const void* send, void* receive, size_t count, ncclDataType_t type, int root, ncclComm_t comm, CUstream stream)) \
-  X(ncclResult_t, ncclReduceScatter,                                                                                  \
-    (const void* send, void* receive, size_t receive_count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,     \
-     CUstream stream))                                                                                                \
-  X(ncclResult_t, ncclAllGather,                                                                                      \
-    (const void* send, void* receive, size_t send_count, ncclDataType_t type, ncclComm_t comm, CUstream stream))      \
-  X(ncclResult_t, ncclSend,                                                                                           \
-    (const void* send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream))                \
-  X(ncclResult_t, ncclRecv,                                                                                           \
+#define TANDEM_NCCL_FUNCTIONS(X)                                                                          \
+  X(ncclResult_t, ncclGetVersion, (int* version))                                                         \
+  X(const char*, ncclGetErrorString, (ncclResult_t result))                                               \
+  X(const char*, ncclGetLastError, (ncclComm_t comm))                                                     \
+  X(ncclResult_t, ncclCommInitAll, (ncclComm_t * comms, int devices, const int* device_list))             \
+  X(ncclResult_t, ncclCommDestroy, (ncclComm_t comm))                                                     \
+  X(ncclResult_t, ncclCommAbort, (ncclComm_t comm))                                                       \
+  X(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t * error))                         \
+  X(ncclResult_t, ncclGroupStart, ())                                                                     \
+  X(ncclResult_t, ncclGroupEnd, ())                                                                       \
+  X(ncclResult_t, ncclAllReduce,                                                                          \
+    (const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm, \
+     CUstream stream))                                                                                    \
+  X(ncclResult_t, ncclSend,                                                                               \
+    (const void* send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream))    \
+  X(ncclResult_t, ncclRecv,                                                                               \
     (void* receive, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream))
 
 struct NcclApi {

@@ -106,44 +106,6 @@ class NcclCommunicator : public Communicator {
     return absl::OkStatus();
   }
 
-  absl::Status Broadcast(int root, absl::Span<const CollectiveTensor> tensors,
-                         absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckLists(replicas(), tensors, streams.size()));
-    if (root < 0 || root >= replicas()) return absl::InvalidArgumentError("no replica has the broadcast's root");
-    return Group("broadcast", [&](int r) {
-      for (const CollectiveTensor& t : tensors) {
-        if (t.elements == 0) continue;
-        const ncclResult_t result = nccl_->ncclBroadcast(Pointer(t.buffers[r]), Pointer(t.buffers[r]), Bytes(t),
-                                                         nccl::kUInt8, root, comms_[r], streams[r]);
-        if (result != nccl::kSuccess) return result;
-      }
-      return nccl::kSuccess;
-    });
-  }
-
-  absl::Status AllGather(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                         absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
-    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
-    return Group("all-gather", [&](int r) {
-      return nccl_->ncclAllGather(Pointer(input.buffers[r]), Pointer(outputs[r]), Bytes(input), nccl::kUInt8, comms_[r],
-                                  streams[r]);
-    });
-  }
-
-  absl::Status ReduceScatter(const CollectiveTensor& input, absl::Span<const CUdeviceptr> outputs,
-                             absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckLists(replicas(), {&input, 1}, streams.size()));
-    CollectiveTensor single = input;
-    single.buffers.resize(1);
-    TD_RETURN_IF_ERROR(CheckAllReduce(1, fb::ReduceKind::Sum, {&single, 1}, {true}, 1));
-    if (outputs.size() != input.buffers.size()) return absl::InvalidArgumentError("an output per replica is needed");
-    return Group("reduce-scatter", [&](int r) {
-      return nccl_->ncclReduceScatter(Pointer(input.buffers[r]), Pointer(outputs[r]), input.elements,
-                                      TypeOf(input.dtype), nccl::kSum, comms_[r], streams[r]);
-    });
-  }
-
   absl::Status Poll() override {
     for (size_t r = 0; r < comms_.size(); ++r) {
       ncclResult_t error = nccl::kSuccess;

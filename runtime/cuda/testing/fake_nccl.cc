@@ -23,7 +23,7 @@ struct Comm {
   int rank = 0;
 };
 
-enum class Kind { kAllReduce, kBroadcast, kReduceScatter, kAllGather, kSend, kReceive };
+enum class Kind { kAllReduce, kSend, kReceive };
 
 struct Call {
   Kind kind;
@@ -31,13 +31,13 @@ struct Call {
   void* receive;
   size_t count;
   ncclDataType_t type;
-  int op_or_root;  // of a send or receive: the peer
+  int op_or_peer;
   Comm* comm;
   CUstream stream;
 
   bool is_between_two() const { return kind == Kind::kSend || kind == Kind::kReceive; }
   bool Matches(const Call& o) const {
-    return kind == o.kind && count == o.count && type == o.type && op_or_root == o.op_or_root;
+    return kind == o.kind && count == o.count && type == o.type && op_or_peer == o.op_or_peer;
   }
 };
 
@@ -90,64 +90,37 @@ Comm* Find(ncclComm_t handle) {
 }
 
 ncclResult_t Add(const char* name, Kind kind, const void* send, void* receive, size_t count, ncclDataType_t type,
-                 int op_or_root, ncclComm_t handle, CUstream stream) {
+                 int op_or_peer, ncclComm_t handle, CUstream stream) {
   Comm* comm = Find(handle);
   if (comm == nullptr) return Violate(absl::StrCat(name, ": a communicator that does not exist, or no longer"));
   const ncclResult_t result = Enter(name, absl::StrCat(" ", comm->rank, " ", count));
   if (result != nccl::kSuccess) return result;
   if (g_state->depth == 0) return Violate(absl::StrCat(name, ": outside of a group, by the thread of all ranks"));
-  g_state->group.push_back({kind, send, receive, count, type, op_or_root, comm, stream});
+  g_state->group.push_back({kind, send, receive, count, type, op_or_peer, comm, stream});
   return result;
 }
 
-// One collective, with its calls in the order of ranks.
+// One all-reduce, with its calls in the order of ranks.
 void Compute(const std::vector<Call>& ranks) {
   const Call& first = ranks[0];
-  const int64_t size = SizeOf(TypeOf(first.type)), bytes = first.count * size;
-  const int n = static_cast<int>(ranks.size());
-  const fb::ReduceKind kind = first.op_or_root == nccl::kMax ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
-  std::vector<std::vector<char>> inputs;
-  for (const Call& c : ranks) {
-    const char* send = static_cast<const char*>(c.send);
-    inputs.emplace_back(send, send + bytes * (c.kind == Kind::kReduceScatter ? n : 1));
-  }
+  const DType type = TypeOf(first.type);
+  const auto count = static_cast<int64_t>(first.count);
+  const fb::ReduceKind kind = first.op_or_peer == nccl::kMax ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
   // Neither rank order nor the tree's: results must not be expected to have the tree's bits beyond two ranks.
-  auto reduce = [&](int64_t at, void* out) {
-    std::memcpy(out, inputs[n - 1].data() + at, bytes);
-    for (int r = n - 2; r >= 0; --r) {
-      Combine(kind, TypeOf(first.type), out, inputs[r].data() + at, static_cast<int64_t>(first.count));
-    }
-  };
-  for (int r = 0; r < n; ++r) {
-    char* receive = static_cast<char*>(ranks[r].receive);
-    switch (first.kind) {
-      case Kind::kAllReduce:
-        reduce(0, receive);
-        break;
-      case Kind::kReduceScatter:
-        reduce(r * bytes, receive);
-        break;
-      case Kind::kBroadcast:
-        std::memcpy(receive, inputs[first.op_or_root].data(), bytes);
-        break;
-      case Kind::kAllGather:
-        for (int q = 0; q < n; ++q) std::memcpy(receive + q * bytes, inputs[q].data(), bytes);
-        break;
-      case Kind::kSend:
-      case Kind::kReceive:
-        break;
-    }
-  }
+  std::vector<char> sum(count * SizeOf(type));
+  std::memcpy(sum.data(), ranks.back().send, sum.size());
+  for (size_t r = ranks.size() - 1; r-- > 0;) Combine(kind, type, sum.data(), ranks[r].send, count);
+  for (const Call& c : ranks) std::memcpy(c.receive, sum.data(), sum.size());
 }
 
 ncclResult_t Start(const std::vector<Call>& ranks) {
-  const uint64_t bytes = ranks[0].count * SizeOf(TypeOf(ranks[0].type)), n = ranks.size();
+  const uint64_t bytes = ranks[0].count * SizeOf(TypeOf(ranks[0].type));
   std::vector<CUstream> streams;
   std::vector<DeviceAccess> accesses;
   for (const Call& c : ranks) {
     streams.push_back(c.stream);
-    accesses.push_back({reinterpret_cast<uint64_t>(c.send), bytes * (c.kind == Kind::kReduceScatter ? n : 1), false});
-    accesses.push_back({reinterpret_cast<uint64_t>(c.receive), bytes * (c.kind == Kind::kAllGather ? n : 1), true});
+    accesses.push_back({reinterpret_cast<uint64_t>(c.send), bytes, false});
+    accesses.push_back({reinterpret_cast<uint64_t>(c.receive), bytes, true});
   }
   const CUresult result =
       FakeDriver::current()->EnqueueTogether(streams, "nccl", std::move(accesses), [ranks] { Compute(ranks); });
@@ -169,7 +142,7 @@ ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
   std::map<std::pair<int, int>, std::vector<Call>> sends, receives;  // by sender and receiver, in their order
   std::vector<CUstream> streams;
   for (const Call& c : calls) {
-    const int peer = c.op_or_root;
+    const int peer = c.op_or_peer;
     if (peer < 0 || peer >= c.comm->clique->ranks) return Violate("a peer that does not exist");
     if (c.kind == Kind::kSend) sends[{c.comm->rank, peer}].push_back(c);
     if (c.kind == Kind::kReceive) receives[{peer, c.comm->rank}].push_back(c);
@@ -305,18 +278,6 @@ NcclApi Bind() {
   api.ncclAllReduce = [](const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t op,
                          ncclComm_t comm, CUstream stream) {
     return Add("ncclAllReduce", Kind::kAllReduce, send, receive, count, type, op, comm, stream);
-  };
-  api.ncclBroadcast = [](const void* send, void* receive, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-                         CUstream stream) {
-    return Add("ncclBroadcast", Kind::kBroadcast, send, receive, count, type, root, comm, stream);
-  };
-  api.ncclReduceScatter = [](const void* send, void* receive, size_t count, ncclDataType_t type, ncclRedOp_t op,
-                             ncclComm_t comm, CUstream stream) {
-    return Add("ncclReduceScatter", Kind::kReduceScatter, send, receive, count, type, op, comm, stream);
-  };
-  api.ncclAllGather = [](const void* send, void* receive, size_t count, ncclDataType_t type, ncclComm_t comm,
-                         CUstream stream) {
-    return Add("ncclAllGather", Kind::kAllGather, send, receive, count, type, 0, comm, stream);
   };
   api.ncclSend = [](const void* send, size_t count, ncclDataType_t type, int peer, ncclComm_t comm, CUstream stream) {
     return Add("ncclSend", Kind::kSend, send, nullptr, count, type, peer, comm, stream);
