@@ -12,18 +12,20 @@ absl::string_view Name(Communication communication) {
       return "tcp";
     case Communication::kRing:
       return "ring";
+    case Communication::kNccl:
+      return "nccl";
     default:
       return "auto";
   }
 }
 
 absl::StatusOr<Communication> CommunicationFromName(absl::string_view name) {
-  for (Communication c :
-       {Communication::kAuto, Communication::kSharedMemory, Communication::kTcp, Communication::kRing}) {
+  for (Communication c : {Communication::kAuto, Communication::kSharedMemory, Communication::kTcp, Communication::kRing,
+                          Communication::kNccl}) {
     if (name == Name(c)) return c;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("communication \"", name, "\" is unknown; use auto, shared_memory, tcp or ring"));
+      absl::StrCat("communication \"", name, "\" is unknown; use auto, shared_memory, tcp, ring or nccl"));
 }
 
 }  // namespace tandem

@@ -237,7 +237,8 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   // Several workers run the program that one with all the devices would run.
   if (prepared.replicas != Strategy(mode).num_replicas()) {
     devices.clear();
-    for (int i = 0; i < prepared.replicas; ++i) devices.push_back(absl::StrCat("cpu:", i));
+    const absl::string_view kind = Strategy(mode).gpu() ? "gpu:" : "cpu:";
+    for (int i = 0; i < prepared.replicas; ++i) devices.push_back(absl::StrCat(kind, i));
   }
   TD_ASSIGN_OR_RETURN(const CompileOptions options,
                       OptionsFor(mode, std::move(devices), prepared.dealer->batch_size()));
@@ -286,7 +287,12 @@ absl::Status Estimator::Impl::BindVariables(const Prepared& prepared, bool avera
   session.deadline_seconds = config_.deadline_seconds;
   session.gpu_plans = config_.gpu_plans;
   session.deterministic = config_.deterministic;
-  if (prepared.workers != nullptr) session.group = &prepared.workers->group();
+  if (prepared.workers != nullptr) {
+    session.group = &prepared.workers->group();
+    if (const DistributionStrategy strategy = Strategy(prepared.program->mode()); strategy.gpu()) {
+      TD_ASSIGN_OR_RETURN(session.devices, OwnGpus(strategy.devices));
+    }
+  }
   return prepared.program->Bind(names, resident_.model().store(), std::move(session));
 }
 

@@ -101,6 +101,9 @@ class Estimator::Impl {
   absl::Status JoinWorkers();
   // Null without other workers, and before JoinWorkers.
   WorkerGroup* workers() const { return joined_ != nullptr ? &joined_->workers() : nullptr; }
+  // The GPUs of this worker, of which a strategy names `named`: where several workers are on one machine and see all of
+  // its GPUs, gpu:0 and those behind it are each worker's next ones. After JoinWorkers.
+  absl::StatusOr<std::vector<std::string>> OwnGpus(const std::vector<std::string>& named) const;
   // `work`, which all workers do. When it fails here, the others end as well.
   absl::Status Together(const std::function<absl::Status()>& work);
 

@@ -20,6 +20,7 @@
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_positions.h"
+#include "runtime/list_devices.h"
 
 namespace tandem {
 namespace {
@@ -62,7 +63,10 @@ absl::Status Estimator::Impl::ResolveWorkers() {
       return refuse(absl::StrCat(strategy.name, " is for one process; use MultiWorkerMirroredStrategy, or take the ",
                                  "description of the cluster out of the environment"));
     }
-    if (strategy.gpu()) return refuse("several processes train on CPUs only so far");
+    if (config_.communication == Communication::kNccl && !strategy.gpu()) {
+      return refuse(absl::StrCat("communication nccl is for GPUs, and the devices are ",
+                                 absl::StrJoin(strategy.devices, ","), "; use auto"));
+    }
   }
   if (config_.train_strategy().num_replicas() != config_.eval_strategy().num_replicas()) {
     return refuse("train_distribute and eval_distribute must have as many devices");
@@ -82,6 +86,18 @@ absl::Status Estimator::Impl::JoinWorkers() {
   // The chief tells what all of them do.
   if (!is_chief()) SetMinLogSeverity(LogSeverity::kWarning);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> Estimator::Impl::OwnGpus(const std::vector<std::string>& named) const {
+  const size_t here = joined_->workers_here(), each = named.size();
+  for (size_t i = 0; i < each; ++i) {
+    if (named[i] != absl::StrCat("gpu:", i)) return named;
+  }
+  TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
+  if (gpus.size() < here * each) return named;  // a launcher has dealt them out
+  std::vector<std::string> own;
+  for (size_t i = 0; i < each; ++i) own.push_back(absl::StrCat("gpu:", joined_->workers_here_before() * each + i));
+  return own;
 }
 
 absl::Status Estimator::Impl::Together(const std::function<absl::Status()>& work) {

@@ -190,6 +190,20 @@ TEST(OddSteps, AStrategyForOneProcessInAClusterIsAnError) {
   SetLogTag("");
 }
 
+TEST(OddSteps, NcclBetweenCpusIsAnError) {
+  setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})", 1);
+  RunConfig config = Config(ModelDir());
+  config.train_distribute = MultiWorkerMirroredStrategy({"cpu:0", "cpu:1"});
+  config.communication = Communication::kNccl;
+  const absl::Status status = Estimator(LineModel, config).Train(LineInput(), {.steps = 1});
+  EXPECT_EQ(ExitCodeFor(status), kExitUsage);
+  EXPECT_EQ(status.message(),
+            "cluster: worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG: communication nccl is for GPUs, and "
+            "the devices are cpu:0,cpu:1; use auto");
+  unsetenv("TF_CONFIG");
+  SetLogTag("");
+}
+
 TEST(OddSteps, AClusterThatCannotBeIsAnError) {
   setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}})", 1);
   Estimator estimator(LineModel, Config(ModelDir()));

@@ -50,12 +50,11 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
                                                       " replicas cannot be dealt out to ", processes,
                                                       " processes; give each as many devices"));
   }
-  if (processes > 1 && device_class != "cpu") {
-    return WithExitCode(
-        absl::UnimplementedError(absl::StrCat(executable->name(), ": several processes train on CPUs only so far")),
-        kExitUsage);
-  }
   const int replicas = executable->num_replicas() / processes;
+  if (!options.devices.empty() && static_cast<int>(options.devices.size()) != replicas) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(executable->name(), ": ", options.devices.size(), " devices for ", replicas, " replicas"));
+  }
   if (replicas > devices || (updates && replicas != devices)) {
     return absl::FailedPreconditionError(absl::StrCat(executable->name(), ": ", replicas, " replicas",
                                                       updates ? " that update variables" : "",

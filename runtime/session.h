@@ -82,8 +82,11 @@ class Session {
     bool deterministic = false;
     // The processes that run the program together; null: this one has all replicas. Of R replicas, rank r of n has
     // [r R/n, (r + 1) R/n). All run the same steps, and fail or find a value that is not finite in the same ones. Must
-    // outlive the session. CPUs only.
+    // outlive the session. GPUs exchange values by NCCL, and only meet through it.
     ProcessGroup* group = nullptr;
+    // GPUs in a group: the names of those of this process, one for each of its replicas. The executable has names as if
+    // one process had all. Empty: the executable's.
+    std::vector<std::string> devices = {};
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas, binds variables
   // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error).

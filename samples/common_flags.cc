@@ -32,8 +32,8 @@ ABSL_FLAG(
     "describes a cluster with tasks of type ps, multi_worker where it describes another one).");
 ABSL_FLAG(
     std::string, communication, "auto",
-    "How workers exchange gradients: auto (shared memory on one host, else TCP), shared_memory, tcp, or ring (TCP, "
-    "in an order that gives other bits than one process).");
+    "How workers exchange gradients: auto (shared memory on one host, else TCP; GPUs: NCCL), shared_memory, tcp, ring "
+    "(TCP, in an order that gives other bits than one process), or nccl (GPUs only).");
 ABSL_FLAG(std::string, communication_dtype, "float32",
           "Of gradients while they are added up over CPU devices and workers: float32, or bfloat16 (half the bytes, "
           "rounded).");

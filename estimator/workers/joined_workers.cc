@@ -93,7 +93,9 @@ absl::Status JoinedWorkers::Connect(const RunConfig& config) {
   member_->SetOnFailure([group = group_.get()](const absl::Status& why) { group->Abort(why); });
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> machines,
                       workers_->Gather(MachineId(), "the machines of all workers"));
-  workers_here_ = static_cast<int>(std::count(machines.begin(), machines.end(), machines[cluster().rank]));
+  const auto self = machines.begin() + cluster().rank;
+  workers_here_ = static_cast<int>(std::count(machines.begin(), machines.end(), *self));
+  workers_here_before_ = static_cast<int>(std::count(machines.begin(), self, *self));
   TD_LOG(INFO) << "cluster: " << cluster().Text() << "; values travel by " << group_->transport() << ".";
   if (!tls_.has_value() || !cluster().is_chief()) return absl::OkStatus();
   if (absl::StartsWith(group_->transport(), "TCP")) {

@@ -28,6 +28,8 @@ class JoinedWorkers {
   WorkerGroup& workers() { return *workers_; }
   // How many workers share this machine, this one counted.
   int workers_here() const { return workers_here_; }
+  // Those of them with a lower rank.
+  int workers_here_before() const { return workers_here_before_; }
 
   // To be called with the result of what the workers do together. Of an error, the others are told, so that none waits
   // for this process; where it comes of a lost worker, the result says which.
@@ -40,7 +42,7 @@ class JoinedWorkers {
   double deadline_seconds_ = 0;
   Communication communication_ = Communication::kAuto;
   std::optional<TlsFiles> tls_;
-  int workers_here_ = 1;
+  int workers_here_ = 1, workers_here_before_ = 0;
   std::unique_ptr<Member> member_;
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<WorkerGroup> workers_;

@@ -10,10 +10,12 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectProcessGroup(const ConnectO
   if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
     return absl::InvalidArgumentError(absl::StrCat("there is no rank ", options.rank, " among ", options.size));
   }
-  if (options.communication == Communication::kAuto || options.communication == Communication::kSharedMemory) {
+  const Communication communication = options.communication;
+  if (communication == Communication::kAuto || communication == Communication::kNccl ||
+      communication == Communication::kSharedMemory) {
     auto group = ConnectSharedMemory(options);
     const bool other_way = absl::IsFailedPrecondition(group.status());
-    if (!other_way || options.communication == Communication::kSharedMemory) return group;
+    if (!other_way || communication == Communication::kSharedMemory) return group;
   }
   return ConnectGloo(options);
 }

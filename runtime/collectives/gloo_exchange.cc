@@ -152,7 +152,7 @@ milliseconds GlooExchange::Rest() const {
   return std::max(kAtOnce, std::chrono::duration_cast<milliseconds>(call_ends_ - steady_clock::now()));
 }
 
-absl::Status GlooExchange::FirstError() {
+absl::Status GlooExchange::FirstError() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return first_error_;
 }

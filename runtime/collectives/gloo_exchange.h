@@ -71,6 +71,8 @@ class GlooExchange {
   absl::Status RunGloo(absl::FunctionRef<void(const std::shared_ptr<gloo::Context>&, std::chrono::milliseconds)> call);
 
   void Abort(const absl::Status& why);
+  // From any thread.
+  absl::Status FirstError() const;
 
  private:
   GlooExchange(std::shared_ptr<gloo::Context> context, absl::Duration deadline);
@@ -79,7 +81,6 @@ class GlooExchange {
   bool WaitFor(Message& message, std::chrono::milliseconds timeout);
   // The first error: this one when there was none. Closes the connections.
   absl::Status Fail(int peer, absl::string_view reason);
-  absl::Status FirstError();
   void CloseConnections();
   void WakeGloo();
 
@@ -95,7 +96,7 @@ class GlooExchange {
   std::string what_;
   std::chrono::steady_clock::time_point call_ends_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   absl::Status first_error_;
   std::vector<bool> lost_;
   int first_lost_ = -1;

@@ -37,6 +37,7 @@ class GlooGroup : public ProcessGroup {
   absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all, absl::string_view what) override;
   absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) override;
   void Abort(const absl::Status& why) override { exchange_->Abort(why); }
+  absl::Status status() const override { return exchange_->FirstError(); }
   bool waits_for_network() const override { return true; }
 
  private:

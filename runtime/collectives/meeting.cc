@@ -136,7 +136,7 @@ absl::Status Meeting::Fail(const absl::Status& status) {
   return FirstError();
 }
 
-absl::Status Meeting::FirstError() {
+absl::Status Meeting::FirstError() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return first_error_;
 }

@@ -47,6 +47,8 @@ class Meeting {
   int turn() const { return (met_ + 1) & 1; }
 
   void Abort(const absl::Status& why);
+  // From any thread.
+  absl::Status FirstError() const;
 
   // Whether this process may use as many cores as there are ranks.
   bool has_core_for_each() const { return spin_.count() > 0; }
@@ -55,7 +57,6 @@ class Meeting {
   absl::Status WaitFor(int peer);
   absl::Status CheckCalls();
   absl::Status Fail(const absl::Status& status);
-  absl::Status FirstError();
 
   Place* const places_;
   const int rank_, size_;
@@ -68,7 +69,7 @@ class Meeting {
   std::string what_;
   std::chrono::steady_clock::time_point call_ends_;
   std::atomic<bool> failed_{false};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   absl::Status first_error_;
 };
 

@@ -58,6 +58,8 @@ class ProcessGroup {
 
   // From any thread: the call that waits, and all later ones, return `why`.
   virtual void Abort(const absl::Status& why) = 0;
+  // The first error, of a call or an Abort; from any thread.
+  virtual absl::Status status() const = 0;
 
   // Whether a call mostly waits for a network, so that others may compute meanwhile. Else it is this process that moves
   // the bytes.

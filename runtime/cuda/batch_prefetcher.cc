@@ -60,7 +60,7 @@ absl::Status BatchPrefetcher::Fill(Slot& slot) {
   StepInputs checked = slot.inputs;
   for (const auto& scalar : executable_.index().scalars) checked.scalars.emplace(scalar->name, 0);
   std::vector<ReplicaInputs> resolved;
-  TD_RETURN_IF_ERROR(ResolveStepInputs(executable_, checked, &resolved));
+  TD_RETURN_IF_ERROR(ResolveStepInputs(executable_, checked, &resolved, first_replica_, processes_));
   slot.places.resize(replicas_.size());
   for (size_t r = 0; r < replicas_.size(); ++r) {
     TD_RETURN_IF_ERROR(replicas_[r]->device().Check(FillReplica(slot.inputs.inputs[r], *replicas_[r], slot.places[r])));

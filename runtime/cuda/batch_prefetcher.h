@@ -18,9 +18,10 @@ namespace tandem {
 // Two batches at most. Thread-safe: one thread brings, another takes.
 class BatchPrefetcher {
  public:
-  // The replicas must outlive the prefetcher.
-  BatchPrefetcher(const Executable& executable, const std::vector<std::unique_ptr<GpuReplica>>& replicas)
-      : executable_(executable), replicas_(replicas) {}
+  // The replicas, those of this process, must outlive the prefetcher. The others as for ResolveStepInputs.
+  BatchPrefetcher(const Executable& executable, const std::vector<std::unique_ptr<GpuReplica>>& replicas,
+                  int first_replica, int processes)
+      : executable_(executable), replicas_(replicas), first_replica_(first_replica), processes_(processes) {}
 
   // Copies the inputs into memory of its own on the devices, and returns when they are there. Where two batches wait
   // already, the older one is forgotten. Errors are kept for Take; memory that is not to be had ends prefetching.
@@ -55,6 +56,7 @@ class BatchPrefetcher {
 
   const Executable& executable_;
   const std::vector<std::unique_ptr<GpuReplica>>& replicas_;
+  const int first_replica_, processes_;
   std::mutex mutex_;
   std::condition_variable filled_;
   std::array<Slot, 2> slots_;

@@ -37,10 +37,10 @@ absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors
 
 }  // namespace
 
-absl::Status CheckAllReduce(int replicas, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+absl::Status CheckAllReduce(int local, int all, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams) {
-  TD_RETURN_IF_ERROR(CheckLists(replicas, tensors, streams));
-  if (present.size() != static_cast<size_t>(replicas) || std::count(present.begin(), present.end(), true) == 0) {
+  TD_RETURN_IF_ERROR(CheckLists(local, tensors, streams));
+  if (present.size() != static_cast<size_t>(all) || std::count(present.begin(), present.end(), true) == 0) {
     return absl::InvalidArgumentError("an all-reduce needs a replica that has rows");
   }
   for (const CollectiveTensor& t : tensors) {

@@ -9,8 +9,19 @@
 #include "absl/time/time.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 
 namespace tandem {
+
+Communicator::Communicator(const DriverApi* driver, std::vector<CommunicatorDevice> devices, const ProcessGroup* group)
+    : driver_(driver),
+      devices_(std::move(devices)),
+      replicas_(local_replicas() * (group != nullptr ? group->size() : 1)),
+      first_replica_(local_replicas() * (group != nullptr ? group->rank() : 0)) {}
+
+std::string Communicator::ReplicaName(int index) const {
+  return absl::StrCat("replica ", first_replica_ + index, " (gpu:", devices_[index].ordinal, ")");
+}
 
 absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what) {
   const absl::Time deadline = absl::Now() + absl::Seconds(deadline_seconds);
@@ -22,7 +33,7 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
     for (size_t r = 0; r < streams.size(); ++r) {
       const CUresult result = driver_->cuStreamQuery(streams[r]);
       if (result == kCudaNotReady) {
-        late.push_back(absl::StrCat("replica ", r, " (gpu:", devices_[r].ordinal, ")"));
+        late.push_back(ReplicaName(static_cast<int>(r)));
       } else if (result != kCudaSuccess && failed.ok()) {
         failed = CudaStatus(*driver_, result, what);
       }
@@ -46,15 +57,15 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
 }
 
 absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
-                                                               std::vector<CommunicatorDevice> devices,
-                                                               bool tree_order) {
+                                                               std::vector<CommunicatorDevice> devices, bool tree_order,
+                                                               ProcessGroup* group) {
   std::set<int> ordinals;
   for (const CommunicatorDevice& d : devices) ordinals.insert(d.ordinal);
-  if (ordinals.size() == 1) return MakeLocalCommunicator(driver, std::move(devices));
-  if (ordinals.size() == devices.size()) return MakeNcclCommunicator(driver, std::move(devices), tree_order);
-  return absl::InvalidArgumentError(
-      absl::StrCat(devices.size(), " replicas on ", ordinals.size(),
-                   " GPUs: give every replica a GPU of its own, or all of them the same one"));
+  if (ordinals.size() == 1 && group == nullptr) return MakeLocalCommunicator(driver, std::move(devices));
+  if (ordinals.size() == devices.size()) return MakeNcclCommunicator(driver, std::move(devices), tree_order, group);
+  return absl::InvalidArgumentError(absl::StrCat(devices.size(), " replicas on ", ordinals.size(),
+                                                 " GPUs: give every replica a GPU of its own",
+                                                 group != nullptr ? "" : ", or all of them the same one"));
 }
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
+#include "runtime/collectives/process_group.h"
 #include "runtime/command_description.h"
 #include "runtime/cuda/batch_prefetcher.h"
 #include "runtime/cuda/command_clock.h"
@@ -43,7 +45,10 @@ class CudaSession final : public Session {
         index_(executable_->index()),
         program_(*index_.programs[index_.replicas[0]->program]),
         variables_(std::move(variables)),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        group_(options_.group != nullptr && options_.group->size() > 1 ? options_.group : nullptr),
+        processes_(group_ != nullptr ? group_->size() : 1),
+        first_replica_(group_ != nullptr ? group_->rank() * LocalReplicas() : 0) {}
 
   ~CudaSession() override {
     prefetcher_.reset();
@@ -61,8 +66,10 @@ class CudaSession final : public Session {
     }
     plan_ = MakeSegmentPlan(*executable_);
     std::vector<std::shared_ptr<CudaDevice>> devices;
-    for (const auto& replica : index_.replicas) {
-      TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(replica->device));
+    for (int r = 0; r < LocalReplicas(); ++r) {
+      const std::string& name =
+          options_.devices.empty() ? index_.replicas[first_replica_ + r]->device : options_.devices[r];
+      TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(name));
       if (programs_.find(device.get()) == programs_.end()) {
         absl::StatusOr<std::unique_ptr<DeviceProgram>> program =
             DeviceProgram::Load(*executable_, device, options_.gpu_plans);
@@ -78,14 +85,14 @@ class CudaSession final : public Session {
       if (!replica.ok()) return devices[r]->Check(replica.status());
       replicas_.push_back(*std::move(replica));
     }
-    if (replicas_.size() > 1) {
+    if (executable_->num_replicas() > 1) {
       // NCCL synchronises the devices while it starts, so all memory is there before.
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_,
-                          MakeCommunicator(&devices[0]->driver(), std::move(members), options_.deterministic));
+                          MakeCommunicator(&devices[0]->driver(), std::move(members), options_.deterministic, group_));
     }
-    prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_);
+    prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_, first_replica_, processes_);
     copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);
     clock_ = std::make_unique<CommandClock>(*executable_, plan_, replicas_, options_.time_commands);
     const PlannedSegment* first = plan_.segments.empty() ? nullptr : &plan_.segments.front();
@@ -107,7 +114,7 @@ class CudaSession final : public Session {
         return absl::InvalidArgumentError(absl::StrCat(executable_->name(), " has no output ", f));
       }
     }
-    for (const ReplicaInputs& replica : inputs_) result.examples += replica.rows;
+    result.examples = std::accumulate(replica_rows_.begin(), replica_rows_.end(), int64_t{0});
     TD_RETURN_IF_ERROR(Guard(IssueStep(inputs, fetches)));
     result.issue_seconds = SecondsSince(begin);
     TD_RETURN_IF_ERROR(Guard(FinishStep()));
@@ -149,6 +156,8 @@ class CudaSession final : public Session {
   }
 
  private:
+  int LocalReplicas() const { return executable_->num_replicas() / processes_; }
+
   static absl::StatusOr<std::shared_ptr<CudaDevice>> DeviceOf(const std::string& name) {
     absl::string_view number = name;
     int ordinal = 0;
@@ -164,7 +173,12 @@ class CudaSession final : public Session {
     TD_RETURN_IF_ERROR(broken_);
     if (!initialized_) TD_RETURN_IF_ERROR(CheckVariablesInitialized(*executable_, *variables_));
     initialized_ = true;
-    return ResolveStepInputs(*executable_, inputs, &inputs_);
+    TD_RETURN_IF_ERROR(ResolveStepInputs(*executable_, inputs, &inputs_, first_replica_, processes_));
+    replica_rows_ = inputs.replica_rows;
+    if (replica_rows_.empty()) {
+      for (const ReplicaInputs& replica : inputs_) replica_rows_.push_back(replica.rows);
+    }
+    return absl::OkStatus();
   }
 
   // After an error in the middle of a step nobody knows what the variables hold: the session ends with it.
@@ -300,11 +314,9 @@ class CudaSession final : public Session {
   absl::Status Combine(fb::ReduceKind kind, const std::vector<CollectiveTensor>& tensors, bool all_present,
                        fb::Stream on) {
     std::vector<bool> present;
+    for (const int64_t rows : replica_rows_) present.push_back(all_present || rows > 0);
     absl::InlinedVector<CUstream, 16> streams;
-    for (size_t r = 0; r < replicas_.size(); ++r) {
-      present.push_back(all_present || inputs_[r].rows > 0);
-      streams.push_back(replicas_[r]->stream(on));
-    }
+    for (const auto& replica : replicas_) streams.push_back(replica->stream(on));
     // Without any rows there is nothing to combine, and all hold the same.
     if (std::count(present.begin(), present.end(), true) == 0) return absl::OkStatus();
     return communicator_->AllReduce(kind, tensors, present, streams);
@@ -356,7 +368,10 @@ class CudaSession final : public Session {
     for (int f : fetches) {
       const fb::BufferT& b = *program_.buffers[index_.outputs[f]->buffer];
       Shape shape = b.shape;
-      if (b.row_bytes > 0) shape[0] = result.examples;
+      if (b.row_bytes > 0) {
+        shape[0] = 0;
+        for (const ReplicaInputs& replica : inputs_) shape[0] += replica.rows;
+      }
       HostTensor value(static_cast<DType>(b.dtype), shape);
       auto* to = static_cast<uint8_t*>(value.raw());
       if (const uint8_t* small = replicas_[0]->TailOutput(f)) {
@@ -382,18 +397,20 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Command by command in the order of the program, all on the compute streams.
+  // Command by command in the order of the program, all on the compute streams. Without the other processes: one of
+  // them may find a value in an earlier command, and end there.
   absl::StatusOr<std::string> Find() {
     WriteStaging(true);
     const bool any_rows =
-        std::any_of(inputs_.begin(), inputs_.end(), [](const ReplicaInputs& r) { return r.rows > 0; });
+        std::any_of(replica_rows_.begin(), replica_rows_.end(), [](int64_t rows) { return rows > 0; });
     TD_RETURN_IF_ERROR(ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, false, false); }));
     for (uint32_t s = 0; s < plan_.tables.size(); ++s) {
       const fb::CommandT& table = *plan_.tables[s];
       if (plan_.commands[s]->WritesVariables(program_)) return std::string();
       const bool collective = plan_.commands[s]->collective().has_value();
-      if (collective && communicator_ != nullptr) TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
+      if (collective && communicator_ != nullptr && group_ == nullptr)
+        TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
       TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
         const CUstream stream = replica.stream(fb::Stream::Compute);
         if (!collective) {
@@ -407,8 +424,9 @@ class CudaSession final : public Session {
       TD_RETURN_IF_ERROR(Wait(table.name));
       for (size_t r = 0; r < replicas_.size(); ++r) {
         if (replicas_[r]->finite() || (inputs_[r].rows == 0 && any_rows)) continue;
-        return absl::StrCat(DescribeCommand(*executable_, table, static_cast<int>(r)),
-                            plan_.map[s] ? absl::StrCat(", lane ", r) : "");
+        const int replica = first_replica_ + static_cast<int>(r);
+        return absl::StrCat(DescribeCommand(*executable_, table, replica),
+                            plan_.map[s] ? absl::StrCat(", lane ", replica) : "");
       }
     }
     return std::string();
@@ -425,6 +443,8 @@ class CudaSession final : public Session {
   const fb::ProgramT& program_;
   const std::shared_ptr<VariableStore> variables_;
   const Options options_;
+  ProcessGroup* const group_;  // null for one process
+  const int processes_, first_replica_;
   SegmentPlan plan_;
   std::map<CudaDevice*, std::unique_ptr<DeviceProgram>> programs_;
   std::vector<std::unique_ptr<GpuReplica>> replicas_;
@@ -438,7 +458,8 @@ class CudaSession final : public Session {
   bool initialized_ = false, warm_ = false;
   std::vector<CopyPiece> copies_;
   // Of the running step:
-  std::vector<ReplicaInputs> inputs_;
+  std::vector<ReplicaInputs> inputs_;  // by replica of this process
+  std::vector<int64_t> replica_rows_;  // of all
   bool full_ = false;
 };
 

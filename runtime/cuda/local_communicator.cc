@@ -35,13 +35,12 @@ class LocalCommunicator : public Communicator {
     return absl::OkStatus();
   }
 
-  int replicas() const override { return static_cast<int>(devices_.size()); }
   const char* name() const override { return "local"; }
   bool tree_order() const override { return true; }
 
   absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
+    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), replicas(), kind, tensors, present, streams.size()));
     if (replicas() == 1) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Join(streams));
     const int64_t count = std::count(present.begin(), present.end(), true);

@@ -16,6 +16,10 @@ using ncclResult_t = int;
 using ncclComm_t = struct NcclCommSt*;
 using ncclDataType_t = int;
 using ncclRedOp_t = int;
+// Which communicator a rank joins; made by one of them.
+struct ncclUniqueId {
+  char internal[128];
+};
 
 namespace nccl {
 
@@ -32,6 +36,8 @@ inline constexpr ncclRedOp_t kSum = 0, kMax = 2;
   X(const char*, ncclGetErrorString, (ncclResult_t result))                                               \
   X(const char*, ncclGetLastError, (ncclComm_t comm))                                                     \
   X(ncclResult_t, ncclCommInitAll, (ncclComm_t * comms, int devices, const int* device_list))             \
+  X(ncclResult_t, ncclGetUniqueId, (ncclUniqueId * id))                                                   \
+  X(ncclResult_t, ncclCommInitRank, (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank))            \
   X(ncclResult_t, ncclCommDestroy, (ncclComm_t comm))                                                     \
   X(ncclResult_t, ncclCommAbort, (ncclComm_t comm))                                                       \
   X(ncclResult_t, ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t * error))                         \

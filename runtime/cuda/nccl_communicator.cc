@@ -1,13 +1,15 @@
-// A GPU per replica, over NCCL. One thread drives all GPUs, so that every collective is a group: outside of one, the
-// first rank's call could wait for the second's for ever.
+// A GPU per replica, over NCCL. One thread drives all GPUs of a process, so that every collective is a group: outside
+// of one, the first rank's call could wait for the second's for ever.
 #include <algorithm>
 #include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/process_group.h"
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/library_kernels.h"
@@ -36,8 +38,9 @@ void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 class NcclCommunicator : public Communicator {
  public:
-  NcclCommunicator(const DriverApi* driver, const NcclApi* nccl, std::vector<CommunicatorDevice> devices)
-      : Communicator(driver, std::move(devices)), nccl_(nccl) {}
+  NcclCommunicator(const DriverApi* driver, const NcclApi* nccl, std::vector<CommunicatorDevice> devices,
+                   ProcessGroup* group)
+      : Communicator(driver, std::move(devices), group), nccl_(nccl), group_(group) {}
 
   ~NcclCommunicator() override {
     tree_.reset();
@@ -49,13 +52,7 @@ class NcclCommunicator : public Communicator {
   }
 
   absl::Status Init(bool tree_order) {
-    std::vector<int> ordinals;
-    for (const CommunicatorDevice& d : devices_) ordinals.push_back(d.ordinal);
-    std::vector<ncclComm_t> comms(devices_.size());
-    TD_RETURN_IF_ERROR(NcclStatus(*nccl_,
-                                  nccl_->ncclCommInitAll(comms.data(), static_cast<int>(comms.size()), ordinals.data()),
-                                  absl::StrCat("connect gpu:", absl::StrJoin(ordinals, ", gpu:"))));
-    comms_ = std::move(comms);
+    TD_RETURN_IF_ERROR(group_ != nullptr ? ConnectProcesses() : Connect());
     for (const CommunicatorDevice& d : devices_) {
       TD_CU(*driver_, cuCtxSetCurrent(d.context));
       TD_ASSIGN_OR_RETURN(std::unique_ptr<LibraryKernels> kernels, LibraryKernels::Create(driver_));
@@ -63,26 +60,26 @@ class NcclCommunicator : public Communicator {
     }
     // A sum of two numbers has no order.
     if (!tree_order || replicas() <= 2) return absl::OkStatus();
-    TD_ASSIGN_OR_RETURN(tree_, NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_));
+    TD_ASSIGN_OR_RETURN(tree_,
+                        NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_, first_replica_, replicas()));
     return absl::OkStatus();
   }
 
-  int replicas() const override { return static_cast<int>(devices_.size()); }
   const char* name() const override { return "NCCL"; }
   // Of more than two numbers, NCCL's order depends on how the GPUs are linked.
   bool tree_order() const override { return replicas() <= 2 || tree_ != nullptr; }
 
   absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
-    TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), kind, tensors, present, streams.size()));
+    TD_RETURN_IF_ERROR(CheckAllReduce(local_replicas(), replicas(), kind, tensors, present, streams.size()));
     if (tree_ != nullptr && kind != fb::ReduceKind::Max) {
       return tree_->AllReduce(
           kind, tensors, present, streams,
           [this](const std::string& what, const std::function<ncclResult_t(int)>& call) { return Group(what, call); });
     }
     // All ranks take part in NCCL's collectives, so that an absent replica contributes what changes nothing.
-    for (int r = 0; r < replicas(); ++r) {
-      if (present[r]) continue;
+    for (int r = 0; r < local_replicas(); ++r) {
+      if (present[first_replica_ + r]) continue;
       for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(FillIdentity(kind, t, r, streams[r]));
     }
     const ncclRedOp_t op = kind == fb::ReduceKind::Max ? nccl::kMax : nccl::kSum;
@@ -97,7 +94,7 @@ class NcclCommunicator : public Communicator {
     }));
     const int64_t count = std::count(present.begin(), present.end(), true);
     if (kind != fb::ReduceKind::Mean || count == 1) return absl::OkStatus();
-    for (int r = 0; r < replicas(); ++r) {
+    for (int r = 0; r < local_replicas(); ++r) {
       TD_CU(*driver_, cuCtxSetCurrent(devices_[r].context));
       for (const CollectiveTensor& t : tensors) {
         TD_RETURN_IF_ERROR(kernels_[r]->Divide(t.dtype, t.buffers[r], count, t.elements, streams[r]));
@@ -107,14 +104,16 @@ class NcclCommunicator : public Communicator {
   }
 
   absl::Status Poll() override {
+    // Who is lost, the group knows before NCCL does.
+    if (group_ != nullptr) TD_RETURN_IF_ERROR(group_->status());
     for (size_t r = 0; r < comms_.size(); ++r) {
       ncclResult_t error = nccl::kSuccess;
       ncclResult_t result = nccl_->ncclCommGetAsyncError(comms_[r], &error);
       if (result == nccl::kSuccess) result = error;
       if (result == nccl::kSuccess || result == nccl::kInProgress) continue;
       return WithExitCode(
-          absl::UnavailableError(absl::StrCat("a collective failed on replica ", r, " (gpu:", devices_[r].ordinal,
-                                              "): NCCL says ", nccl_->ncclGetErrorString(result))),
+          absl::UnavailableError(absl::StrCat("a collective failed on ", ReplicaName(static_cast<int>(r)),
+                                              ": NCCL says ", nccl_->ncclGetErrorString(result))),
           kExitTemporary);
     }
     return absl::OkStatus();
@@ -127,14 +126,61 @@ class NcclCommunicator : public Communicator {
   }
 
  private:
-  // `call` for every replica, between start and end. The end must follow even a failed call.
+  absl::Status Connect() {
+    std::vector<int> ordinals;
+    for (const CommunicatorDevice& d : devices_) ordinals.push_back(d.ordinal);
+    std::vector<ncclComm_t> comms(devices_.size());
+    TD_RETURN_IF_ERROR(NcclStatus(*nccl_,
+                                  nccl_->ncclCommInitAll(comms.data(), static_cast<int>(comms.size()), ordinals.data()),
+                                  GpusToConnect()));
+    comms_ = std::move(comms);
+    return absl::OkStatus();
+  }
+
+  // NCCL waits for all ranks without an end, so that each process says first that it will come.
+  absl::Status ConnectProcesses() {
+    ncclUniqueId id = {};
+    if (group_->rank() == 0) TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGetUniqueId(&id), "make an id"));
+    const std::byte ready{1};
+    std::vector<std::byte> all(group_->size());
+    TD_RETURN_IF_ERROR(group_->AllGather({&ready, 1}, absl::MakeSpan(all), "whether all GPUs are ready for NCCL"));
+    TD_RETURN_IF_ERROR(group_->Broadcast({reinterpret_cast<std::byte*>(id.internal), sizeof id.internal}, 0,
+                                         "the id of NCCL's ranks"));
+    std::vector<ncclComm_t> comms(devices_.size());
+    TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGroupStart(), "start to connect processes"));
+    absl::Status failed;
+    for (int r = 0; r < local_replicas() && failed.ok(); ++r) {
+      failed = CudaStatus(*driver_, driver_->cuCtxSetCurrent(devices_[r].context), "cuCtxSetCurrent");
+      if (failed.ok()) {
+        failed = NcclStatus(*nccl_, nccl_->ncclCommInitRank(&comms[r], replicas(), id, first_replica_ + r),
+                            absl::StrCat("connect ", ReplicaName(r), " to other processes"));
+      }
+    }
+    const absl::Status ended = NcclStatus(*nccl_, nccl_->ncclGroupEnd(), GpusToConnect());
+    if (failed.ok()) failed = ended;
+    if (!failed.ok()) {
+      return Annotate(
+          failed, "",
+          "; each process needs GPUs of its own: set CUDA_VISIBLE_DEVICES where several are on one machine");
+    }
+    comms_ = std::move(comms);
+    return absl::OkStatus();
+  }
+
+  // "connect gpu:0, gpu:1", or "connect gpu:0 to other processes".
+  std::string GpusToConnect() const {
+    std::vector<std::string> names;
+    for (const CommunicatorDevice& d : devices_) names.push_back(absl::StrCat("gpu:", d.ordinal));
+    return absl::StrCat("connect ", absl::StrJoin(names, ", "), group_ != nullptr ? " to other processes" : "");
+  }
+
+  // `call` for every replica of this process, between start and end. The end must follow even a failed call.
   absl::Status Group(const std::string& what, const std::function<ncclResult_t(int)>& call) {
     if (comms_.empty()) return absl::FailedPreconditionError("the communicator was aborted");
     TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGroupStart(), absl::StrCat("start an ", what)));
     absl::Status failed;
-    for (int r = 0; r < replicas() && failed.ok(); ++r) {
-      failed = NcclStatus(*nccl_, call(r),
-                          absl::StrCat("enqueue the ", what, " of replica ", r, " (gpu:", devices_[r].ordinal, ")"));
+    for (int r = 0; r < local_replicas() && failed.ok(); ++r) {
+      failed = NcclStatus(*nccl_, call(r), absl::StrCat("enqueue the ", what, " of ", ReplicaName(r)));
     }
     const absl::Status ended = NcclStatus(*nccl_, nccl_->ncclGroupEnd(), absl::StrCat("start the ", what));
     return failed.ok() ? ended : failed;
@@ -163,7 +209,8 @@ class NcclCommunicator : public Communicator {
   }
 
   const NcclApi* nccl_;
-  std::vector<ncclComm_t> comms_;
+  ProcessGroup* const group_;      // null for one process
+  std::vector<ncclComm_t> comms_;  // by replica of this process
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
   std::unique_ptr<NcclTree> tree_;  // null where sums are in NCCL's order
 };
@@ -172,10 +219,10 @@ class NcclCommunicator : public Communicator {
 
 absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
                                                                    std::vector<CommunicatorDevice> devices,
-                                                                   bool tree_order) {
+                                                                   bool tree_order, ProcessGroup* group) {
   if (devices.empty()) return absl::InvalidArgumentError("a communicator needs a replica");
   TD_ASSIGN_OR_RETURN(const NcclApi* nccl, LoadNccl());
-  auto communicator = std::make_unique<NcclCommunicator>(driver, nccl, std::move(devices));
+  auto communicator = std::make_unique<NcclCommunicator>(driver, nccl, std::move(devices), group);
   TD_RETURN_IF_ERROR(communicator->Init(tree_order));
   return communicator;
 }

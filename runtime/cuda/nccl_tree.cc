@@ -28,12 +28,12 @@ int64_t CallsOfPiece(int64_t replicas) { return 2 * replicas * (replicas - 1); }
 absl::StatusOr<std::unique_ptr<NcclTree>> NcclTree::Create(const DriverApi* driver, const NcclApi* nccl,
                                                            const std::vector<CommunicatorDevice>* devices,
                                                            const std::vector<ncclComm_t>* comms,
-                                                           const KernelList* kernels) {
-  if (CallsOfPiece(static_cast<int64_t>(devices->size())) > kGroupCalls) {
+                                                           const KernelList* kernels, int first_replica, int replicas) {
+  if (CallsOfPiece(replicas) > kGroupCalls) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "sums in the order of the reduction tree are for up to 32 GPUs, not ", devices->size(), ": leave it to NCCL"));
+        "sums in the order of the reduction tree are for up to 32 GPUs, not ", replicas, ": leave it to NCCL"));
   }
-  auto tree = absl::WrapUnique(new NcclTree(driver, nccl, devices, comms, kernels));
+  auto tree = absl::WrapUnique(new NcclTree(driver, nccl, devices, comms, kernels, first_replica, replicas));
   TD_RETURN_IF_ERROR(tree->Allocate());
   return tree;
 }
@@ -57,7 +57,7 @@ NcclTree::~NcclTree() {
 
 int64_t NcclTree::PartBegin(const Piece& piece, int p) const {
   if (piece.whole) return piece.begin;
-  const int64_t each = AlignUp((piece.count + replicas() - 1) / replicas(), kPartAlign);
+  const int64_t each = AlignUp((piece.count + replicas_ - 1) / replicas_, kPartAlign);
   return piece.begin + std::min(piece.count, each * p);
 }
 
@@ -80,14 +80,14 @@ CUdeviceptr NcclTree::SlotAt(const Piece& piece, int r, int q) const {
 
 // Every batch fits the workspaces and a group.
 std::vector<NcclTree::Batch> NcclTree::MakeBatches(absl::Span<const CollectiveTensor> tensors) const {
-  const size_t most_pieces = kGroupCalls / CallsOfPiece(replicas());
+  const size_t most_pieces = kGroupCalls / CallsOfPiece(replicas_);
   std::vector<Batch> batches;
   for (const CollectiveTensor& t : tensors) {
     const bool whole = t.elements * ElementBytes(t) <= kWholeBytes;
     const int64_t most = static_cast<int64_t>(kWorkspaceBytes) / 2 / ElementBytes(t);
     for (int64_t begin = 0; begin < t.elements; begin += most) {
       Piece piece = {&t, begin, std::min(most, t.elements - begin), whole};
-      const uint64_t bytes = replicas() * SlotBytes(piece);
+      const uint64_t bytes = replicas_ * SlotBytes(piece);
       if (batches.empty() || batches.back().pieces.size() == most_pieces ||
           batches.back().bytes + bytes > kWorkspaceBytes) {
         batches.emplace_back();
@@ -115,8 +115,8 @@ absl::Status NcclTree::Exchange(const Batch& batch, absl::Span<const CUstream> s
   return group("all-reduce in tree order", [&](int r) {
     for (const Piece& piece : batch.pieces) {
       const int64_t size = ElementBytes(*piece.tensor);
-      for (int p = 0; p < replicas(); ++p) {
-        if (p == r) continue;
+      for (int p = 0; p < replicas_; ++p) {
+        if (p == first_replica_ + r) continue;
         if (const auto [address, count] = sent(piece, r, p); count > 0) {
           const ncclResult_t result = nccl_.ncclSend(reinterpret_cast<const void*>(address), count * size, nccl::kUInt8,
                                                      p, comms_[r], streams[r]);
@@ -138,10 +138,10 @@ absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& prese
   return Exchange(
       batch, streams, group,
       [&](const Piece& piece, int r, int p) {
-        return present[r] ? Stretch{PartAt(piece, r, p), PartCount(piece, p)} : Stretch();
+        return present[first_replica_ + r] ? Stretch{PartAt(piece, r, p), PartCount(piece, p)} : Stretch();
       },
       [&](const Piece& piece, int r, int p) {
-        return present[p] ? Stretch{SlotAt(piece, r, p), PartCount(piece, r)} : Stretch();
+        return present[p] ? Stretch{SlotAt(piece, r, p), PartCount(piece, first_replica_ + r)} : Stretch();
       });
 }
 
@@ -150,18 +150,19 @@ absl::Status NcclTree::Reduce(fb::ReduceKind kind, const Batch& batch, const std
                               absl::Span<const CUstream> streams) {
   const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
   const int64_t count = std::count(present.begin(), present.end(), true);
-  for (int r = 0; r < replicas(); ++r) {
+  for (int r = 0; r < local_replicas(); ++r) {
+    const int self = first_replica_ + r;
     TD_CU(driver_, cuCtxSetCurrent(devices_[r].context));
     for (const Piece& piece : batch.pieces) {
-      const int64_t n = PartCount(piece, r);
+      const int64_t n = PartCount(piece, self);
       if (n == 0) continue;
-      const CUdeviceptr mine = PartAt(piece, r, r);
-      const auto leaf = [&](int q) { return q == r ? mine : SlotAt(piece, r, q); };
+      const CUdeviceptr mine = PartAt(piece, r, self);
+      const auto leaf = [&](int q) { return q == self ? mine : SlotAt(piece, r, q); };
       const fb::DType dtype = piece.tensor->dtype;
       TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
                             return kernels_[r]->Combine(op, dtype, leaf(a), leaf(b), n, streams[r]);
                           }));
-      if (root != r)
+      if (root != self)
         TD_CU(driver_, cuMemcpyDtoDAsync_v2(mine, leaf(root), n * ElementBytes(*piece.tensor), streams[r]));
       if (kind == fb::ReduceKind::Mean && count > 1) {
         TD_RETURN_IF_ERROR(kernels_[r]->Divide(dtype, mine, count, n, streams[r]));
@@ -178,7 +179,7 @@ absl::Status NcclTree::Spread(const Batch& batch, absl::Span<const CUstream> str
     return piece.whole ? Stretch() : Stretch{PartAt(piece, r, owner), PartCount(piece, owner)};
   };
   return Exchange(
-      batch, streams, group, [&](const Piece& piece, int r, int) { return part(piece, r, r); },
+      batch, streams, group, [&](const Piece& piece, int r, int) { return part(piece, r, first_replica_ + r); },
       [&](const Piece& piece, int r, int p) { return part(piece, r, p); });
 }
 

@@ -1,4 +1,5 @@
-// NcclTree: all-reduces over the GPUs of a process in the order of the reduction tree, by NCCL's sends and receives.
+// NcclTree: all-reduces over GPUs, of one process or several, in the order of the reduction tree, by NCCL's sends and
+// receives.
 //
 // NCCL adds in an order that depends on how the GPUs are linked. Here every replica owns a part of each tensor: the
 // others send it their values of that part, it adds them up by the tree (runtime/reduction_tree.h), and sends the
@@ -30,12 +31,13 @@ class NcclTree {
   // they do.
   using Group = absl::FunctionRef<absl::Status(const std::string&, const std::function<ncclResult_t(int)>&)>;
 
-  // Takes 32 MiB on every GPU. All must outlive the result; `comms` may be emptied, after which nothing is called.
+  // The replicas of `devices` are `first_replica` and those behind it, of `replicas` in all processes. Takes 32 MiB on
+  // every GPU. All must outlive the result; `comms` may be emptied, after which nothing is called.
   // Errors: the driver's; InvalidArgument for more than 32 replicas, whose exchange would not fit a group.
   static absl::StatusOr<std::unique_ptr<NcclTree>> Create(const DriverApi* driver, const NcclApi* nccl,
                                                           const std::vector<CommunicatorDevice>* devices,
                                                           const std::vector<ncclComm_t>* comms,
-                                                          const KernelList* kernels);
+                                                          const KernelList* kernels, int first_replica, int replicas);
   ~NcclTree();
   NcclTree(const NcclTree&) = delete;
   NcclTree& operator=(const NcclTree&) = delete;
@@ -62,25 +64,33 @@ class NcclTree {
     CUdeviceptr address = 0;
     int64_t count = 0;
   };
-  // Of a piece, for replica r and its peer p.
+  // Of a piece, for this process' replica r and its peer p among all.
   using Values = absl::FunctionRef<Stretch(const Piece& piece, int r, int p)>;
 
   NcclTree(const DriverApi* driver, const NcclApi* nccl, const std::vector<CommunicatorDevice>* devices,
-           const std::vector<ncclComm_t>* comms, const KernelList* kernels)
-      : driver_(*driver), nccl_(*nccl), devices_(*devices), comms_(*comms), kernels_(*kernels) {}
+           const std::vector<ncclComm_t>* comms, const KernelList* kernels, int first_replica, int replicas)
+      : driver_(*driver),
+        nccl_(*nccl),
+        devices_(*devices),
+        comms_(*comms),
+        kernels_(*kernels),
+        first_replica_(first_replica),
+        replicas_(replicas) {}
   absl::Status Allocate();
 
-  int replicas() const { return static_cast<int>(devices_.size()); }
+  int local_replicas() const { return static_cast<int>(devices_.size()); }
   std::vector<Batch> MakeBatches(absl::Span<const CollectiveTensor> tensors) const;
-  // Of the part of replica p: its first element in the tensor, its number of elements, and its address on replica r.
+  // Of the part of replica p, among all: its first element in the tensor, its number of elements, and its address on
+  // this process' replica r.
   int64_t PartBegin(const Piece& piece, int p) const;
   int64_t PartCount(const Piece& piece, int p) const;
   CUdeviceptr PartAt(const Piece& piece, int r, int p) const;
   uint64_t SlotBytes(const Piece& piece) const;
-  // What replica q has sent to replica r.
+  // What replica q has sent to this process' replica r.
   CUdeviceptr SlotAt(const Piece& piece, int r, int q) const;
 
-  // Every replica r sends each peer p what `sent` says, and gets what `received` says; none of no elements.
+  // Every replica r of this process sends each peer p what `sent` says, and gets what `received` says; none of no
+  // elements.
   absl::Status Exchange(const Batch& batch, absl::Span<const CUstream> streams, Group group, Values sent,
                         Values received);
   // The others' values of a replica's part into its workspace.
@@ -96,7 +106,8 @@ class NcclTree {
   const std::vector<CommunicatorDevice>& devices_;
   const std::vector<ncclComm_t>& comms_;
   const KernelList& kernels_;
-  std::vector<CUdeviceptr> workspaces_;  // by replica
+  const int first_replica_, replicas_;
+  std::vector<CUdeviceptr> workspaces_;  // by replica of this process
 };
 
 }  // namespace tandem

@@ -159,6 +159,7 @@ class Listener final : public ProcessGroup {
   }
   absl::Status Broadcast(absl::Span<std::byte>, int, absl::string_view) override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}
+  absl::Status status() const override { return absl::OkStatus(); }
 };
 
 // An error of a collective begins with this (process_group.h).

@@ -27,6 +27,7 @@ class FakeGpuMachine {
   void AddModelDir(const std::string& model_dir) { dirs_.push_back(model_dir); }
 
   FakeDriver& driver() { return driver_; }
+  FakeNccl& nccl() { return nccl_; }
   // What a real driver or library would have crashed or hung on; a test ends with none.
   std::vector<std::string> TakeViolations();
 

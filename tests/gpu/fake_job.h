@@ -3,15 +3,19 @@
 #define TANDEM_TESTS_GPU_FAKE_JOB_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "base/precision.h"
+#include "cluster/cluster.h"
 #include "estimator/estimator.h"
 
 namespace tandem {
+
+class ProcessGroup;  // runtime/collectives/process_group.h
 
 struct JobSpec {
   // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout), "dense"
@@ -24,6 +28,10 @@ struct JobSpec {
   double learning_rate = 0.02;
   Precision precision = Precision::kFloat32;
   bool tf32 = false;
+  bool deterministic = false;
+  // This process among several that run the job together, and by what their fakes of NCCL are connected.
+  std::optional<Cluster> cluster = std::nullopt;
+  ProcessGroup* fake_nccl = nullptr;
 };
 
 struct Job {

@@ -35,11 +35,15 @@ class Meeting {
     if (error_.ok()) error_ = why;
     changed_.notify_all();
   }
+  absl::Status error() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return error_;
+  }
 
   std::vector<const void*> given;  // by rank, between two waits
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   int waiting_ = 0;
   int64_t round_ = 0;
@@ -93,6 +97,7 @@ class ThreadGroup final : public ProcessGroup {
   }
 
   void Abort(const absl::Status& why) override { meeting_->Fail(why); }
+  absl::Status status() const override { return meeting_->error(); }
   bool waits_for_network() const override { return true; }
 
  private:

@@ -1,6 +1,9 @@
 #include "runtime/cuda/testing/fake_nccl.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -8,6 +11,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/collectives/process_group.h"
+#include "runtime/cuda/testing/gather_texts.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -15,7 +20,10 @@ namespace {
 
 // Ranks that belong together.
 struct Clique {
-  int ranks = 0;
+  int ranks = 0;                   // of all processes
+  int first = 0, local_ranks = 0;  // of this one
+  bool has_others() const { return local_ranks < ranks; }
+  bool IsLocal(int rank) const { return rank >= first && rank < first + local_ranks; }
 };
 
 struct Comm {
@@ -53,6 +61,9 @@ struct State {
   std::map<int, ncclResult_t> async_errors;
   int depth = 0;
   std::vector<Call> group;
+  ProcessGroup* processes = nullptr;
+  std::vector<Comm*> joining;  // by ncclCommInitRank, until the group ends
+  std::string id;              // which they join
 };
 State* g_state = nullptr;
 
@@ -100,16 +111,39 @@ ncclResult_t Add(const char* name, Kind kind, const void* send, void* receive, s
   return result;
 }
 
+// What comes of a lost process: an error that is told later.
+void LosePeers() {
+  for (const auto& [handle, comm] : g_state->live) g_state->async_errors[comm->rank] = nccl::kRemoteError;
+}
+
 // One all-reduce, with its calls in the order of ranks.
 void Compute(const std::vector<Call>& ranks) {
   const Call& first = ranks[0];
   const DType type = TypeOf(first.type);
   const auto count = static_cast<int64_t>(first.count);
   const fb::ReduceKind kind = first.op_or_peer == nccl::kMax ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+  const size_t bytes = count * SizeOf(type);
+  std::string values;
+  for (const Call& c : ranks) values.append(static_cast<const char*>(c.send), bytes);
+  if (first.comm->clique->has_others()) {
+    const std::string call = absl::StrCat("all-reduce of ", count, ", type ", first.type, ", op ", first.op_or_peer);
+    const absl::StatusOr<std::vector<std::string>> all = GatherTexts(*g_state->processes, call + values);
+    if (!all.ok()) return LosePeers();
+    values.clear();
+    for (const std::string& text : *all) {
+      if (text.compare(0, call.size(), call) != 0) {
+        Violate("processes call different collectives: they would hang");
+        return;
+      }
+      values.append(text, call.size());
+    }
+  }
   // Neither rank order nor the tree's: results must not be expected to have the tree's bits beyond two ranks.
-  std::vector<char> sum(count * SizeOf(type));
-  std::memcpy(sum.data(), ranks.back().send, sum.size());
-  for (size_t r = ranks.size() - 1; r-- > 0;) Combine(kind, type, sum.data(), ranks[r].send, count);
+  std::string sum = values.substr(values.size() - bytes);
+  for (size_t at = values.size() - bytes; at > 0;) {
+    at -= bytes;
+    Combine(kind, type, sum.data(), values.data() + at, count);
+  }
   for (const Call& c : ranks) std::memcpy(c.receive, sum.data(), sum.size());
 }
 
@@ -127,6 +161,57 @@ ncclResult_t Start(const std::vector<Call>& ranks) {
   return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
 }
 
+// From one rank to another. The memory of one in another process is null here.
+struct Transfer {
+  int sender, receiver;
+  const void* from;
+  void* to;
+  uint64_t bytes;
+};
+
+// The header of what one process sends another.
+struct Parcel {
+  int64_t sender, receiver, bytes;
+};
+
+// The sends and receives of a group: all of it is read before anything is written.
+void Transact(const std::vector<Transfer>& transfers, bool has_others) {
+  std::string sent;
+  for (const Transfer& t : transfers) {
+    if (t.from == nullptr) continue;
+    const Parcel parcel = {t.sender, t.receiver, static_cast<int64_t>(t.bytes)};
+    sent.append(reinterpret_cast<const char*>(&parcel), sizeof parcel);
+    sent.append(static_cast<const char*>(t.from), t.bytes);
+  }
+  std::vector<std::string> all = {sent};
+  if (has_others) {
+    absl::StatusOr<std::vector<std::string>> gathered = GatherTexts(*g_state->processes, sent);
+    if (!gathered.ok()) return LosePeers();
+    all = *std::move(gathered);
+  }
+  std::map<std::pair<int64_t, int64_t>, std::vector<std::string>> arrived;  // by sender and receiver, in their order
+  for (const std::string& text : all) {
+    for (size_t at = 0; at < text.size();) {
+      Parcel parcel;
+      std::memcpy(&parcel, text.data() + at, sizeof parcel);
+      at += sizeof parcel;
+      arrived[{parcel.sender, parcel.receiver}].push_back(text.substr(at, parcel.bytes));
+      at += parcel.bytes;
+    }
+  }
+  std::map<std::pair<int64_t, int64_t>, size_t> taken;
+  for (const Transfer& t : transfers) {
+    if (t.to == nullptr) continue;
+    const std::pair<int64_t, int64_t> pair = {t.sender, t.receiver};
+    const size_t n = taken[pair]++;
+    if (n >= arrived[pair].size() || arrived[pair][n].size() != t.bytes) {
+      Violate("a receive without the send of another process, or of another length: it would hang");
+      return;
+    }
+    std::memcpy(t.to, arrived[pair][n].data(), t.bytes);
+  }
+}
+
 bool Overlap(const void* a, const void* b, uint64_t a_bytes, uint64_t b_bytes) {
   const auto from = reinterpret_cast<uintptr_t>(a), other = reinterpret_cast<uintptr_t>(b);
   return from < other + b_bytes && other < from + a_bytes;
@@ -134,50 +219,70 @@ bool Overlap(const void* a, const void* b, uint64_t a_bytes, uint64_t b_bytes) {
 
 // The sends and receives of a group among ranks that belong together: they run at the same time.
 ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
-  struct Transfer {
-    const void* from;
-    void* to;
-    uint64_t bytes;
-  };
+  const Clique& clique = *calls[0].comm->clique;
   std::map<std::pair<int, int>, std::vector<Call>> sends, receives;  // by sender and receiver, in their order
+  std::set<std::pair<int, int>> pairs;
   std::vector<CUstream> streams;
   for (const Call& c : calls) {
     const int peer = c.op_or_peer;
-    if (peer < 0 || peer >= c.comm->clique->ranks) return Violate("a peer that does not exist");
-    if (c.kind == Kind::kSend) sends[{c.comm->rank, peer}].push_back(c);
-    if (c.kind == Kind::kReceive) receives[{peer, c.comm->rank}].push_back(c);
+    if (peer < 0 || peer >= clique.ranks) return Violate("a peer that does not exist");
+    const std::pair<int, int> pair =
+        c.kind == Kind::kSend ? std::pair{c.comm->rank, peer} : std::pair{peer, c.comm->rank};
+    (c.kind == Kind::kSend ? sends : receives)[pair].push_back(c);
+    pairs.insert(pair);
     if (std::find(streams.begin(), streams.end(), c.stream) == streams.end()) streams.push_back(c.stream);
   }
   std::vector<Transfer> transfers;
   std::vector<DeviceAccess> accesses;
-  for (const auto& [pair, sent] : sends) {
-    const std::vector<Call>& received = receives[pair];
-    if (received.size() != sent.size()) return Violate("a send without its receive, or the other way round");
-    for (size_t i = 0; i < sent.size(); ++i) {
-      if (sent[i].count != received[i].count || sent[i].type != received[i].type) {
+  for (const auto& pair : pairs) {
+    const std::vector<Call>&sent = sends[pair], &received = receives[pair];
+    const bool inside = clique.IsLocal(pair.first) && clique.IsLocal(pair.second);
+    if (inside && received.size() != sent.size()) return Violate("a send without its receive, or the other way round");
+    for (size_t i = 0; i < std::max(sent.size(), received.size()); ++i) {
+      if (inside && (sent[i].count != received[i].count || sent[i].type != received[i].type)) {
         return Violate("a send and its receive differ in count or type");
       }
-      const uint64_t bytes = sent[i].count * SizeOf(TypeOf(sent[i].type));
-      transfers.push_back({sent[i].send, received[i].receive, bytes});
-      accesses.push_back({reinterpret_cast<uint64_t>(sent[i].send), bytes, false});
-      accesses.push_back({reinterpret_cast<uint64_t>(received[i].receive), bytes, true});
+      const Call& any = sent.empty() ? received[i] : sent[i];
+      const uint64_t bytes = any.count * SizeOf(TypeOf(any.type));
+      Transfer t = {pair.first, pair.second, nullptr, nullptr, bytes};
+      if (!sent.empty()) t.from = sent[i].send;
+      if (!received.empty()) t.to = received[i].receive;
+      if (t.from != nullptr) accesses.push_back({reinterpret_cast<uint64_t>(t.from), bytes, false});
+      if (t.to != nullptr) accesses.push_back({reinterpret_cast<uint64_t>(t.to), bytes, true});
+      transfers.push_back(t);
     }
-  }
-  for (const auto& [pair, received] : receives) {
-    if (sends.count(pair) == 0) return Violate("a send without its receive, or the other way round");
   }
   for (const Transfer& a : transfers) {
     for (const Transfer& b : transfers) {
-      if (Overlap(a.to, b.from, a.bytes, b.bytes) || (&a != &b && Overlap(a.to, b.to, a.bytes, b.bytes))) {
+      if (a.to == nullptr) continue;
+      if ((b.from != nullptr && Overlap(a.to, b.from, a.bytes, b.bytes)) ||
+          (&a != &b && b.to != nullptr && Overlap(a.to, b.to, a.bytes, b.bytes))) {
         return Violate("a group receives where it sends from or receives to");
       }
     }
   }
-  const auto run = [transfers] {
-    for (const Transfer& t : transfers) std::memcpy(t.to, t.from, t.bytes);
-  };
+  const auto run = [transfers, has_others = clique.has_others()] { Transact(transfers, has_others); };
   const CUresult result = FakeDriver::current()->EnqueueTogether(streams, "nccl", std::move(accesses), run);
   return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
+}
+
+// The ranks of all processes come together.
+ncclResult_t Join() {
+  std::vector<Comm*> joining = std::exchange(g_state->joining, {});
+  if (joining.empty()) return nccl::kSuccess;
+  Clique& clique = *joining[0]->clique;
+  clique.local_ranks = static_cast<int>(joining.size());
+  clique.first = joining[0]->rank;
+  std::string mine = absl::StrCat(g_state->id, " ", clique.ranks);
+  const absl::StatusOr<std::vector<std::string>> all =
+      GatherTexts(*g_state->processes, absl::StrCat(mine, "\n", clique.first, " ", clique.local_ranks));
+  if (!all.ok()) return nccl::kRemoteError;
+  for (size_t p = 0; p < all->size(); ++p) {
+    const std::string expected =
+        absl::StrCat(mine, "\n", p * clique.local_ranks, " ", clique.ranks / static_cast<int>(all->size()));
+    if ((*all)[p] != expected) return Violate("processes join different communicators: they would hang");
+  }
+  return nccl::kSuccess;
 }
 
 ncclResult_t EndGroup() {
@@ -187,6 +292,7 @@ ncclResult_t EndGroup() {
   std::vector<Call> group;
   group.swap(g_state->group);
   if (failed != nccl::kSuccess) return failed;
+  if (const ncclResult_t joined = Join(); joined != nccl::kSuccess) return joined;
   if (group.size() > 2048) return Violate("ncclGroupEnd: more than 2048 calls in a group");
   // By communicator and rank, each in the order of its calls.
   std::map<const Clique*, std::map<int, std::vector<Call>>> cliques;
@@ -207,7 +313,8 @@ ncclResult_t EndGroup() {
   }
   for (const Clique* clique : order) {
     const auto& ranks = cliques[clique];
-    if (static_cast<int>(ranks.size()) != clique->ranks) return Violate("a rank is missing in a group: it would hang");
+    if (static_cast<int>(ranks.size()) != clique->local_ranks)
+      return Violate("a rank is missing in a group: it would hang");
     const size_t calls = ranks.begin()->second.size();
     for (size_t i = 0; i < calls; ++i) {
       std::vector<Call> one;
@@ -224,6 +331,15 @@ ncclResult_t EndGroup() {
   return nccl::kSuccess;
 }
 
+ncclComm_t AddRank(const std::shared_ptr<Clique>& clique, int rank) {
+  auto comm = std::make_unique<Comm>();
+  comm->clique = clique;
+  comm->rank = rank;
+  auto* handle = reinterpret_cast<ncclComm_t>(comm.get());
+  g_state->live[handle] = std::move(comm);
+  return handle;
+}
+
 ncclResult_t InitAll(ncclComm_t* comms, int devices, const int* list) {
   const ncclResult_t result = Enter("ncclCommInitAll", absl::StrCat(" ", devices));
   if (result != nccl::kSuccess) return result;
@@ -231,15 +347,28 @@ ncclResult_t InitAll(ncclComm_t* comms, int devices, const int* list) {
     return Violate("ncclCommInitAll: a device twice");
   }
   auto clique = std::make_shared<Clique>();
-  clique->ranks = devices;
-  for (int r = 0; r < devices; ++r) {
-    auto comm = std::make_unique<Comm>();
-    comm->clique = clique;
-    comm->rank = r;
-    comms[r] = reinterpret_cast<ncclComm_t>(comm.get());
-    g_state->live[comm.get()] = std::move(comm);
-  }
+  clique->ranks = clique->local_ranks = devices;
+  for (int r = 0; r < devices; ++r) comms[r] = AddRank(clique, r);
   return result;
+}
+
+ncclResult_t InitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  const ncclResult_t result = Enter("ncclCommInitRank", absl::StrCat(" ", rank, " of ", ranks));
+  if (result != nccl::kSuccess) return result;
+  if (g_state->processes == nullptr) return Violate("ncclCommInitRank: there is one process");
+  if (g_state->depth == 0) return Violate("ncclCommInitRank: outside of a group, by the thread of all ranks");
+  std::shared_ptr<Clique> clique;
+  if (g_state->joining.empty()) {
+    clique = std::make_shared<Clique>();
+    clique->ranks = ranks;
+    g_state->id = id.internal;
+  } else {
+    clique = g_state->joining[0]->clique;
+    if (g_state->id != id.internal || clique->ranks != ranks) return Violate("ncclCommInitRank: another communicator");
+  }
+  *comm = AddRank(clique, rank);
+  g_state->joining.push_back(Find(*comm));
+  return nccl::kSuccess;
 }
 
 ncclResult_t Remove(const char* name, ncclComm_t comm) {
@@ -260,6 +389,12 @@ NcclApi Bind() {
   };
   api.ncclGetLastError = [](ncclComm_t) { return ""; };
   api.ncclCommInitAll = InitAll;
+  api.ncclCommInitRank = InitRank;
+  api.ncclGetUniqueId = [](ncclUniqueId* id) {
+    static int made = 0;
+    std::snprintf(id->internal, sizeof id->internal, "id %d of process %d", ++made, static_cast<int>(getpid()));
+    return Enter("ncclGetUniqueId");
+  };
   api.ncclCommDestroy = [](ncclComm_t comm) { return Remove("ncclCommDestroy", comm); };
   api.ncclCommAbort = [](ncclComm_t comm) { return Remove("ncclCommAbort", comm); };
   api.ncclCommGetAsyncError = [](ncclComm_t handle, ncclResult_t* error) {
@@ -300,6 +435,7 @@ FakeNccl::~FakeNccl() {
 void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
   g_state->failures.push_back({name, result, n});
 }
+void FakeNccl::ConnectProcesses(ProcessGroup* group) { g_state->processes = group; }
 void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { g_state->async_errors[rank] = result; }
 std::vector<std::string> FakeNccl::TakeCalls() { return std::exchange(g_state->calls, {}); }
 std::vector<std::string> FakeNccl::TakeViolations() {

@@ -10,12 +10,14 @@
 
 namespace tandem {
 
+class ProcessGroup;  // runtime/collectives/process_group.h
+
 // Takes LoadNccl's place while it lives, on the FakeDriver that lives then. One at a time.
 //
 // Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
 // a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
-// communicator that is used after it was aborted, more than 2048 calls in a group, a send without its receive, and a
-// group that receives where it sends from.
+// communicator that is used after it was aborted, ranks of several processes that do not join the same, more than 2048
+// calls in a group, a send without its receive, and a group that receives where it sends from.
 class FakeNccl {
  public:
   FakeNccl();
@@ -24,6 +26,9 @@ class FakeNccl {
   FakeNccl& operator=(const FakeNccl&) = delete;
 
   const NcclApi& api() const { return api_; }
+  // Lets communicators have ranks in all processes of `group`, each of which has as many and a fake of its own. Nothing
+  // else may use the group, which must outlive this. What makes it fail is an asynchronous error of all ranks.
+  void ConnectProcesses(ProcessGroup* group);
   // The n-th call of `name` from now on (1: the next) returns `result` and does nothing else.
   void FailCall(const std::string& name, ncclResult_t result, int n = 1);
   // From now on communicators of this rank report `result` asynchronously.
