@@ -209,6 +209,22 @@ def DecomposePass : ModulePass<"td-decompose"> {
   }];
 }
 
+def SumMomentsAtOncePass : ModulePass<"td-sum-moments-at-once"> {
+  let summary = "Reads a batch once for its mean and its variance";
+  let description = [{
+    Before: td.batch_moments, which become two passes over memory: the mean, then the squared deviations from it. After:
+    where the target adds up doubles as fast as it reads memory (GPUs for data centres), both are made of the sums of
+    the elements and of their squares, in doubles: an element's square is exact there, and no digits are lost unless a
+    channel's mean is some hundred thousand times its deviation, where the elements themselves have lost them. One
+    kernel has both sums, and one collective adds them up over devices.
+
+    ```
+    %m, %v = td.batch_moments %x, %n   =>   %d = td.cast %x to f64, sums of %d and of %d * %d, each divided by the
+                                            number of elements: the mean, and what less its square is the variance
+    ```
+  }];
+}
+
 def ExpandContractionsPass : ModulePass<"td-expand-contractions"> {
   let summary = "Carries out the choices that must be before maps are formed";
   let description = [{

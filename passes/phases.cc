@@ -20,8 +20,8 @@ const std::vector<Phase>& Phases() {
        "microbatch map, all-reduce, buckets, numbers, replicas",
        "Composite ops fall apart before the maps are formed, because batch statistics become reductions over the "
        "batch. Collectives are numbered before replicas are made, so that their order is equal on all ranks.",
-       {"td-decompose", "td-choose-contractions", "td-expand-contractions", "canonicalize", "cse",
-        "td-record-pool-argmax", "td-form-microbatch-map", "td-rematerialize", "td-insert-all-reduce",
+       {"td-sum-moments-at-once", "td-decompose", "td-choose-contractions", "td-expand-contractions", "canonicalize",
+        "cse", "td-record-pool-argmax", "td-form-microbatch-map", "td-rematerialize", "td-insert-all-reduce",
         "td-bucket-all-reduce", "td-insert-finite-check", "td-number-collectives", "td-replicate",
         "td-verify-distribute"}},
       {"layout",

@@ -104,7 +104,7 @@ TEST_F(CompileWithFlagsTest, AMachineModelIsAnotherExecutable) {
   ASSERT_TRUE(Env::Default()->WriteFileAtomically(bad, MachineModelText(slow) + "cores = 2\n").ok());
   const auto mistake = Compile(("--machine-model=" + bad).c_str());
   EXPECT_EQ(ExitCodeFor(mistake.status()), kExitUsage);
-  EXPECT_THAT(std::string(mistake.status().message()), HasSubstr(bad + ":20: unknown name \"cores\""));
+  EXPECT_THAT(std::string(mistake.status().message()), HasSubstr(bad + ":21: unknown name \"cores\""));
   EXPECT_EQ(Compile("--machine-model=no/such/file").status().code(), absl::StatusCode::kNotFound);
 }
 

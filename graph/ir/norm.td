@@ -71,7 +71,8 @@ def Td_BatchMomentsOp : Td_CompositeOp<"batch_moments"> {
   let summary = "mean and biased variance over all axes but the last";
   let description = [{
     Over the rows of one replica (`scope` replica) or of all (global); `count` is their number, a scalar. The variance
-    is the mean of the squared deviations from the mean: two passes.
+    is the mean of the squared deviations from the mean: two passes over the input, or one that adds up doubles
+    (td-sum-moments-at-once).
     ```mlir
     %mean, %variance = td.batch_moments %x, %count scope replica : tensor<?x8x8x32xf32>, tensor<f32> -> tensor<32xf32>, tensor<32xf32>
     ```

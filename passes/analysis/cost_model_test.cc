@@ -16,7 +16,7 @@ MachineModel Machine() {
   m.library_f32 = 100e9;
   m.library_bf16 = 200e9;
   m.library_tf32 = 150e9;
-  m.vector_f32 = 50e9, m.vector_bf16 = 90e9;
+  m.vector_f32 = 50e9, m.vector_f64 = 25e9, m.vector_bf16 = 90e9;
   m.transcendentals = 1e9;
   m.l1_bytes = 1000, m.l2_bytes = 10000, m.l3_bytes = 100000;
   m.l1_bandwidth = 80e9, m.l2_bandwidth = 40e9, m.l3_bandwidth = 20e9, m.dram_bandwidth = 10e9;
@@ -51,6 +51,8 @@ TEST(MachineModelTest, BuiltInModelsParseAndPrintBack) {
 TEST(MachineModelTest, TensorFloat32MayBeLeftOut) {
   EXPECT_EQ(BuiltInMachineModel("h100")->library_tf32, 494e12);
   EXPECT_EQ(BuiltInMachineModel("zen4")->library_tf32, BuiltInMachineModel("zen4")->library_f32);
+  EXPECT_EQ(BuiltInMachineModel("a100")->vector_f64, 9700e9);
+  EXPECT_EQ(BuiltInMachineModel("zen4")->vector_f64, BuiltInMachineModel("zen4")->vector_f32 / 2);
 }
 
 TEST(MachineModelTest, ACpuNameSelectsAModel) {

@@ -22,13 +22,14 @@ struct Field {
   double scale;  // SI units in one `unit`
 };
 
-constexpr char kLibraryTf32[] = "library_tf32";
+constexpr char kLibraryTf32[] = "library_tf32", kVectorF64[] = "vector_f64";
 constexpr double kGiga = 1e9, kKibi = 1024, kNano = 1e-9;
 constexpr Field kFields[] = {
     {"library_f32", &MachineModel::library_f32, "GFLOP/s", kGiga},
     {"library_bf16", &MachineModel::library_bf16, "GFLOP/s", kGiga},
     {kLibraryTf32, &MachineModel::library_tf32, "GFLOP/s", kGiga},
     {"vector_f32", &MachineModel::vector_f32, "GFLOP/s", kGiga},
+    {kVectorF64, &MachineModel::vector_f64, "GFLOP/s", kGiga},
     {"vector_bf16", &MachineModel::vector_bf16, "GFLOP/s", kGiga},
     {"transcendentals", &MachineModel::transcendentals, "Gcall/s", kGiga},
     {"l1_bytes", &MachineModel::l1_bytes, "KiB", kKibi},
@@ -100,6 +101,7 @@ absl::StatusOr<MachineModel> ParseMachineModel(absl::string_view file, absl::str
     if (absl::Status s = ParseLine(file, number, line, seen, model); !s.ok()) return s;
   }
   if (seen.insert(kLibraryTf32).second) model.library_tf32 = model.library_f32;
+  if (seen.insert(kVectorF64).second) model.vector_f64 = model.vector_f32 / 2;
   for (const Field& f : kFields) {
     if (!seen.count(f.name)) {
       return Bad(file, number, absl::StrCat(f.name, " is missing: add `", f.name, " = VALUE  # ", f.unit, "`"));

@@ -19,6 +19,7 @@ struct MachineModel {
   double library_bf16 = 0;     // the same with bfloat16 operands
   double library_tf32 = 0;     // the same with operands rounded to TensorFloat-32, on GPUs
   double vector_f32 = 0;       // generated elementwise code, operands in L1
+  double vector_f64 = 0;       // the same on doubles
   double vector_bf16 = 0;      // generated products of pairs of bfloat16 numbers (vdpbf16ps); vector_f32 without them
   double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second
   // Sizes: L1 and L2 of a core, L3 of all cores together.
@@ -36,8 +37,9 @@ struct MachineModel {
 };
 
 // Reads the text form: one `name = value  # unit` a line, with comment lines that begin with '#'. All fields must be
-// there once (library_tf32 may be missing: it is library_f32 then), units must be those of targets/*.txt, values
-// positive. `file` is the name in messages. InvalidArgument: "FILE:LINE: what is wrong and what is expected".
+// there once (library_tf32 may be missing, it is library_f32 then, and vector_f64, half of vector_f32), units must be
+// those of targets/*.txt, values positive. `file` is the name in messages. InvalidArgument: "FILE:LINE: what is wrong
+// and what is expected".
 absl::StatusOr<MachineModel> ParseMachineModel(absl::string_view file, absl::string_view text);
 
 // The text form; ParseMachineModel reads it back.

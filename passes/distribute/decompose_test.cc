@@ -65,6 +65,40 @@ TEST(Decompose, KeepsTheValues) {
   }
 }
 
+// Of float32 elements whose mean is 10,000 deviations, against what the op is.
+TEST(Decompose, MomentsOfOneReadAreThoseOfTwo) {
+  constexpr char kMoments[] = R"(
+module attributes {exec.config = #exec.config<devices = ["gpu:0"], machine_model = "h200", target = <backend = cuda>>} {
+  func.func @main(%x: tensor<?x5x2xf32>, %n: tensor<f32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    %m, %v = td.batch_moments %x, %n scope replica : tensor<?x5x2xf32>, tensor<f32> -> tensor<2xf32>, tensor<2xf32>
+    return %m, %v : tensor<2xf32>, tensor<2xf32>
+  }
+})";
+  mlir::MLIRContext context;
+  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(kMoments, &context);
+  ASSERT_TRUE(module);
+  InterpreterInputs in;
+  in.batch = 4;
+  in.arguments = {{DType::kFloat32, {4, 5, 2}, {}}, {DType::kFloat32, {}, {4}}};
+  for (int i = 0; i < 20; ++i) {
+    in.arguments[0].values.push_back(10000 + std::sin(i));
+    in.arguments[0].values.push_back(7);  // of no variance
+  }
+  auto before = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  ASSERT_TRUE(before.ok()) << before.status();
+  mlir::PassManager passes(&context);
+  passes.addPass(createSumMomentsAtOncePass());
+  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
+  module->walk([](td::DecomposeOp op) { ADD_FAILURE() << "left: " << op->getName().getStringRef().str(); });
+  auto after = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  ASSERT_TRUE(after.ok()) << after.status();
+  for (int c = 0; c < 2; ++c) {
+    EXPECT_NEAR(after->results[0].values[c], before->results[0].values[c], 1e-3);
+    EXPECT_NEAR(after->results[1].values[c], before->results[1].values[c], 1e-6);
+  }
+}
+
 // A masked class has the logit -inf: it counts nothing, in the loss and in the gradient.
 TEST(Decompose, MaskedClassesGiveNoNaN) {
   constexpr char kMasked[] = R"(

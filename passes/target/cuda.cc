@@ -22,6 +22,11 @@ class Cuda final : public Target {
 
   bool sums_with_taps() const override { return false; }
 
+  // Three operations for each element, and its conversion.
+  bool SumsDoublesAtOnce(const MachineModel& machine) const override {
+    return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
+  }
+
   bool AddsResidual(const fb::LibraryCallT&, const MachineModel&) const override { return false; }
 
   // What only the call has to know would keep calls from sharing a packed kernel.

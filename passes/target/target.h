@@ -59,6 +59,8 @@ class Target {
   virtual bool has_gradient_epilogues() const { return false; }
   // Generated kernels may sum products over the batch for each tap of a window.
   virtual bool sums_with_taps() const = 0;
+  // Sums of two-byte elements and of their squares, as doubles, take no longer than reading the elements from memory.
+  virtual bool SumsDoublesAtOnce(const MachineModel&) const { return false; }
   // Whether the call is computed in the same way when it adds a residual to its result.
   virtual bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const = 0;
   // How weights of the call are packed once for many calls; nothing where they are read as they lie. `forced`: by the

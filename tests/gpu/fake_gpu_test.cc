@@ -67,6 +67,18 @@ TEST_F(FakeGpuTest, BatchNormalisationAndDropout) {
   ExpectSameJob({.model = "normalised", .batch = 4, .steps = 20}, 2);
 }
 
+// Means of some hundred deviations: their squares have no digits left for the variance in float32, and enough in
+// doubles, which the sums are. Evaluations and gradients of such values differ by more than sums do.
+TEST_F(FakeGpuTest, StatisticsOfValuesFarFromZero) {
+  JobSpec spec{.model = "normalised", .devices = OneDeviceStrategy("cpu:0"), .steps = 2, .brightness = 100};
+  const absl::StatusOr<Job> cpu = RunJob(spec, JobDir("cpu"));
+  ASSERT_TRUE(cpu.ok()) << cpu.status();
+  spec.devices = OneDeviceStrategy("gpu:0");
+  const absl::StatusOr<Job> gpu = RunJobOnFakeGpus(spec, 1, JobDir("gpu"));
+  ASSERT_TRUE(gpu.ok()) << gpu.status();
+  for (int s = 0; s < spec.steps; ++s) EXPECT_NEAR(gpu->losses[s], cpu->losses[s], 1e-3) << "step " << s;
+}
+
 // The last round of an evaluation has no rows for the second replica.
 TEST_F(FakeGpuTest, GatheredAndBroadcastStatistics) {
   ExpectSameJob({.model = "gathering", .batch = 4, .steps = 8}, 2);

@@ -22,7 +22,7 @@ namespace {
 constexpr int kClasses = 10, kSide = 28, kExamples = 24;
 
 // Images with a bright square whose place tells the class.
-absl::StatusOr<Dataset> Images(int64_t batch, bool repeat, bool one_hot) {
+absl::StatusOr<Dataset> Images(int64_t batch, bool repeat, bool one_hot, float brightness) {
   HostTensor images(DType::kFloat32, {kExamples, kSide, kSide, 1});
   HostTensor labels = one_hot ? HostTensor::Zeros(DType::kFloat32, {kExamples, kClasses})
                               : HostTensor::Zeros(DType::kInt32, {kExamples});
@@ -36,7 +36,7 @@ absl::StatusOr<Dataset> Images(int64_t batch, bool repeat, bool one_hot) {
       labels.data<int32_t>()[n] = c;
     }
     float* image = images.data<float>() + n * kSide * kSide;
-    for (int i = 0; i < kSide * kSide; ++i) image[i] = noise(random);
+    for (int i = 0; i < kSide * kSide; ++i) image[i] = brightness + noise(random);
     for (int y = 0; y < 8; ++y) {
       for (int x = 0; x < 5; ++x) image[(2 + (c / 5) * 13 + y) * kSide + 1 + (c % 5) * 5 + x] += 0.6f;
     }
@@ -143,11 +143,11 @@ absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir) {
   config.cluster = spec.cluster;
   Estimator estimator(model->model_fn, config, {{"optimizer", "momentum"}, {"learning_rate", spec.learning_rate}});
   Job job;
-  auto train = [&](const InputContext&) { return Images(spec.batch, true, model->one_hot_labels); };
+  auto train = [&](const InputContext&) { return Images(spec.batch, true, model->one_hot_labels, spec.brightness); };
   absl::Status status = estimator.Train(train, {.max_steps = spec.steps, .hooks = {std::make_shared<Losses>(&job)}});
   if (!status.ok()) return status;
   absl::StatusOr<EvalResult> result =
-      estimator.Evaluate([&](const InputContext&) { return Images(5, false, model->one_hot_labels); });
+      estimator.Evaluate([&](const InputContext&) { return Images(5, false, model->one_hot_labels, spec.brightness); });
   if (!result.ok()) return result.status();
   job.eval_loss = (*result)["loss"];
   const bool has_convolution = spec.model != "dense" && !absl::StrContains(spec.model, "attention");

@@ -29,6 +29,7 @@ struct JobSpec {
   Precision precision = Precision::kFloat32;
   bool tf32 = false;
   bool deterministic = false;
+  float brightness = 0;  // added to all pixels
   // This process among several that run the job together, and by what their fakes of NCCL are connected.
   std::optional<Cluster> cluster = std::nullopt;
   ProcessGroup* fake_nccl = nullptr;

@@ -78,6 +78,7 @@ class Machine {
     }
     constexpr int64_t kElements = 1024;  // 8 KiB of x and y
     m.vector_f32 = LoopRate(kElements, kPolynomialFlops, Polynomial);
+    m.vector_f64 = m.vector_f32 / 2;
     m.vector_bf16 = PairRate(16 * kElements, m.vector_f32);
     m.transcendentals = LoopRate(kElements, 1, Exp);
     // Sets between the caches' sizes: half of the one that is meant, and L3 shared with whoever else is there.

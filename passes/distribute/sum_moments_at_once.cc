@@ -1,0 +1,66 @@
+// td-sum-moments-at-once, as Passes.td describes it.
+#include "graph/ir/binary.h"
+#include "graph/ir/build.h"
+#include "graph/ir/norm.h"
+#include "passes/analysis/measure_step.h"
+#include "passes/pass_util.h"
+#include "passes/passes.h"
+#include "passes/target/target.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_SUMMOMENTSATONCEPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+using mlir::Value;
+
+void SumAtOnce(td::BatchMomentsOp op) {
+  mlir::OpBuilder b(op);
+  const mlir::Location loc = op.getLoc();
+  const mlir::Type f64 = b.getF64Type();
+  const auto x_type = llvm::cast<mlir::RankedTensorType>(op.getInput().getType());
+  llvm::SmallVector<int64_t> all_but_channels;
+  double inner = 1;  // elements of a channel in a row
+  for (int64_t d = 0; d + 1 < x_type.getRank(); ++d) {
+    all_but_channels.push_back(d);
+    if (d > 0) inner *= static_cast<double>(x_type.getDimSize(d));
+  }
+  const Value x = td::BuildCast(b, loc, op.getInput(), f64);
+  const auto sum = [&](Value v) {
+    return td::BuildReduce(b, loc, td::ReduceKind::kSum, v, all_but_channels, op.getScope());
+  };
+  const Value sums = sum(x), squares = sum(td::BuildMul(b, loc, x, x));
+  const Value rows = td::BuildBroadcast(b, loc, td::BuildCast(b, loc, op.getCount(), f64), sums.getType(), {});
+  const Value count = td::BuildMul(b, loc, rows, inner);
+  const Value mean = td::BuildDiv(b, loc, sums, count);
+  const Value mean_of_squares = td::BuildDiv(b, loc, squares, count);
+  const Value difference = td::BuildSub(b, loc, mean_of_squares, td::BuildMul(b, loc, mean, mean));
+  // Of equal elements it may be rounded to less than nothing; a NaN stays one.
+  const Value variance = b.create<td::MaxOp>(loc, difference, td::BuildSplat(b, loc, sums.getType(), 0));
+  const mlir::Type element = x_type.getElementType();
+  op.replaceAllUsesWith(
+      mlir::ValueRange{td::BuildCast(b, loc, mean, element), td::BuildCast(b, loc, variance, element)});
+  op.erase();
+}
+
+class SumMomentsAtOncePass : public impl::SumMomentsAtOncePassBase<SumMomentsAtOncePass> {
+ public:
+  void runOnOperation() final {
+    mlir::ModuleOp module = getOperation();
+    const absl::StatusOr<MachineModel> machine = MachineModelOf(module);
+    if (!machine.ok()) {
+      module->emitError() << std::string(machine.status().message());
+      return signalPassFailure();
+    }
+    if (!TargetOf(module)->SumsDoublesAtOnce(*machine)) return;
+    llvm::SmallVector<td::BatchMomentsOp> ops;
+    module.walk([&](td::BatchMomentsOp op) { ops.push_back(op); });
+    for (td::BatchMomentsOp op : ops) SumAtOnce(op);
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem
