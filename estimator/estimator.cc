@@ -94,7 +94,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       stall_watch_(std::make_unique<StallWatch>(StallWatch::Options{.seconds = config_.stall_warning_secs})),
       checkpoints_(config_.file_env(), config_.model_dir, std::max(config_.keep_checkpoint_max, 0)),
       resident_(std::make_shared<VariableStore>(config_.train_strategy().num_replicas(),
-                                                config_.train_strategy().central_storage)),
+                                                config_.train_strategy().one_copy())),
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
       best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
@@ -116,6 +116,9 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
   if (config_.train_distribute.has_value() || config_.eval_distribute.has_value()) {
     TD_LOG(INFO) << "Initializing RunConfig with distribution strategies.";
     TD_LOG(INFO) << "Not using Distribute Coordinator.";
+  }
+  if (const DistributionStrategy strategy = config_.train_strategy(); strategy.central_storage && strategy.gpu()) {
+    TD_LOG(INFO) << strategy.name << ": each GPU keeps a copy of the variables.";
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
   if (status_.ok()) status_ = ResolveWorkers();

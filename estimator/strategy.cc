@@ -61,9 +61,6 @@ absl::Status DistributionStrategy::Validate() const {
     problems.push_back(absl::StrCat(absl::StrJoin(devices, ","),
                                     " are CPUs and GPUs: the replicas of a model run on devices of one kind"));
   }
-  if (gpus && central_storage) {
-    problems.push_back(absl::StrCat(absl::StrJoin(devices, ","), " are GPUs, each of which needs a copy of its own"));
-  }
   if (gpus && !cross_device_ops.empty()) {
     problems.push_back(absl::StrCat(absl::StrJoin(devices, ","), " are GPUs, and cross-device ops (\"",
                                     cross_device_ops, "\") are for CPUs"));

@@ -25,7 +25,8 @@ struct DistributionStrategy {
   // trains, as otherwise. False in a cluster is an error of the Estimator.
   bool multi_worker = false;
   ClusterUpdates updates = ClusterUpdates::kAny;
-  // One copy of the variables for all devices, in place of one each. CPUs only.
+  // One copy of the variables for all devices, in place of one each. A GPU keeps a copy all the same: to bring it the
+  // variables in every step would take as much of its memory, and time.
   bool central_storage = false;
   // The name of cross-device ops (base/cross_device_ops.h) that combine the values of a worker's devices: of a user, or
   // "ReductionToOneDevice" or "HierarchicalCopyAllReduce". Empty: sums in the order of the reduction tree. CPUs only.
@@ -38,6 +39,8 @@ struct DistributionStrategy {
   int num_replicas() const { return static_cast<int>(devices.size()); }
   // Whether the devices are GPUs ("gpu:0").
   bool gpu() const;
+  // Whether all devices share the variables.
+  bool one_copy() const { return central_storage && !gpu(); }
   // InvalidArgument, listing everything that is wrong and what is allowed: no device, a device named twice, one that
   // cannot be, CPUs and GPUs in one list, cross-device ops that are not registered. Does not look at the machine.
   absl::Status Validate() const;
@@ -49,8 +52,8 @@ struct DistributionStrategy {
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices, std::string cross_device_ops = "");
 DistributionStrategy OneDeviceStrategy(std::string device);
-// As mirrored, to the bit, with one copy of the variables and their slots in place of one for each device. For one
-// process, and CPUs.
+// As mirrored, to the bit, with one copy of the variables and their slots in place of one for each CPU device. For one
+// process.
 DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices);
 // The same over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas of all.
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});

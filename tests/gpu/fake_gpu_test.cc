@@ -62,6 +62,18 @@ TEST_F(FakeGpuTest, TwoReplicasMayShareAGpu) {
   EXPECT_EQ(one->losses, two->losses);  // both sum two replicas in the order of the tree
 }
 
+// Each GPU keeps a copy of the variables.
+TEST_F(FakeGpuTest, CentralStorageIsAMirroredTraining) {
+  JobSpec spec{.model = "dense", .devices = CentralStorageStrategy({"gpu:0", "gpu:1"}), .batch = 4, .steps = 4};
+  const absl::StatusOr<Job> central = RunJobOnFakeGpus(spec, 2, JobDir("central"));
+  ASSERT_TRUE(central.ok()) << central.status();
+  spec.devices = MirroredStrategy({"gpu:0", "gpu:1"});
+  const absl::StatusOr<Job> mirrored = RunJobOnFakeGpus(spec, 2, JobDir("mirrored"));
+  ASSERT_TRUE(mirrored.ok()) << mirrored.status();
+  EXPECT_EQ(central->losses, mirrored->losses);
+  EXPECT_EQ(central->eval_loss, mirrored->eval_loss);
+}
+
 // Batch statistics cross sections, moving averages are combined over replicas, dropout counts rows of the whole batch.
 TEST_F(FakeGpuTest, BatchNormalisationAndDropout) {
   ExpectSameJob({.model = "normalised", .batch = 4, .steps = 20}, 2);
