@@ -7,7 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/exit_code.h"
 #include "estimator/done_marker.h"
@@ -161,6 +164,26 @@ TEST(RunConfig, GpusThatAreNotThereAreAnError) {
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
   EXPECT_THAT(std::string(status.message()), HasSubstr("there is no gpu:2 on this machine; there are gpu:0 ("));
   EXPECT_EQ(StrategyFromFlag("auto").devices, (std::vector<std::string>{"gpu:0", "gpu:1"}));
+}
+
+// Three workers, two of them here: each takes half of the GPUs, unless a launcher has dealt them out.
+TEST(RunConfig, AutoSharesGpusAmongTheWorkersOfAMachine) {
+  FakeDriver fake({.gpus = 4});
+  const std::vector<std::string> two = {"gpu:0", "gpu:1"}, all = {"gpu:0", "gpu:1", "gpu:2", "gpu:3"};
+  setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1", "a:2"]}, "task": {"type": "worker", "index": 2}})", 1);
+  EXPECT_EQ(StrategyFromFlag("auto").devices, two);
+  setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7", 1);
+  EXPECT_EQ(StrategyFromFlag("auto").devices, all);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  setenv("TF_CONFIG", R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})", 1);
+  EXPECT_EQ(StrategyFromFlag("auto").devices, all);
+  unsetenv("TF_CONFIG");
+  const std::map<std::string, std::string> torchrun = {{"RANK", "1"},        {"WORLD_SIZE", "2"},
+                                                       {"LOCAL_RANK", "1"},  {"LOCAL_WORLD_SIZE", "2"},
+                                                       {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}};
+  for (const auto& [name, value] : torchrun) setenv(name.c_str(), value.c_str(), 1);
+  EXPECT_EQ(StrategyFromFlag("auto").devices, two);
+  for (const auto& [name, value] : torchrun) unsetenv(name.c_str());
 }
 
 TEST(RunConfig, AutoTakesTheCpuWithoutADriver) {

@@ -63,6 +63,11 @@ absl::Status Estimator::Impl::ResolveWorkers() {
       return refuse(absl::StrCat(strategy.name, " is for one process; use MultiWorkerMirroredStrategy, or take the ",
                                  "description of the cluster out of the environment"));
     }
+    if (strategy.gpu() && cluster->full_world_size > cluster->world_size) {
+      return refuse(absl::StrCat("there are ", cluster->world_size, " of ", cluster->full_world_size,
+                                 " workers, and a GPU does not take the replicas of missing ones over; start all of "
+                                 "them (tandem-launch without --min_workers), or use CPUs"));
+    }
     if (config_.communication == Communication::kNccl && !strategy.gpu()) {
       return refuse(absl::StrCat("communication nccl is for GPUs, and the devices are ",
                                  absl::StrJoin(strategy.devices, ","), "; use auto"));

@@ -1,5 +1,8 @@
 #include "estimator/strategy.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,6 +16,8 @@
 #include "base/cross_device_ops.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
+#include "cluster/address.h"
+#include "cluster/resolver.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {
@@ -38,6 +43,27 @@ std::string GpuList(const std::vector<DeviceInfo>& gpus) {
     absl::StrAppend(&list, i > 0 ? ", " : "", "gpu:", i, " (", gpus[i].model, ")");
   }
   return list;
+}
+
+// The workers of a cluster on this machine, this one counted, that see the same GPUs: without CUDA_VISIBLE_DEVICES no
+// launcher has dealt them out. 1 where nobody says who is on this machine.
+size_t WorkersThatShareGpus() {
+  if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return 1;
+  const absl::StatusOr<std::optional<Cluster>> resolved = ResolveCluster(Environment::OfProcess());
+  if (!resolved.ok() || !resolved->has_value()) return 1;  // an error comes up again when the Estimator is made
+  const Cluster& cluster = **resolved;
+  if (cluster.rank < 0) return 1;
+  size_t here = std::max<size_t>(cluster.local_world_size, 1);
+  const auto own = cluster.addresses.find(cluster.task.type);
+  if (cluster.local_world_size > 0 || own == cluster.addresses.end()) return here;
+  const std::string host = SplitAddress(own->second[cluster.task.index]).host;
+  here = 0;
+  for (const auto& [type, addresses] : cluster.addresses) {
+    if (type != TaskType::kChief && type != TaskType::kWorker) continue;
+    here += std::count_if(addresses.begin(), addresses.end(),
+                          [&](const std::string& address) { return SplitAddress(address).host == host; });
+  }
+  return here;
 }
 
 }  // namespace
@@ -102,9 +128,11 @@ DistributionStrategy StrategyFromFlag(absl::string_view devices) {
   if (devices != "auto") return mirrored(absl::StrSplit(devices, ','));
   absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (gpus.ok() && !gpus->empty()) {
+    const size_t share = gpus->size() / WorkersThatShareGpus();
     std::vector<std::string> names;
-    for (size_t i = 0; i < gpus->size(); ++i) names.push_back(absl::StrCat("gpu:", i));
-    TD_LOG(INFO) << "Devices: all GPUs, " << GpuList(*gpus) << ".";
+    for (size_t i = 0; i < std::max<size_t>(share, 1); ++i) names.push_back(absl::StrCat("gpu:", i));
+    TD_LOG(INFO) << "Devices: " << (share == gpus->size() ? "all GPUs, " : absl::StrCat(names.size(), " of the GPUs "))
+                 << GpuList(*gpus) << ".";
     return mirrored(std::move(names));
   }
   TD_LOG(INFO) << "Devices: cpu:0, cpu:1 (no GPU: " << gpus.status().message() << ").";

@@ -61,7 +61,8 @@ DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> device
 // gradients of batches of its own and sends them, and the servers update. Without a cluster one process trains.
 DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices = {"cpu:0"});
 // A mirrored strategy, over all workers where there is a cluster, from a flag: names separated by commas; "auto": all
-// GPUs of this machine, or two CPU devices where there are none. The log says which, and why there is no GPU.
+// GPUs of this machine, of which workers that the environment says to be on it take equal shares, or two CPU devices
+// where there are none. The log says which, and why there is no GPU.
 DistributionStrategy StrategyFromFlag(absl::string_view devices);
 
 }  // namespace tandem

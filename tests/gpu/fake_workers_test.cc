@@ -127,6 +127,23 @@ TEST(FakeWorkersTest, ALostWorkerIsNamed) {
   EXPECT_EQ(processes->Wait(0), 0);
 }
 
+// A GPU has no room for the replicas of others, and a smaller global batch would be another training.
+TEST(FakeWorkersTest, AJobDoesNotGoOnWithFewerWorkers) {
+  const std::string dir = JobDir("fewer");
+  Processes process(1, [&](int) {
+    JobSpec spec{.model = "dense", .devices = MultiWorkerMirroredStrategy({"gpu:0"}), .steps = 1};
+    spec.cluster =
+        Cluster{.source = "a test", .rank = 1, .world_size = 2, .full_world_size = 4, .coordinator = FreeAddress()};
+    const absl::Status status = RunJobOnFakeGpus(spec, 1, dir).status();
+    EXPECT_EQ(ExitCodeFor(status), kExitUsage) << status;
+    EXPECT_TRUE(absl::StrContains(
+        status.message(), "there are 2 of 4 workers, and a GPU does not take the replicas of missing ones over"))
+        << status;
+    return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(process.WaitAll(), 0);
+}
+
 TEST(FakeWorkersTest, MixedPrecision) {
   ExpectSameBits({.model = "dense", .steps = 3, .precision = Precision::kMixedBfloat16}, {{1, 2}, {2, 1}});
 }
