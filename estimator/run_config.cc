@@ -154,6 +154,7 @@ absl::StatusOr<int> RunConfig::TotalReplicas() const {
 absl::StatusOr<RunConfig> RunConfig::WithDevicesOfMissingWorkers() const {
   TD_ASSIGN_OR_RETURN(std::optional<Cluster> workers, ResolvedCluster());
   if (!workers.has_value() || workers->full_world_size <= workers->world_size) return *this;
+  if (train_strategy().gpu()) return *this;  // the Estimator says that it cannot be
   const int64_t share = workers->full_world_size / workers->world_size;
   RunConfig config = *this;
   workers->full_world_size = workers->world_size;
