@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
@@ -32,11 +34,30 @@ func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?x
       tensor<?xf64>
 })";
 
+class Program {
+ public:
+  explicit Program(const char* text) {
+    context_.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
+    module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
+    EXPECT_TRUE(module_);
+  }
+
+  // A pass that leaves no composite op.
+  void Run(std::unique_ptr<mlir::Pass> pass) {
+    mlir::PassManager passes(&context_);
+    passes.addPass(std::move(pass));
+    EXPECT_TRUE(mlir::succeeded(passes.run(*module_)));
+    module_->walk([](td::DecomposeOp op) { ADD_FAILURE() << "left: " << op->getName().getStringRef().str(); });
+  }
+  auto Values(const InterpreterInputs& in) { return Interpret(module_->lookupSymbol<mlir::func::FuncOp>("main"), in); }
+
+ private:
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
 TEST(Decompose, KeepsTheValues) {
-  mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(kProgram, &context);
-  ASSERT_TRUE(module);
+  Program program(kProgram);
   InterpreterInputs in;
   in.batch = 3;
   // The second row overflows exp unless it is shifted, the third has equal maxima.
@@ -44,14 +65,11 @@ TEST(Decompose, KeepsTheValues) {
                   {DType::kFloat64, {3, 3}, {0.25, 0.25, 0.5, 0, 1, 0, 0.5, 0, 1}},
                   {DType::kInt32, {3}, {2, 0, 1}},
                   {DType::kFloat64, {}, {3}}};
-  auto before = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  auto before = program.Values(in);
   ASSERT_TRUE(before.ok()) << before.status();
 
-  mlir::PassManager passes(&context);
-  passes.addPass(createDecomposePass());
-  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
-  module->walk([](td::DecomposeOp op) { ADD_FAILURE() << "left: " << op->getName().getStringRef().str(); });
-  auto after = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  program.Run(createDecomposePass());
+  auto after = program.Values(in);
   ASSERT_TRUE(after.ok()) << after.status();
 
   ASSERT_EQ(before->results.size(), 8);
@@ -74,10 +92,7 @@ module attributes {exec.config = #exec.config<devices = ["gpu:0"], machine_model
     return %m, %v : tensor<2xf32>, tensor<2xf32>
   }
 })";
-  mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(kMoments, &context);
-  ASSERT_TRUE(module);
+  Program program(kMoments);
   InterpreterInputs in;
   in.batch = 4;
   in.arguments = {{DType::kFloat32, {4, 5, 2}, {}}, {DType::kFloat32, {}, {4}}};
@@ -85,13 +100,10 @@ module attributes {exec.config = #exec.config<devices = ["gpu:0"], machine_model
     in.arguments[0].values.push_back(10000 + std::sin(i));
     in.arguments[0].values.push_back(7);  // of no variance
   }
-  auto before = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  auto before = program.Values(in);
   ASSERT_TRUE(before.ok()) << before.status();
-  mlir::PassManager passes(&context);
-  passes.addPass(createSumMomentsAtOncePass());
-  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
-  module->walk([](td::DecomposeOp op) { ADD_FAILURE() << "left: " << op->getName().getStringRef().str(); });
-  auto after = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  program.Run(createSumMomentsAtOncePass());
+  auto after = program.Values(in);
   ASSERT_TRUE(after.ok()) << after.status();
   for (int c = 0; c < 2; ++c) {
     EXPECT_NEAR(after->results[0].values[c], before->results[0].values[c], 1e-3);
@@ -109,20 +121,15 @@ func.func @main(%x: tensor<?x3xf64>, %labels: tensor<?x3xf64>, %index: tensor<?x
   %2 = td.sparse_softmax_cross_entropy %index, %x : tensor<?xi32>, tensor<?x3xf64> -> tensor<?xf64>
   return %0, %1, %2 : tensor<?x3xf64>, tensor<?xf64>, tensor<?xf64>
 })";
-  mlir::MLIRContext context;
-  context.loadDialect<td::TdDialect, exec::ExecDialect, mlir::func::FuncDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(kMasked, &context);
-  ASSERT_TRUE(module);
-  mlir::PassManager passes(&context);
-  passes.addPass(createDecomposePass());
-  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
+  Program program(kMasked);
+  program.Run(createDecomposePass());
   const double inf = std::numeric_limits<double>::infinity();
   InterpreterInputs in;
   in.batch = 2;
   in.arguments = {{DType::kFloat64, {2, 3}, {std::log(3), -inf, 0, -inf, -inf, 5}},
                   {DType::kFloat64, {2, 3}, {0.5, 0, 0.5, 0, 0, 1}},
                   {DType::kInt32, {2}, {0, 2}}};
-  auto run = Interpret(module->lookupSymbol<mlir::func::FuncOp>("main"), in);
+  auto run = program.Values(in);
   ASSERT_TRUE(run.ok()) << run.status();
   const std::vector<std::vector<double>> want = {
       {0.75, 0, 0.25, 0, 0, 1}, {-0.5 * std::log(0.75) - 0.5 * std::log(0.25), 0}, {-std::log(0.75), 0}};
