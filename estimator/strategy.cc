@@ -53,11 +53,11 @@ size_t WorkersThatShareGpus() {
   if (!resolved.ok() || !resolved->has_value()) return 1;  // an error comes up again when the Estimator is made
   const Cluster& cluster = **resolved;
   if (cluster.rank < 0) return 1;
-  size_t here = std::max<size_t>(cluster.local_world_size, 1);
+  if (cluster.local_world_size > 0) return cluster.local_world_size;
   const auto own = cluster.addresses.find(cluster.task.type);
-  if (cluster.local_world_size > 0 || own == cluster.addresses.end()) return here;
+  if (own == cluster.addresses.end()) return 1;
   const std::string host = SplitAddress(own->second[cluster.task.index]).host;
-  here = 0;
+  size_t here = 0;
   for (const auto& [type, addresses] : cluster.addresses) {
     if (type != TaskType::kChief && type != TaskType::kWorker) continue;
     here += std::count_if(addresses.begin(), addresses.end(),
