@@ -69,6 +69,9 @@ struct MapOptions {
   // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
   // for a size that varies.
   std::vector<ComponentSpec> spec = {};
+  // Of a function of batches: it may return another number of examples than it was given. Workers that share an input
+  // then make all batches, those of the others too, because each must know how many examples all of them have.
+  bool changes_rows = false;
 };
 
 struct TextLineOptions {

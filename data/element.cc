@@ -5,6 +5,10 @@
 
 namespace tandem {
 
+int64_t Element::rows() const {
+  return components.empty() || components[0].shape().empty() ? rows_elsewhere : components[0].shape()[0];
+}
+
 std::string SpecString(const std::vector<ComponentSpec>& spec) {
   return absl::StrJoin(spec, ", ", [](std::string* out, const ComponentSpec& c) {
     absl::StrAppend(out, c.name, ":", Name(c.dtype), ShapeString(c.shape));

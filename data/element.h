@@ -2,6 +2,7 @@
 #ifndef TANDEM_DATA_ELEMENT_H_
 #define TANDEM_DATA_ELEMENT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace tandem {
 // One element: a tensor for each component, in the order of the dataset's spec. The tensors may share buffers with
 // other holders and must not be written.
 struct Element {
+  // The examples of a batch, made here or not; -1 for what is no batch.
+  int64_t rows() const;
+
   std::vector<HostTensor> components;
   // Of a batch that is not made here (Iterator::MakeOnly), which has no components: its rows. Else -1.
   int64_t rows_elsewhere = -1;

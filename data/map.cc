@@ -17,10 +17,11 @@ constexpr int64_t kInitialWindow = 2;
 // A function that is applied to the elements of `child`.
 class MapNode : public ElementNode {
  public:
-  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, int num_parallel_calls, const char* op, const char* name,
+  MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, const MapOptions& options, const char* op, const char* name,
           SourceLocation location)
-      : ElementNode(std::move(child), std::move(info), num_parallel_calls),
+      : ElementNode(std::move(child), std::move(info), options.num_parallel_calls),
         fn_(std::move(fn)),
+        changes_rows_(options.changes_rows),
         op_(op),
         name_(name),
         location_(location) {}
@@ -39,12 +40,18 @@ class MapNode : public ElementNode {
     return absl::OkStatus();
   }
 
+  int64_t Rows(const int64_t* token) const override {
+    const Shape& first = info().spec[0].shape;
+    return changes_rows_ || first.empty() || first[0] != kBatch ? -1 : child_->Rows(token);
+  }
+
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | ", name_, "(", SpecString(info().spec), ")");
   }
 
  private:
   const Dataset::MapFn fn_;
+  const bool changes_rows_;
   const char *const op_, *const name_;
   const SourceLocation location_;
 };
@@ -124,8 +131,8 @@ absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions opt
     info.spec = options.spec;
   }
   TD_RETURN_IF_ERROR(CheckMapSpec(info.spec));
-  return NodePtr(std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), options.num_parallel_calls,
-                                           op, name, location));
+  return NodePtr(
+      std::make_shared<MapNode>(std::move(child), std::move(info), std::move(fn), options, op, name, location));
 }
 
 absl::Status CheckMapSpec(const std::vector<ComponentSpec>& spec) {

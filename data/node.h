@@ -185,6 +185,7 @@ class ElementNode : public Node {
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return child_->MakeTokens(); }
   bool makes_order() const override { return false; }
+  int64_t Rows(const int64_t* token) const override { return child_->Rows(token); }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
@@ -130,12 +131,19 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
 }
 
 absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
-  if (!slot.wanted) {
-    out->rows_elsewhere = root_->Rows(slot.token.data());
-    if (out->rows_elsewhere >= 0) return absl::OkStatus();
+  const int64_t* token = slot.token.data();
+  // What the others, who do not make it, take the element to have; -1: they make it as well.
+  const int64_t rows = share_.count < share_.period ? root_->Rows(token) : -1;
+  if (!slot.wanted && rows >= 0) {
+    out->rows_elsewhere = rows;
+    return absl::OkStatus();
   }
   // Functions of users catch for themselves; what is left is memory that runs out.
-  return CallUserCode([&] { return root_->Materialize(slot.token.data(), slot.payload.get(), out); });
+  TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->Materialize(token, slot.payload.get(), out); }));
+  if (rows < 0 || out->rows() == rows) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      root_->Describe(token), ": a Map changes its ", rows, " examples, which the workers that share the input count ",
+      "on, to ", out->rows(), "; set MapOptions.changes_rows, or choose examples with Filter in front of Batch"));
 }
 
 absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {

@@ -103,6 +103,13 @@ class ZipNode : public JoinNode {
       return child->ValidToken(own);
     });
   }
+  int64_t Rows(const int64_t* token) const override {
+    const int64_t rows = children_[0]->Rows(token);
+    for (const NodePtr& child : children_) {
+      if (child->Rows(std::exchange(token, token + child->token_width())) != rows) return -1;
+    }
+    return rows;
+  }
   std::string Describe(const int64_t* token) const override {
     std::vector<std::string> all;
     for (const NodePtr& child : children_) {
@@ -171,6 +178,7 @@ class ConcatenateNode : public JoinNode {
   bool ValidToken(const int64_t* token) const override {
     return token[0] >= 0 && token[0] < static_cast<int64_t>(children_.size()) && Child(token).ValidToken(token + 1);
   }
+  int64_t Rows(const int64_t* token) const override { return Child(token).Rows(token + 1); }
   std::string Describe(const int64_t* token) const override { return Child(token).Describe(token + 1); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override {
     return Child(token).DescribeRow(token + 1, row);

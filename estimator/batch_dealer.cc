@@ -12,11 +12,6 @@
 namespace tandem {
 namespace {
 
-int64_t RowsOf(const Element& batch) {
-  if (batch.rows_elsewhere >= 0) return batch.rows_elsewhere;
-  return batch.components.empty() ? 0 : batch.components[0].shape()[0];
-}
-
 // Component `c` of the batches, one after another.
 HostTensor Concatenate(const std::vector<Element>& batches, size_t c) {
   Shape shape = batches[0].components[c].shape();
@@ -100,7 +95,7 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
     for (size_t c = 0; c < parts[0].components.size(); ++c) batch->components.push_back(Concatenate(parts, c));
   } else {
     batch->rows_elsewhere = 0;
-    for (const Element& part : parts) batch->rows_elsewhere += RowsOf(part);
+    for (const Element& part : parts) batch->rows_elsewhere += part.rows();
   }
   return absl::OkStatus();
 }
@@ -128,7 +123,7 @@ absl::StatusOr<bool> BatchDealer::NextInPass(Round* round) {
       if (IsMine(replica)) round->replicas.push_back(EmptyBatch());
       continue;
     }
-    const int64_t rows = RowsOf(batch);
+    const int64_t rows = batch.rows();
     if (IsMine(replica)) TD_RETURN_IF_ERROR(CheckRanges(batch));
     round->rows.push_back(rows);
     round->examples += rows;
@@ -157,7 +152,7 @@ bool BatchDealer::Peek(Round* round) {
   for (int replica = 0; replica < share_.replicas; ++replica) {
     Element batch;
     if (!iterator_->Peek(replica, &batch)) return false;
-    round->rows.push_back(RowsOf(batch));
+    round->rows.push_back(batch.rows());
     round->examples += round->rows.back();
     if (IsMine(replica)) round->replicas.push_back(std::move(batch.components));
   }

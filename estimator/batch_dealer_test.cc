@@ -95,6 +95,16 @@ TEST(BatchDealer, ARestoredEndStartsAgainOnce) {
   EXPECT_TRUE(log.Contains("starting it again"));
 }
 
+const std::vector<ComponentSpec> kNumbers = {{"n", DType::kInt64, {kBatch}}};
+// Of a batch, all but the multiples of 3.
+absl::StatusOr<Element> WithoutThirds(const Element& batch) {
+  Rows rest;
+  for (const int64_t v : batch.components[0].values<int64_t>()) {
+    if (v % 3 != 0) rest.push_back(v);
+  }
+  return Element{{HostTensor::FromVector<int64_t>({static_cast<int64_t>(rest.size())}, rest)}};
+}
+
 // Pipelines whose batches' sizes are known before they are made, and others.
 std::vector<Dataset> Pipelines() {
   const auto same = [](const Element& e) -> absl::StatusOr<Element> { return e; };
@@ -104,6 +114,9 @@ std::vector<Dataset> Pipelines() {
           shuffled.Batch(3).Prefetch(4),
           shuffled.Map(same, {.num_parallel_calls = 2}).Batch(3).Prefetch(2),
           shuffled.Batch(3).Map(same),
+          shuffled.Batch(3).Map(WithoutThirds, {.spec = kNumbers, .changes_rows = true}),
+          shuffled.Batch(3).Concatenate(Dataset::Range(11).Batch(3)),
+          Dataset::Zip({shuffled.Batch(3), Dataset::Range(200).Map(same, {.names = {"other"}}).Batch(3)}),
           shuffled.Filter(odd).Batch(3).Prefetch(2),
           shuffled.Batch(3).Filter(odd)};
 }
@@ -164,20 +177,44 @@ TEST(BatchDealer, AccumulatedBatchesAreLargerBatches) {
 
 // What other processes have is not made.
 TEST(BatchDealer, OthersBatchesAreNotMade) {
-  for (bool threads : {false, true}) {
-    std::atomic<int> made{0};
-    const auto count = [&](const Element& e) -> absl::StatusOr<Element> {
-      ++made;
-      return e;
-    };
-    Dataset dataset = Dataset::Range(40).Map(count).Batch(2);
-    if (threads) dataset = dataset.Prefetch(2);
-    made = 0;
-    auto dealer = *BatchDealer::Create(dataset, {.replicas = 4, .first = 1, .count = 1});
-    while (!Next(dealer.get()).empty()) {
+  std::atomic<int> made{0};
+  const auto count = [&](const Element& e) -> absl::StatusOr<Element> {
+    ++made;
+    return e;
+  };
+  const MapOptions other = {.names = {"other"}};
+  const Dataset numbers = Dataset::Range(40);
+  struct Case {
+    Dataset dataset;
+    int calls;
+  };
+  for (const Case& c :
+       {Case{numbers.Map(count).Batch(2), 10}, Case{numbers.Batch(2).Map(count), 5},
+        Case{numbers.Batch(2).Map(count, {.changes_rows = true}), 20},
+        Case{Dataset::Zip({numbers.Batch(2), numbers.Map(count, other).Batch(2)}).Map(count), 15},
+        Case{numbers.Take(20).Batch(2).Map(count).Concatenate(numbers.Skip(20).Map(count).Batch(2)), 3 + 4}}) {
+    for (bool threads : {false, true}) {
+      made = 0;
+      const Dataset dataset = threads ? c.dataset.Prefetch(2) : c.dataset;
+      auto dealer = *BatchDealer::Create(dataset, {.replicas = 4, .first = 1, .count = 1});
+      while (!Next(dealer.get()).empty()) {
+      }
+      EXPECT_EQ(made, c.calls) << SpecString(dataset.spec());
     }
-    EXPECT_EQ(made, 10);
   }
+}
+
+// The others count on what was drawn.
+TEST(BatchDealer, AMapThatChangesTheRowsOfABatchSaysSo) {
+  const Dataset dataset = Dataset::Range(8).Batch(4).Map(WithoutThirds, {.spec = kNumbers});
+  auto dealer = *BatchDealer::Create(dataset, {.replicas = 2, .first = 1, .count = 1});
+  Round round;
+  EXPECT_EQ(dealer->Next(&round).status(),
+            absl::InvalidArgumentError(
+                "the batch of 4 that begins with element 4 of the source: a Map changes its 4 examples, which the "
+                "workers that share the input count on, to 3; set MapOptions.changes_rows, or choose examples with "
+                "Filter in front of Batch"));
+  EXPECT_EQ(Next(Deal(dataset, 2).get()), (std::vector<Rows>{{1, 2}, {4, 5, 7}}));
 }
 
 TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
