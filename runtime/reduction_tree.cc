@@ -144,13 +144,18 @@ T TreeElement(const void* const* leaves, int64_t i) {
   }
 }
 
+// False unless there are kLeaves leaves, or twice as many, and so on up to 32.
 template <int64_t kLeaves, typename T>
-bool ReduceFewOf(ReduceKind kind, const void* const* leaves, T* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = kind == ReduceKind::Max ? TreeElement<kLeaves, T, MaxOf<T>>(leaves, i)
-                                     : TreeElement<kLeaves, T, SumOf<T>>(leaves, i);
+bool ReduceFewOf(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
+  if (leaves.size() == kLeaves) {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = kind == ReduceKind::Max ? TreeElement<kLeaves, T, MaxOf<T>>(leaves.data(), i)
+                                       : TreeElement<kLeaves, T, SumOf<T>>(leaves.data(), i);
+    }
+    return true;
   }
-  return true;
+  if constexpr (kLeaves < 32) return ReduceFewOf<2 * kLeaves>(kind, leaves, out, n);
+  return false;
 }
 
 // The same tree without recursion for a handful of elements, where calls would take longer than the sums. False when it
@@ -160,22 +165,7 @@ bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, in
   constexpr int64_t kElements = 4;
   if (n > kElements || kind == ReduceKind::Mean) return false;
   if (std::find(leaves.begin(), leaves.end(), nullptr) != leaves.end()) return false;
-  switch (leaves.size()) {
-    case 1:
-      return ReduceFewOf<1>(kind, leaves.data(), out, n);
-    case 2:
-      return ReduceFewOf<2>(kind, leaves.data(), out, n);
-    case 4:
-      return ReduceFewOf<4>(kind, leaves.data(), out, n);
-    case 8:
-      return ReduceFewOf<8>(kind, leaves.data(), out, n);
-    case 16:
-      return ReduceFewOf<16>(kind, leaves.data(), out, n);
-    case 32:
-      return ReduceFewOf<32>(kind, leaves.data(), out, n);
-    default:
-      return false;
-  }
+  return ReduceFewOf<1>(kind, leaves, out, n);
 }
 
 template <typename T>

@@ -8,13 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/gather_texts.h"
 
 namespace tandem {
 namespace {
 
-absl::Span<const std::byte> Bytes(absl::string_view text) {
-  return absl::MakeConstSpan(reinterpret_cast<const std::byte*>(text.data()), text.size());
-}
 absl::Span<std::byte> Bytes(std::string& text) {
   return absl::MakeSpan(reinterpret_cast<std::byte*>(text.data()), text.size());
 }
@@ -26,19 +24,7 @@ absl::Span<const std::byte> BytesOf(const T& value) {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> WorkerGroup::Gather(absl::string_view mine, absl::string_view what) {
-  const uint64_t length = mine.size();
-  std::vector<uint64_t> lengths(size());
-  TD_RETURN_IF_ERROR(group_->AllGather(
-      BytesOf(length), absl::MakeSpan(reinterpret_cast<std::byte*>(lengths.data()), lengths.size() * sizeof(uint64_t)),
-      what));
-  const uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
-  std::string padded(mine);
-  padded.resize(longest);
-  std::string all(longest * lengths.size(), '\0');
-  TD_RETURN_IF_ERROR(group_->AllGather(Bytes(absl::string_view(padded)), Bytes(all), what));
-  std::vector<std::string> texts;
-  for (size_t r = 0; r < lengths.size(); ++r) texts.push_back(all.substr(r * longest, lengths[r]));
-  return texts;
+  return GatherTexts(*group_, mine, what);
 }
 
 absl::StatusOr<std::string> WorkerGroup::FromChief(absl::string_view text, absl::string_view what) {

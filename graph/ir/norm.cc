@@ -305,17 +305,12 @@ absl::Status BatchMomentsOp::evaluate(absl::Span<const RefTensor* const> operand
   return absl::OkStatus();
 }
 
-namespace {
-
-// Elements per channel: `count` rows times the inner sizes of x, in every element of `type`.
-Value Divisor(OpBuilder& b, Location loc, Value x, Value count, RankedTensorType type) {
+Value BuildElementsOfChannel(OpBuilder& b, Location loc, Value x, Value count, RankedTensorType type) {
   double inner = 1;
   for (int64_t d : TypeOf(x).getShape().drop_front().drop_back()) inner *= d;
   Value rows = BuildCast(b, loc, count, type.getElementType());
   return BuildMul(b, loc, BuildBroadcast(b, loc, rows, type, {}), inner);
 }
-
-}  // namespace
 
 // dx = dmean / N + 2 dvariance (x - mean) / N.
 llvm::LogicalResult BatchMomentsOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
@@ -323,7 +318,7 @@ llvm::LogicalResult BatchMomentsOp::buildGradient(OpBuilder& b, mlir::ValueRange
   Location loc = getLoc();
   Value x = getInput();
   int64_t last = TypeOf(x).getRank() - 1;
-  Value n = Divisor(b, loc, x, getCount(), TypeOf(getMean()));
+  Value n = BuildElementsOfChannel(b, loc, x, getCount(), TypeOf(getMean()));
   Value dx;
   if (grads[0]) dx = BuildBroadcast(b, loc, BuildDiv(b, loc, grads[0], n), x.getType(), {last});
   if (grads[1]) {
@@ -340,7 +335,7 @@ void BatchMomentsOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& resul
   Location loc = getLoc();
   Value x = getInput();
   int64_t last = TypeOf(x).getRank() - 1;
-  Value n = Divisor(b, loc, x, getCount(), TypeOf(getMean()));
+  Value n = BuildElementsOfChannel(b, loc, x, getCount(), TypeOf(getMean()));
   Value mean = BuildDiv(b, loc, BuildReduce(b, loc, ReduceKind::kSum, x, Leading(x), getScope()), n);
   Value centred = BuildSub(b, loc, x, BuildBroadcast(b, loc, mean, x.getType(), {last}));
   Value squares = BuildReduce(b, loc, ReduceKind::kSum, BuildMul(b, loc, centred, centred), Leading(x), getScope());

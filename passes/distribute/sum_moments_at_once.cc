@@ -21,19 +21,13 @@ void SumAtOnce(td::BatchMomentsOp op) {
   const mlir::Location loc = op.getLoc();
   const mlir::Type f64 = b.getF64Type();
   const auto x_type = llvm::cast<mlir::RankedTensorType>(op.getInput().getType());
-  llvm::SmallVector<int64_t> all_but_channels;
-  double inner = 1;  // elements of a channel in a row
-  for (int64_t d = 0; d + 1 < x_type.getRank(); ++d) {
-    all_but_channels.push_back(d);
-    if (d > 0) inner *= static_cast<double>(x_type.getDimSize(d));
-  }
+  const auto all_but_channels = llvm::to_vector(llvm::seq<int64_t>(0, x_type.getRank() - 1));
   const Value x = td::BuildCast(b, loc, op.getInput(), f64);
   const auto sum = [&](Value v) {
     return td::BuildReduce(b, loc, td::ReduceKind::kSum, v, all_but_channels, op.getScope());
   };
   const Value sums = sum(x), squares = sum(td::BuildMul(b, loc, x, x));
-  const Value rows = td::BuildBroadcast(b, loc, td::BuildCast(b, loc, op.getCount(), f64), sums.getType(), {});
-  const Value count = td::BuildMul(b, loc, rows, inner);
+  const Value count = td::BuildElementsOfChannel(b, loc, x, op.getCount(), td::TypeOf(sums));
   const Value mean = td::BuildDiv(b, loc, sums, count);
   const Value mean_of_squares = td::BuildDiv(b, loc, squares, count);
   const Value difference = td::BuildSub(b, loc, mean_of_squares, td::BuildMul(b, loc, mean, mean));

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/cuda/testing/gather_texts.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -127,7 +127,7 @@ void Compute(const std::vector<Call>& ranks) {
   for (const Call& c : ranks) values.append(static_cast<const char*>(c.send), bytes);
   if (first.comm->clique->has_others()) {
     const std::string call = absl::StrCat("all-reduce of ", count, ", type ", first.type, ", op ", first.op_or_peer);
-    const absl::StatusOr<std::vector<std::string>> all = GatherTexts(*g_state->processes, call + values);
+    const absl::StatusOr<std::vector<std::string>> all = GatherTexts(*g_state->processes, call + values, "the calls");
     if (!all.ok()) return LosePeers();
     values.clear();
     for (const std::string& text : *all) {
@@ -185,7 +185,7 @@ void Transact(const std::vector<Transfer>& transfers, bool has_others) {
   }
   std::vector<std::string> all = {sent};
   if (has_others) {
-    absl::StatusOr<std::vector<std::string>> gathered = GatherTexts(*g_state->processes, sent);
+    absl::StatusOr<std::vector<std::string>> gathered = GatherTexts(*g_state->processes, sent, "the values");
     if (!gathered.ok()) return LosePeers();
     all = *std::move(gathered);
   }
@@ -275,7 +275,7 @@ ncclResult_t Join() {
   clique.first = joining[0]->rank;
   std::string mine = absl::StrCat(g_state->id, " ", clique.ranks);
   const absl::StatusOr<std::vector<std::string>> all =
-      GatherTexts(*g_state->processes, absl::StrCat(mine, "\n", clique.first, " ", clique.local_ranks));
+      GatherTexts(*g_state->processes, absl::StrCat(mine, "\n", clique.first, " ", clique.local_ranks), "the ranks");
   if (!all.ok()) return nccl::kRemoteError;
   for (size_t p = 0; p < all->size(); ++p) {
     const std::string expected =

@@ -1,4 +1,4 @@
-#include "runtime/cuda/testing/gather_texts.h"
+#include "runtime/collectives/gather_texts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,18 +9,19 @@
 
 namespace tandem {
 
-absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::string_view mine) {
+absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::string_view mine,
+                                                     absl::string_view what) {
   const auto length = static_cast<int64_t>(mine.size());
   std::vector<int64_t> lengths(group.size());
   TD_RETURN_IF_ERROR(group.AllGather({reinterpret_cast<const std::byte*>(&length), sizeof length},
                                      {reinterpret_cast<std::byte*>(lengths.data()), lengths.size() * sizeof length},
-                                     "lengths"));
+                                     what));
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   std::string padded(mine);
   padded.resize(longest);
   std::string all(longest * lengths.size(), '\0');
   TD_RETURN_IF_ERROR(group.AllGather({reinterpret_cast<const std::byte*>(padded.data()), padded.size()},
-                                     {reinterpret_cast<std::byte*>(all.data()), all.size()}, "texts"));
+                                     {reinterpret_cast<std::byte*>(all.data()), all.size()}, what));
   std::vector<std::string> texts;
   for (size_t r = 0; r < lengths.size(); ++r) texts.push_back(all.substr(r * longest, lengths[r]));
   return texts;
