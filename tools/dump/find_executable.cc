@@ -57,7 +57,8 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   return absl::NotFoundError(
       absl::StrCat("no executable", mode.empty() ? "" : absl::StrCat(" of mode ", mode),
                    target.empty() ? "" : absl::StrCat(" for ", target), " in ", dir.string(),
-                   modes.empty() ? "; train first" : absl::StrCat("; modes there: ", absl::StrJoin(modes, ", "))));
+                   modes.empty() ? "; a model directory has some once it is trained, and each export has one"
+                                 : absl::StrCat("; modes there: ", absl::StrJoin(modes, ", "))));
 }
 
 }  // namespace tandem

@@ -120,22 +120,20 @@ void GpuKernelBuilder::EmitColumnKernel() {
     Space space;
     space.rows = Space::Rows::kLoop;
     space.radices = KernelRadices(kernel_, operand);
-    unsigned border = space.radices.size();  // digits before the columns, the rows among them
-    for (int64_t size = 1; border > 0 && size < columns;) size *= space.radices[--border];
+    const unsigned border = 1 + DigitsBefore(space.radices, columns);  // behind the rows and what is no column
     std::vector<mlir::Value> sums;
     for (const Partial& partial : partials_) {
       for (int i = 0; i < width; ++i) {
         sums.push_back(NeutralElement(b_, loc_, partial.kind, partial.type.getElementType()));
       }
     }
-    LinearSpace linear(e, loc_, space, {border}, [&](const Point& point) {
+    const LinearSpace linear(e, loc_, space, border, [&](const Point& point) {
       for (const Partial& partial : partials_) {
         mlir::Operation* op = results_[partial.result].getDefiningOp();
         e.Element(loc_, op->getOperand(0), IndicesAt(e, loc_, point, op->getOperand(0).getType()));
       }
       StorePoints(e, plain_results_, {point});
     });
-    linear.SetBorder(border + 1);
     sums = EmitUnrolled(e, loc_, Add(first, y), last, lanes, unroll, sums,
                         [&](llvm::ArrayRef<mlir::Value> all, const std::vector<mlir::Value>& before) {
                           std::vector<mlir::Value> after = before;

@@ -3,6 +3,7 @@
 #define TANDEM_PASSES_CODEGEN_GPU_GPU_KERNEL_BUILDER_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,8 @@ class GpuKernelBuilder {
   void EmitRowKernel(bool batched);
   void PlanStages(bool batched);
   void EmitRow(ElementEmitter& e, const Team& team, const Space& row);
+  // The number of the result that `v` is, which is none of the `late` ones any more; nothing where it is no result.
+  std::optional<unsigned> TakeResult(mlir::Value v, std::vector<unsigned>& late) const;
   // All elements of values of one inner size, spread over the team.
   void ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
                    const std::function<void(llvm::ArrayRef<Point>)>& body);

@@ -8,9 +8,14 @@ namespace tandem {
 namespace arith = mlir::arith;
 namespace scf = mlir::scf;
 
-LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, llvm::ArrayRef<unsigned> forced,
+LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, unsigned border,
                          const PointFn& body)
-    : e_(e), loc_(loc), space_(space), groups_(PlanLoops(e, loc, space, forced, body)) {
+    : e_(e),
+      loc_(loc),
+      space_(space),
+      groups_(
+          PlanLoops(e, loc, space, border == 0 ? llvm::SmallVector<unsigned>() : llvm::SmallVector{border - 1}, body)) {
+  while (border_ < groups_.size() && groups_[border_].first < border) ++border_;
   llvm::SmallVector<int64_t> radices;
   if (space.rows == Space::Rows::kLoop) radices.push_back(mlir::ShapedType::kDynamic);
   llvm::append_range(radices, space.radices);
@@ -38,10 +43,6 @@ std::vector<Point> LinearSpace::At(mlir::Value first, int count) const {
   return Neighbours(e_.indices().Cut(loc_, first, sizes_), count);
 }
 
-void LinearSpace::SetBorder(unsigned digit) {
-  while (border_ < groups_.size() && groups_[border_].first < digit) ++border_;
-}
-
 std::vector<Point> LinearSpace::At(mlir::Value outer, mlir::Value first, int count) const {
   llvm::ArrayRef<int64_t> sizes = sizes_;
   Digits numbers = e_.indices().Cut(loc_, outer, sizes.take_front(border_));
@@ -61,6 +62,12 @@ std::vector<Point> LinearSpace::Neighbours(const Digits& numbers, int count) con
     points.push_back(std::move(point));
   }
   return points;
+}
+
+unsigned DigitsBefore(llvm::ArrayRef<int64_t> radices, int64_t size) {
+  unsigned first = radices.size();
+  for (int64_t counted = 1; first > 0 && counted < size;) counted *= radices[--first];
+  return first;
 }
 
 void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,

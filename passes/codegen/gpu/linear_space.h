@@ -11,22 +11,19 @@ namespace tandem {
 
 class LinearSpace {
  public:
-  // `body` and `forced` say which digits must be apart, as for PlanLoops. A number then has one digit per group of
-  // digits that need not be; with one group no division is ever needed.
-  LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, llvm::ArrayRef<unsigned> forced,
-              const PointFn& body);
+  // `body` says which digits must be apart, as for PlanLoops. A number then has one digit per group of digits that need
+  // not be; with one group no division is ever needed. `border`: the digits (the rows are the first) before this one
+  // have a number of their own, and those from there on another; 0: all have one.
+  LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, unsigned border, const PointFn& body);
 
   // Elements of the static part.
   int64_t size() const { return size_; }
   // How many neighbouring points a thread should take: the most (up to 4) that stay in one group, from a number that is
   // a multiple of it, so that their loads and stores can be one.
   int width() const;
-  // `count` points from number `first`, which is a multiple of `count`.
+  // `count` points from number `first`, which is a multiple of `count`; with a border also `outer`, of the digits
+  // before it.
   std::vector<Point> At(mlir::Value first, int count) const;
-
-  // Two numbers instead of one: of the digits (the rows are the first) before `digit`, and of those from there on. Both
-  // sides were kept apart by `forced`.
-  void SetBorder(unsigned digit);
   std::vector<Point> At(mlir::Value outer, mlir::Value first, int count) const;
 
  private:
@@ -41,6 +38,9 @@ class LinearSpace {
   int64_t size_ = 1, run_ = 1;
   unsigned border_ = 0;  // groups before it
 };
+
+// The first of the last digits that together count to `size`, or more.
+unsigned DigitsBefore(llvm::ArrayRef<int64_t> radices, int64_t size);
 
 // for (v = begin; v < end; v += step) body(v)
 void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,

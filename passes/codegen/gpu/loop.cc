@@ -39,7 +39,7 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
   space.begin = rows_begin;
   space.end = rows_end;
   space.radices = KernelRadices(kernel_, results_[which[0]].getType());
-  LinearSpace linear(e, loc_, space, {}, [&](const Point& point) { StorePoints(e, which, {point}); });
+  const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { StorePoints(e, which, {point}); });
   const int64_t row = linear.size(), width = linear.width();
   mlir::Value begin = rows_begin ? Mul(rows_begin, row) : Int(0), end = rows_begin ? Mul(rows_end, row) : Int(row);
   // In runs, counted from the start of the buffer.

@@ -46,12 +46,8 @@ void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space&
   Space space = row;
   space.radices = KernelRadices(kernel_, type);
   const int64_t rest = InnerSize(type) / parts_;
-  unsigned border = space.radices.size();
-  for (int64_t size = 1; size < rest;) size *= space.radices[--border];
-  llvm::SmallVector<unsigned> forced;
-  if (parts_ > 1 && border > 0 && border < space.radices.size()) forced.push_back(border - 1);
-  LinearSpace linear(e, loc_, space, forced, [&](const Point& point) { body({point}); });
-  if (parts_ > 1) linear.SetBorder(border);
+  const unsigned border = parts_ > 1 ? DigitsBefore(space.radices, rest) : 0;
+  const LinearSpace linear(e, loc_, space, border, [&](const Point& point) { body({point}); });
   const int width = rest % 4 == 0 ? linear.width() : 1;
   ForRuns(team.lane, team.size, rest / width, [&](mlir::Value run, mlir::Value is_one) {
     auto emit = [&] {
@@ -114,11 +110,9 @@ void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space
     if (parts_ > 1) point.digits.push_back({part_, parts_});
     const llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, type);
     mlir::Value result = ReduceAcross(e, op, reduction, at, team.lane, team.size);
-    if (auto found = llvm::find(results_, v); found != results_.end()) {
-      const unsigned r = found - results_.begin();
-      late.erase(std::remove(late.begin(), late.end(), r), late.end());
+    if (const std::optional<unsigned> r = TakeResult(v, late)) {
       EmitIf(e, op->getLoc(), Less(team.lane, Int(1)),
-             [&] { e.Store(op->getLoc(), type, ResultBuffer(r), at, result); });
+             [&] { e.Store(op->getLoc(), type, ResultBuffer(*r), at, result); });
     }
     e.BindElement(op->getLoc(), v, result);
   }

@@ -67,11 +67,9 @@ int64_t GpuKernelBuilder::PartsOfRow() const {
   for (mlir::Value v : made) {
     if (!td::IsBatched(v.getType()) || InnerSize(v.getType()) % parts != 0) return 1;
     const int64_t rest = InnerSize(v.getType()) / parts;
-    int64_t size = 1;
     const llvm::SmallVector<int64_t> radices = KernelRadices(kernel_, v.getType());
-    for (int64_t d : llvm::reverse(radices)) {
-      if (size < rest) size *= d;
-    }
+    int64_t size = 1;
+    for (unsigned k = DigitsBefore(radices, rest); k < radices.size(); ++k) size *= radices[k];
     if (size != rest) return 1;
   }
   return parts;
@@ -97,12 +95,8 @@ void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Sp
   space.radices = KernelRadices(kernel_, type);
   if (parts_ > 1) {
     const int64_t rest = InnerSize(type) / parts_;
-    unsigned border = space.radices.size();
-    for (int64_t size = 1; size < rest;) size *= space.radices[--border];
-    llvm::SmallVector<unsigned> forced;
-    if (border > 0 && border < space.radices.size()) forced.push_back(border - 1);
-    LinearSpace linear(e, loc_, space, forced, [&](const Point& point) { body({point}); });
-    linear.SetBorder(border);
+    const LinearSpace linear(e, loc_, space, DigitsBefore(space.radices, rest),
+                             [&](const Point& point) { body({point}); });
     const int width = rest % 4 == 0 ? linear.width() : 1;
     const int64_t runs = rest / width;
     EmitStrided(e, loc_, Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
@@ -112,10 +106,18 @@ void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Sp
     });
     return;
   }
-  LinearSpace linear(e, loc_, space, {}, [&](const Point& point) { body({point}); });
+  const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { body({point}); });
   const int width = linear.size() == 1 ? 1 : linear.width();
   EmitStrided(e, loc_, team.lane, Int(linear.size() / width), team.size,
               [&](mlir::Value run) { body(linear.At(Mul(run, width), width)); });
+}
+
+std::optional<unsigned> GpuKernelBuilder::TakeResult(mlir::Value v, std::vector<unsigned>& late) const {
+  const auto found = llvm::find(results_, v);
+  if (found == results_.end()) return std::nullopt;
+  const unsigned r = found - results_.begin();
+  late.erase(std::remove(late.begin(), late.end(), r), late.end());
+  return r;
 }
 
 void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space& row) {
@@ -130,13 +132,10 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
     } else {
       buffer.pointer = Offset(Scratch(), Add(Mul(team.number, team_scratch_), Int(scratch_stages_ + stage.offset)));
     }
-    auto found = llvm::find(results_, v);
-    const bool is_result = found != results_.end();
-    const unsigned r = found - results_.begin();
-    if (is_result) late.erase(std::remove(late.begin(), late.end(), r), late.end());
+    const std::optional<unsigned> r = TakeResult(v, late);
     auto store = [&](mlir::ValueRange at, mlir::Value element) {
       e.Store(loc, type, buffer, at, element);
-      if (is_result) e.Store(loc, type, ResultBuffer(r), at, element);
+      if (r) e.Store(loc, type, ResultBuffer(*r), at, element);
     };
     Reduction reduction;
     if (GetReduction(v.getDefiningOp(), reduction) || GetArgMax(v.getDefiningOp(), reduction)) {

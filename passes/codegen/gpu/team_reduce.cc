@@ -43,7 +43,7 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
     return e.Element(loc, operand, at);
   };
   if (space.radices.empty()) return element_at(Point{});
-  LinearSpace linear(e, loc, space, {}, [&](const Point& p) { element_at(p); });
+  const LinearSpace linear(e, loc, space, /*border=*/0, [&](const Point& p) { element_at(p); });
   auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, reduction.kind, x, y, false); };
   auto reduce = [&] {
     const int width = linear.width();
