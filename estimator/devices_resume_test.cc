@@ -11,13 +11,14 @@ namespace {
 
 using namespace test;  // NOLINT: this file's vocabulary
 
-constexpr int64_t kExamples = 52, kGlobalBatch = 8, kSteps = 24;
+constexpr int64_t kExamples = 52, kSteps = 24;
 
 // A shuffled, endless input, in batches whose number of examples depends on the devices.
 struct Pipeline {
   const char* name;
   int64_t prefetch = 0;
   bool map_batches = false;  // Batch before Map
+  int64_t global_batch = 8;
 };
 
 // Rows of (i, i mod 5), whose label is i / 50.
@@ -35,7 +36,7 @@ Dataset Examples() {
 
 InputFn Input(const Pipeline& pipeline) {
   return [pipeline](const InputContext& context) -> absl::StatusOr<Dataset> {
-    Dataset dataset = Examples().Batch(kGlobalBatch / context.num_replicas_in_sync);
+    Dataset dataset = Examples().Batch(pipeline.global_batch / context.num_replicas_in_sync);
     if (pipeline.map_batches) {
       dataset = dataset.Map([](const Element& batch) -> absl::StatusOr<Element> { return batch; },
                             {.num_parallel_calls = 2, .spec = dataset.spec()});
@@ -93,7 +94,7 @@ TEST_P(DevicesResumeTest, OneToTwoToFourDevicesIsTheSameRun) {
   auto iterator = Examples().MakeIterator();
   ASSERT_TRUE(iterator.ok());
   for (std::vector<int64_t>& round : expected) {
-    for (int64_t row = 0; row < kGlobalBatch; ++row) {
+    for (int64_t row = 0; row < GetParam().global_batch; ++row) {
       Element element;
       bool end = false;
       ASSERT_TRUE((*iterator)->GetNext(&element, &end).ok() && !end);
@@ -107,6 +108,7 @@ TEST_P(DevicesResumeTest, OneToTwoToFourDevicesIsTheSameRun) {
   LogCapture log;
   int64_t stop = 0;
   for (int replicas : {1, 2, 4, 1, 4, 2, 8, 1}) {
+    if (GetParam().global_batch % replicas != 0) replicas = 4;
     stop += 3;
     ASSERT_EQ(Train(parts, replicas, stop, GetParam(), &parts_rounds), absl::OkStatus()) << replicas;
   }
@@ -119,7 +121,8 @@ TEST_P(DevicesResumeTest, OneToTwoToFourDevicesIsTheSameRun) {
 
 INSTANTIATE_TEST_SUITE_P(Pipelines, DevicesResumeTest,
                          ::testing::Values(Pipeline{"plain"}, Pipeline{"prefetched", 5},
-                                           Pipeline{"mapped", 3, /*map_batches=*/true}),
+                                           Pipeline{"mapped", 3, /*map_batches=*/true}, Pipeline{"of_12", 0, false, 12},
+                                           Pipeline{"of_100", 0, false, 100}, Pipeline{"of_160", 0, false, 160}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "passes/analysis/cost_model.h"
+#include "runtime/lane_count.h"
 
 namespace tandem {
 namespace {
@@ -40,14 +41,15 @@ double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, doub
   return seconds;
 }
 
-// The microbatch size, at most `max_rows`, with the least expected time for a lane of `rows` rows; the smallest of
-// equals, because it takes the least memory.
-int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, int64_t rows, int64_t max_rows) {
+// The microbatch size with the least expected time for a lane of `rows` rows, of which it is a part if `even`; the
+// smallest of equals, because it takes the least memory.
+int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, int64_t rows, bool even) {
   int64_t best = 0;
   double best_seconds = 0;
-  for (int64_t microbatches = CeilDiv(rows, max_rows); microbatches <= rows; ++microbatches) {
+  for (int64_t microbatches = 1; microbatches <= rows; ++microbatches) {
     const int64_t microbatch_rows = CeilDiv(rows, microbatches);
     if (microbatch_rows == best) continue;  // the same rows in more microbatches
+    if (even && rows % microbatch_rows != 0) continue;
     const double seconds = LaneSeconds(work, machine, rows, microbatch_rows);
     if (best == 0 || seconds <= best_seconds) {
       best = microbatch_rows;
@@ -56,6 +58,15 @@ int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, in
     if (microbatch_rows == 1) break;
   }
   return best;
+}
+
+// Of a lane of `rows` rows, the largest part of at most `most`; a size that leaves a gap where parts are much smaller.
+int64_t MicrobatchRowsUpTo(int64_t most, int64_t rows, bool even) {
+  const int64_t any = CeilDiv(rows, CeilDiv(rows, most));
+  for (int64_t part = any; even && part > any / 2; --part) {
+    if (rows % part == 0) return part;
+  }
+  return any;
 }
 
 class MicrobatchChooser {
@@ -68,8 +79,10 @@ class MicrobatchChooser {
     MicrobatchSizes sizes;
     sizes.lanes = std::lcm(lanes, replicas_);
     const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
-    sizes.microbatch_rows = max_microbatch_rows_ > 0 ? CeilDiv(rows, CeilDiv(rows, max_microbatch_rows_))
-                                                     : BestMicrobatchRows(work_, machine_, rows, rows);
+    // Lanes without a gap begin at the same examples on any number of devices.
+    const bool even = batch_ % (sizes.lanes / replicas_) == 0;
+    sizes.microbatch_rows = max_microbatch_rows_ > 0 ? MicrobatchRowsUpTo(max_microbatch_rows_, rows, even)
+                                                     : BestMicrobatchRows(work_, machine_, rows, even);
     // Whole microbatches: a library primitive that works on a full microbatch must not reach into the next lane's rows.
     sizes.rows_per_lane = CeilDiv(rows, sizes.microbatch_rows) * sizes.microbatch_rows;
     sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.microbatch_rows) +
@@ -78,15 +91,15 @@ class MicrobatchChooser {
   }
 
   MicrobatchSizes Choose() const {
-    int64_t odd = replicas_;
-    while (odd % 2 == 0) odd /= 2;
+    const int64_t odd = OddPart(replicas_), rows = batch_ * replicas_;
     std::vector<MicrobatchSizes> options;
     std::vector<std::string> seen;
+    const int64_t most = MostLanes(rows / odd);
     for (int64_t lanes : kLaneCounts) {
-      if (lanes > 8 && batch_ * replicas_ < kBigBatch) continue;
-      if (lanes < 8 && !BigSums()) continue;
+      if (lanes > most) continue;
+      if (lanes < 8 && lanes < most && !BigSums()) continue;
       // No lane without a row, unless there are more replicas than rows.
-      while (lanes > 1 && lanes * odd > batch_ * replicas_) lanes /= 2;
+      while (lanes > 1 && lanes * odd > rows) lanes /= 2;
       const MicrobatchSizes sizes = WithLanes(lanes * odd);
       if (!options.empty() && options.back().lanes == sizes.lanes) continue;
       options.push_back(sizes);
@@ -115,6 +128,16 @@ class MicrobatchChooser {
   }
 
  private:
+  // The most that share `rows` evenly, so that their borders do not depend on the number of devices; where 4 do not,
+  // 2, 4 or 8 devices do not either, and lanes may be as many as for any other batch.
+  static int64_t MostLanes(int64_t rows) {
+    const int64_t most = rows < kBigBatch ? 8 : 16;
+    for (int64_t lanes = most; lanes >= 4; lanes /= 2) {
+      if (rows % lanes == 0) return lanes;
+    }
+    return most;
+  }
+
   // Sums that are computed in blocks have no slots, but their weights are as large and read by every lane, and lanes
   // of few rows make short chains of products.
   bool BigSums() const { return work_.lane_bytes + work_.block_bytes >= kBigSums; }

@@ -24,11 +24,13 @@ constexpr int kNominalThreads = 4;
 
 // `batch`: examples per replica. `lanes`, `microbatch_rows`: what the user asked for, 0 to choose; CheckLaneCount
 // (runtime/lane_count.h) says which lanes there can be, fewer than replicas become as many. The choice of lanes
-// depends on batch * replicas and on the odd part of `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree.
+// depends on batch * replicas and on the odd part of `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree; and
+// so do the examples of each lane where the global batch is a multiple of 4.
 //
-// Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more), times that odd part: of
-// those whose expected time is within 5 % of the best and whose slots stay within kMaxSlotBytes the most, because more
-// lanes keep more threads and devices busy, but the fewest where sums take 1 MiB and more.
+// Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more, or more lanes do not share
+// the rows evenly), times that odd part: of those whose expected time is within 5 % of the best and whose slots stay
+// within kMaxSlotBytes the most, because more lanes keep more threads and devices busy, but the fewest where sums take
+// 1 MiB and more.
 MicrobatchSizes ChooseMicrobatchSizes(int64_t batch, int64_t replicas, int64_t lanes, int64_t microbatch_rows,
                                       const StepWork& work, const MachineModel& machine);
 

@@ -39,6 +39,24 @@ TEST(MicrobatchSizesTest, PowerOfTwoSplitsOfOneBatchHaveTheSameLanes) {
   EXPECT_EQ(Choose(8, 8, Convolution(1e7, 1e5, 1e6)).lanes, Choose(64, 1, Convolution(1e7, 1e5, 1e6)).lanes);
 }
 
+// Where a lane of the global batch begins, however many devices share it.
+TEST(MicrobatchSizesTest, LanesOfMultiplesOfFourBeginAtTheSameExamplesOnAnyDevices) {
+  for (const StepWork& work :
+       {StepWork(), Convolution(1e6, 3e5, 1e4), Convolution(1e7, 1e5, 1e6), Convolution(1e8, 1e4, 4e7)}) {
+    for (int64_t global = 4; global <= 1100; global += 4) {
+      const MicrobatchSizes one = Choose(global, 1, work);
+      EXPECT_EQ(one.lanes * one.rows_per_lane, global);
+      for (int64_t replicas : {2, 4, 8}) {
+        if (global % replicas != 0 || (replicas == 8 && one.lanes < 8)) continue;
+        const MicrobatchSizes many = Choose(global / replicas, replicas, work);
+        EXPECT_EQ(many.lanes, one.lanes) << global << " over " << replicas;
+        EXPECT_EQ(many.rows_per_lane, one.rows_per_lane) << global << " over " << replicas;
+        EXPECT_EQ(many.microbatch_rows, one.microbatch_rows) << global << " over " << replicas;
+      }
+    }
+  }
+}
+
 TEST(MicrobatchSizesTest, LanesHoldTheBatchInWholeMicrobatches) {
   for (int64_t replicas : {1, 2, 3, 4, 6, 7}) {
     for (int64_t batch = 1; batch <= 700; batch += 23) {
@@ -61,6 +79,9 @@ TEST(MicrobatchSizesTest, TakesWhatTheUserAskedFor) {
   EXPECT_THAT(s.reason, HasSubstr("4 lanes, as asked for, of 50 rows in microbatches of 10"));
   s = Choose(100, 1, Convolution(1e7, 1e5, 1e6), 0, 4);
   EXPECT_LE(s.microbatch_rows, 4);
+  EXPECT_EQ(Choose(96, 1, Convolution(1e7, 1e5, 1e6), 0, 5).microbatch_rows, 4);
+  // Two lanes of 23 rows: a part of them would be one row.
+  EXPECT_EQ(Choose(46, 1, Convolution(1e7, 1e5, 1e6), 2, 12).microbatch_rows, 12);
   EXPECT_EQ(Choose(100, 4, {}, 2).lanes, 4);
   EXPECT_EQ(Choose(100, 6, {}, 3).lanes, 6);
 }
@@ -125,6 +146,10 @@ TEST(MicrobatchSizesTest, BigBatchesGetMoreLanes) {
   EXPECT_EQ(Choose(512, 1, Convolution(1e7, 1e5, 1e5)).lanes, 16);
   EXPECT_EQ(Choose(511, 1, Convolution(1e7, 1e5, 1e5)).lanes, 8);
   EXPECT_EQ(Choose(3, 1, Convolution(1e7, 1e5, 1e5)).lanes, 2);
+  // As many as share the rows evenly, unless these are fewer than 4.
+  EXPECT_EQ(Choose(520, 1, Convolution(1e7, 1e5, 1e5)).lanes, 8);
+  EXPECT_EQ(Choose(100, 1, Convolution(1e7, 1e5, 1e5)).lanes, 4);
+  EXPECT_EQ(Choose(50, 1, Convolution(1e7, 1e5, 1e5)).lanes, 8);
 }
 
 }  // namespace
