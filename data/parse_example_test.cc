@@ -78,7 +78,7 @@ TEST(ParseExampleTest, ErrorsNameTheFileTheRecordAndTheKey) {
       Element e;
       status = it->GetNext(&e, &end);
     }
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
     const std::string place = absl::StrCat("ParseExample, record 2, at byte ", 2 * (good.size() + 16), " of ", path);
     EXPECT_TRUE(absl::StrContains(status.message(), place)) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "parse_example_test.cc:")) << status;

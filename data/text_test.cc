@@ -112,6 +112,9 @@ TEST(CsvTest, ErrorsNameFileLineAndColumn) {
   const auto error = [&](absl::string_view rows) {
     return FirstError(Dataset::Csv({Write("e.csv", absl::StrCat("n,s\n", rows))}, columns));
   };
+  EXPECT_EQ(error("1\n").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(error("1,a\"b\n").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(error("2x,b\n").code(), absl::StatusCode::kDataLoss);
   Says(error("1,\"two\nlines\"\n2x,b\n"), "e.csv: line 4: column 1 ('n'): '2x' is no int32");
   Says(error("1,a\n2147483648,b\n"), "e.csv: line 3: column 1 ('n'): '2147483648' is no int32");
   Says(error(",b\n"), "e.csv: line 2: column 1 ('n'): the field is empty, and a int32 without a default is expected");

@@ -65,7 +65,7 @@ absl::Status SplitCsv(absl::string_view record, char delimiter, std::vector<absl
   const char* at = record.data();
   const char* const end = at + record.size();
   const auto error = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("column ", fields->size() + 1, ": ", what));
+    return absl::DataLossError(absl::StrCat("column ", fields->size() + 1, ": ", what));
   };
   for (;;) {
     if (at < end && *at == '"') {
@@ -160,8 +160,7 @@ CsvParser::Batch::Batch(const CsvParser& parser, int64_t rows) : parser_(parser)
 absl::Status CsvParser::Batch::SetField(size_t c, size_t place, absl::string_view field) {
   const CsvColumn& column = parser_.columns_[c];
   const auto error = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("column ", place + 1, " ('", PrintableLine(column.name), "'): ", what));
+    return absl::DataLossError(absl::StrCat("column ", place + 1, " ('", PrintableLine(column.name), "'): ", what));
   };
   if (field.empty() && column.default_value.empty()) {
     return error(absl::StrCat("the field is empty, and a ", Name(column.dtype), " without a default is expected"));
@@ -186,7 +185,7 @@ absl::Status CsvParser::Batch::Add(absl::string_view record, size_t fields, absl
   if (quotes > 0) storage.reserve(quotes);  // so that views into it stay
   TD_RETURN_IF_ERROR(SplitCsv(record, parser_.delimiter_, &fields_, &storage));
   if (fields_.size() != fields) {
-    return absl::InvalidArgumentError(
+    return absl::DataLossError(
         absl::StrCat("there are ", fields_.size(), " columns where ", fields, " are expected: ", Shown(record)));
   }
   for (size_t c = 0; c < places.size(); ++c) TD_RETURN_IF_ERROR(SetField(c, places[c], fields_[places[c]]));

@@ -142,6 +142,8 @@ TEST(ExampleTest, ErrorsNameKeyAndKinds) {
     Element out;
     return std::string(ParseOne({spec}, record, &out).message());
   };
+  Element out;
+  EXPECT_EQ(ParseOne({F::FixedLen("n", DType::kFloat32, {2})}, record, &out).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(error(F::FixedLen("n", DType::kFloat32, {2})),
             "feature 'n' holds a int64_list where a float_list (float32) is expected");
   EXPECT_EQ(error(F::VarLen("f", DType::kString)),
@@ -151,7 +153,6 @@ TEST(ExampleTest, ErrorsNameKeyAndKinds) {
   EXPECT_TRUE(absl::StrContains(error(F::FixedLen("absent", DType::kInt64)), "feature 'absent' is absent"));
   EXPECT_EQ(error(F::VarLen("absent", DType::kInt64)), "");
   int64_t bad_row = 0;
-  Element out;
   auto parser = ExampleParser::Create({F::FixedLen("n", DType::kInt64)});
   const std::string good = ExampleBuilder().Int64("n", 1).Serialize();
   EXPECT_FALSE(parser->ParseBatch({good, good, record, good}, &out, &bad_row).ok());

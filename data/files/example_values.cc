@@ -117,8 +117,8 @@ class Values {
 };
 
 absl::Status WrongKind(const FeatureSpec& spec, uint32_t found) {
-  return KeyError(spec, absl::StrCat("holds a ", KindName(found), " where a ", KindName(KindOf(spec.dtype)), " (",
-                                     Name(spec.dtype), ") is expected"));
+  return RecordError(spec, absl::StrCat("holds a ", KindName(found), " where a ", KindName(KindOf(spec.dtype)), " (",
+                                        Name(spec.dtype), ") is expected"));
 }
 
 // `count` times value `i`, or values [0, count), of a default.
@@ -173,6 +173,10 @@ absl::Status KeyError(const FeatureSpec& spec, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("feature '", PrintableLine(spec.key), "' ", what));
 }
 
+absl::Status RecordError(const FeatureSpec& spec, absl::string_view what) {
+  return absl::DataLossError(KeyError(spec, what).message());
+}
+
 Shape WithRows(int64_t rows, const Shape& shape) {
   Shape out = {rows};
   out.insert(out.end(), shape.begin(), shape.end());
@@ -203,10 +207,10 @@ absl::StatusOr<HostTensor> ReadFixed(const FeatureSpec& spec, absl::Span<const a
     }
     if (lists.kind != KindOf(spec.dtype)) return WrongKind(spec, lists.kind);
     Values values(spec.dtype, to, width, &strings);
-    if (!values.Read(lists)) return KeyError(spec, absl::StrCat("has a malformed ", KindName(lists.kind)));
+    if (!values.Read(lists)) return RecordError(spec, absl::StrCat("has a malformed ", KindName(lists.kind)));
     if (values.count() != width) {
-      return KeyError(spec, absl::StrCat("has ", values.count(), " values where the shape ", ShapeString(spec.shape),
-                                         " needs ", width));
+      return RecordError(spec, absl::StrCat("has ", values.count(), " values where the shape ", ShapeString(spec.shape),
+                                            " needs ", width));
     }
   }
   return is_string ? HostTensor::FromStrings(std::move(shape), absl::MakeConstSpan(strings)) : out;
@@ -225,7 +229,7 @@ absl::StatusOr<HostTensor> ReadVariable(const FeatureSpec& spec, absl::Span<cons
     if (lists[row].kind != 0 && lists[row].kind != KindOf(spec.dtype)) return WrongKind(spec, lists[row].kind);
     Values values(spec.dtype, nullptr, 0, &read);
     if (lists[row].kind != 0 && !values.Read(lists[row])) {
-      return KeyError(spec, absl::StrCat("has a malformed ", KindName(lists[row].kind)));
+      return RecordError(spec, absl::StrCat("has a malformed ", KindName(lists[row].kind)));
     }
     counts[row] = values.count();
     longest = std::max(longest, values.count());

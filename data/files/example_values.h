@@ -58,6 +58,8 @@ absl::Status CountValues(const Lists& lists, DType* dtype, int64_t* count);
 
 // InvalidArgument: "feature 'key' what".
 absl::Status KeyError(const FeatureSpec& spec, absl::string_view what);
+// DataLoss: the same of a feature that a record holds.
+absl::Status RecordError(const FeatureSpec& spec, absl::string_view what);
 // InvalidArgument for a feature that cannot be read.
 absl::Status CheckFeature(const FeatureSpec& feature);
 

@@ -16,6 +16,7 @@ using example_internal::CheckFeature;
 using example_internal::ForEachBytes;
 using example_internal::KeyError;
 using example_internal::Malformed;
+using example_internal::RecordError;
 
 // Fields, from tensorflow/core/example/example.proto and feature.proto.
 constexpr uint32_t kFeatureLists = 2;     // of SequenceExample, whose field 1 is the Features of an Example
@@ -59,7 +60,7 @@ absl::StatusOr<HostTensor> ReadSteps(const FeatureSpec& spec, absl::string_view 
     steps.push_back(bytes);
     return true;
   };
-  if (!ForEachBytes(list, kStep, &position, step)) return KeyError(spec, "has a malformed list of steps");
+  if (!ForEachBytes(list, kStep, &position, step)) return RecordError(spec, "has a malformed list of steps");
   absl::StatusOr<HostTensor> read =
       spec.variable_length
           ? example_internal::ReadVariable(spec, steps, /*batched=*/true, &bad_step)
