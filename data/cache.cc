@@ -10,6 +10,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "data/element_store.h"
+#include "data/file_shard.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -171,7 +172,7 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
   const int64_t width = info.token_width++;
   std::unique_ptr<ElementStore> store = MakeMemoryStore();
   std::unique_ptr<CacheFile> file;
-  const std::string& path = options.file;
+  const std::string path = options.file.empty() ? "" : PathOfShard(options.file);
   Env* const env = options.env != nullptr ? options.env : Env::Default();
   if (!path.empty()) {
     const CacheIdentity identity = {child->Signature(/*batch_sizes=*/true), child->Fingerprint()};

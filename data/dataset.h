@@ -126,7 +126,7 @@ struct DedupeOptions {
 };
 
 struct CacheOptions {
-  // Empty: in memory.
+  // Empty: in memory. Where files are dealt out to workers (AutoShard::kFile), each adds its number: "FILE-0-of-2".
   std::string file;
   Env* env = nullptr;  // Env::Default() when null
 };
@@ -204,9 +204,9 @@ class Iterator {
   // followed it then. Takes time proportional to the shuffle buffers, not to the position.
   // FailedPrecondition when the state comes from another pipeline or version, DataLoss when it is damaged; the
   // iterator is then left where it was. The number of epochs of a Repeat, the prefetching, the number of threads and,
-  // unless a later stage counts or keeps whole batches (Shuffle, Take, Skip, Shard, Batch), the size of the batches may
-  // differ between the two pipelines: the position is that of the next example. The contents of the sources and Map's
-  // functions are taken to be equal.
+  // where examples are put together by Batch and no later stage counts or keeps whole batches (Shuffle, Take, Skip,
+  // Shard, Batch, Filter, Cache, Zip), the size of the batches may differ between the two pipelines: the position is
+  // that of the next example. The contents of the sources and Map's functions are taken to be equal.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 
   // CPU time that the pipeline's own threads have used, in seconds. 0 without threads: then GetNext does all the work.

@@ -34,6 +34,10 @@ absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> f
   return mine;
 }
 
+std::string PathOfShard(const std::string& path) {
+  return current == nullptr ? path : absl::StrCat(path, "-", current->index_, "-of-", current->count_);
+}
+
 Dataset NoteShard(Dataset dataset) {
   if (current != nullptr && dataset.status().ok()) {
     current->sources_.push_back(data_internal::DatasetAccess::Node(dataset)->info().stages.back());

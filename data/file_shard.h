@@ -44,10 +44,13 @@ class FileShardScope {
  private:
   friend absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
   friend Dataset NoteShard(Dataset dataset);
+  friend std::string PathOfShard(const std::string& path);
   const int count_, index_;
   std::vector<std::shared_ptr<const void>> sources_;  // what tells the stages of datasets from others
 };
 
+// Where a dataset keeps what it makes of its files: `path`, with the worker's number where files are dealt out.
+std::string PathOfShard(const std::string& path);
 // Of all `files` of a dataset those that it is to have here. InvalidArgument where there is none for some worker.
 absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
 // The dataset that was made of them.

@@ -56,6 +56,20 @@ TEST(FileShardTest, EveryFileIsReadByOneWorker) {
   }
 }
 
+// Every worker has the cache of its own files, which it finds again.
+TEST(FileShardTest, CachesAreApart) {
+  const Strings files = TextFiles();
+  const std::string cache = JoinPath(testing::TempDir(), "lines.cache");
+  for (int pass = 0; pass < 2; ++pass) {
+    for (int worker = 0; worker < 2; ++worker) {
+      FileShardScope scope(2, worker);
+      EXPECT_EQ(Lines(Dataset::TextLine(files).Cache({.file = cache})).size(), worker == 0 ? 6u : 4u);
+      EXPECT_TRUE(Env::Default()->Exists(absl::StrCat(cache, "-", worker, "-of-2")));
+    }
+  }
+  EXPECT_FALSE(Env::Default()->Exists(cache));
+}
+
 TEST(FileShardTest, TheScopeEnds) {
   const Strings files = TextFiles();
   { FileShardScope scope(5, 4); }
