@@ -124,6 +124,11 @@ absl::StatusOr<bool> BatchDealer::NextInPass(Round* round) {
       continue;
     }
     const int64_t rows = batch.rows();
+    if (rows > batch_size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the dataset gives a batch of ", rows, " examples, and its Batch says at most ", batch_size(),
+                       ": a Map behind it adds some; put .Unbatch().Batch(", dataset_.batch_size(), ") at the end"));
+    }
     if (IsMine(replica)) TD_RETURN_IF_ERROR(CheckRanges(batch));
     round->rows.push_back(rows);
     round->examples += rows;

@@ -217,6 +217,20 @@ TEST(BatchDealer, AMapThatChangesTheRowsOfABatchSaysSo) {
   EXPECT_EQ(Next(Deal(dataset, 2).get()), (std::vector<Rows>{{1, 2}, {4, 5, 7}}));
 }
 
+TEST(BatchDealer, ABatchThatAMapMakesLargerSaysSo) {
+  const auto twice = [](const Element& batch) -> absl::StatusOr<Element> {
+    Rows rows(batch.components[0].values<int64_t>().begin(), batch.components[0].values<int64_t>().end());
+    rows.insert(rows.end(), rows.begin(), rows.end());
+    return Element{{HostTensor::FromVector<int64_t>({static_cast<int64_t>(rows.size())}, rows)}};
+  };
+  const Dataset dataset = Dataset::Range(8).Batch(4).Map(twice, {.spec = kNumbers, .changes_rows = true});
+  Round round;
+  EXPECT_EQ(Deal(dataset, 2)->Next(&round).status(),
+            absl::InvalidArgumentError("the dataset gives a batch of 8 examples, and its Batch says at most 4: a Map "
+                                       "behind it adds some; put .Unbatch().Batch(4) at the end"));
+  EXPECT_EQ(Next(Deal(dataset.Unbatch().Batch(4), 2).get()), (std::vector<Rows>{{0, 1, 2, 3}, {0, 1, 2, 3}}));
+}
+
 TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
   auto first = Deal(Dataset::Range(4).Batch(2), 1);
   auto second = Deal(Dataset::Range(5).Batch(2), 1);

@@ -96,11 +96,15 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
   if (WorkerGroup* group = workers(); group != nullptr && resident_.training() && !group->evaluating_with_chief()) {
-    if (!group->is_chief()) {
-      return absl::FailedPreconditionError("inside of a training the chief begins evaluations, and this is worker " +
-                                           std::to_string(group->rank()));
+    if (between_own_steps_) {
+      TD_RETURN_IF_ERROR(group->MeetForEvaluation());
+    } else if (group->is_chief()) {
+      TD_RETURN_IF_ERROR(group->AnnounceEvaluation());
+    } else {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "Evaluate inside of a training: the chief evaluates there, for TrainAndEvaluate, and this is ",
+          group->name(group->rank()), "; all workers may evaluate between the steps of a MonitoredTrainingSession"));
     }
-    TD_RETURN_IF_ERROR(group->AnnounceEvaluation());
   }
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
   if (is_chief()) TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));

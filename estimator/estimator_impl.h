@@ -82,6 +82,7 @@ class Estimator::Impl {
   // on the others. All workers set it.
   using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
   void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  void set_between_own_steps(bool between) { between_own_steps_ = between; }
   // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
   void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
 
@@ -260,6 +261,7 @@ class Estimator::Impl {
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;
+  bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
   std::optional<std::pair<std::string, int64_t>> compared_part_;
 };
 

@@ -54,9 +54,11 @@ MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::un
     : estimator_(estimator), training_(std::move(training)), fetches_(fetches.begin(), fetches.end()) {
   fetches_.insert({"loss", "global_step"});
   if (training_ == nullptr) state_ = State::kNoStepLeft;
+  estimator_->impl_->set_between_own_steps(training_ != nullptr);
 }
 
 MonitoredTrainingSession::~MonitoredTrainingSession() {
+  if (training_ != nullptr) estimator_->impl_->set_between_own_steps(false);
   if (training_ == nullptr || !status_.ok()) return;
   TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
   // The others must not wait for this worker.
@@ -64,10 +66,18 @@ MonitoredTrainingSession::~MonitoredTrainingSession() {
       [] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
 }
 
+absl::Status MonitoredTrainingSession::InTraining(const std::function<absl::Status()>& call) {
+  Estimator::Impl& impl = *estimator_->impl_;
+  impl.set_between_own_steps(false);
+  const absl::Status status = impl.Together(call);
+  impl.set_between_own_steps(true);
+  return status;
+}
+
 absl::Status MonitoredTrainingSession::Prepare() {
   TD_RETURN_IF_ERROR(status_);
   if (state_ != State::kBetweenSteps) return absl::OkStatus();
-  status_ = estimator_->impl_->Together([&]() -> absl::Status {
+  status_ = InTraining([&]() -> absl::Status {
     TD_ASSIGN_OR_RETURN(const bool more, training_->Prepare());
     state_ = more ? State::kPrepared : State::kNoStepLeft;
     return absl::OkStatus();
@@ -87,7 +97,7 @@ absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
   }
   state_ = State::kBetweenSteps;
   RunValues values;
-  status_ = estimator_->impl_->Together([&]() -> absl::Status {
+  status_ = InTraining([&]() -> absl::Status {
     TD_ASSIGN_OR_RETURN(values, training_->Run());
     return absl::OkStatus();
   });
@@ -110,8 +120,9 @@ absl::Status MonitoredTrainingSession::Close() {
   if (state_ == State::kBetweenSteps) training_->RequestStop();
   TD_RETURN_IF_ERROR(Prepare());
   state_ = State::kClosed;
-  status_ = estimator_->impl_->Together([&] { return training_->End(); });
+  status_ = InTraining([&] { return training_->End(); });
   training_ = nullptr;
+  estimator_->impl_->set_between_own_steps(false);
   return status_;
 }
 

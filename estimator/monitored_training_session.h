@@ -10,6 +10,7 @@
 #define TANDEM_ESTIMATOR_MONITORED_TRAINING_SESSION_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -30,7 +31,8 @@ class MonitoredTrainingSession {
  public:
   // Brings the model to where training goes on, as Estimator::Train does, with its errors. `fetches`: names of tensors,
   // such as "dense/Relu", that Run gives besides "loss" and "global_step". The estimator must outlive the session, and
-  // train nothing else meanwhile; it may evaluate and predict.
+  // train nothing else meanwhile; it may evaluate and predict,
+  // between the same steps on all workers.
   static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator* estimator, const InputFn& input_fn,
                                                                          const TrainOptions& options = {},
                                                                          const std::vector<std::string>& fetches = {});
@@ -45,9 +47,9 @@ class MonitoredTrainingSession {
   bool ShouldStop();
   // One step. FailedPrecondition when there is none left. After an error all further calls give the same.
   absl::StatusOr<RunValues> Run();
-  // The end, also where steps are left: End of all hooks, of which one saves. Cancelled, as Train's, when a signal has
-  // ended the loop. FailedPrecondition, and nothing happens, where ShouldStop has prepared a step: its batches are
-  // drawn.
+  // The end, also where steps are left: End of all hooks, of which one saves. A step that ShouldStop has prepared is
+  // made before, since its batches are drawn. Cancelled, as Train's, when a signal has ended the loop.
+  // FailedPrecondition when it is closed already.
   absl::Status Close();
 
   int64_t global_step() const;
@@ -57,6 +59,8 @@ class MonitoredTrainingSession {
                            const std::vector<std::string>& fetches);
   // Prepares the next step, if there is one.
   absl::Status Prepare();
+  // What the training does, for which other workers wait; between such calls the user may evaluate.
+  absl::Status InTraining(const std::function<absl::Status()>& call);
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
   Estimator* const estimator_;

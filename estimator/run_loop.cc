@@ -277,7 +277,11 @@ absl::StatusOr<RunValues> StepLoop::Run() {
   trace_->Phase("step", started, done, absl::StrCat("\"step\":", step, ",\"examples\":", outcome.examples));
   result_.input_seconds += input_seconds_;
   RunValues values = ValuesOf(std::move(outcome));
-  context_.set_find_non_finite([&] { return runner_.FindNonFinite(request); });
+  context_.set_find_non_finite([&]() -> absl::StatusOr<std::string> {
+    TD_ASSIGN_OR_RETURN(std::string op, runner_.FindNonFinite(request));
+    // Workers look at their own devices.
+    return op.empty() && options_.agree ? "an op of another worker, whose message names it" : op;
+  });
   if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
   for (const auto& hook : hooks_) {
     TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");

@@ -79,7 +79,8 @@ class RunContext {
   const absl::Status& status() const { return status_; }
 
   // In AfterRun of a step that was not finite: runs it again with checks and names the first op with a NaN or
-  // infinity, with the user's source line. Empty when none is found.
+  // infinity, with the user's source line. Empty when none is found; workers that train together look at their own
+  // devices, and say that it is another's.
   absl::StatusOr<std::string> FindNonFinite() const {
     return find_non_finite_ ? find_non_finite_() : absl::StatusOr<std::string>(std::string());
   }
@@ -111,7 +112,8 @@ struct RunValues {
   // The union of what was fetched; of a step that was not finite only what was known when that was found, as a rule the
   // loss.
   std::map<std::string, HostTensor> tensors;
-  int64_t step = 0;          // steps finished before this one: 0 for the first
+  int64_t step =
+      0;  // training steps finished before this one: 0 for the first; of all rounds of an evaluation the same
   int64_t examples = 0;      // in the global batch of this step
   double input_seconds = 0;  // that the step waited for its batches
   // False when the loss or a gradient has a NaN or infinity. Such a step is not counted, and changes no variable

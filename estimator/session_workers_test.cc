@@ -65,6 +65,49 @@ TEST(SessionWorkers, AllLoopsEndAfterTheSameStep) {
   }
 }
 
+// A loop that evaluates behind every third step, half of the times before that it has asked for the next one.
+absl::StatusOr<std::string> TrainAndEvaluateByHand(RunConfig config) {
+  SetMinLogSeverity(LogSeverity::kError);
+  Estimator estimator(LineModel, config);
+  TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input(), {.steps = 9}));
+  std::string text;
+  while (!session->ShouldStop()) {
+    TD_RETURN_IF_ERROR(session->Run().status());
+    const int64_t step = session->global_step();
+    if (step % 3 != 0) continue;
+    if (step % 2 == 0) session->ShouldStop();
+    TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(LineInput(37, 4, /*epochs=*/1)));
+    text += result.ToJson();
+  }
+  TD_RETURN_IF_ERROR(session->Close());
+  TD_ASSIGN_OR_RETURN(const EvalResult result, estimator.Evaluate(LineInput(37, 4, /*epochs=*/1)));
+  return text + result.ToJson();
+}
+
+TEST(SessionWorkers, AllEvaluateBetweenSteps) {
+  const std::vector<std::string> two = ResultsOfWorkers(2, [](int, RunConfig config) {
+    const absl::StatusOr<std::string> text = TrainAndEvaluateByHand(config);
+    return text.ok() ? *text : text.status().ToString();
+  });
+  RunConfig config = Config(ModelDir("by_hand"), 2);
+  config.save_checkpoints_steps = 0;
+  const absl::StatusOr<std::string> one = TrainAndEvaluateByHand(config);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(two, std::vector<std::string>(2, *one));
+}
+
+TEST(SessionWorkers, OneThatEvaluatesAloneSaysSo) {
+  EXPECT_TRUE(AsTwo(ModelDir(), [](int rank, Estimator& estimator) -> absl::Status {
+    TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+    TD_RETURN_IF_ERROR(session->Run().status());
+    absl::Status status = rank == 0 ? estimator.Evaluate(Input()).status() : absl::OkStatus();
+    while (status.ok()) status = session->Run().status();
+    return absl::StrContains(status.message(), "evaluates between two steps, and ")
+               ? absl::OkStatus()
+               : absl::InternalError(status.ToString());
+  }));
+}
+
 // A worker whose others do not come. Without a training, a signal has its usual effect.
 TEST(SessionWorkers, WhoWaitsForOthersCanBeStopped) {
   const std::string dir = ModelDir();

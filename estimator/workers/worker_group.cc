@@ -54,6 +54,14 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
       BytesOf(mine), absl::MakeSpan(reinterpret_cast<std::byte*>(all.data()), all.size() * sizeof(Message)),
       "meeting between steps"));
   Meeting meeting;
+  const auto evaluates = [](const Message& m) { return m.event == Event::kEvaluateTogether; };
+  const auto one = std::find_if(all.begin(), all.end(), evaluates);
+  if (const auto other = std::find_if_not(all.begin(), all.end(), evaluates); one != all.end() && other != all.end()) {
+    return WithExitCode(absl::FailedPreconditionError(absl::StrCat(
+                            names_[one - all.begin()], " evaluates between two steps, and ",
+                            names_[other - all.begin()], " does not; call Evaluate at the same step on all workers")),
+                        kExitUsage);
+  }
   for (size_t r = 0; r < all.size(); ++r) {
     if (all[r].event == Event::kStep && all[0].event == Event::kStep && all[r].scalars != all[0].scalars) {
       return WithExitCode(
@@ -81,6 +89,10 @@ absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine, const std::fun
 
 absl::Status WorkerGroup::AnnounceEvaluation() {
   return Exchange({.scalars = 0, .event = Event::kEvaluate, .wish = Wish::kGoOn}).status();
+}
+
+absl::Status WorkerGroup::MeetForEvaluation() {
+  return Exchange({.scalars = 0, .event = Event::kEvaluateTogether, .wish = Wish::kGoOn}).status();
 }
 
 absl::Status WorkerGroup::AnnounceSave() {

@@ -51,7 +51,10 @@ class WorkerGroup {
 
   // The chief, inside of a training: the others evaluate with it.
   absl::Status AnnounceEvaluation();
-  // The same for a checkpoint that needs something of each worker.
+  // All workers, between two steps of a loop of the user's own: they evaluate next. FailedPrecondition (exit code 2),
+  // on all of them, where one does something else.
+  absl::Status MeetForEvaluation();
+  // As AnnounceEvaluation, for a checkpoint that needs something of each worker.
   absl::Status AnnounceSave();
   // The end of a training: of the chief's hooks, which may have evaluated. The others wait here, and join evaluations.
   absl::Status MeetAtEnd();
@@ -64,7 +67,7 @@ class WorkerGroup {
   bool evaluating_with_chief() const { return joined_; }
 
  private:
-  enum class Event : uint8_t { kStep = 0, kEvaluate, kSave, kEnd };
+  enum class Event : uint8_t { kStep = 0, kEvaluate, kEvaluateTogether, kSave, kEnd };
   struct Message {
     uint64_t scalars;
     Event event;
