@@ -15,7 +15,7 @@ namespace tandem {
 // One element: a tensor for each component, in the order of the dataset's spec. The tensors may share buffers with
 // other holders and must not be written.
 struct Element {
-  // The examples of a batch, made here or not; -1 for what is no batch.
+  // The rows of a batch, made here or not; -1 where there are none to count.
   int64_t rows() const;
 
   std::vector<HostTensor> components;

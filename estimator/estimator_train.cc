@@ -423,6 +423,7 @@ LoopOptions Training::MakeLoopOptions() {
 
 // After an error the loop's hooks have no end; what was begun is still written.
 Training::~Training() {
+  estimator_.between_own_steps_ = false;
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
   if (absl::Status saved = estimator_.FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
 }

@@ -200,6 +200,7 @@ absl::Status Estimator::Impl::TakeValuesOfChief(const Prepared& prepared) {
 
 void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* loop) {
   if (prepared.workers == nullptr) return;
+  loop->shared_steps = true;
   loop->agree =
       [this, workers = prepared.workers](std::optional<StopReason> mine) -> absl::StatusOr<std::optional<StopReason>> {
     TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met,

@@ -58,7 +58,6 @@ MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::un
 }
 
 MonitoredTrainingSession::~MonitoredTrainingSession() {
-  if (training_ != nullptr) estimator_->impl_->set_between_own_steps(false);
   if (training_ == nullptr || !status_.ok()) return;
   TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
   // The others must not wait for this worker.
@@ -122,7 +121,6 @@ absl::Status MonitoredTrainingSession::Close() {
   state_ = State::kClosed;
   status_ = InTraining([&] { return training_->End(); });
   training_ = nullptr;
-  estimator_->impl_->set_between_own_steps(false);
   return status_;
 }
 

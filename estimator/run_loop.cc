@@ -279,8 +279,7 @@ absl::StatusOr<RunValues> StepLoop::Run() {
   RunValues values = ValuesOf(std::move(outcome));
   context_.set_find_non_finite([&]() -> absl::StatusOr<std::string> {
     TD_ASSIGN_OR_RETURN(std::string op, runner_.FindNonFinite(request));
-    // Workers look at their own devices.
-    return op.empty() && options_.agree ? "an op of another worker, whose message names it" : op;
+    return op.empty() && options_.shared_steps ? "an op of another worker, whose message names it" : op;
   });
   if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
   for (const auto& hook : hooks_) {

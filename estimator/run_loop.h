@@ -40,6 +40,8 @@ struct LoopOptions {
   // In a group of workers: tells the others before every step whether this one wants to end, and why; gives what all of
   // them want. Null: nobody else is asked.
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
+  // Whether other workers take part in each step: what they compute is not seen here.
+  bool shared_steps = false;
   // Step scalars that hooks may set, sent with every step; null outside of training.
   StepScalarSettings* step_scalars = nullptr;
   // Gets the phases and steps of the loop; may be null.

@@ -145,6 +145,22 @@ TEST(RunLoop, TheSeedChangesWithTheRoundOutsideOfTraining) {
   }
 }
 
+// Workers with parameter servers agree on the end as well, but their steps are their own.
+TEST(RunLoop, WhatIsNotFiniteMayBeAnotherWorkers) {
+  for (const bool shared : {false, true}) {
+    ScriptedRunner runner({std::nanf("")});
+    runner.origin = "";
+    CountedSource source(100);
+    LoopOptions options{.mode = Mode::kTrain, .fetches = {"loss"}, .shared_steps = shared};
+    options.agree = [](std::optional<StopReason> mine) { return mine; };
+    int64_t global_step = 0;
+    const auto result = RunLoop(runner, source, {std::make_shared<NanTensorHook>(true)}, options, &global_step);
+    EXPECT_THAT(std::string(result.status().message()),
+                HasSubstr(shared ? "first seen in an op of another worker, whose message names it"
+                                 : "running the step again did not reproduce it"));
+  }
+}
+
 TEST(RunLoop, StopTakesEffectAfterEveryAfterRun) {
   Calls calls;
   auto a = std::make_shared<Probe>("a", &calls);

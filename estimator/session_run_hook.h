@@ -112,8 +112,8 @@ struct RunValues {
   // The union of what was fetched; of a step that was not finite only what was known when that was found, as a rule the
   // loss.
   std::map<std::string, HostTensor> tensors;
-  int64_t step =
-      0;  // training steps finished before this one: 0 for the first; of all rounds of an evaluation the same
+  // Training steps finished before this one: 0 for the first. The same in all rounds of an evaluation.
+  int64_t step = 0;
   int64_t examples = 0;      // in the global batch of this step
   double input_seconds = 0;  // that the step waited for its batches
   // False when the loss or a gradient has a NaN or infinity. Such a step is not counted, and changes no variable
