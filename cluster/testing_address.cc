@@ -6,11 +6,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
 
 namespace tandem {
 
-std::string FreeAddress() {
+namespace {
+
+int FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
@@ -19,7 +23,16 @@ std::string FreeAddress() {
   EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
   EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
   close(fd);
-  return absl::StrCat("127.0.0.1:", ntohs(address.sin_port));
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
+
+std::string FreeAddress() {
+  static std::set<int>& given = *new std::set<int>;  // which the system may find free again
+  int port = FreePort();
+  while (!given.insert(port).second) port = FreePort();
+  return absl::StrCat("127.0.0.1:", port);
 }
 
 }  // namespace tandem

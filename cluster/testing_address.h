@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// A port of loopback that nobody listens at, "127.0.0.1:PORT".
+// A port of loopback that nobody listens at, "127.0.0.1:PORT"; another with each call.
 std::string FreeAddress();
 
 }  // namespace tandem
