@@ -265,6 +265,24 @@ TEST(Evaluate, SumsThatAreNoneAreErrors) {
        },
        "take CrossReplicaSum of it"},
       {[=](const Features& f) {
+         return Metric{.sums = {{"largest", Cast(ReduceMax(f["value"]), DType::kFloat64)}}, .result = zero};
+       },
+       "the max over the rows of a batch: the values of all batches are added up, and this sum depends on how large "
+       "they are; give sums over rows, such as ReduceSum(x, {0}), and let Metric::result divide them"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"least", -Reshape(ReduceMin(f["value"], {0}), {1})}}, .result = zero};
+       },
+       "the min over the rows of a batch"},
+      {[=](const Features& f) {
+         Tensor pairs = Concat({Reshape(f["value"], {kBatch, 1}), Reshape(f["value"], {kBatch, 1})}, 1);
+         return Metric{.sums = {{"mean", Cast(ReduceMean(pairs), DType::kFloat64)}}, .result = zero};
+       },
+       "the mean over the rows of a batch"},
+      {[=](const Features& f) {
+         return Metric{.sums = {{"mean", ReduceMean(Cast(f["value"], DType::kFloat64))}}, .result = zero};
+       },
+       "the mean over the rows of a batch"},
+      {[=](const Features& f) {
          return Metric{.sums = {{"all", Tensor()}}, .result = zero};
        },
        "is an empty Tensor"},

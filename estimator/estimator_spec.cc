@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "estimator/metric_accumulator.h"
+#include "graph/batch_statistic.h"
 #include "graph/ops.h"
 
 namespace tandem {
@@ -81,6 +82,12 @@ absl::Status CheckSum(const Tensor& tensor, absl::string_view what, const Estima
   }
   if (graph.VariesByReplica(tensor)) {
     return invalid("which every replica computes from its own rows; take CrossReplicaSum of it");
+  }
+  if (const std::string statistic = BatchStatistic(tensor); !statistic.empty()) {
+    return invalid(absl::StrCat("the ", statistic,
+                                " over the rows of a batch: the values of all batches are added up, ",
+                                "and this sum depends on how large they are; give sums over rows, such as "
+                                "ReduceSum(x, {0}), and let Metric::result divide them"));
   }
   return absl::OkStatus();
 }

@@ -45,7 +45,8 @@ struct Metric {
   Tensor total;
   Tensor count;
   // With it: its state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of large
-  // batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}).
+  // batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}); its mean or largest value is
+  // refused, since those of batches do not add up.
   std::map<std::string, Tensor> sums = {};
   // Called once, on the host, after the last batch.
   MetricResult result = nullptr;

@@ -60,6 +60,7 @@ class Tensor {
  private:
   friend class GraphBuilder;
   friend Tensor SoftmaxLogits(const Tensor& probabilities);
+  friend std::string BatchStatistic(const Tensor& x);
   friend struct IndexRange IndexRangeOf(const Tensor& indices);
   Tensor(std::shared_ptr<const internal::TensorOrigin> origin, void* value)
       : origin_(std::move(origin)), value_(value) {}

@@ -1,0 +1,41 @@
+#include "graph/batch_statistic.h"
+
+#include "graph/ir/binary.h"
+#include "graph/ir/reduce.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/state.h"
+#include "graph/ir/unary.h"
+
+namespace tandem {
+namespace {
+
+// The number of examples of the batch, perhaps times that of an example's elements: what ReduceMean divides by.
+bool IsCount(mlir::Value value) {
+  while (mlir::Operation* op = value.getDefiningOp()) {
+    if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return scalar.getName() == "example_count";
+    if (!mlir::isa<td::CastOp, td::MulOp>(op)) return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string BatchStatistic(const Tensor& x) {
+  if (!x.ok()) return "";
+  auto value = mlir::Value::getFromOpaquePointer(x.value_);
+  while (mlir::Operation* op = value.getDefiningOp()) {
+    if (auto quotient = mlir::dyn_cast<td::DivOp>(op)) return IsCount(quotient.getRhs()) ? "mean" : "";
+    if (auto reduce = mlir::dyn_cast<td::ReduceOp>(op)) {
+      if (reduce.getKind() == td::ReduceKind::kSum) return "";
+      const bool over_batch = td::IsBatched(reduce.getInput().getType()) && !td::IsBatched(reduce.getType());
+      if (over_batch) return td::stringifyReduceKind(reduce.getKind()).str();
+    } else if (!mlir::isa<td::CastOp, td::ReshapeOp, td::NegOp>(op)) {
+      return "";
+    }
+    value = op->getOperand(0);
+  }
+  return "";
+}
+
+}  // namespace tandem
