@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "cluster/clock.h"
 #include "cluster/handshake.h"
+#include "cluster/x509.h"
 
 namespace tandem {
 namespace {
@@ -20,6 +21,7 @@ bool IsSocketFile(absl::string_view target) { return absl::StartsWith(target, "u
 }  // namespace
 
 absl::StatusOr<Credentials> Credentials::Make(const std::optional<TlsFiles>& files) {
+  KeepOpenssl();
   Credentials credentials;
   if (!files.has_value()) return credentials;
   TD_ASSIGN_OR_RETURN(TlsMaterial material, ReadTlsFiles(*files));

@@ -45,6 +45,8 @@ int NoPassphrase(char*, int, int, void*) { return -1; }
 
 }  // namespace
 
+void KeepOpenssl() { OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr); }
+
 std::vector<X509Ptr> CertificatesOf(absl::string_view pem) {
   const BioPtr bio = Reading(pem);
   std::vector<X509Ptr> certificates;

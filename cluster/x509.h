@@ -27,6 +27,10 @@ using StorePtr = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
+// Keeps OpenSSL's memory until the process has ended. Otherwise it is freed when main returns, while threads of gRPC
+// may still be in a handshake. To be called before all else of OpenSSL and gRPC.
+void KeepOpenssl();
+
 // The certificates of a PEM file; none where one of them is damaged, or something else follows.
 std::vector<X509Ptr> CertificatesOf(absl::string_view pem);
 // Null where it is none, or has a passphrase.
