@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 
 namespace tandem {
-
 namespace {
 
 int FreePort() {

@@ -62,8 +62,10 @@ std::vector<int> UsesIn(const std::string& checkpoint, const std::string& dir, c
 // How often the values of the last checkpoint were trained with each example. All checkpoints hold whole updates. A
 // kill may come before the file that names the last one, from which a job goes on all the same.
 std::vector<int> Uses(const std::string& dir) {
+  const std::vector<std::string> names = CheckpointNames(dir);
+  EXPECT_FALSE(names.empty()) << dir;
   std::vector<int> last;
-  for (const std::string& name : CheckpointNames(dir)) {
+  for (const std::string& name : names) {
     last = UsesIn(dir + "/" + name, dir, "a");
     EXPECT_EQ(last, UsesIn(dir + "/" + name, dir, "b")) << name;
   }
