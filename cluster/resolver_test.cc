@@ -147,6 +147,7 @@ std::vector<Bad> BadTfConfigs() {
       {R"({'cluster': {}})", "is no JSON from byte 1 on"},
       {"\x01", "is no JSON from byte 0 on: \"\\x01\""},
       {"\"\xff\"", "is no JSON from byte 1 on"},
+      {std::string(200000, '[') + std::string(200000, ']'), "nests deeper than 64 lists and objects"},
       {"[]", "is []; it must be an object with the keys cluster and task"},
       {"null", "is null; it must be an object"},
       {"\"cluster\"", "is \"cluster\"; it must be an object"},

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/nearest_name.h"
 #include "base/printable.h"
@@ -75,6 +76,10 @@ class Parser {
       }
       return true;
     };
+    if (JsonIsTooDeep(text)) {
+      Bad("", absl::StrCat("nests deeper than ", kMaxJsonDepth, " lists and objects"));
+      return std::nullopt;
+    }
     try {
       json config = json::parse(text.begin(), text.end(), look);
       return config;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -82,7 +83,7 @@ std::string BestRecords::ToJson() const {
 absl::StatusOr<BestRecords> BestRecords::FromJson(absl::string_view text) {
   BestRecords result;
   if (text.empty()) return result;
-  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return absl::DataLossError("the best-metric record is not a JSON object");
   for (const auto& [name, record] : json.items()) {
     TD_ASSIGN_OR_RETURN(result.records_[name], RecordFrom(record));

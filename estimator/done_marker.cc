@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -24,7 +25,7 @@ absl::StatusOr<std::optional<DoneMarker>> ReadDoneMarker(Env* env, const std::st
   absl::StatusOr<std::string> text = env->ReadFile(path);
   if (absl::IsNotFound(text.status())) return std::nullopt;
   TD_RETURN_IF_ERROR(text.status());
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(*text);
   if (!json.is_object() || !json.contains("final_step") || !json["final_step"].is_number_integer() ||
       !json.contains("reason") || !json["reason"].is_string()) {
     return absl::DataLossError(absl::StrCat(path, ": not a marker that training wrote; delete it"));

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -38,7 +39,7 @@ struct Line {
 
 // Nothing for a line that does not parse.
 std::optional<Line> ParseLine(absl::string_view text) {
-  nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return std::nullopt;
   nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
   // A metric may have this name.

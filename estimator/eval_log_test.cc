@@ -32,6 +32,20 @@ TEST(EvalLog, FindsTheLastResultOfAStep) {
   EXPECT_EQ((**FindEvalResult(env, dir, 30))["loss"], 4);
 }
 
+// A value that nests so deeply ends a program that copies it.
+TEST(EvalLog, PassesOverALineThatNestsDeeply) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/deep/eval";
+  ASSERT_TRUE(env->CreateDirs(dir).ok());
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  for (const std::string& line :
+       {"{\"global_step\":30,\"a\":" + deep + "}", "{\"evaluation_of\":" + deep + "}", deep}) {
+    ASSERT_TRUE(env->WriteFile(dir + "/metrics.jsonl", {line, "\n{\"loss\":4,\"global_step\":30}\n"}).ok());
+    EXPECT_EQ((**FindEvalResult(env, dir, 30))["loss"], 4);
+    EXPECT_EQ(ReadEvalHistory(env, dir)->results.size(), 1);
+  }
+}
+
 TEST(EvalLog, TellsWhatAnEvaluationWasOf) {
   Env* env = Env::Default();
   const std::string dir = ::testing::TempDir() + "/scopes/eval";

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -97,7 +98,7 @@ std::string EvalResult::ToJson() const {
 }
 
 absl::StatusOr<EvalResult> EvalResult::FromJson(absl::string_view text) {
-  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return absl::DataLossError("not a JSON object");
   EvalResult result;
   for (const auto& [name, value] : json.items()) {

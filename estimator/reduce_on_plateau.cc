@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_parse.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 
@@ -58,7 +59,7 @@ std::string PlateauState::ToJson() const {
 absl::StatusOr<PlateauState> PlateauState::FromJson(absl::string_view text) {
   PlateauState state;
   if (text.empty()) return state;
-  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(text);
   const auto integer = [&](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
   if (!json.is_object() || !integer("wait") || !integer("cooldown") || !integer("seen") || !json.contains("due") ||
       !json["due"].is_boolean() || (json.contains("best") && !json["best"].is_number())) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
+#include "base/json_parse.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/step_scalars.h"
@@ -74,7 +75,7 @@ std::string StepScalarSettings::ToJson() const {
 absl::Status StepScalarSettings::Restore(absl::string_view text) {
   values_.clear();
   if (text.empty()) return absl::OkStatus();
-  const nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return absl::DataLossError("the numbers that were set between steps are no JSON object");
   for (const auto& [name, value] : json.items()) {
     if (!value.is_number()) return absl::DataLossError(absl::StrCat("the step's ", name, " is no number"));

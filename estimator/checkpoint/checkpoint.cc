@@ -1,6 +1,7 @@
 #include "estimator/checkpoint/checkpoint.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/file_checksum.h"
 #include "estimator/checkpoint/json_text.h"
@@ -55,7 +56,7 @@ absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data) 
 absl::Status ReadCheckpointState(Env* env, const std::string& dir, CheckpointData* data) {
   std::string path = JoinPath(dir, kStateName);
   TD_ASSIGN_OR_RETURN(std::string text, env->ReadFile(path));
-  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  auto json = ParseJson(text);
   if (!json.is_object() || !json.contains("global_step") || !json["global_step"].is_number_unsigned() ||
       !json.contains("seed") || !json["seed"].is_number_unsigned() || !json.contains("extra") ||
       !json["extra"].is_object()) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -11,7 +12,7 @@ absl::StatusOr<KeptByHours::Content> KeptByHours::Read() const {
   const absl::StatusOr<std::string> text = env_->ReadFile(path_);
   if (absl::IsNotFound(text.status())) return Content();
   TD_RETURN_IF_ERROR(text.status());
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseJson(*text);
   bool good = json.is_object() && json.contains("since") && json["since"].is_number() && json.contains("steps") &&
               json["steps"].is_array();
   Content content;

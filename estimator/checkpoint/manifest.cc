@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/file_checksum.h"
 #include "nlohmann/json.hpp"
@@ -61,7 +62,7 @@ std::string Manifest::Text() const {
 }
 
 absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::string& path) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return Damaged(path, "is not a JSON object");
   if (!json.contains("format") || json["format"] != kFormat) {
     return Damaged(path, absl::StrCat("\"format\" is not \"", kFormat, "\": damaged, or written by another version"));

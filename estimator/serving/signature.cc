@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/crc32c.h"
+#include "base/json_parse.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/file_checksum.h"
@@ -134,7 +135,7 @@ absl::StatusOr<ModelSignature> ParseSignature(const std::string& text, const std
   if (text.size() < seal || text.substr(text.size() - seal) != SealOf(text.substr(0, text.size() - seal))) {
     return Damaged(path, "its bytes have changed: they do not match its own checksum");
   }
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = ParseJson(text);
   if (!json.is_object() || !json.contains("format") || json["format"] != kFormat) {
     return Damaged(path, absl::StrCat("\"format\" is not \"", kFormat, "\": written by another version"));
   }

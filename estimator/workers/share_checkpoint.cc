@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/status_macros.h"
 
@@ -34,7 +35,7 @@ TensorMap TensorsOf(const Json& table) {
 absl::StatusOr<CheckpointData> FromHeader(const std::string& text) {
   // The parser's exceptions are for what is not of this program's making.
   try {
-    const Json header = Json::parse(text);
+    const auto header = ParseJson(text);
     CheckpointData data;
     data.global_step = header.at("global_step").get<int64_t>();
     data.seed = header.at("seed").get<uint64_t>();

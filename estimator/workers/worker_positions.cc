@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/json_parse.h"
 #include "base/json_string.h"
 
 namespace tandem {
@@ -41,7 +42,7 @@ absl::StatusOr<std::optional<WorkerPositions>> WorkerPositions::FromText(absl::s
   if (!positions.shared && !BeginsWith(text, kOwn)) return std::nullopt;
   const absl::Status damaged =
       absl::DataLossError("the positions of the workers' inputs cannot be read; take an earlier checkpoint");
-  const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseJson(text);
   const char* const key = positions.shared ? kShared : kOwn;
   if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return damaged;
   for (const auto& entry : json[key]) {

@@ -581,8 +581,9 @@ TEST_F(LibraryCallsTest, FailuresAreStatuses) {
 
 TEST_F(LibraryCallsTest, DamagedChoicesAreErrors) {
   MakeRunner();
+  const std::string deep = "{\"version\": " + std::string(200000, '[') + std::string(200000, ']') + "}";
   for (const char* text : {"", "[]", "{}", "{\"version\": 2, \"choices\": {}}", "{\"version\": 1, \"choices\": []}",
-                           "{\"version\": 1, \"choices\": {\"a\": 1}}", "{\"version\": 1, \"choices\""}) {
+                           "{\"version\": 1, \"choices\": {\"a\": 1}}", "{\"version\": 1, \"choices\"", deep.c_str()}) {
     EXPECT_EQ(PlanChoices::FromJson(text).status().code(), absl::StatusCode::kDataLoss) << text;
   }
   // Keys tell apart all that decides about the computation.

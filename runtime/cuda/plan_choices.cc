@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "runtime/library_call.h"
@@ -10,7 +11,7 @@
 namespace tandem {
 
 absl::StatusOr<PlanChoices> PlanChoices::FromJson(absl::string_view text) {
-  const auto json = nlohmann::json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseJson(text);
   if (!json.is_object() || json.value("version", nlohmann::json()) != 1 || !json.contains("choices") ||
       !json["choices"].is_object()) {
     return absl::DataLossError("this is no table of measured plans (a JSON object with \"version\": 1)");

@@ -93,6 +93,13 @@ def kinds_of_commands():
     equal(found("command_kinds", tree), ["runtime/run.cc:2: if (command.body.type == fb::CommandBody::Copy) {"])
 
 
+def json_of_others():
+    text = "\nconst auto json = nlohmann::json::parse(text);\n"
+    tree = {"tools/a.cc": text, "data/a_test.cc": text, "cluster/a.cc": "if (JsonIsTooDeep(text)) return;" + text,
+            "base/json_parse.cc": text}
+    equal(found("json_of_others", tree), ["tools/a.cc:2: " + text.strip()])
+
+
 def public_packages():
     tree = {"passes/BUILD": 'package(default_visibility = ["//visibility:public"])', "base/BUILD": "//visibility:public"}
     equal(found("visibility", tree), ["passes/BUILD:1: public"])
@@ -110,4 +117,4 @@ def walls():
 xunit.run("presubmit", [(f.__name__, f) for f in (
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
-    kinds_of_commands, public_packages, walls)])
+    kinds_of_commands, json_of_others, public_packages, walls)])

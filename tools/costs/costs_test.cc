@@ -179,6 +179,11 @@ TEST(Costs, OtherFilesAreErrors) {
     ASSERT_TRUE(Env::Default()->WriteFile(file, {text}).ok());
     EXPECT_EQ(ExitCodeFor(ReadProfile(file, *executable).status()), 65) << text;
   }
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  for (const char* key : {"\"programs\"", "\"threads\":1,\"other\""}) {
+    ASSERT_TRUE(Env::Default()->WriteFile(file, {"{\"traceEvents\":[],\"otherData\":{", key, ":", deep, "}}"}).ok());
+    EXPECT_EQ(ExitCodeFor(ReadProfile(file, *executable).status()), 65) << key;
+  }
   const char kOther[] = R"({"traceEvents":[],"otherData":{"threads":1,"programs":{"train":"another"}}})";
   ASSERT_TRUE(Env::Default()->WriteFile(file, {kOther}).ok());
   const absl::Status other = ReadProfile(file, *executable).status();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/status_macros.h"
 #include "tools/costs/measurement.h"
@@ -46,7 +47,7 @@ double Span(const CommandTrace& trace) {
 
 absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable) {
   TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(file));
-  const Json trace = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json trace = ParseJson(text);
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array() ||
       !trace.contains("otherData") || !trace["otherData"].is_object()) {
     return Damaged(file, "no Chrome trace of a Tandem program");

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "tools/plot/event_file.h"
 
@@ -87,7 +88,7 @@ void ReadResults(Env* env, const std::string& path, Points* points, std::vector<
   for (absl::string_view line : absl::StrSplit(*text, '\n')) {
     ++number;
     if (line.empty()) continue;
-    const nlohmann::json json = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    const nlohmann::json json = ParseJson(line);
     const auto step = json.is_object() ? json.find("global_step") : json.end();
     if (!json.is_object() || step == json.end() || !step->is_number_integer()) {
       if (line.end() == text->data() + text->size()) break;  // cut
