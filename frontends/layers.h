@@ -160,7 +160,7 @@ struct EmbeddingOptions {
 };
 // Rows of the variable "embeddings" by int32 or int64 index: [b, ...] -> [b, ..., output_dim], float32. An index
 // outside of [0, input_dim) in an input of the model ends the run with an error that names it, as TensorFlow does;
-// where indices are computed, nothing checks them, and they take the nearest row.
+// a computed one gives a row of NaN, so that a training stops at the first such step and names this layer.
 Tensor Embedding(const Tensor& indices, const EmbeddingOptions& options,
                  SourceLocation loc = SourceLocation::Current());
 

@@ -66,14 +66,23 @@ llvm::LogicalResult GatherOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange
 Value GatherOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
   mlir::OpBuilder& b = c.builder();
   int64_t n = TypeOf(getIndices()).getRank();
+  const int64_t rows = TypeOf(getParams()).getDimSize(0);
   Value k = c.Operand(1, indices.take_front(n));
   Value row = b.create<arith::IndexCastOp>(c.loc(), b.getIndexType(), k);
-  Value last = b.create<arith::ConstantIndexOp>(c.loc(), TypeOf(getParams()).getDimSize(0) - 1);
+  Value last = b.create<arith::ConstantIndexOp>(c.loc(), rows - 1);
   row = b.create<arith::MaxSIOp>(c.loc(), row, Value(b.create<arith::ConstantIndexOp>(c.loc(), 0)));
   row = b.create<arith::MinSIOp>(c.loc(), row, last);
   llvm::SmallVector<Value> at = {row};
   llvm::append_range(at, indices.drop_front(n));
-  return c.Operand(0, at);
+  Value element = c.Operand(0, at);
+  auto type = mlir::dyn_cast<mlir::FloatType>(element.getType());
+  if (!type) return element;
+  // As unsigned numbers, negative ones are the largest.
+  const auto bits = llvm::cast<mlir::IntegerType>(k.getType()).getWidth();
+  Value end = b.create<arith::ConstantIntOp>(c.loc(), std::min(rows, llvm::maxIntN(bits)), k.getType());
+  Value inside = b.create<arith::CmpIOp>(c.loc(), arith::CmpIPredicate::ult, k, end);
+  Value none = b.create<arith::ConstantFloatOp>(c.loc(), llvm::APFloat::getQNaN(type.getFloatSemantics()), type);
+  return b.create<arith::SelectOp>(c.loc(), inside, element, none);
 }
 
 llvm::LogicalResult ScatterAddOp::verify() {

@@ -7,8 +7,9 @@ def Td_GatherOp : Td_Op<"gather", [
     DeclareOpInterfaceMethods<Td_ElementalOp>]> {
   let summary = "rows of `params` by index";
   let description = [{
-    Element [i..., j...] is params[indices[i...], j...]. An index out of range takes the nearest row in generated code;
-    the interpreter reports it, and so does the estimator for indices that are an input.
+    Element [i..., j...] is params[indices[i...], j...]. For an index out of range it is NaN in generated code, so that
+    the finite check finds the op; of integers it is the nearest row's. The interpreter reports such an index, and so
+    does the estimator for indices that are an input.
     ```mlir
     %e = td.gather %table, %ids : (tensor<1000x16xf32>, tensor<?x7xi64>) -> tensor<?x7x16xf32>
     ```

@@ -1,5 +1,6 @@
 // A step whose loss or gradients are not finite changes nothing and names the op.
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -143,6 +144,69 @@ TEST(NonFinite, ALabelOfNoClassStopsTheStep) {
       absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
       ASSERT_TRUE(named.ok()) << named.status();
       EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+    }
+  }
+}
+
+// Indices that the model computes are not looked at before the step: a row that is not there is NaN.
+TEST(NonFinite, AComputedIndexOutsideOfATableStopsTheStep) {
+  using Index = std::function<Tensor(GraphBuilder&)>;
+  const Index indices[] = {
+      [](GraphBuilder& g) {
+        return Slice(g.Input("id", DType::kInt64, {kBatch, 2}), {0, 1}, {-1, 1});
+      },
+      [](GraphBuilder& g) {
+        return g.Input("id", DType::kInt32, {kBatch, 2}) + 1 - 1;
+      },
+      [](GraphBuilder& g) {
+        return Cast(g.Input("id", DType::kFloat32, {kBatch, 2}), DType::kInt32);
+      },
+  };
+  for (const Index& index : indices) {
+    int line = 0;
+    auto rows_of = [&](GraphBuilder& g) {
+      const Tensor id = index(g);
+      line = __LINE__ + 1;
+      Tensor rows = layers::Embedding(id, {.input_dim = 5, .output_dim = 3});
+      return layers::Dense(ReduceMean(rows, {1}), {.units = 2});
+    };
+    BuildFn build = [&](GraphBuilder& g) {
+      Tensor loss = ReduceMean(Square(rows_of(g) - 1.0));
+      g.Output("loss", loss);
+      optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+    };
+    BuildFn evaluate = [&](GraphBuilder& g) { g.Output("rows", rows_of(g)); };
+    for (int devices : {1, 2}) {
+      Options options{.devices = devices, .batch = 8, .ranges = {{"id", {0, 5}}}};
+      absl::StatusOr<Program> program = Prepare(build, options);
+      ASSERT_TRUE(program.ok()) << program.status();
+      absl::StatusOr<Program> evaluation = Prepare(evaluate, options);
+      ASSERT_TRUE(evaluation.ok()) << evaluation.status();
+      const std::vector<int64_t> rows(devices, 8);
+      TensorMap batch = RandomInputs(*program->executable, 8 * devices, options, 0);
+      ASSERT_TRUE(program->Run(Deal(*program, batch, rows, 0)).value().finite);
+      const TensorMap before = program->Values();
+      for (int wrong : {-1, 5, -2147483647}) {
+        TensorMap bad = batch;
+        HostTensor& id = bad["id"] = batch["id"].Clone();
+        if (id.dtype() == DType::kInt64) id.data<int64_t>()[11] = wrong;
+        if (id.dtype() == DType::kInt32) id.data<int32_t>()[11] = wrong;
+        if (id.dtype() == DType::kFloat32) id.data<float>()[11] = static_cast<float>(wrong);
+        absl::StatusOr<StepResult> result = program->Run(Deal(*program, bad, rows, 1));
+        ASSERT_TRUE(result.ok()) << result.status();
+        EXPECT_FALSE(result->finite);
+        absl::StatusOr<StepResult> evaluated = evaluation->Run(Deal(*evaluation, bad, rows, 1));
+        ASSERT_TRUE(evaluated.ok()) << evaluated.status();
+        const HostTensor& outputs = evaluated->outputs[0];
+        ASSERT_EQ(outputs.num_elements(), 16 * devices);
+        for (int64_t i = 0; i < outputs.num_elements(); ++i) {
+          EXPECT_EQ(std::isnan(outputs.data<float>()[i]), i / 2 == 5) << i;
+        }
+        for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+        absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
+        ASSERT_TRUE(named.ok()) << named.status();
+        EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+      }
     }
   }
 }
