@@ -148,6 +148,7 @@ std::vector<Bad> BadTfConfigs() {
       {"\x01", "is no JSON from byte 0 on: \"\\x01\""},
       {"\"\xff\"", "is no JSON from byte 1 on"},
       {std::string(200000, '[') + std::string(200000, ']'), "nests deeper than 64 lists and objects"},
+      {R"({"task": {"type": "worker", "index": 1e999}})", "has a number that is too large"},
       {"[]", "is []; it must be an object with the keys cluster and task"},
       {"null", "is null; it must be an object"},
       {"\"cluster\"", "is \"cluster\"; it must be an object"},

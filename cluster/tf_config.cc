@@ -87,6 +87,9 @@ class Parser {
       const size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
       Bad("", absl::StrCat("is no JSON from byte ", at, " on: \"", PrintableLine(text.substr(at, 20)), "\""));
       return std::nullopt;
+    } catch (const json::out_of_range&) {  // of the parser's errors the only other one
+      Bad("", "has a number that is too large");
+      return std::nullopt;
     }
   }
 
