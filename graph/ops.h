@@ -87,8 +87,8 @@ Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vect
 Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0,
            TD_LOC);
 Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
-// Rows of `params` ([n, ...]) by integer `indices`: shape indices.shape + params.shape[1:]. Of an index outside of [0, n)
-// that is computed: NaN, and the nearest row where `params` are integers.
+// Rows of `params` ([n, ...]) by integer `indices`: shape indices.shape + params.shape[1:]. A computed index that is
+// not in [0, n) gives NaN, and the nearest row where `params` are integers.
 Tensor Gather(const Tensor& params, const Tensor& indices, TD_LOC);
 Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype = DType::kFloat32, TD_LOC);
 Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, TD_LOC);
