@@ -174,6 +174,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
         "as TFRecord or ListFiles) inside of input_fn, or use AutoShard::kBatch or kOff"));
   }
   files.reset();
+  TD_RETURN_IF_ERROR(Annotate(params_.status(), where));
   const Dataset& dataset = *made;
   absl::StatusOr<std::unique_ptr<BatchDealer>> dealer = BatchDealer::Create(dataset, share);
   TD_RETURN_IF_ERROR(Annotate(dealer.status(), where));
@@ -194,6 +195,11 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   }
   prepared.program = program.get();
   return prepared;
+}
+
+absl::Status Estimator::Impl::CheckParams(const ModeProgram& program) const {
+  TD_RETURN_IF_ERROR(params_.status());
+  return program.params_status();
 }
 
 absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch) {
@@ -236,6 +242,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
+  TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   std::vector<std::string> devices = Strategy(mode).devices;
   // Several workers run the program that one with all the devices would run.
   if (prepared.replicas != Strategy(mode).num_replicas()) {

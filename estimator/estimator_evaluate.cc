@@ -139,14 +139,16 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   loop.fetchable = prepared.program->runner().output_names();
   loop.max_rounds = options.steps.value_or(-1);
   int64_t rounds = 0;
-  loop.on_step = [&](const RunValues& values) {
+  loop.on_step = [&](const RunValues& values) -> absl::Status {
     LogEvaluationProgress(++rounds, options.steps);
+    TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
     return metrics.Add(values);
   };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   MeetBetweenSteps(prepared, &loop);
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), prepared.source(), hooks, loop, resident_.step_counter()));
+  TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   TD_RETURN_IF_ERROR(SignalErrorOf(result, " during an evaluation"));
   if (metrics.examples() == 0) {
     return absl::InvalidArgumentError(
@@ -221,9 +223,11 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   loop.tracer = tracer_.get();
   loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
+  loop.on_step = [&](const RunValues&) { return CheckParams(*prepared.program); };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
+  TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during a prediction");
   return TakeTraceStatus(result.trace);
 }

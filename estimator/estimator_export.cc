@@ -79,6 +79,7 @@ absl::StatusOr<Estimator::Impl::ServingShape> Estimator::Impl::ShapeOf(const Ser
     const absl::StatusOr<Dataset> made = CallUserCode([&] { return serving_input.input_fn(context); });
     TD_RETURN_IF_ERROR(Annotate(made.status(), "ServingInput.input_fn: "));
     TD_RETURN_IF_ERROR(Annotate(made->status(), "ServingInput.input_fn: "));
+    TD_RETURN_IF_ERROR(Annotate(params_.status(), "ServingInput.input_fn: "));
     if (made->batch_size() <= 0) {
       return absl::InvalidArgumentError("ServingInput.input_fn: the dataset has no batches; end it with Batch(n)");
     }

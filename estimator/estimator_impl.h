@@ -133,6 +133,9 @@ class Estimator::Impl {
     absl::Status RestorePosition(absl::string_view position) const;
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
+  // What input_fn, hooks and functions of the pipeline, which have copies of the params, or those of model_fn have
+  // asked of them as another kind than it is: they went on with a default.
+  absl::Status CheckParams(const ModeProgram& program) const;
   // Begin of all hooks, then compilation with what they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
   // How a program is compiled for these devices, with `batch` rows each.

@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/test_models.h"
+#include "estimator/train_and_evaluate.h"
 
 namespace tandem {
 namespace {
@@ -158,6 +159,131 @@ TEST(Model, ParamsOfAnotherKindAreAnError) {
   }
   // Evaluation does not ask for it.
   EXPECT_TRUE(estimator.Evaluate(LineInput(8, 8, 1)).ok());
+}
+
+// Its message, without what stands in front of it, or "OK".
+std::string ParamsError(const absl::Status& status) {
+  const size_t begin = status.message().find("Params: ");
+  return begin == absl::string_view::npos ? status.ToString() : std::string(status.message().substr(begin));
+}
+
+std::string AsksForAnInteger(int line) {
+  return absl::StrCat("Params: \"batch\" is the string \"64\", and estimator/", kFile, line,
+                      " asks for an integer; give it as that kind");
+}
+
+TEST(Model, ParamsOfAnotherKindInInputFnAreAnErrorBeforeAStepIsMade) {
+  const Params params = {{"batch", "64"}};
+  for (const char* call : {"train", "evaluate", "predict", "predictor", "export"}) {
+    int line = 0;
+    const Params own = params.WithoutErrors();
+    const InputFn input = [&line, own](const InputContext&) -> absl::StatusOr<Dataset> {
+      line = __LINE__ + 1;
+      return LinePoints(64).Batch(own.Int("batch", 8));
+    };
+    Estimator estimator(LineModel, Config(ModelDir(call)), own);
+    const std::string what = call;
+    absl::Status status;
+    auto hook = std::make_shared<StepHook>();
+    if (what == "train") status = estimator.Train(input, {.hooks = {hook}});
+    if (what == "evaluate") status = estimator.Evaluate(input, {.hooks = {hook}}).status();
+    if (what == "predict") {
+      status = estimator.Predict(input, [](const Prediction&) { return true; }, {.hooks = {hook}});
+    }
+    if (what == "predictor") {
+      own.Int("batch", 8), line = __LINE__;  // a program's own mistake between two calls
+      status = estimator.MakePredictor({{"x", DType::kFloat32, {kBatch, 2}}}).status();
+    }
+    if (what == "export") {
+      ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+      status = estimator.ExportModel(ModelDir("exports"), {.input_fn = input}).status();
+    }
+    EXPECT_EQ(ParamsError(status), AsksForAnInteger(line)) << call;
+    EXPECT_EQ(hook->calls, 0) << call;
+  }
+}
+
+TEST(Model, ParamsOfAnotherKindInTrainAndEvaluatesInputAreAnError) {
+  int line = 0;
+  const Params params = {{"batch", "64"}};
+  const InputFn input = [&line, params](const InputContext&) -> absl::StatusOr<Dataset> {
+    line = __LINE__ + 1;
+    return LinePoints(64).Batch(params.Int("batch", 8));
+  };
+  Estimator estimator(LineModel, Config(ModelDir()), params);
+  const auto result = TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = 2}, {.input_fn = input});
+  EXPECT_EQ(ParamsError(result.status()), AsksForAnInteger(line));
+}
+
+// Asks in one of its calls.
+class AskingHook : public SessionRunHook {
+ public:
+  AskingHook(const Params& params, std::string when) : params_(params), when_(std::move(when)) {}
+  std::string name() const override { return "AskingHook"; }
+  absl::Status Begin(HookContext&) override { return Ask("Begin"); }
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    ++steps;
+    return Ask("AfterRun");
+  }
+  absl::Status End(RunContext&) override { return Ask("End"); }
+  static constexpr int kLine = __LINE__ + 5;
+  int steps = 0;
+
+ private:
+  absl::Status Ask(const std::string& when) {
+    if (when == when_) params_.Int("batch", 8);
+    return absl::OkStatus();
+  }
+
+  const Params params_;
+  const std::string when_;
+};
+
+TEST(Model, ParamsOfAnotherKindInAHookAreAnError) {
+  for (const bool of_model : {false, true}) {
+    for (const auto& [when, steps] : {std::pair("Begin", 0), std::pair("AfterRun", 1), std::pair("End", 5)}) {
+      for (const std::string call : {"train", "evaluate", "predict"}) {
+        SCOPED_TRACE(absl::StrCat(call, ", ", when, of_model ? ", of model_fn" : ""));
+        const Params params = {{"batch", "64"}};
+        auto hook = std::make_shared<AskingHook>(params, when);
+        HookList hooks;
+        if (!of_model) hooks.push_back(hook);
+        Estimator estimator(
+            [&](const Features& features, const Tensor& labels, Mode mode, const Params& given) {
+              EstimatorSpec spec = LineModel(features, labels, mode, given);
+              if (!of_model) return spec;
+              hook = std::make_shared<AskingHook>(given, when);
+              spec.training_hooks = spec.evaluation_hooks = spec.prediction_hooks = {hook};
+              return spec;
+            },
+            Config(ModelDir()), params);
+        const InputFn input = LineInput(40, 8, 1);
+        absl::Status status;
+        if (call == "train") status = estimator.Train(input, {.hooks = hooks});
+        if (call == "evaluate") status = estimator.Evaluate(input, {.hooks = hooks}).status();
+        if (call == "predict") {
+          status = estimator.Predict(input, [](const Prediction&) { return true; }, {.hooks = hooks});
+        }
+        EXPECT_EQ(ParamsError(status), AsksForAnInteger(AskingHook::kLine));
+        EXPECT_EQ(hook->steps, steps);
+      }
+    }
+  }
+}
+
+// The threads of a pipeline ask while others do.
+TEST(Model, ParamsOfAnotherKindInAMapAreAnError) {
+  const Params params = {{"batch", "64"}};
+  const InputFn input = [params](const InputContext&) -> absl::StatusOr<Dataset> {
+    const auto scaled = [params](const Element& element) {
+      params.Int("batch", 8);
+      return element;
+    };
+    return LinePoints(64).Map(scaled, {.num_parallel_calls = 4}).Repeat().Batch(8);
+  };
+  Estimator estimator(LineModel, Config(ModelDir()), params);
+  EXPECT_THAT(ParamsError(estimator.Train(input, {.max_steps = 3})), HasSubstr("asks for an integer"));
+  EXPECT_FALSE(estimator.last_train_result().has_value());
 }
 
 TEST(Model, ATensorOfAnEstimatorThatIsGoneIsAnError) {

@@ -410,7 +410,10 @@ LoopOptions Training::MakeLoopOptions() {
   loop.tracer = e.tracer_.get();
   loop.stall_watch = e.stall_watch_.get();
   loop.fetchable = prepared_.program->runner().output_names();
-  loop.on_step = [&e](const RunValues& values) { return values.applied ? e.resident_.StepTaken() : absl::OkStatus(); };
+  loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
+    if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
+    return e.CheckParams(*prepared_.program);
+  };
   if (e.config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
   e.MeetBetweenSteps(prepared_, &loop);
   if (e.served()) {
@@ -432,6 +435,7 @@ absl::Status Training::End() {
   Estimator::Impl& e = estimator_;
   if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(loop_->reason()));
   TD_ASSIGN_OR_RETURN(const LoopResult result, loop_->End());
+  TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));
   if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());
   TD_ASSIGN_OR_RETURN(e.iterator_state_, prepared_.SavePosition());
   const bool reached = options_.max_steps.has_value() && e.resident_.global_step() >= *options_.max_steps;

@@ -109,7 +109,9 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   TD_LOG(INFO) << "Done calling model_fn.";
   program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));
   const EstimatorSpec& spec = *program->spec_;
-  if (!asked.status().ok()) return FailedModel(asked.status());
+  for (const Params* of : {&asked, &params}) {  // a model_fn may have kept those of the Estimator
+    if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);
+  }
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
   std::set<std::string> metrics;
   for (const auto& metric : spec.metrics) metrics.insert(metric.first);

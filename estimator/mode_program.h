@@ -40,6 +40,8 @@ class ModeProgram {
                     Session::Options session);
 
   Mode mode() const { return mode_; }
+  // What model_fn, or a hook that it made, has asked of its params as another kind than it is.
+  absl::Status params_status() const { return params_.status(); }
   const EstimatorSpec& spec() const { return *spec_; }
   const std::vector<VariableSpec>& variables() const { return graph_->variables(); }
   const std::vector<ComponentSpec>& components() const { return components_; }

@@ -23,8 +23,9 @@ const Params::Value* Params::Find(absl::string_view name) const {
 }
 
 void Params::Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const {
-  if (!status_->ok()) return;
-  *status_ =
+  std::lock_guard<std::mutex> lock(error_->mutex);
+  if (!error_->status.ok()) return;
+  error_->status =
       absl::InvalidArgumentError(absl::StrCat("Params: \"", name, "\" is ", Describe(value), ", and ", location.file,
                                               ":", location.line, " asks for ", kind, "; give it as that kind"));
 }
@@ -62,9 +63,14 @@ std::string Params::String(absl::string_view name, absl::string_view otherwise, 
   return std::string(otherwise);
 }
 
+absl::Status Params::status() const {
+  std::lock_guard<std::mutex> lock(error_->mutex);
+  return error_->status;
+}
+
 Params Params::WithoutErrors() const {
   Params params = *this;
-  params.status_ = std::make_shared<absl::Status>();
+  params.error_ = std::make_shared<FirstError>();
   return params;
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -63,8 +64,9 @@ class Params {
   int worker_index() const { return placement_.worker_index; }
   void SetPlacement(const Placement& placement) { placement_ = placement; }
 
-  // The first value that was asked for as another kind than it is, with the line that did; copies made since share it.
-  const absl::Status& status() const { return *status_; }
+  // The first value that was asked for as another kind than it is, with the line that did; copies made since share it,
+  // so that input_fn, hooks and the Estimator know of each other's. Thread-safe, as asking is.
+  absl::Status status() const;
   // The same values, without the errors of before.
   Params WithoutErrors() const;
 
@@ -78,7 +80,11 @@ class Params {
 
   std::map<std::string, Value> values_;
   Placement placement_;
-  std::shared_ptr<absl::Status> status_ = std::make_shared<absl::Status>();
+  struct FirstError {
+    std::mutex mutex;
+    absl::Status status;
+  };
+  std::shared_ptr<FirstError> error_ = std::make_shared<FirstError>();
 };
 
 }  // namespace tandem
