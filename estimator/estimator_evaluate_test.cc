@@ -180,12 +180,33 @@ TEST(Evaluate, MetricsOfALargeBatchAreSummedInDouble) {
   }
 }
 
+// Batches of 8, 8, 8, 8 and 5 rows, or less where there are more replicas.
+TEST(Evaluate, AMeanOfBatchesCountsThemByTheirExamples) {
+  for (int replicas : {1, 2}) {
+    Estimator estimator(
+        [](const Features& features, const Tensor&, Mode, const Params&) {
+          Tensor value = Reshape(features["value"], {kBatch, 1});
+          Tensor means = ReduceMean(Concat({value, value * 3.0}, 1), {0});
+          Tensor weights = features.graph()->Constant(HostTensor::FromVector<float>({2}, {3, 1}));
+          return EstimatorSpec::Eval(ReduceMean(value), {{"scalar", metrics::Mean(ReduceMean(value))},
+                                                         {"vector", metrics::Mean(means)},
+                                                         {"weighted", metrics::Mean(means, weights)}});
+        },
+        Config(ModelDir(std::to_string(replicas)), replicas));
+    auto result = estimator.Evaluate(NumbersInput(37, 8));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR((*result)["scalar"], 18, 1e-5);
+    EXPECT_NEAR((*result)["vector"], 36, 1e-5);
+    EXPECT_NEAR((*result)["weighted"], 27, 1e-5);
+  }
+}
+
 TEST(Evaluate, AMetricThatIsNoScalarIsAnError) {
   for (bool total : {false, true}) {
     Estimator estimator(
         [total](const Features& features, const Tensor&, Mode, const Params&) {
-          Tensor value = features["value"], mean = ReduceMean(value);
-          return EstimatorSpec::Eval(mean, {{"odd", total ? Metric{value, mean} : Metric{mean, value}}});
+          Tensor value = features["value"], sum = ReduceSum(value);
+          return EstimatorSpec::Eval(sum, {{"odd", total ? Metric{value, sum} : Metric{sum, value}}});
         },
         Config(ModelDir()));
     const absl::Status status = estimator.Evaluate(NumbersInput(8, 4)).status();
@@ -283,6 +304,11 @@ TEST(Evaluate, SumsThatAreNoneAreErrors) {
        },
        "the mean over the rows of a batch"},
       {[=](const Features& f) {
+         Tensor pairs = Concat({Reshape(f["value"], {kBatch, 1}), Reshape(f["value"], {kBatch, 1})}, 1);
+         return Metric{.sums = {{"means", ReduceSum(ReduceMean(pairs, {0}))}}, .result = zero};
+       },
+       "the mean over the rows of a batch"},
+      {[=](const Features& f) {
          return Metric{.sums = {{"all", Tensor()}}, .result = zero};
        },
        "is an empty Tensor"},
@@ -295,6 +321,32 @@ TEST(Evaluate, SumsThatAreNoneAreErrors) {
          return Metric{.sums = {{"all", ReduceSum(f["value"])}}};
        },
        "has sums but no result"},
+      // Quotients: what is no sum over the rows of all replicas.
+      {[](const Features& f) { return Metric{.total = ReduceMax(f["value"]), .count = f.graph()->Constant(1.0f)}; },
+       "the max over the rows of a batch: the values of all batches are added up, and this sum depends on how large "
+       "they are; give sums over rows, such as ReduceSum(x, {0}), and their number of rows as count"},
+      {[](const Features& f) { return Metric{.total = ReduceSum(f["value"]), .count = ReduceMean(f["value"])}; },
+       "the count of metric \"own\" is "},
+      {[](const Features& f) {
+         Tensor mean = Reshape(BatchMoments(Reshape(f["value"], {kBatch, 1})).mean, {});
+         return Metric{.total = mean * f.graph()->StepScalar("replica_example_count", DType::kFloat32),
+                       .count = f.graph()->StepScalar("example_count", DType::kFloat32)};
+       },
+       "which every replica computes from its own rows; take CrossReplicaSum of it"},
+      {[](const Features& f) {
+         return Metric{.total = ReduceSum(f["value"]),
+                       .count = f.graph()->StepScalar("replica_example_count", DType::kFloat32)};
+       },
+       "the count of metric \"own\" is "},
+      {[](const Features& f) {
+         Tensor sum = ReduceSum(f["value"]);
+         return Metric{.total = Greater(sum, sum), .count = sum};
+       },
+       "of type bool, which sums do not fit into; Cast it to DType::kFloat64"},
+      {[](const Features& f) {
+         return metrics::Mean(BatchMoments(Reshape(f["value"], {kBatch, 1})).mean);
+       },
+       "which every replica computes from its own rows"},
   };
   for (const Case& c : cases) {
     Estimator estimator(

@@ -65,9 +65,10 @@ absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) 
   return absl::OkStatus();
 }
 
-// Whether `tensor`, a sum of a metric with a result of its own, is one that the host can add up.
-absl::Status CheckSum(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode,
-                      const GraphBuilder& graph) {
+// Whether `tensor`, a sum of a metric, is one that the host can add up. `instead`: what divides the sums of a metric
+// like it.
+absl::Status CheckSum(const Tensor& tensor, absl::string_view what, absl::string_view instead,
+                      const EstimatorSpec& spec, Mode mode, const GraphBuilder& graph) {
   TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, graph));
   auto invalid = [&](absl::string_view problem) {
     return Invalid(spec, mode, absl::StrCat(what, " is ", tensor.name(), " at ", tensor.origin(), ", ", problem));
@@ -87,7 +88,8 @@ absl::Status CheckSum(const Tensor& tensor, absl::string_view what, const Estima
     return invalid(absl::StrCat("the ", statistic,
                                 " over the rows of a batch: the values of all batches are added up, ",
                                 "and this sum depends on how large they are; give sums over rows, such as "
-                                "ReduceSum(x, {0}), and let Metric::result divide them"));
+                                "ReduceSum(x, {0}), and ",
+                                instead));
   }
   return absl::OkStatus();
 }
@@ -104,6 +106,7 @@ absl::Status AddMetric(const std::string& name, const Metric& metric, const Esti
       const std::string what = absl::StrCat("the ", half, " of metric \"", name, "\"");
       TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, *graph));
       TD_RETURN_IF_ERROR(CheckScalar(tensor, what, spec, mode));
+      TD_RETURN_IF_ERROR(CheckSum(tensor, what, "their number of rows as count", spec, mode, *graph));
       graph->Output(MetricSumName(name, half), tensor, spec.location);
     }
     return absl::OkStatus();
@@ -115,7 +118,7 @@ absl::Status AddMetric(const std::string& name, const Metric& metric, const Esti
   for (const auto& [sum, tensor] : metric.sums) {
     if (sum.empty()) return Invalid(spec, mode, absl::StrCat("a sum of metric \"", name, "\" has an empty name"));
     const std::string what = absl::StrCat("the sum \"", sum, "\" of metric \"", name, "\"");
-    TD_RETURN_IF_ERROR(CheckSum(tensor, what, spec, mode, *graph));
+    TD_RETURN_IF_ERROR(CheckSum(tensor, what, "let Metric::result divide them", spec, mode, *graph));
     graph->Output(MetricSumName(name, sum), tensor, spec.location);
   }
   return absl::OkStatus();

@@ -29,24 +29,28 @@ Tensor SumInDouble(const Tensor& x, SourceLocation loc) {
   return ReduceSum(Cast(x, DType::kFloat64, loc), {}, false, loc);
 }
 
-// Sums of float32 values of shape [b, ...] and of their weights.
+// Sums of float32 values of shape [b, ...] and of their weights. Values without the batch, which are of a batch
+// already, count as often as it has examples.
 Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& weights, SourceLocation loc) {
   GraphBuilder* graph = values.graph();
   if (!values.ok()) return {values, values};
+  const Shape shape = values.shape();
+  const bool batched = !shape.empty() && shape[0] == kBatch;
+  const Tensor examples = graph->StepScalar("example_count", DType::kFloat32, std::nullopt, loc);
   if (!weights.empty()) {
     Tensor failed;
     if (CommonGraph(op, {{"values", values}, {"weights", weights}}, loc, &failed) == nullptr) return {failed, failed};
-    Tensor w = frontends::AlignWeights(op, weights, values, loc);
-    return {SumInDouble(Mul(values, w, loc), loc), SumInDouble(w, loc)};
+    const Tensor w = frontends::AlignWeights(op, weights, values, loc);
+    const Tensor total = SumInDouble(Mul(values, w, loc), loc), count = SumInDouble(w, loc);
+    if (batched) return {total, count};
+    const Tensor times = Cast(examples, DType::kFloat64, loc);
+    return {Mul(total, times, loc), Mul(count, times, loc)};
   }
   // Without weights the count is known before the step: no reduction over the batch is needed for it.
-  Shape shape = values.shape();
-  Tensor count = graph->StepScalar("example_count", DType::kFloat32, std::nullopt, loc);
-  const bool batched = !shape.empty() && shape[0] == kBatch;
-  double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
-  if (shape.empty()) return {Mul(values, count, loc), count};
-  if (!batched) count = graph->Constant(1.0f, loc);
-  return {SumInDouble(values, loc), inner == 1 ? count : Mul(count, inner, loc)};
+  const double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
+  const Tensor count = inner == 1 ? examples : Mul(examples, inner, loc);
+  if (batched) return {SumInDouble(values, loc), count};
+  return {Mul(shape.empty() ? values : ReduceSum(values, {}, false, loc), examples, loc), count};
 }
 
 // A metric of the elements of labels and predictions: the mean of f of both.

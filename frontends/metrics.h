@@ -39,9 +39,9 @@ using MetricResult = std::function<absl::StatusOr<MetricValue>(const MetricSums&
 
 // A quotient of two sums, or anything else that follows from sums.
 struct Metric {
-  // Without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a floating-point type,
-  // summed over the global batch; those of this file are summed in float64, but for counts that are known without a
-  // sum.
+  // Without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a number type, summed over
+  // the global batch, and are checked as `sums` are; those of this file are summed in float64, but for counts that are
+  // known without a sum.
   Tensor total;
   Tensor count;
   // With it: its state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of large
@@ -88,8 +88,8 @@ Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, con
 Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                SourceLocation loc = SourceLocation::Current());
 
-// The mean of `values` ([b] or [b, ...]), weighted per example. A scalar, e.g. a mean over the batch already, is
-// weighted by the number of examples of its batch and takes no weights.
+// The mean of `values` ([b] or [b, ...]), weighted per example. Values without the batch, e.g. means over it already,
+// are weighted by the number of examples of their batch; a scalar takes no weights.
 Metric Mean(const Tensor& values, const Tensor& weights = {}, SourceLocation loc = SourceLocation::Current());
 
 // Errors of predictions: labels and predictions of the same shape, but [b] and [b, 1] go together. Means over all

@@ -13,7 +13,7 @@ namespace {
 bool IsCount(mlir::Value value) {
   while (mlir::Operation* op = value.getDefiningOp()) {
     if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return scalar.getName() == "example_count";
-    if (!mlir::isa<td::CastOp, td::MulOp>(op)) return false;
+    if (!mlir::isa<td::BroadcastOp, td::CastOp, td::MulOp>(op)) return false;
     value = op->getOperand(0);
   }
   return false;
@@ -27,10 +27,10 @@ std::string BatchStatistic(const Tensor& x) {
   while (mlir::Operation* op = value.getDefiningOp()) {
     if (auto quotient = mlir::dyn_cast<td::DivOp>(op)) return IsCount(quotient.getRhs()) ? "mean" : "";
     if (auto reduce = mlir::dyn_cast<td::ReduceOp>(op)) {
-      if (reduce.getKind() == td::ReduceKind::kSum) return "";
       const bool over_batch = td::IsBatched(reduce.getInput().getType()) && !td::IsBatched(reduce.getType());
-      if (over_batch) return td::stringifyReduceKind(reduce.getKind()).str();
-    } else if (!mlir::isa<td::CastOp, td::ReshapeOp, td::NegOp>(op)) {
+      const bool sum = reduce.getKind() == td::ReduceKind::kSum;
+      if (over_batch) return sum ? "" : td::stringifyReduceKind(reduce.getKind()).str();
+    } else if (!mlir::isa<td::BroadcastOp, td::CastOp, td::ReshapeOp, td::NegOp>(op)) {
       return "";
     }
     value = op->getOperand(0);
