@@ -180,6 +180,87 @@ TEST(Evaluate, MetricsOfALargeBatchAreSummedInDouble) {
   }
 }
 
+// Seconds since 1970, which float32 knows to 128 of them.
+TEST(Evaluate, MetricsOfLargeNumbersAreNotRoundedToFloat32) {
+  constexpr int64_t kRows = 37, kTime = 1732700000;
+  std::vector<int64_t> time, near;
+  std::vector<int32_t> time32;
+  std::vector<double> exact;
+  std::vector<float> rounded, ones(kRows, 1);
+  double sum = 0, error = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    time.push_back(kTime + 7 * i);
+    near.push_back(time.back() + i % 2);
+    time32.push_back(static_cast<int32_t>(time.back()));
+    exact.push_back(static_cast<double>(time.back()) + 0.25);
+    rounded.push_back(static_cast<float>(time.back()));
+    sum += static_cast<double>(time.back());
+    error += std::abs(static_cast<double>(time.back()) - rounded.back());
+  }
+  for (int replicas : {1, 2}) {
+    Estimator estimator(
+        [](const Features& f, const Tensor&, Mode, const Params&) {
+          Tensor single = ReduceMean(Cast(f["time"], DType::kFloat64));
+          return EstimatorSpec::Eval(
+              ReduceMean(f["ones"]),
+              {{"int64", metrics::Mean(f["time"])},
+               {"int32", metrics::Mean(f["time32"])},
+               {"float64", metrics::Mean(f["exact"])},
+               {"scalar", metrics::Mean(single)},
+               {"weighted", metrics::Mean(f["time"], f["ones"])},
+               {"by time", metrics::Mean(f["ones"], f["time"])},
+               {"absolute", metrics::MeanAbsoluteError(f["time"], f["rounded"])},
+               {"absolute64", metrics::MeanAbsoluteError(f["time"], f["exact"])},
+               {"squared", metrics::MeanSquaredError(f["exact"], Cast(f["exact"], DType::kFloat64) + 0.5)},
+               {"accuracy", metrics::Accuracy(f["near"], f["time"])},
+               {"rounded accuracy", metrics::Accuracy(Cast(f["near"], DType::kFloat64), f["rounded"])}});
+        },
+        Config(ModelDir(std::to_string(replicas)), replicas));
+    auto result = estimator.Evaluate([&](const InputContext&) -> absl::StatusOr<Dataset> {
+      return Dataset::FromTensorSlices({{"time", HostTensor::FromVector({kRows}, time)},
+                                        {"near", HostTensor::FromVector({kRows}, near)},
+                                        {"time32", HostTensor::FromVector({kRows}, time32)},
+                                        {"exact", HostTensor::FromVector({kRows}, exact)},
+                                        {"rounded", HostTensor::FromVector({kRows}, rounded)},
+                                        {"ones", HostTensor::FromVector({kRows}, ones)}})
+          .Batch(8);
+    });
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_DOUBLE_EQ((*result)["int64"], sum / kRows);
+    EXPECT_DOUBLE_EQ((*result)["int32"], sum / kRows);
+    EXPECT_DOUBLE_EQ((*result)["float64"], sum / kRows + 0.25);
+    EXPECT_DOUBLE_EQ((*result)["scalar"], sum / kRows);
+    EXPECT_DOUBLE_EQ((*result)["weighted"], sum / kRows);
+    EXPECT_DOUBLE_EQ((*result)["by time"], 1);
+    EXPECT_DOUBLE_EQ((*result)["absolute"], error / kRows);
+    EXPECT_DOUBLE_EQ((*result)["absolute64"], 0.25);
+    EXPECT_DOUBLE_EQ((*result)["squared"], 0.25);
+    EXPECT_DOUBLE_EQ((*result)["accuracy"], 19.0 / kRows);
+    EXPECT_LT((*result)["rounded accuracy"], 0.1);
+  }
+}
+
+// The loss of a batch is a float32 number, as in training; those of batches are added up in double precision.
+TEST(Evaluate, TheLossOfManyRowsIsThatInDouble) {
+  constexpr int64_t kRows = 65536;
+  std::vector<float> values;
+  double sum = 0;
+  for (int64_t i = 0; i < kRows; ++i) {
+    values.push_back(static_cast<float>((i * 2654435761u) % 1000003) / 1000003.0f);
+    sum += values.back();
+  }
+  for (int64_t batch : {int64_t{8}, int64_t{1000}, kRows}) {
+    Estimator estimator([](const Features& features, const Tensor&, Mode,
+                           const Params&) { return EstimatorSpec::Eval(ReduceMean(features["value"])); },
+                        Config(ModelDir(std::to_string(batch))));
+    auto result = estimator.Evaluate([&](const InputContext&) -> absl::StatusOr<Dataset> {
+      return Dataset::FromTensorSlices({{"value", HostTensor::FromVector({kRows}, values)}}).Batch(batch);
+    });
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_NEAR((*result)["loss"], sum / kRows, 1e-7 * sum / kRows) << batch;
+  }
+}
+
 // Batches of 8, 8, 8, 8 and 5 rows, or less where there are more replicas.
 TEST(Evaluate, AMeanOfBatchesCountsThemByTheirExamples) {
   for (int replicas : {1, 2}) {

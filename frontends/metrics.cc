@@ -24,12 +24,24 @@ namespace {
 using frontends::CommonGraph;
 using frontends::TypeString;
 
+// The type of numbers, float32 or float64, that has those of type `dtype` without rounding; int64 up to 2^53.
+DType ExactFloat(DType dtype) {
+  const bool more_digits = dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kFloat64;
+  return more_digits ? DType::kFloat64 : DType::kFloat32;
+}
+
+DType Wider(DType a, DType b) {
+  return a == DType::kFloat64 || b == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+}
+
+Tensor CastTo(DType dtype, const Tensor& x, SourceLocation loc) { return x.dtype() == dtype ? x : Cast(x, dtype, loc); }
+
 // Over a large batch a sum in float32 loses what a metric is printed with.
 Tensor SumInDouble(const Tensor& x, SourceLocation loc) {
   return ReduceSum(Cast(x, DType::kFloat64, loc), {}, false, loc);
 }
 
-// Sums of float32 values of shape [b, ...] and of their weights. Values without the batch, which are of a batch
+// Sums of floating-point values of shape [b, ...] and of their weights. Values without the batch, which are of a batch
 // already, count as often as it has examples.
 Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& weights, SourceLocation loc) {
   GraphBuilder* graph = values.graph();
@@ -40,8 +52,9 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   if (!weights.empty()) {
     Tensor failed;
     if (CommonGraph(op, {{"values", values}, {"weights", weights}}, loc, &failed) == nullptr) return {failed, failed};
-    const Tensor w = frontends::AlignWeights(op, weights, values, loc);
-    const Tensor total = SumInDouble(Mul(values, w, loc), loc), count = SumInDouble(w, loc);
+    const DType dtype = Wider(ExactFloat(values.dtype()), ExactFloat(weights.dtype()));
+    const Tensor v = CastTo(dtype, values, loc), w = frontends::AlignWeights(op, weights, v, loc);
+    const Tensor total = SumInDouble(Mul(v, w, loc), loc), count = SumInDouble(w, loc);
     if (batched) return {total, count};
     const Tensor times = Cast(examples, DType::kFloat64, loc);
     return {Mul(total, times, loc), Mul(count, times, loc)};
@@ -50,7 +63,14 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   const double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
   const Tensor count = inner == 1 ? examples : Mul(examples, inner, loc);
   if (batched) return {SumInDouble(values, loc), count};
-  return {Mul(shape.empty() ? values : ReduceSum(values, {}, false, loc), examples, loc), count};
+  const Tensor sum = shape.empty() ? CastTo(DType::kFloat64, values, loc) : SumInDouble(values, loc);
+  return {Mul(sum, Cast(examples, DType::kFloat64, loc), loc), count};
+}
+
+// float32 predictions as float64 where labels become predictions' type and would be rounded: an error is a difference.
+Tensor ExactBeside(const Tensor& labels, const Tensor& predictions, SourceLocation loc) {
+  if (!labels.ok() || !predictions.ok() || predictions.dtype() != DType::kFloat32) return predictions;
+  return CastTo(ExactFloat(labels.dtype()), predictions, loc);
 }
 
 // A metric of the elements of labels and predictions: the mean of f of both.
@@ -74,12 +94,11 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& w
   Tensor predicted = frontends::ClassNumbers("Accuracy", "predictions", predictions, loc);
   if (!actual.ok() || !predicted.ok()) return {graph->Poisoned(), graph->Poisoned()};
   if (actual.dtype() != predicted.dtype()) {
-    // int64 holds every class number of the other integer types; next to a float label the prediction becomes one.
-    const DType common = frontends::IsFloat(actual.dtype())      ? actual.dtype()
-                         : frontends::IsFloat(predicted.dtype()) ? predicted.dtype()
-                                                                 : DType::kInt64;
-    if (actual.dtype() != common) actual = Cast(actual, common, loc);
-    if (predicted.dtype() != common) predicted = Cast(predicted, common, loc);
+    // int64 holds every class number of the other integer types; next to floats they become such without rounding.
+    const bool floats = frontends::IsFloat(actual.dtype()) || frontends::IsFloat(predicted.dtype());
+    const DType common = floats ? Wider(ExactFloat(actual.dtype()), ExactFloat(predicted.dtype())) : DType::kInt64;
+    actual = CastTo(common, actual, loc);
+    predicted = CastTo(common, predicted, loc);
   }
   return WeightedSums("Accuracy", Cast(Equal(actual, predicted, loc), DType::kFloat32, loc), weights, loc);
 }
@@ -93,24 +112,24 @@ Metric Mean(const Tensor& values, const Tensor& weights, SourceLocation loc) {
     failed = graph->FailAt("Mean", "a scalar takes no weights: pass the values per example, shape [b]", loc);
     return {failed, failed};
   }
-  Tensor numbers = values.dtype() == DType::kFloat32 ? values : Cast(values, DType::kFloat32, loc);
-  return WeightedSums("Mean", numbers, weights, loc);
+  return WeightedSums("Mean", CastTo(ExactFloat(values.dtype()), values, loc), weights, loc);
 }
 
 Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
-  return MeanOfPairs("MeanAbsoluteError", "mean_absolute_error", labels, predictions, weights, loc,
-                     [&](const Tensor& y, const Tensor& p) { return Abs(Sub(p, y, loc), loc); });
+  return MeanOfPairs("MeanAbsoluteError", "mean_absolute_error", labels, ExactBeside(labels, predictions, loc), weights,
+                     loc, [&](const Tensor& y, const Tensor& p) { return Abs(Sub(p, y, loc), loc); });
 }
 
 Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
-  return MeanOfPairs("MeanSquaredError", "mean_squared_error", labels, predictions, weights, loc,
-                     [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+  return MeanOfPairs("MeanSquaredError", "mean_squared_error", labels, ExactBeside(labels, predictions, loc), weights,
+                     loc, [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
 }
 
 Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights,
                             SourceLocation loc) {
-  Metric mean = MeanOfPairs("RootMeanSquaredError", "root_mean_squared_error", labels, predictions, weights, loc,
-                            [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+  Metric mean =
+      MeanOfPairs("RootMeanSquaredError", "root_mean_squared_error", labels, ExactBeside(labels, predictions, loc),
+                  weights, loc, [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
   if (!mean.ok()) return mean;
   return {.sums = {{"total", mean.total}, {"count", mean.count}},
           .result = [](const MetricSums& sums) { return std::sqrt(sums.at("total")[0] / sums.at("count")[0]); }};

@@ -88,7 +88,8 @@ Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, con
 Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                SourceLocation loc = SourceLocation::Current());
 
-// The mean of `values` ([b] or [b, ...]), weighted per example. Values without the batch, e.g. means over it already,
+// The mean of `values` ([b] or [b, ...]), weighted per example and summed in float64: integers count exactly as long as
+// they and their sum are below 2^53. Values without the batch, e.g. means over it already,
 // are weighted by the number of examples of their batch; a scalar takes no weights.
 Metric Mean(const Tensor& values, const Tensor& weights = {}, SourceLocation loc = SourceLocation::Current());
 

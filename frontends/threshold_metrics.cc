@@ -41,7 +41,7 @@ Elements ElementsOf(const char* op, const Tensor& labels, const Tensor& predicti
   Elements elements;
   // Booleans and integers are as good as scores of 0 and 1.
   Tensor scores = predictions;
-  if (predictions.ok() && !frontends::IsFloat(predictions.dtype())) scores = Cast(predictions, DType::kFloat32, loc);
+  if (predictions.ok() && !frontends::IsFloat(predictions.dtype())) scores = Cast(predictions, DType::kFloat64, loc);
   frontends::AlignedPair pair = frontends::AlignPair(op, labels, "predictions", scores, loc, /*min_rank=*/1);
   elements.failed = pair.failed;
   if (pair.graph == nullptr) return elements;
