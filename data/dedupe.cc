@@ -138,7 +138,7 @@ absl::StatusOr<NodePtr> MakeDedupe(NodePtr child, Dataset::KeyFn key, DedupeOpti
     return absl::InvalidArgumentError(absl::StrCat("max_keys must be at least 1, got ", options.max_keys));
   }
   NodeInfo info = child->info();
-  if (info.cardinality != 0) info.cardinality = kUnknownCardinality;
+  ForgetCardinality(&info);
   ForgetEpoch(&info);
   info.has_payloads = info.costly_order = true;
   ++info.token_width;

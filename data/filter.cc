@@ -154,7 +154,7 @@ class IgnoreErrorsNode : public DecidingNode {
 
 NodeInfo InfoOfRest(const NodePtr& child) {
   NodeInfo info = child->info();
-  if (info.cardinality != 0) info.cardinality = kUnknownCardinality;
+  ForgetCardinality(&info);
   ForgetEpoch(&info);
   info.has_payloads = info.costly_order = true;
   return info;
@@ -172,6 +172,7 @@ absl::StatusOr<NodePtr> MakeFilter(NodePtr child, Dataset::PredicateFn predicate
 absl::StatusOr<NodePtr> MakeTakeWhile(NodePtr child, Dataset::PredicateFn predicate, SourceLocation location) {
   if (!predicate) return absl::InvalidArgumentError("the predicate is null");
   NodeInfo info = InfoOfRest(child);
+  if (info.cardinality == kInfiniteCardinality) info.cardinality = kUnknownCardinality;
   return NodePtr(std::make_shared<PredicateNode>(std::move(child), std::move(info), std::move(predicate), Verdict::kEnd,
                                                  "TakeWhile", "take_while", location));
 }

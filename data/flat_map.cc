@@ -297,9 +297,11 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   NodeInfo info = inner;
   info.token_width = child->token_width() + 1 + inner.token_width;
-  info.cardinality = child->info().cardinality == 0 ? 0 : kUnknownCardinality;
-  if (child->info().cardinality == kInfiniteCardinality && inner.cardinality > 0)
-    info.cardinality = kInfiniteCardinality;
+  const int64_t outer = child->info().cardinality;
+  // One data set without an end is enough; that of the first element tells of all.
+  info.cardinality = outer == 0                                                                   ? 0
+                     : outer == kInfiniteCardinality || inner.cardinality == kInfiniteCardinality ? kInfiniteCardinality
+                                                                                                  : kUnknownCardinality;
   info.epoch = {.elements = kUnknownCardinality};
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;

@@ -27,6 +27,10 @@ HostTensor StackStrings(const std::vector<HostTensor>& rows) {
 
 }  // namespace
 
+void ForgetCardinality(NodeInfo* info) {
+  if (info->cardinality > 0) info->cardinality = kUnknownCardinality;
+}
+
 void ForgetEpoch(NodeInfo* info) {
   if (info->epoch.elements != 0) info->epoch = {.elements = kUnknownCardinality};
 }

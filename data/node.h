@@ -104,6 +104,8 @@ struct NodeInfo {
   StageList stages;            // from the sources on, with the times of each
 };
 
+// For a stage that drops some elements: where its child has no end, neither has it.
+void ForgetCardinality(NodeInfo* info);
 // For a stage of whose elements nobody knows how many make an epoch. A Repeat behind it knows its own.
 void ForgetEpoch(NodeInfo* info);
 // For a stage that makes one element of `n`.

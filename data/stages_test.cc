@@ -136,6 +136,38 @@ TEST(StagesTest, PaddingKeepsRowsAndStringsInTheirPlaces) {
   EXPECT_TRUE(absl::StrContains(status.message(), "component 'w' is string[2] in row 1")) << status;
 }
 
+// What stages know of the end decides whether an evaluation of all of it is an error or goes on for ever.
+TEST(StagesTest, WhatDropsElementsOfAnEndlessDatasetHasNoEnd) {
+  const auto all = [](const Element&) -> absl::StatusOr<bool> { return true; };
+  const auto key = [](const Element& e) -> absl::StatusOr<std::string> { return std::to_string(First(e)); };
+  const auto three = [](const Element&) -> absl::StatusOr<Dataset> { return Dataset::Range(3); };
+  const auto some = [=](const Element&) -> absl::StatusOr<Dataset> { return Dataset::Range(3).Filter(all); };
+  const auto endless = [](const Element&) -> absl::StatusOr<Dataset> { return Dataset::Range(3).Repeat(); };
+  const Dataset ends = Dataset::Range(3), repeated = ends.Repeat();
+  int number = 0;
+  for (const auto& [dataset, cardinality] : {
+           std::pair(repeated.Filter(all), kInfiniteCardinality),
+           std::pair(repeated.IgnoreErrors({.max = 1}), kInfiniteCardinality),
+           std::pair(repeated.Dedupe(key), kInfiniteCardinality),
+           std::pair(repeated.Filter(all).Batch(2), kInfiniteCardinality),
+           std::pair(repeated.Filter(all).Take(5), int64_t{5}),
+           std::pair(repeated.TakeWhile(all), kUnknownCardinality),
+           std::pair(repeated.FlatMap(three), kInfiniteCardinality),
+           std::pair(repeated.FlatMap(some), kInfiniteCardinality),
+           std::pair(ends.FlatMap(endless), kInfiniteCardinality),
+           std::pair(ends.Interleave(endless, {.cycle_length = 2}), kInfiniteCardinality),
+           std::pair(ends.Filter(all), kUnknownCardinality),
+           std::pair(ends.IgnoreErrors({.max = 1}), kUnknownCardinality),
+           std::pair(ends.Dedupe(key), kUnknownCardinality),
+           std::pair(ends.FlatMap(some), kUnknownCardinality),
+           std::pair(Dataset::Range(0).Filter(all), int64_t{0}),
+       }) {
+    EXPECT_EQ(dataset.status(), absl::OkStatus()) << number;
+    EXPECT_EQ(dataset.cardinality(), cardinality) << number;
+    ++number;
+  }
+}
+
 TEST(StagesTest, FilterAndTakeWhile) {
   const auto small = [](const Element& e) -> absl::StatusOr<bool> { return First(e) < 4; };
   const auto even = [](const Element& e) -> absl::StatusOr<bool> { return Even(e); };

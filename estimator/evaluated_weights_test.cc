@@ -138,6 +138,10 @@ TEST(EvaluatedWeights, AnEndlessInputNeedsANumberOfSteps) {
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
   EXPECT_THAT(std::string(status.message()), HasSubstr("never ends"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("EvalSpec.steps"));
+  const InputFn filtered = [](const InputContext&) -> absl::StatusOr<Dataset> {
+    return LinePoints(64).Repeat().Filter([](const Element&) -> absl::StatusOr<bool> { return true; }).Batch(8);
+  };
+  EXPECT_EQ(estimator.Evaluate(filtered).status(), status);
   auto result = estimator.Evaluate(LineInput(64, 8, -1), {.steps = 3});
   EXPECT_TRUE(result.ok()) << result.status();
 }
