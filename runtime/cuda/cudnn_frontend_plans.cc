@@ -153,13 +153,26 @@ struct Builder {
     return absl::OkStatus();
   }
 
-  // Builds the plans in their order until fn(index) is false. Errors: Unimplemented when none can be built.
+  // The plans, best first: in the heuristic's order, but those of the grouped engine behind all others where there are
+  // no groups. Without tensor cores, and with more padding on one side, the heuristic may have it first.
+  absl::StatusOr<std::vector<int64_t>> Order() const {
+    std::vector<int64_t> order, grouped;
+    for (int64_t i = 0; i < graph->get_execution_plan_count(); ++i) {
+      std::string name;
+      TD_RETURN_IF_ERROR(Check(graph->get_plan_name_at_index(i, name), "name a plan"));
+      (Groups(conv) == 1 && IsGroupedEngine(name) ? grouped : order).push_back(i);
+    }
+    order.insert(order.end(), grouped.begin(), grouped.end());
+    return order;
+  }
+
+  // Builds the plans in that order until fn(index) is false. Errors: Unimplemented when none can be built.
   template <typename Fn>
   absl::Status BuildPlans(Fn fn) {
     std::string reason = "the heuristic offers none";
     int built = 0;
-    const int64_t count = graph->get_execution_plan_count();
-    for (int64_t i = 0; i < count; ++i) {
+    TD_ASSIGN_OR_RETURN(const std::vector<int64_t> order, Order());
+    for (int64_t i : order) {
       fe::error_t error = graph->build_plan_at_index(i);
       if (error.is_bad()) {
         reason = error.get_message();

@@ -67,4 +67,6 @@ bool IsReplayOf(absl::string_view offered, absl::string_view replayed) {
   return true;
 }
 
+bool IsGroupedEngine(absl::string_view name) { return name == "eng0" || absl::StartsWith(name, "eng0_"); }
+
 }  // namespace tandem

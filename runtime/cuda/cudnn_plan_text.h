@@ -37,6 +37,10 @@ absl::StatusOr<CudnnPlanText> ParseCudnnPlan(absl::string_view bytes);
 // filter gradient took an H100 a hundred times as long.
 bool IsReplayOf(absl::string_view offered, absl::string_view replayed);
 
+// Whether a plan of this name ("eng0", "eng0_k2=1") is of the engine that is made for grouped convolutions: it computes
+// every convolution, one that is not grouped many times slower than others do.
+bool IsGroupedEngine(absl::string_view name);
+
 }  // namespace tandem
 
 #endif  // TANDEM_RUNTIME_CUDA_CUDNN_PLAN_TEXT_H_

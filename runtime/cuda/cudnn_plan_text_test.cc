@@ -49,6 +49,14 @@ TEST(CudnnPlanTextTest, AReplayHasTheSettingsThatMatter) {
   EXPECT_FALSE(IsReplayOf("eng41_k30=1", "eng41"));
 }
 
+TEST(CudnnPlanTextTest, EngineZeroIsForGroups) {
+  EXPECT_TRUE(IsGroupedEngine("eng0"));
+  EXPECT_TRUE(IsGroupedEngine("eng0_k2=1"));
+  EXPECT_FALSE(IsGroupedEngine("eng01"));
+  EXPECT_FALSE(IsGroupedEngine("eng10_k2=0"));
+  EXPECT_FALSE(IsGroupedEngine(""));
+}
+
 // Any bytes parse to an error or to what formats and parses again to the same.
 TEST(CudnnPlanTextTest, DamagedBytesAreHarmless) {
   std::mt19937 rng(1);

@@ -12,8 +12,9 @@ extern "C" int __lsan_is_turned_off() { return 1; }
 namespace tandem {
 
 absl::StatusOr<std::shared_ptr<const Executable>> CompileModelForGpu(absl::string_view model, int64_t batch,
-                                                                     Precision precision) {
-  TD_ASSIGN_OR_RETURN(const benchmarks::BenchModel made, benchmarks::MakeModel(model, {}));
+                                                                     Precision precision, ModelVariant variant) {
+  TD_ASSIGN_OR_RETURN(const benchmarks::BenchModel made,
+                      benchmarks::MakeModel(model, {.all_layers = variant.all_layers}));
   GraphBuilder graph("model");
   benchmarks::FlopCounter flops;
   made.build(graph, flops);
@@ -22,6 +23,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileModelForGpu(absl::strin
   options.devices = {"gpu:0"};
   options.batch_per_replica = batch;
   options.precision = precision;
+  options.tf32 = variant.tf32;
   return CompileGraph(graph, "train", options);
 }
 

@@ -12,9 +12,14 @@
 
 namespace tandem {
 
+struct ModelVariant {
+  bool tf32 = false;        // float32 operands of products and convolutions may be rounded to TensorFloat-32
+  bool all_layers = false;  // vgg16: train every layer
+};
+
 // The training step of a model of benchmarks/models on one GPU, for sm_90. Errors: those of MakeModel and CompileGraph.
 absl::StatusOr<std::shared_ptr<const Executable>> CompileModelForGpu(absl::string_view model, int64_t batch,
-                                                                     Precision precision);
+                                                                     Precision precision, ModelVariant variant = {});
 
 }  // namespace tandem
 
