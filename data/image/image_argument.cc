@@ -13,6 +13,9 @@ absl::Status CheckImage(const Call& call, const HostTensor& image) {
     TD_RETURN_IF_ERROR(image.status());
     return call.Wrong("the image is an empty tensor");
   }
+  if (image.dtype() == DType::kString) {
+    return call.Wrong("the image is of type string; decode it (data/image/decode_image.h)");
+  }
   const Shape& shape = image.shape();
   if (shape.size() == 3 && std::min({shape[0], shape[1], shape[2]}) >= 1 && std::max(shape[0], shape[1]) <= kMaxSize) {
     return absl::OkStatus();

@@ -1,4 +1,4 @@
-// base/host_tensor.h and data/dataset.h with arguments that they cannot use.
+// base/host_tensor.h and iterators with arguments that they cannot use. Datasets: api_edge_dataset_test.cc.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -75,50 +75,6 @@ TEST(DataEdgeTest, ADefaultMadeHostTensorIsHarmless) {
   EXPECT_TRUE(none.Clone().empty());
   EXPECT_TRUE(none.Reshaped({1}).empty());
   EXPECT_TRUE(none.BitEqual(none.Clone()));
-}
-
-absl::StatusOr<Element> Same(const Element& e) { return e; }
-
-TEST(DataEdgeTest, Datasets) {
-  using Slices = Dataset::Slices;
-  const HostTensor rows = HostTensor::Zeros(DType::kFloat32, {4, 2});
-  const Dataset d = Dataset::Range(4);
-  Check({
-      {"FromTensorSlices", "nothing", [] { return Dataset::FromTensorSlices(Slices()).status(); }},
-      {"FromTensorSlices", "an empty tensor",
-       [] {
-         return Dataset::FromTensorSlices({{"x", HostTensor()}}).status();
-       }},
-      {"FromTensorSlices", "a name twice",
-       [&] {
-         return Dataset::FromTensorSlices({{"x", rows}, {"x", rows}}).status();
-       }},
-      {"Range", "a negative size", [] { return Dataset::Range(-kHuge).status(); }},
-      {"Map", "no function", [&] { return d.Map(nullptr).status(); }, "null"},
-      {"Map", "negative threads", [&] { return d.Map(Same, {.num_parallel_calls = -1}).status(); }},
-      {"Map", "too many threads", [&] { return d.Map(Same, {.num_parallel_calls = 1 << 30}).status(); }},
-      {"Map", "names of nothing",
-       [&] {
-         return d.Map(Same, {.names = {"a", "b"}}).status();
-       }},
-      {"MapInto", "no function",
-       [&] {
-         return d.MapInto(nullptr, {.spec = {{"x", DType::kFloat32, {}}}}).status();
-       },
-       "null"},
-      {"MapInto", "no description", [&] { return d.MapInto([](auto&&...) { return absl::OkStatus(); }, {}).status(); }},
-      {"Shuffle", "no buffer", [&] { return d.Shuffle(0).status(); }},
-      {"Shuffle", "a huge buffer", [&] { return d.Shuffle(kHuge).status(); }},
-      {"Repeat", "a negative count", [&] { return d.Repeat(-kHuge).status(); }},
-      {"Shuffle", "both", [&] { return d.ShuffleAndRepeat(-1, -7).status(); }},
-      {"Batch", "size 0", [&] { return d.Batch(0).status(); }},
-      {"Batch", "a huge size", [&] { return d.Batch(kHuge).status(); }},
-      {"Prefetch", "a negative size", [&] { return d.Prefetch(-1).status(); }},
-      {"Shard", "no shards", [&] { return d.Shard(0, 0).status(); }},
-      {"Shard", "no such shard", [&] { return d.Shard(2, kHuge).status(); }},
-      {"Take", "a negative count", [&] { return d.Take(-kHuge).status(); }},
-      {"Skip", "a negative count", [&] { return d.Skip(-kHuge).status(); }},
-  });
 }
 
 TEST(DataEdgeTest, LargeNumbersAreNoMistake) {
