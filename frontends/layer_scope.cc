@@ -72,13 +72,6 @@ Tensor LayerScope::Weight(absl::string_view name, Shape shape, const initializer
   spec.initializer = initializer(shape);
   spec.shape = std::move(shape);
   spec.trainable = trainable;
-  const Initializer& init = spec.initializer;
-  if (init.kind == Initializer::Kind::kUniform && !(init.a <= init.b)) {
-    return Fail(absl::StrCat("the initialiser of ", name, " needs minval <= maxval, got ", init.a, " and ", init.b));
-  }
-  if (init.kind == Initializer::Kind::kTruncatedNormal && !(init.b >= 0)) {
-    return Fail(absl::StrCat("the initialiser of ", name, " needs a standard deviation >= 0, got ", init.b));
-  }
   Tensor variable = graph_->Variable(std::move(spec), loc_);
   AddRegularization(variable, regularizer, loc_);
   return variable;

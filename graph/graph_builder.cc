@@ -140,9 +140,15 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (CheckedNumElements(spec.shape) < 0) {
     return error(absl::StrCat("shape ", ShapeString(spec.shape), " has more elements than can be addressed"));
   }
-  if (!std::isfinite(spec.initializer.a) || !std::isfinite(spec.initializer.b)) {
-    return error(absl::StrCat("the initialiser's numbers must be finite, got ", spec.initializer.a, " and ",
-                              spec.initializer.b));
+  const Initializer& init = spec.initializer;
+  if (!std::isfinite(init.a) || !std::isfinite(init.b)) {
+    return error(absl::StrCat("the initialiser's numbers must be finite, got ", init.a, " and ", init.b));
+  }
+  if (init.kind == Initializer::Kind::kUniform && init.a > init.b) {
+    return error(absl::StrCat("the initialiser needs minval <= maxval, got ", init.a, " and ", init.b));
+  }
+  if (init.kind == Initializer::Kind::kTruncatedNormal && init.b < 0) {
+    return error(absl::StrCat("the initialiser needs a standard deviation >= 0, got ", init.b));
   }
   if (!spec.slot_of.empty() && !module_->variable_values.count(spec.slot_of)) {
     return error(absl::StrCat("is a slot of \"", spec.slot_of, "\", and there is no such variable"));
@@ -155,7 +161,6 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
     mlir::OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(module_->main());
     auto slot = spec.slot_of.empty() ? mlir::StringAttr() : b.getStringAttr(spec.slot_of);
-    const Initializer& init = spec.initializer;
     b.create<td::VariableOp>(location, b.getStringAttr(spec.name), mlir::TypeAttr::get(type),
                              spec.trainable ? b.getUnitAttr() : mlir::UnitAttr(), slot,
                              b.getF64ArrayAttr({static_cast<double>(init.kind), init.a, init.b}));

@@ -56,7 +56,7 @@ void CheckCoverage(const std::string& header, const std::vector<Row>& rows) {
   for (const Row& row : rows) with_row.insert(row.function);
   std::ifstream file(header);
   ASSERT_TRUE(file.good()) << header;
-  const std::regex declaration(R"(^(?:inline )?[A-Z]\w*(?:<[\w:<> ]+>)? (\w+)\(.*)");
+  const std::regex declaration(R"(^(?:inline )?(?:void|[A-Z]\w*(?:<[\w:<> ]+>)?) (\w+)\(.*)");
   std::smatch match;
   int functions = 0;
   for (std::string line; std::getline(file, line);) {

@@ -46,6 +46,29 @@ inline std::function<absl::Status(World&)> Of(std::function<Tensor(World&)> call
   return [call = std::move(call)](World& world) { return call(world).status(); };
 }
 
+// Collects rows whose functions return a tensor.
+class Table {
+ public:
+  void Add(const char* function, const char* what, std::function<Tensor(World&)> call, const char* says = "",
+           const char* named = "") {
+    rows_.push_back({function, what, Of(std::move(call)), says, named});
+  }
+  // Calls whose errors are in the graph.
+  void Graph(const char* function, const char* what, std::function<void(World&)> call, const char* says = "",
+             const char* named = "") {
+    rows_.push_back({function, what,
+                     [call = std::move(call)](World& t) {
+                       call(t);
+                       return t.graph.status();
+                     },
+                     says, named});
+  }
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
+};
+
 // Runs every row in a world of its own. In names only letters and digits count: `reduce "Sum"` is ReduceSum.
 void Check(const std::vector<Row>& rows);
 

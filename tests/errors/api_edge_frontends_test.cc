@@ -1,19 +1,15 @@
-// frontends/ with arguments that its functions cannot use.
+// Layers, losses and metrics with arguments that they cannot use.
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 
 #include "frontends/activations.h"
-#include "frontends/clipping.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/metrics.h"
-#include "frontends/optimizers.h"
 #include "frontends/regularizers.h"
-#include "frontends/schedules.h"
 #include "gtest/gtest.h"
-#include "samples/networks.h"
 #include "tests/errors/api_edge.h"
 
 namespace tandem::edge {
@@ -22,29 +18,6 @@ namespace {
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-// Collects rows whose functions return a tensor.
-class Table {
- public:
-  void Add(const char* function, const char* what, std::function<Tensor(World&)> call, const char* says = "",
-           const char* named = "") {
-    rows_.push_back({function, what, Of(std::move(call)), says, named});
-  }
-  // Calls whose errors are in the graph.
-  void Graph(const char* function, const char* what, std::function<void(World&)> call, const char* says = "",
-             const char* named = "") {
-    rows_.push_back({function, what,
-                     [call = std::move(call)](World& t) {
-                       call(t);
-                       return t.graph.status();
-                     },
-                     says, named});
-  }
-  const std::vector<Row>& rows() const { return rows_; }
-
- private:
-  std::vector<Row> rows_;
-};
 
 std::vector<Row> Layers() {
   using namespace layers;  // NOLINT: what the rows are about
@@ -446,151 +419,15 @@ std::vector<Row> Metrics() {
   return t.rows();
 }
 
-std::vector<Row> Training() {
-  using namespace optimizers;  // NOLINT: what the rows are about
-  Table t;
-  auto loss = [](World& w) { return ReduceMean(Square(MatMul(w.x, w.w))); };
-  t.Graph(
-      "Minimize", "a batched loss", [](World& w) { SGD({}).Minimize(w.x); }, "scalar");
-  t.Graph(
-      "Minimize", "an integer loss", [](World& w) { SGD({}).Minimize(ReduceSum(w.ints)); }, "floating-point");
-  t.Graph(
-      "Minimize", "a loss of nothing", [](World& w) { SGD({}).Minimize(ReduceSum(w.x)); }, "no gradients");
-  t.Graph(
-      "Minimize", "a list with an empty tensor", [=](World& w) { SGD({}).Minimize(loss(w), {.var_list = {w.none}}); },
-      "var_list[0]");
-  t.Graph("Minimize", "a list with no variable", [=](World& w) { SGD({}).Minimize(loss(w), {.var_list = {w.x}}); });
-  t.Graph(
-      "Minimize", "a negative rate", [=](World& w) { SGD({.learning_rate = -1}).Minimize(loss(w)); }, ">= 0",
-      "learning_rate");
-  t.Graph(
-      "Minimize", "a rate that is no number", [=](World& w) { SGD({.learning_rate = kNaN}).Minimize(loss(w)); }, ">= 0",
-      "learning_rate");
-  t.Graph(
-      "Minimize", "a null schedule", [=](World& w) { SGD({.learning_rate = Schedule()}).Minimize(loss(w)); },
-      "null function", "learning_rate");
-  t.Graph(
-      "Minimize", "a schedule that gives nothing",
-      [=](World& w) { SGD({.learning_rate = Schedule([](const Tensor&) { return Tensor(); })}).Minimize(loss(w)); },
-      "empty Tensor", "learning_rate");
-  t.Graph(
-      "Minimize", "no rule", [=](World& w) { Optimizer(nullptr, 0.1).Minimize(loss(w)); }, "null", "Optimizer");
-  t.Graph(
-      "Minimize", "two ways of clipping",
-      [=](World& w) { SGD({.clip_global_norm = 1, .clip_value = 1}).Minimize(loss(w)); }, "only one", "Optimizer");
-  t.Graph(
-      "Minimize", "a negative norm", [=](World& w) { SGD({.clip_global_norm = -1}).Minimize(loss(w)); }, "positive",
-      "ClipByGlobalNorm");
-  t.Graph(
-      "Momentum", "momentum 1", [=](World& w) { Momentum({.momentum = 1}).Minimize(loss(w)); }, "`momentum`");
-  t.Graph(
-      "Adam", "beta1 NaN", [=](World& w) { Adam({.beta1 = kNaN}).Minimize(loss(w)); }, "`beta1`");
-  t.Graph(
-      "Adam", "a negative epsilon", [=](World& w) { Adam({.epsilon = -1}).Minimize(loss(w)); }, "`epsilon`");
-  t.Graph(
-      "RMSprop", "rho 1", [=](World& w) { RMSprop({.rho = 1}).Minimize(loss(w)); }, "`rho`");
-  t.Graph(
-      "AdamW", "a negative decay", [=](World& w) { AdamW({.weight_decay = -1}).Minimize(loss(w)); }, "`weight_decay`");
-  t.Graph(
-      "Adagrad", "a negative start", [=](World& w) { Adagrad({.initial_accumulator_value = -1}).Minimize(loss(w)); },
-      "`initial_accumulator_value`");
-  t.Graph(
-      "Adadelta", "rho 1", [=](World& w) { Adadelta({.rho = 1}).Minimize(loss(w)); }, "`rho`");
-  t.Graph(
-      "Adamax", "beta1 1", [=](World& w) { Adamax({.beta1 = 1}).Minimize(loss(w)); }, "`beta1`");
-  t.Graph(
-      "Nadam", "beta2 NaN", [=](World& w) { Nadam({.beta2 = kNaN}).Minimize(loss(w)); }, "`beta2`");
-  t.Graph(
-      "Ftrl", "power 1", [=](World& w) { Ftrl({.learning_rate_power = 1}).Minimize(loss(w)); },
-      "`learning_rate_power`");
-  t.Graph(
-      "Ftrl", "l2 without end", [=](World& w) { Ftrl({.l2 = kInf}).Minimize(loss(w)); }, "`l2`");
-  t.Graph(
-      "Lion", "beta1 -1", [=](World& w) { Lion({.beta1 = -1}).Minimize(loss(w)); }, "`beta1`");
-  t.Graph(
-      "LAMB", "a negative epsilon", [=](World& w) { LAMB({.epsilon = -1}).Minimize(loss(w)); }, "`epsilon`");
-  t.Graph(
-      "LARS", "no trust", [=](World& w) { LARS({.trust_coefficient = 0}).Minimize(loss(w)); }, "`trust_coefficient`");
-  t.Graph(
-      "ApplyGradients", "a gradient of another graph",
-      [](World& w) { SGD({}).ApplyGradients({{.gradient = w.foreign, .variable = w.w, .name = "w"}}); },
-      "another graph");
-  t.Graph(
-      "ApplyGradients", "no gradient",
-      [](World& w) { SGD({}).ApplyGradients({{.gradient = w.none, .variable = w.w, .name = "w"}}); }, "no gradients",
-      "Minimize");
-  t.Add(
-      "Build", "no graph", [](World&) { return LearningRate(0.1).Build(nullptr); }, "null", "learning_rate");
-  t.Add("GlobalNorm", "nothing", [](World&) { return GlobalNorm({}); });
-  t.Add(
-      "ClipByValue", "an empty tensor", [](World& w) { return ClipByValue(w.none, 1); }, "is an empty Tensor");
-  t.Add(
-      "ClipByValue", "no limit", [](World& w) { return ClipByValue(w.x, 0); }, "positive");
-  t.Graph(
-      "ClipByGlobalNorm", "an infinite norm", [](World& w) { ClipByGlobalNorm({w.x}, kInf); }, "positive");
-  using Schedules = std::vector<std::pair<const char*, Schedule>>;
-  for (const auto& [name, schedule] :
-       Schedules{{"ExponentialDecay", schedules::ExponentialDecay({})},
-                 {"ExponentialDecay", schedules::ExponentialDecay({.decay_steps = 3, .decay_rate = -1})},
-                 {"PiecewiseConstant", schedules::PiecewiseConstant({})},
-                 {"PiecewiseConstant", schedules::PiecewiseConstant({.boundaries = {2, 1}, .values = {1, 2, 3}})},
-                 {"PolynomialDecay", schedules::PolynomialDecay({})},
-                 {"PolynomialDecay", schedules::PolynomialDecay({.decay_steps = 3, .power = 0})},
-                 {"CosineDecay", schedules::CosineDecay({})},
-                 {"CosineDecay", schedules::CosineDecay({.initial_learning_rate = kNaN, .decay_steps = 3})},
-                 {"InverseTimeDecay", schedules::InverseTimeDecay({})},
-                 {"InverseTimeDecay", schedules::InverseTimeDecay({.decay_steps = 3, .decay_rate = -1})},
-                 {"NaturalExpDecay", schedules::NaturalExpDecay({.decay_steps = 3, .decay_rate = kNaN})},
-                 {"NaturalExpDecay", schedules::NaturalExpDecay({.initial_learning_rate = -1, .decay_steps = 3})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .t_mul = 0.5})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .m_mul = 0})},
-                 {"OneCycle", schedules::OneCycle({})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .rising_share = 1})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .div_factor = 0})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .final_div_factor = kInf})},
-                 {"LinearWarmup", schedules::LinearWarmup({})},
-                 {"LinearWarmup", schedules::LinearWarmup({.warmup_steps = 3, .start_factor = 2})}}) {
-    t.Add(name, "an option", [schedule = schedule](World& w) { return LearningRate(schedule).Build(&w.graph); });
-  }
-  t.Add(
-      "LeakyRelu", "an empty tensor", [](World& w) { return LeakyRelu(w.none, 0.1); }, "", "mul");
-  t.Add(
-      "Relu6", "an empty tensor", [](World& w) { return Relu6(w.none); }, "", "relu");
-  t.Add(
-      "Elu", "an empty tensor", [](World& w) { return Elu(w.none); }, "", "relu");
-  t.Add(
-      "Softplus", "an empty tensor", [](World& w) { return Softplus(w.none); }, "", "neg");
-  t.Add(
-      "Swish", "an empty tensor", [](World& w) { return Swish(w.none); }, "", "sigmoid");
-  t.Add(
-      "ZalandoConvnet", "no image", [](World& w) { return networks::ZalandoConvnet(w.none); }, "is an empty Tensor",
-      "Conv2D");
-  t.Add(
-      "MnistConvnet", "no classes", [](World& w) { return networks::MnistConvnet(w.image, {.classes = 0}); }, "`units`",
-      "Dense");
-  t.Add(
-      "MultiGpuConvnet", "a flat image", [](World& w) { return networks::MultiGpuConvnet(w.x); }, "", "Conv2D");
-  t.Add(
-      "SmallPictureConvnet", "a flat image", [](World& w) { return networks::SmallPictureConvnet(w.x); }, "", "Conv2D");
-  t.Add(
-      "Vgg16", "no image", [](World& w) { return networks::Vgg16(w.none, true); }, "is an empty Tensor", "Conv2D");
-  t.Add(
-      "Linear", "an image that is gone", [](World& w) { return networks::Linear(w.gone); }, "gone", "Dense");
-  return t.rows();
-}
-
 TEST(FrontendsEdgeTest, Layers) { Check(Layers()); }
 TEST(FrontendsEdgeTest, Losses) { Check(Losses()); }
 TEST(FrontendsEdgeTest, Metrics) { Check(Metrics()); }
-TEST(FrontendsEdgeTest, Training) { Check(Training()); }
 
 TEST(FrontendsEdgeTest, EveryFunctionHasARow) {
   EXPECT_GT(Layers().size(), 80u);
   CheckCoverage("frontends/layers.h", Layers());
   CheckCoverage("frontends/losses.h", Losses());
   CheckCoverage("frontends/metrics.h", Metrics());
-  CheckCoverage("samples/networks.h", Training());
 }
 
 }  // namespace
