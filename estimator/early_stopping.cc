@@ -81,6 +81,10 @@ class EarlyStoppingHook : public SessionRunHook {
   double looked_ = 0;
 };
 
+absl::Status NoMetric() {
+  return absl::InvalidArgumentError("the name of the metric is empty; give one of the evaluations, such as \"loss\"");
+}
+
 std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, const std::string& name,
                                                     MetricDirection direction, const std::string& metric,
                                                     int64_t max_steps, EarlyStoppingOptions options) {
@@ -90,6 +94,7 @@ std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, 
     arguments =
         absl::InvalidArgumentError(absl::StrCat("max_steps_without_", what, " must be positive, got ", max_steps));
   }
+  if (metric.empty()) arguments = NoMetric();
   StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
     std::optional<std::pair<int64_t, double>> best;
     for (const auto& [step, result] : results) {
@@ -110,6 +115,7 @@ std::shared_ptr<SessionRunHook> StopAtThreshold(const Estimator& estimator, cons
                                                 EarlyStoppingOptions options) {
   absl::Status arguments;
   if (std::isnan(threshold)) arguments = absl::InvalidArgumentError("the threshold must be a number, got NaN");
+  if (metric.empty()) arguments = NoMetric();
   StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
     for (const auto& [step, result] : results) {
       TD_ASSIGN_OR_RETURN(const double value, MetricValue(result, metric, name));

@@ -45,9 +45,10 @@ HostTensor Joined(const std::vector<HostTensor>& parts) {
 }
 
 absl::Status CheckSpec(const std::vector<ComponentSpec>& features, const PredictorOptions& options) {
-  if (options.batch_size < 1) {
+  constexpr int64_t kMaxRows = int64_t{1} << 28;  // of a Batch
+  if (options.batch_size < 1 || options.batch_size > kMaxRows) {
     return absl::InvalidArgumentError(
-        absl::StrCat("MakePredictor: batch_size must be at least 1, got ", options.batch_size));
+        absl::StrCat("MakePredictor: batch_size must be from 1 to ", kMaxRows, ", got ", options.batch_size));
   }
   if (features.empty()) {
     return absl::InvalidArgumentError("MakePredictor: there are no features; name those that the model asks for");

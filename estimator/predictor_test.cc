@@ -204,7 +204,7 @@ TEST(Predictor, SpecsThatDoNotFitAreErrors) {
     return std::string(estimator.MakePredictor(features, options).status().message());
   };
   EXPECT_THAT(message({}), HasSubstr("there are no features"));
-  EXPECT_THAT(message(kX, {.batch_size = 0}), HasSubstr("batch_size must be at least 1, got 0"));
+  EXPECT_THAT(message(kX, {.batch_size = 0}), HasSubstr("batch_size must be from 1 to 268435456, got 0"));
   EXPECT_THAT(message({kX[0], kX[0]}), HasSubstr("\"x\" comes twice"));
   EXPECT_THAT(message({{"x", DType::kString, {kBatch}}}), HasSubstr("is of type string"));
   EXPECT_THAT(message({{"x", DType::kFloat32, {4, 2}}}), HasSubstr("the first dimension must be kBatch"));

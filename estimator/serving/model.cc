@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/round_seed.h"
 #include "estimator/serving/export_dir.h"
@@ -103,6 +104,10 @@ absl::StatusOr<std::string> FindExport(Env* env, const std::string& path) {
 class Model::Impl {
  public:
   static absl::StatusOr<std::unique_ptr<Impl>> Load(const std::string& path, const LoadModelOptions& options) {
+    if (path.empty()) {
+      return absl::InvalidArgumentError("LoadModel: the path is empty; give what ExportModel returned");
+    }
+    TD_RETURN_IF_ERROR(CheckThreadCount("LoadModelOptions.threads", options.threads));
     Env* env = Env::Default();
     auto impl = std::make_unique<Impl>();
     TD_ASSIGN_OR_RETURN(impl->path_, FindExport(env, path));
