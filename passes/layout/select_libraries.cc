@@ -36,17 +36,9 @@ fb::DType DTypeOf(mlir::Value v) {
 }
 
 // The float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. Where `v` is an
-// argument of a map's body, what it is cast from may have to become one. `through_views`: also where it is a reshape of
-// what is cast, as the biases of attention heads are.
-mlir::Value InFloat32(mlir::Value v, bool through_views) {
+// argument of a map's body, what it is cast from may have to become one.
+mlir::Value InFloat32(mlir::Value v) {
   if (mlir::getElementTypeOrSelf(v.getType()).isF32()) return v;
-  if (auto reshape = v.getDefiningOp<td::ReshapeOp>(); reshape && through_views) {
-    mlir::Value from = InFloat32(reshape.getInput(), through_views);
-    if (!from) return {};
-    mlir::OpBuilder builder(reshape);
-    auto type = mlir::cast<mlir::RankedTensorType>(v.getType()).clone(builder.getF32Type());
-    return builder.create<td::ReshapeOp>(reshape.getLoc(), type, from);
-  }
   if (auto cast = v.getDefiningOp<td::CastOp>()) {
     mlir::Value from = cast.getInput();
     return mlir::getElementTypeOrSelf(from.getType()).isF32() ? from : mlir::Value();
@@ -55,7 +47,7 @@ mlir::Value InFloat32(mlir::Value v, bool through_views) {
   auto map = argument ? mlir::dyn_cast<exec::MapMicrobatchesOp>(argument.getOwner()->getParentOp())
                       : exec::MapMicrobatchesOp();
   if (!map) return {};
-  mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()), through_views);
+  mlir::Value outside = InFloat32(map.getOperand(argument.getArgNumber()));
   if (!outside) return {};
   for (auto [i, operand] : llvm::enumerate(map.getOperands())) {
     if (operand == outside) return map.getBody().front().getArgument(i);
@@ -204,11 +196,11 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     EpilogueOps epilogue = EpilogueOf(
         op,
         [&](mlir::Value bias) {
-          // Libraries add it to the float32 sum, so it need not be rounded.
-          mlir::Value exact = InFloat32(bias, /*through_views=*/target_->has_costly_launches());
-          parts.bias = exact != nullptr;
+          // A library that adds it to the float32 sum takes it before it is rounded.
+          mlir::Value taken = target_->has_float32_biases() ? InFloat32(bias) : bias;
+          parts.bias = taken != nullptr;
           SetEpilogue(call, parts);
-          return exact;
+          return taken;
         },
         [&](td::AddOp add, mlir::Value residual) {
           return adds && IsWritten(add) && DiesAt(residual, add, op) && target_->AddsResidual(call, machine_);
@@ -252,7 +244,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
                                             mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
     // One pass over the weights rounds and packs them.
-    if (mlir::Value exact = InFloat32(plain, /*through_views=*/false)) {
+    if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
       packing->call.operation.AsPackWeights()->plain_dtype = fb::DType::Float32;
     }

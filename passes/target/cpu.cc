@@ -22,6 +22,7 @@ class Cpu final : public Target {
   bool has_lanes() const override { return true; }
   bool keeps_invariants() const override { return true; }
   bool has_costly_launches() const override { return false; }
+  bool has_float32_biases() const override { return true; }
   bool generates_contractions() const override { return true; }
   bool has_avx512() const override { return avx512_; }
   bool has_bfloat16_products() const override { return bfloat16_products_; }

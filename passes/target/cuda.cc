@@ -18,6 +18,7 @@ class Cuda final : public Target {
   bool has_bfloat16_attention() const override { return true; }
   bool has_tf32() const override { return true; }
   bool has_costly_launches() const override { return true; }
+  bool has_float32_biases() const override { return false; }
   bool has_gradient_epilogues() const override { return true; }
 
   bool sums_with_taps() const override { return false; }

@@ -55,6 +55,8 @@ class Target {
   virtual bool has_tf32() const { return false; }
   // Every launch of a kernel takes time of its own; else threads share small kernels out among themselves.
   virtual bool has_costly_launches() const = 0;
+  // Library calls take a float32 bias, whatever their result is; else one of the result's type.
+  virtual bool has_float32_biases() const = 0;
   // Products take a GELU, masks of gradients and sums of columns as epilogues.
   virtual bool has_gradient_epilogues() const { return false; }
   // Generated kernels may sum products over the batch for each tap of a window.

@@ -34,13 +34,14 @@ TEST_F(TargetTest, AModuleKnowsItsTarget) {
   EXPECT_EQ(cpu->device_class(), "cpu");
   EXPECT_EQ(cpu->buffer_alignment(), 64);
   EXPECT_TRUE(cpu->has_lanes() && cpu->keeps_invariants() && cpu->generates_contractions() &&
-              !cpu->has_costly_launches());
+              cpu->has_float32_biases() && !cpu->has_costly_launches());
   EXPECT_FALSE(cpu->has_avx512() || cpu->has_bfloat16_products() || cpu->has_bfloat16_tiles() || cpu->has_tf32());
   SetTarget(*module, Cuda(80));
   const std::shared_ptr<const Target> gpu = TargetOf(*module);
   EXPECT_EQ(gpu->device_class(), "gpu");
   EXPECT_EQ(gpu->buffer_alignment(), 256);
-  EXPECT_FALSE(gpu->has_lanes() || gpu->keeps_invariants() || gpu->generates_contractions() || gpu->has_avx512());
+  EXPECT_FALSE(gpu->has_lanes() || gpu->keeps_invariants() || gpu->generates_contractions() || gpu->has_avx512() ||
+               gpu->has_float32_biases());
   EXPECT_TRUE(gpu->has_tf32() && gpu->has_gradient_epilogues() && gpu->has_costly_launches());
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
+#include "runtime/cuda/gpu_library.h"
 #include "runtime/library_algorithm.h"
 #include "runtime/library_call.h"
 
@@ -17,7 +18,7 @@ class LibraryCall final : public Command {
   bool is_library_call() const override { return true; }
 
   absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
-    const absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call_);
+    const absl::StatusOr<LibraryOperands> operands = v.gpu() ? CheckGpuLibraryCall(call_) : CheckLibraryCall(call_);
     if (!operands.ok()) return v.Bad(field, operands.status().message());
     if (v.gpu() && call_.algorithm != fb::Algorithm::Library) return v.Bad(field, "this algorithm is for CPUs");
     if (absl::Status s = CheckAlgorithm(call_); !v.gpu() && !s.ok()) return v.Bad(field, s.message());
@@ -46,6 +47,7 @@ class LibraryCall final : public Command {
   }
 
   bool has_plain_outputs() const override { return !packs(); }
+  int64_t GpuLaunches(const WorkContext&) const override { return GpuLaunchesOf(call_); }
   uint64_t WorkspaceBytes(const WorkContext&) const override { return call_.workspace_bytes; }
 
   std::string Summary(const fb::ExecutableT& index) const override {

@@ -13,6 +13,7 @@
 #include "runtime/conformance/places.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/cudnn_api.h"
+#include "runtime/cuda/gpu_library.h"
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
@@ -20,6 +21,7 @@
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
 #include "runtime/reduction_tree.h"
 #include "runtime/testing/library_calls.h"
 #include "runtime/testing/library_reference.h"
@@ -163,9 +165,13 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
   void Compare(const Operation& operation) {
     Compare(CallOf(operation));
   }
+  // A packed call gets its kernel from PackWeights, as in a program.
   void Compare(const fb::LibraryCallT& call, double float32_unit = 5e-4, const std::string& plan = "") {
     const std::string what = TextOf(call);
-    const LibraryOperands operands = *CheckLibraryCall(call);
+    const bool packed = InfoOf(call).packed;
+    fb::LibraryCallT plain = call;
+    SetPacked(plain, false);
+    const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     std::vector<std::vector<char>> in;
     std::vector<CUdeviceptr> inputs;
     for (size_t i = 0; i < operands.inputs.size(); ++i) {
@@ -177,6 +183,15 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     const uint64_t bytes = n * SizeOf(static_cast<DType>(type));
     const absl::StatusOr<std::vector<float>> want = RunInFloat32(call, Pointers(in));
     ASSERT_TRUE(want.ok()) << what << ": " << want.status();
+    if (packed) {
+      const fb::LibraryCallT packing = PackingFor(call);
+      auto pack = runner->Prepare(packing, "");
+      ASSERT_TRUE(pack.ok()) << what << ": " << pack.status();
+      const CUdeviceptr kernel = Allocate(*GpuPackedWeightsBytes(packing));
+      const absl::Status status = (*pack)->Enqueue({inputs[1]}, {&kernel, 1}, 0, stream);
+      ASSERT_TRUE(status.ok()) << what << ": " << status;
+      inputs[1] = kernel;
+    }
     auto prepared = runner->Prepare(call, plan);
     ASSERT_TRUE(prepared.ok()) << what << ": " << prepared.status();
     implementation = (*prepared)->implementation();
@@ -214,14 +229,19 @@ TEST_P(GpuLibraryCallTest, Convolutions) {
     for (fb::DType type : {Float32, BFloat16}) {
       fb::Conv2DT call = base;
       SetTypes(call, type);
-      for (const Epilogue& epilogue : kEpilogues) {
-        call.epilogue = epilogue;
+      for (bool packed : {false, true}) {
+        call.packed = packed;
+        call.direction = fb::Direction::Forward;
+        for (const Epilogue& epilogue : kEpilogues) {
+          call.epilogue = epilogue;
+          Compare(call);
+          if (HasFatalFailure()) return;
+        }
+        call.epilogue = {};
+        call.direction = fb::Direction::InputGrad;
         Compare(call);
-        if (HasFatalFailure()) return;
       }
-      call.epilogue = {};
-      call.direction = fb::Direction::InputGrad;
-      Compare(call);
+      call.packed = false;
       call.direction = fb::Direction::FilterGrad;
       Compare(call);
       if (type == BFloat16) {
@@ -253,8 +273,7 @@ TEST_P(GpuLibraryCallTest, MasksOfRelu) {
     fb::MatMulT forward = MatMulOf(37, 24, 10, false, false);
     SetTypes(forward, type);
     forward.epilogue = {.bias = true, .activation = fb::Activation::Relu, .saves = true};
-    const std::vector<std::vector<char>> in = {Random(37 * 24, type, 1), Random(24 * 10, type, 2),
-                                               Random(10, Float32, 3)};
+    const std::vector<std::vector<char>> in = {Random(37 * 24, type, 1), Random(24 * 10, type, 2), Random(10, type, 3)};
     const auto y = RunOnDevice(forward, in, {370 * ElementBytes(type), 37 * 16});
     ASSERT_EQ(y.size(), 2u);
     fb::MatMulT plain = forward;
@@ -303,8 +322,7 @@ TEST_P(GpuLibraryCallTest, GeluAndItsGradient) {
     fb::MatMulT forward = MatMulOf(20, 24, 16, false, false);
     SetTypes(forward, type);
     forward.epilogue = {.bias = true, .activation = fb::Activation::Gelu, .saves = true};
-    const std::vector<std::vector<char>> in = {Random(20 * 24, type, 1), Random(24 * 16, type, 2),
-                                               Random(16, Float32, 3)};
+    const std::vector<std::vector<char>> in = {Random(20 * 24, type, 1), Random(24 * 16, type, 2), Random(16, type, 3)};
     const uint64_t bytes = 320 * ElementBytes(type);
     const auto y = RunOnDevice(forward, in, {bytes, bytes});
     ASSERT_EQ(y.size(), 2u);

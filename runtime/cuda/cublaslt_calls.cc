@@ -74,9 +74,6 @@ struct Form {
   Owned<cublasLtMatrixLayout_t> first, second, result;
 };
 
-// Two launches by strides are as good as one that writes addresses and one that multiplies.
-constexpr int64_t kAddressesFromLaunches = 3;
-
 class MatMulCall : public TunableCall {
  public:
   MatMulCall(const CublasLtApi* api, cublasLtHandle_t handle, const LibraryKernels* kernels, CublasLtProduct product)
@@ -85,7 +82,6 @@ class MatMulCall : public TunableCall {
         kernels_(kernels),
         product_(std::move(product)),
         epilogue_(product_.epilogue),
-        bias_elements_(product_.result.rows),
         desc_(api->cublasLtMatmulDescDestroy),
         by_addresses_(api),
         by_strides_(api) {}
@@ -148,9 +144,9 @@ class MatMulCall : public TunableCall {
     if (inputs.size() != 2 + more_inputs || outputs.size() != 1 + more_outputs) {
       return absl::InternalError("a matrix product got another number of operands than it was prepared for");
     }
-    if (!unfused_) TD_RETURN_IF_ERROR(PointEpilogue(inputs, outputs, workspace, stream));
+    if (!unfused_) TD_RETURN_IF_ERROR(PointEpilogue(inputs, outputs));
     TD_RETURN_IF_ERROR(EnqueueProducts(inputs, outputs[0], workspace, stream));
-    return unfused_ ? ApplyEpilogue(inputs, outputs, stream) : absl::OkStatus();
+    return unfused_ ? ApplyEpilogue(inputs, outputs, workspace, stream) : absl::OkStatus();
   }
 
  private:
@@ -199,21 +195,11 @@ class MatMulCall : public TunableCall {
   }
 
   // Where what goes with the product is.
-  absl::Status PointEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
-                             CUdeviceptr workspace, CUstream stream) {
+  absl::Status PointEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs) {
     if (epilogue_.gradient) TD_RETURN_IF_ERROR(SetAux(inputs.back()));
     if (epilogue_.saves) TD_RETURN_IF_ERROR(SetAux(outputs[1]));
     if (SumsUp()) TD_RETURN_IF_ERROR(SetBias(outputs.back()));
-    if (epilogue_.bias) {
-      CUdeviceptr bias = inputs[2];
-      if (NarrowBias()) {
-        bias = workspace + BiasOffset();
-        TD_RETURN_IF_ERROR(
-            kernels_->Convert(inputs[2], fb::DType::Float32, bias, fb::DType::BFloat16, bias_elements_, stream));
-      }
-      TD_RETURN_IF_ERROR(SetBias(bias));
-    }
-    return absl::OkStatus();
+    return epilogue_.bias ? SetBias(inputs[2]) : absl::OkStatus();
   }
 
   absl::Status EnqueueProducts(absl::Span<const CUdeviceptr> inputs, CUdeviceptr output, CUdeviceptr workspace,
@@ -231,12 +217,18 @@ class MatMulCall : public TunableCall {
 
   // What the library refused, on the finished product.
   absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
-                             CUstream stream) const {
+                             CUdeviceptr workspace, CUstream stream) const {
     auto matrix = [](CUdeviceptr data, const CublasLtMatrix& m) {
       return LibraryKernels::Matrix{data, m.type, m.columns, m.rows};
     };
     const LibraryKernels::Matrix y = matrix(outputs[0], product_.result);
-    if (epilogue_.bias) TD_RETURN_IF_ERROR(kernels_->AddBias(y, inputs[2], stream));
+    if (epilogue_.bias) {
+      const CUdeviceptr bias = WidensBias() ? workspace + BiasOffset() : inputs[2];
+      if (WidensBias()) {
+        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], y.type, bias, fb::DType::Float32, y.columns, stream));
+      }
+      TD_RETURN_IF_ERROR(kernels_->AddBias(y, bias, stream));
+    }
     if (epilogue_.gradient) {
       TD_RETURN_IF_ERROR(epilogue_.relu() ? kernels_->ReluGradient(y, inputs.back(), MaskRowBytes(), stream)
                                           : kernels_->GeluGradient(y, inputs.back(), stream));
@@ -269,14 +261,14 @@ class MatMulCall : public TunableCall {
   // The gradient of a bias goes where the bias would come from.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
-  // cuBLASLt takes a bias in the result's type only.
-  bool NarrowBias() const { return !unfused_ && epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
+  // The kernel behind the product takes a float32 bias; the call's is of the result's type, as cuBLASLt takes it.
+  bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
   // Behind the algorithm's workspace, and the addresses behind that.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
 
   uint64_t AddressesOffset() const {
-    return BiasOffset() + (NarrowBias() ? (bias_elements_ * 2 + 255) / 256 * 256 : 0);
+    return BiasOffset() + (WidensBias() ? (product_.result.rows * 4 + 255) / 256 * 256 : 0);
   }
 
   template <typename T>
@@ -416,7 +408,6 @@ class MatMulCall : public TunableCall {
   const LibraryKernels* kernels_;
   CublasLtProduct product_;
   Epilogue epilogue_;
-  int64_t bias_elements_;
   Owned<cublasLtMatmulDesc_t> desc_;
   Form by_addresses_, by_strides_;
   std::vector<Algorithm> algorithms_;  // those by addresses first

@@ -109,7 +109,7 @@ class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool> {
   Run Execute(const fb::MatMulT& product) {
     const fb::LibraryCallT call = CallOf(product);
     Run run;
-    absl::StatusOr<LibraryOperands> operands = CheckLibraryCall(call);
+    absl::StatusOr<LibraryOperands> operands = CheckGpuLibraryCall(call);
     EXPECT_TRUE(operands.ok()) << operands.status();
     if (!operands.ok()) return run;
     for (size_t i = 0; i < operands->inputs.size(); ++i) {
@@ -161,7 +161,7 @@ TEST_P(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {
       for (int64_t i = 0; i < 5; ++i) {
         for (int64_t j = 0; j < 24; ++j) {
           double x = Dot(call, run, i, j);
-          if (e.bias) x += At(run.inputs[2], Float32, j);
+          if (e.bias) x += At(run.inputs[2], type, j);
           ASSERT_NEAR(At(run.outputs[0], type, i * 24 + j), Gelu(x), unit * (1 + std::fabs(x)));
           if (!e.saves) continue;
           ASSERT_NEAR(At(run.outputs[1], type, i * 24 + j), x, unit * (1 + std::fabs(x)));

@@ -28,6 +28,9 @@ struct CublasLtProduct {
   int64_t launches = 1;  // of which there is more than one where no single stride leads from matrix to matrix
 };
 
+// Two launches by strides are as good as one that writes the matrices' addresses and one that multiplies.
+inline constexpr int64_t kAddressesFromLaunches = 3;
+
 // For products that CheckOperation accepts. As few launches as strides allow.
 CublasLtProduct DescribeProduct(const fb::MatMulT& call);
 CublasLtProduct DescribeProduct(const fb::BatchMatMulT& call);

@@ -68,8 +68,7 @@ class ConvolutionCall : public TunableCall {
       tensors.bias = inputs[2];
       if (NarrowBias()) {
         tensors.bias = workspace + bias_at_;
-        TD_RETURN_IF_ERROR(
-            kernels_->Convert(inputs[2], fb::DType::Float32, tensors.bias, operand_, output_channels_, stream));
+        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], result_, tensors.bias, operand_, output_channels_, stream));
       }
     }
     if (zero_bias_) {
@@ -88,7 +87,8 @@ class ConvolutionCall : public TunableCall {
  private:
   int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
   uint64_t BiasBytes() const { return output_channels_ * ElementBytes(); }
-  bool NarrowBias() const { return has_bias_ && operand_ == fb::DType::BFloat16; }
+  // cuDNN takes a bias in the operands' type only; the call's is of the result's.
+  bool NarrowBias() const { return has_bias_ && result_ != operand_; }
   bool WidensResult() const { return direction_ != Direction::FilterGrad && result_ != operand_; }
 
   Direction direction_;

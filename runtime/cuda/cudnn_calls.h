@@ -16,9 +16,9 @@ namespace tandem {
 
 // `call` is of a convolution. `plan_bytes` is tried first when it is there and one candidate is wanted; a plan that the
 // device does not take is built anew. HWIO kernels are transposed into the workspace before a plan that reads them and
-// out of it after one that writes them, unless the call's kernel is packed. A bias is rounded to bfloat16 for bfloat16
-// operands, and a float32 result of these is the plan's bfloat16 one: cuDNN has no engine for other combinations
-// without a GPU's run-time compiler. `device` and `kernels` must outlive the result.
+// out of it after one that writes them, unless the call's kernel is packed. A bias has the result's type. A float32
+// result of bfloat16 operands is the plan's bfloat16 one, with a rounded bias: cuDNN has no engine for other
+// combinations without a GPU's run-time compiler. `device` and `kernels` must outlive the result.
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);

@@ -2,6 +2,7 @@
 
 #include "base/dtype.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/cublaslt_product.h"
 #include "runtime/library_call.h"
 #include "runtime/library_calls/conv2d.h"
 #include "runtime/library_calls/matmul.h"
@@ -33,10 +34,23 @@ uint64_t BytesAroundPlan(const fb::Conv2DT& conv) {
   return bytes + Aligned(Bytes(forward ? conv.y_shape : conv.x_shape, operand));
 }
 
-// A bias in the type of the result, where that is bfloat16, or of zeros.
+// A bias in another type than the call's, or of zeros.
 template <typename Operation>
 uint64_t BiasBytes(const Operation& operation) {
   return operation.epilogue.empty() ? 0 : Aligned(Bytes({operation.y_shape.back()}, fb::DType::Float32));
+}
+
+int64_t LaunchesOf(const fb::BatchMatMulT& products) {
+  const int64_t by_strides = DescribeProduct(products).launches;
+  return by_strides < kAddressesFromLaunches ? by_strides : 2;
+}
+
+// Around cuDNN's plan: the kernel in the other layout, a bias of zeros, and for a wider result a narrower bias.
+int64_t LaunchesOf(const fb::Conv2DT& conv) {
+  if (conv.direction == fb::Direction::FilterGrad) return 2;
+  const bool widens = ResultType(conv) != OperandType(conv);
+  const bool makes_bias = !conv.epilogue.empty() && (!conv.epilogue.bias || widens);
+  return 1 + !conv.packed + makes_bias + widens;
 }
 
 }  // namespace
@@ -78,10 +92,24 @@ fb::MatMulT ConvolutionAsMatMul(const fb::Conv2DT& conv) {
   return product;
 }
 
+absl::StatusOr<LibraryOperands> CheckGpuLibraryCall(const fb::LibraryCallT& call) {
+  TD_ASSIGN_OR_RETURN(LibraryOperands operands, CheckLibraryCall(call));
+  if (InfoOf(call).epilogue.bias) operands.input_types[2] = operands.output_types[0];
+  return operands;
+}
+
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   const OperationInfo info = InfoOf(call);
   return Bytes(info.weights_shape, info.weights_dtype);
+}
+
+int64_t GpuLaunchesOf(const fb::LibraryCallT& call) {
+  if (const fb::Conv2DT* conv = call.operation.AsConv2D()) {
+    return LibraryOf(call) == GpuLibrary::kCudnn ? LaunchesOf(*conv) : 1;
+  }
+  const fb::BatchMatMulT* products = call.operation.AsBatchMatMul();
+  return products != nullptr ? LaunchesOf(*products) : 1;
 }
 
 uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/executable_generated.h"
+#include "runtime/library_calls/operation.h"
 
 namespace tandem {
 
@@ -23,12 +24,19 @@ GpuLibrary LibraryOf(const fb::LibraryCallT& call);
 // The product that computes such a convolution, with operands in the same order.
 fb::MatMulT ConvolutionAsMatMul(const fb::Conv2DT& conv);
 
+// CheckLibraryCall, with operands as they lie on a GPU: a bias has the type of the result, as the libraries take it.
+absl::StatusOr<LibraryOperands> CheckGpuLibraryCall(const fb::LibraryCallT& call);
+
 // Bytes of what PackWeights writes. Errors: InvalidArgument for a call that CheckLibraryCall rejects.
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call);
 
 // Workspace that the call needs on a GPU when cuDNN's plan takes `plan_bytes` (0 where no plan is known: the device may
 // then need more, and its session allocates what PreparedCall::workspace_bytes says).
 uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes);
+
+// What a stream is given for the call: the library's call, or several where no stride leads through all matrices, and
+// kernels of our own around it. Counted for a call whose epilogue the library takes.
+int64_t GpuLaunchesOf(const fb::LibraryCallT& call);
 
 // What cuBLASLt may use; NVIDIA recommends 32 MiB for compute capability 9.0.
 inline constexpr uint64_t kCublasLtWorkspace = uint64_t{32} << 20;

@@ -67,7 +67,7 @@ class Runner : public LibraryCallRunner {
 
   absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const fb::LibraryCallT& call,
                                                         absl::string_view plan_bytes) override {
-    TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckLibraryCall(call));
+    TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckGpuLibraryCall(call));
     if (const fb::PackWeightsT* packing = call.operation.AsPackWeights()) {
       return std::make_unique<PackCall>(*packing, kernels_.get());
     }

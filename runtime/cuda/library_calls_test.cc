@@ -142,7 +142,7 @@ class LibraryCallsTest : public ::testing::Test {
     const bool packed = InfoOf(call).packed;
     fb::LibraryCallT plain = call;
     SetPacked(plain, false);
-    const LibraryOperands operands = *CheckLibraryCall(plain);
+    const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     std::vector<CUdeviceptr> inputs;
     for (size_t i = 0; i < operands.inputs.size(); ++i) {
       inputs.push_back(Random(operands.inputs[i], operands.input_types[i], i + 1));

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "runtime/arena.h"
 #include "runtime/cpu/onednn_primitives.h"
+#include "runtime/cuda/gpu_library.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
@@ -26,7 +27,7 @@ void SetFloat32(fb::LibraryCallT& call) {
 
 absl::StatusOr<std::vector<float>> RunInFloat32(fb::LibraryCallT call, const std::vector<const void*>& inputs) {
   SetPacked(call, false);
-  TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckLibraryCall(call));
+  TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckGpuLibraryCall(call));
   SetFloat32(call);
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<OneDnnPrimitive> primitive, OneDnnPrimitive::Create(call, 1));
   std::vector<Arena> arenas;

@@ -12,6 +12,7 @@
 #include "benchmarks/models/model.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
+#include "runtime/commands/command.h"
 #include "runtime/session.h"
 #include "tests/gpu/fake_gpu.h"
 
@@ -78,6 +79,25 @@ StepInputs Inputs(const Job& job, const benchmarks::BenchModel& model, int step)
   return inputs;
 }
 
+// What the compiler says that a full batch launches.
+int64_t CountedLaunches(const Executable& executable) {
+  const fb::ExecutableT& index = executable.index();
+  const fb::ProgramT& program = *index.programs[0];
+  int64_t launches = 0;
+  for (const auto& command : CommandsInOrder(program)) launches += command->GpuLaunches({index, program});
+  return launches;
+}
+
+// What the driver and the libraries saw; not the copies between host and device, which no command is.
+int64_t SeenLaunches(const FakeDriver& driver) {
+  int64_t launches = 0;
+  for (const FakeCall& call : driver.calls()) {
+    launches += call.name == "cuLaunchKernel" || call.name == "cuMemcpyDtoDAsync_v2" ||
+                call.name == "cudnnBackendExecute" || call.name == "cublasLtMatmul";
+  }
+  return launches;
+}
+
 TEST(DriverCallsTest, AStepIsOneGraphAndOneQuery) {
   for (const std::string name : {"s0", "linear"}) {
     SCOPED_TRACE(name);
@@ -108,6 +128,7 @@ TEST(DriverCallsTest, AStepIsOneGraphAndOneQuery) {
           int updates = 0;
           for (const FakeCall& call : machine.driver().calls()) updates += absl::EndsWith(call.detail, "_group");
           EXPECT_EQ(updates, 1) << "of all variables";
+          EXPECT_EQ(SeenLaunches(machine.driver()), CountedLaunches(*gpu->executable));
           continue;
         }
         std::vector<std::string> calls;

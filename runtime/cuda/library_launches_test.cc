@@ -1,0 +1,151 @@
+// GpuLaunchesOf against what the fakes see of a call.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/dtype.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/testing/fake_cublaslt.h"
+#include "runtime/cuda/testing/fake_cudnn.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/library_call.h"
+#include "runtime/library_calls/pack_weights.h"
+#include "runtime/testing/library_calls.h"
+
+namespace tandem {
+namespace {
+
+using fb::DType::BFloat16;
+using fb::DType::Float32;
+
+class LibraryLaunchesTest : public ::testing::Test {
+ protected:
+  LibraryLaunchesTest() {
+    RegisterLibraryKernels(fake);
+    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
+    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
+    auto made = LibraryCallRunner::Create(&api, {});
+    EXPECT_TRUE(made.ok()) << made.status();
+    if (made.ok()) runner = *std::move(made);
+  }
+
+  void TearDown() override {
+    runner.reset();
+    api.cuStreamDestroy_v2(stream);
+    api.cuDevicePrimaryCtxRelease_v2(0);
+    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+  }
+
+  CUdeviceptr Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
+    EXPECT_EQ(api.cuMemsetD8Async(address, 0, bytes, stream), 0);
+    memory.push_back(address);
+    return address;
+  }
+
+  // What the stream is given for the call, by name.
+  std::vector<std::string> LaunchesOf(const fb::LibraryCallT& call) {
+    fb::LibraryCallT plain = call;
+    SetPacked(plain, false);
+    const LibraryOperands operands = *CheckGpuLibraryCall(plain);
+    auto allocate = [&](const std::vector<std::vector<int64_t>>& shapes) {
+      std::vector<CUdeviceptr> addresses;
+      for (const std::vector<int64_t>& shape : shapes) addresses.push_back(Allocate(NumElements(shape) * 4));
+      return addresses;
+    };
+    std::vector<std::vector<int64_t>> results = operands.outputs;
+    if (results[0].empty()) results[0] = InfoOf(call).weights_shape;  // packed
+    const std::vector<CUdeviceptr> inputs = allocate(operands.inputs), outputs = allocate(results);
+    auto prepared = runner->Prepare(call, "");
+    EXPECT_TRUE(prepared.ok()) << TextOf(call) << ": " << prepared.status();
+    if (!prepared.ok()) return {};
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes() + 1);
+    fake.ClearCalls();
+    const absl::Status status = (*prepared)->Enqueue(inputs, outputs, workspace, stream);
+    EXPECT_TRUE(status.ok()) << TextOf(call) << ": " << status;
+    std::vector<std::string> launches;
+    for (const FakeCall& c : fake.calls()) {
+      if (c.stream >= 0) launches.push_back(c.name == "cuLaunchKernel" ? c.detail : c.name);
+    }
+    EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
+    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
+    memory.clear();
+    return launches;
+  }
+
+  template <typename Operation>
+  void Expect(const Operation& operation, const std::string& launches) {
+    const fb::LibraryCallT call = CallOf(operation);
+    const std::vector<std::string> seen = LaunchesOf(call);
+    EXPECT_EQ(absl::StrJoin(seen, " "), launches) << TextOf(call);
+    EXPECT_EQ(GpuLaunchesOf(call), static_cast<int64_t>(seen.size())) << TextOf(call);
+  }
+
+  FakeDriver fake;
+  FakeCublasLt cublaslt;
+  FakeCudnn cudnn;
+  const DriverApi& api = fake.api();
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::unique_ptr<LibraryCallRunner> runner;
+};
+
+TEST_F(LibraryLaunchesTest, OfConvolutions) {
+  const std::string run = "cudnnBackendExecute";
+  fb::Conv2DT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0);
+  Expect(conv, "td_transpose_f32_f32 " + run);
+  conv.packed = true;
+  Expect(conv, run);
+  conv.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  Expect(conv, run);
+  conv.epilogue = {.activation = fb::Activation::Relu};
+  Expect(conv, "cuMemsetD8Async " + run);
+  SetTypes(conv, BFloat16);
+  conv.epilogue = {.bias = true};
+  Expect(conv, run);
+  conv.y_dtype = Float32;
+  Expect(conv, "td_convert_f32_bf16 " + run + " td_convert_bf16_f32");
+  conv.epilogue = {};
+  Expect(conv, run + " td_convert_bf16_f32");
+  conv.direction = fb::Direction::InputGrad;
+  conv.y_dtype = BFloat16;
+  Expect(conv, run);
+  conv.packed = false;
+  conv.direction = fb::Direction::FilterGrad;
+  Expect(conv, run + " td_transpose_bf16_bf16");
+  conv.kernel_dtype = Float32;
+  Expect(conv, run + " td_transpose_bf16_f32");
+  // A product of matrices.
+  conv = Conv(2, 8, 8, 32, 1, 1, 16, 1, 0, 0);
+  Expect(conv, "cublasLtMatmul");
+  conv.direction = fb::Direction::FilterGrad;
+  Expect(conv, "cublasLtMatmul");
+}
+
+TEST_F(LibraryLaunchesTest, OfProducts) {
+  fb::MatMulT product = MatMulOf(16, 24, 8);
+  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  Expect(product, "cublasLtMatmul");
+  SetTypes(product, BFloat16);
+  Expect(product, "cublasLtMatmul");
+  product.y_dtype = Float32;
+  Expect(product, "cublasLtMatmul");
+  // Without an operand that is swapped, with one, and with few matrices.
+  Expect(BatchMatMulOf(3, 4, 8, 8, 8, 0), "cublasLtMatmul");
+  Expect(BatchMatMulOf(3, 4, 8, 8, 8, 4), "td_matrix_addresses cublasLtMatmul");
+  Expect(BatchMatMulOf(2, 4, 8, 8, 8, 4), "cublasLtMatmul cublasLtMatmul");
+}
+
+TEST_F(LibraryLaunchesTest, OfPackedWeights) {
+  Expect(*PackingFor(CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0))).operation.AsPackWeights(), "td_transpose_f32_f32");
+}
+
+}  // namespace
+}  // namespace tandem
