@@ -10,6 +10,9 @@
 #include "base/status_macros.h"
 
 namespace tandem {
+
+std::string TemporaryPath(Env* env, absl::string_view path);  // temporary_name.h, which includes env.h
+
 namespace {
 
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {
@@ -17,12 +20,11 @@ absl::string_view WithoutTrailingSlashes(absl::string_view path) {
   return path;
 }
 
-absl::Status WriteAndSync(WritableFile& file, absl::Span<const absl::string_view> pieces) {
+absl::Status AppendAndSync(WritableFile& file, absl::Span<const absl::string_view> pieces) {
   for (absl::string_view piece : pieces) {
     if (!piece.empty()) TD_RETURN_IF_ERROR(file.Append(piece));
   }
-  TD_RETURN_IF_ERROR(file.Sync());
-  return file.Close();
+  return file.Sync();
 }
 
 }  // namespace
@@ -68,28 +70,27 @@ absl::StatusOr<std::string> Env::ReadFile(const std::string& path, int64_t max_b
 
 absl::Status Env::WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateFile(path));
-  return WriteAndSync(*file, pieces);
+  TD_RETURN_IF_ERROR(AppendAndSync(*file, pieces));
+  return file->Close();
 }
 
 absl::Status Env::WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateNewFile(path));
-  return WriteAndSync(*file, pieces);
+  TD_RETURN_IF_ERROR(AppendAndSync(*file, pieces));
+  return file->Close();
 }
 
 absl::Status Env::WriteFileAtomically(const std::string& path, absl::string_view bytes) {
-  std::string dir = DirName(path);
-  std::string temporary = JoinPath(dir, absl::StrCat(".tmp-", BaseName(path), "-", ProcessId()));
-  absl::Status status = WriteNewFile(temporary, {bytes});
-  if (absl::IsAlreadyExists(status)) {  // of a dead process that had the same id
-    TD_RETURN_IF_ERROR(DeleteFile(temporary));
-    status = WriteNewFile(temporary, {bytes});
-  }
+  const std::string temporary = TemporaryPath(this, path);
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateNewFile(temporary));
+  absl::Status status = AppendAndSync(*file, {bytes});
+  // Open until it has its name: nobody takes it for a leftover.
   if (status.ok()) status = Rename(temporary, path);
   if (!status.ok()) {
     DeleteFile(temporary).IgnoreError();
     return status;
   }
-  return SyncDir(dir);
+  return SyncDir(DirName(path));
 }
 
 absl::Status Env::CreateDirs(const std::string& dir) {
@@ -110,7 +111,10 @@ absl::Status Env::DeleteRecursively(const std::string& path) {
   // unlink of a directory fails with EISDIR (Linux) or EPERM (POSIX).
   auto names = ListDir(path);
   if (!names.ok()) return absl::IsFailedPrecondition(names.status()) ? status : names.status();
-  for (const std::string& name : *names) TD_RETURN_IF_ERROR(DeleteRecursively(JoinPath(path, name)));
+  for (const std::string& name : *names) {
+    status = DeleteRecursively(JoinPath(path, name));
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // somebody else deletes it too
+  }
   return DeleteDir(path);
 }
 

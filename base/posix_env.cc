@@ -23,6 +23,8 @@ namespace {
 
 // One call of read(2) or write(2) moves at most this much: large calls cannot be interrupted.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
+// Of making a file that nobody has taken for a leftover yet.
+constexpr int kCreateAttempts = 10;
 
 // Never 0, 1 or 2: where a program was started without one of the standard descriptors, its log lines would go into
 // the file.
@@ -169,12 +171,19 @@ class PosixEnv : public Env {
   }
 
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override {
-    return OpenForWrite(path, O_TRUNC, 0666);
+    const int fd = Open(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0) return PosixError(errno, "create", path);
+    return std::make_unique<PosixWritableFile>(path, fd);
   }
 
   // What is read as code must not be writable by others, whatever the umask, and Tandem changes no file in place.
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
-    return OpenForWrite(path, O_EXCL | O_NOFOLLOW, 0644);
+    for (int attempt = 1;; ++attempt) {
+      const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+      if (fd < 0) return PosixError(errno, "create", path);
+      if (attempt == kCreateAttempts || LockNew(path, fd)) return std::make_unique<PosixWritableFile>(path, fd);
+      close(fd);
+    }
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
@@ -278,10 +287,16 @@ class PosixEnv : public Env {
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
   }
 
-  static absl::StatusOr<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& path, int flags, mode_t mode) {
-    const int fd = Open(path, O_WRONLY | O_CREAT | flags, mode);
-    if (fd < 0) return PosixError(errno, "create", path);
-    return std::make_unique<PosixWritableFile>(path, fd);
+  // The sign of a file that is being written (temporary_files.h). False when somebody took this one for a leftover
+  // before it had its lock: then it is deleted.
+  static bool LockNew(const std::string& path, int fd) {
+    if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
+      if (errno != EWOULDBLOCK) return true;  // there are no locks here
+      unlink(path.c_str());
+      return false;
+    }
+    struct stat info;
+    return fstat(fd, &info) != 0 || info.st_nlink > 0;
   }
 
   static double Clock(clockid_t id) {

@@ -1,44 +1,106 @@
 #include "base/temporary_files.h"
 
-#include <algorithm>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/posix_error.h"
 #include "base/status_macros.h"
+#include "base/temporary_name.h"
 
 namespace tandem {
 namespace {
 
-// Takes "-<number>" off the end of `name`; -1 when there is none.
-int TakeNumber(absl::string_view* name) {
-  const size_t dash = name->rfind('-');
-  int number = 0;
-  if (dash == absl::string_view::npos || !absl::SimpleAtoi(name->substr(dash + 1), &number) || number < 0) return -1;
-  *name = name->substr(0, dash);
-  return number;
-}
+constexpr absl::string_view kLockSuffix = ".lock";  // of the file beside a directory
+constexpr double kOldSeconds = 24 * 3600;
+
+std::string LockOf(const std::string& dir) { return absl::StrCat(dir, kLockSuffix); }
+
+// Keeps the lock of a leftover, so that nobody who has just made a file under this name goes on with it.
+class Leftover {
+ public:
+  // Looks whether `path` is one.
+  Leftover(Env* env, const std::string& path) {
+    // A FIFO or a device, planted, would be waited for. A shared lock needs no right to write, on NFS neither.
+    fd_ = RetryInterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
+    if (fd_ < 0) {
+      is_leftover_ = errno == ELOOP || errno == ENXIO || errno == ENOENT;  // links and sockets are nobody's files
+    } else if (RetryInterrupted([&] { return flock(fd_, LOCK_SH | LOCK_NB); }) == 0) {
+      is_leftover_ = true;
+    } else if (errno != EWOULDBLOCK) {
+      struct stat info;
+      is_leftover_ = fstat(fd_, &info) == 0 && env->NowSeconds() - info.st_mtim.tv_sec > kOldSeconds;
+    }
+  }
+  ~Leftover() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Leftover(const Leftover&) = delete;
+  Leftover& operator=(const Leftover&) = delete;
+
+  bool is_leftover() const { return is_leftover_; }
+
+ private:
+  int fd_;
+  bool is_leftover_ = false;
+};
 
 }  // namespace
 
-int ProcessOfTemporary(absl::string_view name, bool counted) {
-  if (!absl::StartsWith(name, ".tmp-")) return 0;
-  if (counted && TakeNumber(&name) < 0) return 0;
-  return std::max(TakeNumber(&name), 0);
+absl::StatusOr<TemporaryDir> TemporaryDir::Create(Env* env, const std::string& path) {
+  const std::string temporary = TemporaryPath(env, path);
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> lock, env->CreateNewFile(LockOf(temporary)));
+  TemporaryDir dir(env, temporary, std::move(lock));
+  TD_RETURN_IF_ERROR(env->CreateDir(temporary));
+  return dir;
 }
 
-absl::Status DeleteTemporaries(Env* env, const std::string& dir) {
-  absl::StatusOr<std::vector<std::string>> names = env->ListDir(dir);
+TemporaryDir::TemporaryDir(TemporaryDir&& other)
+    : env_(other.env_), path_(other.path_), lock_(std::move(other.lock_)), renamed_(other.renamed_) {}
+
+TemporaryDir::~TemporaryDir() {
+  if (lock_ == nullptr) return;
+  if (!renamed_) env_->DeleteRecursively(path_).IgnoreError();  // a full disk gets its space back
+  env_->DeleteFile(LockOf(path_)).IgnoreError();
+}
+
+absl::Status TemporaryDir::Rename(const std::string& to) {
+  TD_RETURN_IF_ERROR(env_->Rename(path_, to));
+  renamed_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status DeleteAside(Env* env, const std::string& path) {
+  const std::string doomed = TemporaryPath(env, JoinPath(DirName(path), absl::StrCat("delete-", BaseName(path))));
+  TD_RETURN_IF_ERROR(env->Rename(path, doomed));
+  const absl::Status status = env->DeleteRecursively(doomed);
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;  // somebody else has taken it for a leftover
+}
+
+absl::Status DeleteTemporaries(Env* env, const std::string& dir,
+                               absl::FunctionRef<bool(absl::string_view target)> ours) {
+  const absl::StatusOr<std::vector<std::string>> names = env->ListDir(dir);
   if (absl::IsNotFound(names.status())) return absl::OkStatus();
   TD_RETURN_IF_ERROR(names.status());
+  absl::Status first;
   for (const std::string& name : *names) {
-    int process = ProcessOfTemporary(name, /*counted=*/true);
-    if (process == 0) process = ProcessOfTemporary(name, /*counted=*/false);
-    if (process == 0 || (process != env->ProcessId() && env->ProcessIsAlive(process))) continue;
-    absl::Status status = env->DeleteRecursively(JoinPath(dir, name));
-    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);
+    const absl::string_view target = TargetOfTemporary(absl::StripSuffix(name, kLockSuffix));
+    if (target.empty() || !ours(target)) continue;
+    const std::string path = JoinPath(dir, name);
+    const absl::StatusOr<FileInfo> info = env->Stat(path);
+    const Leftover leftover(env, info.ok() && info->is_directory ? LockOf(path) : path);
+    if (!leftover.is_leftover()) continue;
+    const absl::Status status = env->DeleteRecursively(path);
+    if (!absl::IsNotFound(status)) first.Update(status);  // it has its name now, or somebody else deletes it too
   }
-  return absl::OkStatus();
+  return first;
 }
 
 }  // namespace tandem

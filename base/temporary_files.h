@@ -1,22 +1,53 @@
-// The temporary files and directories that Tandem makes, and what dead processes have left of them.
+// Leftovers: temporary files and directories (temporary_name.h) that nobody is writing any more.
+//
+// Who writes one holds a lock on it: a file from CreateNewFile is locked while it is open, so it is given its name
+// before it is closed, and a directory has a locked file beside it. Locks end with their process, and hold between
+// containers and hosts, where process ids say nothing.
 #ifndef TANDEM_BASE_TEMPORARY_FILES_H_
 #define TANDEM_BASE_TEMPORARY_FILES_H_
 
+#include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/env.h"
 
 namespace tandem {
 
-// Names are ".tmp-<name>-<process>" or ".tmp-<name>-<process>-<count>" (`counted`), beside what they will become.
-// The process id in such a name; 0 for another name.
-int ProcessOfTemporary(absl::string_view name, bool counted);
+// A directory that gets its name when it is complete.
+class TemporaryDir {
+ public:
+  // An empty one beside `path`.
+  static absl::StatusOr<TemporaryDir> Create(Env* env, const std::string& path);
+  // Deletes it, unless it was renamed.
+  ~TemporaryDir();
+  TemporaryDir(TemporaryDir&& other);
 
-// Deletes from `dir` the temporary files of processes that are not running on this machine, and of earlier ones with
-// this process's id. OK when there is no such directory.
-absl::Status DeleteTemporaries(Env* env, const std::string& dir);
+  const std::string& path() const { return path_; }
+  // As Env::Rename. After an error it can be tried again.
+  absl::Status Rename(const std::string& to);
+
+ private:
+  TemporaryDir(Env* env, std::string path, std::unique_ptr<WritableFile> lock)
+      : env_(env), path_(std::move(path)), lock_(std::move(lock)) {}
+
+  Env* const env_;
+  const std::string path_;
+  std::unique_ptr<WritableFile> lock_;  // null when it was moved from
+  bool renamed_ = false;
+};
+
+// Deletes a directory so that a reader finds all of it or nothing. What a kill leaves is a temporary one whose target
+// is "delete-<name>". NotFound when `path` is absent.
+absl::Status DeleteAside(Env* env, const std::string& path);
+
+// Deletes from `dir` the leftovers of files and directories for whose names `ours` is true; the first error, if there
+// are any. Where the file system has no locks, what was written within a day stays. OK when there is no such directory.
+absl::Status DeleteTemporaries(Env* env, const std::string& dir,
+                               absl::FunctionRef<bool(absl::string_view target)> ours);
 
 }  // namespace tandem
 

@@ -2,14 +2,14 @@
 
 #include <errno.h>
 
-#include <atomic>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "base/posix_error.h"
 #include "base/status_macros.h"
 
 namespace tandem {
+
+std::string TemporaryPath(Env* env, absl::string_view path);  // temporary_name.h
 
 absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
   auto info = env->Stat(dir);
@@ -22,20 +22,18 @@ absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
 }
 
 absl::Status WriteFileUnsynced(Env* env, const std::string& path, absl::string_view bytes) {
-  // Two threads may write the same file.
-  static std::atomic<int> count{0};
-  const std::string temporary =
-      JoinPath(DirName(path), absl::StrCat(".tmp-", BaseName(path), "-", env->ProcessId(), "-", count++));
-  absl::StatusOr<std::unique_ptr<WritableFile>> created = env->CreateNewFile(temporary);
-  if (absl::IsAlreadyExists(created.status())) {  // of a dead process that had the same id
-    TD_RETURN_IF_ERROR(env->DeleteFile(temporary));
-    created = env->CreateNewFile(temporary);
-  }
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, std::move(created));
+  const std::string temporary = TemporaryPath(env, path);
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, env->CreateNewFile(temporary));
   absl::Status status = bytes.empty() ? absl::OkStatus() : file->Append(bytes);
-  if (status.ok()) status = file->Close();
+  // Open until it has its name: nobody takes it for a leftover.
   if (status.ok()) status = env->Rename(temporary, path);
-  if (!status.ok()) env->DeleteFile(temporary).IgnoreError();
+  if (!status.ok()) {
+    env->DeleteFile(temporary).IgnoreError();
+    return status;
+  }
+  // Network file systems tell now that the disk is full.
+  status = file->Close();
+  if (!status.ok()) env->DeleteFile(path).IgnoreError();
   return status;
 }
 

@@ -236,12 +236,13 @@ TEST(CacheTest, ACacheThatWasBegunIsMadeAnew) {
 
 // What a process that is gone has left is removed, and only that.
 TEST(CacheTest, LeftoversAreRemoved) {
-  const std::string dir = NewDir("leftovers"), file = JoinPath(dir, "cache");
-  for (const char* name : {".tmp-cache-999999999-0", ".tmp-other-999999999-0"}) {
+  const std::string dir = NewDir("leftovers"), file = JoinPath(dir, "c");
+  const std::string other = ".tmp-c-1-999999999-0123456789abcdef-0";  // of a cache "c-1"
+  for (const std::string& name : {std::string(".tmp-c-999999999-0123456789abcdef-0"), other}) {
     ASSERT_TRUE(Env::Default()->WriteFile(JoinPath(dir, name), {"TDCACHE1"}).ok());
   }
   Read(Dataset::Range(3).Cache({.file = file}));
-  EXPECT_EQ(Names(dir), (std::vector<std::string>{".tmp-other-999999999-0", "cache"}));
+  EXPECT_EQ(Names(dir), (std::vector<std::string>{other, "c"}));
 }
 
 }  // namespace

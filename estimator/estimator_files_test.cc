@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/temporary_name.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 
@@ -103,12 +104,11 @@ TEST(EstimatorFiles, LeftoversOfDeadRunsGo) {
   const std::string& dir = config.model_dir;
   ASSERT_EQ(Estimator(LineModel, config).Train(LineInput(), {.max_steps = 1}), absl::OkStatus());
   for (const char* sub : {"eval", "model.ckpt-1.old-1"}) ASSERT_TRUE(env->CreateDirs(JoinPath(dir, sub)).ok());
-  // No process has an id as high as this.
-  const std::vector<std::string> files = {".tmp-probe-99999999",
-                                          ".tmp-DONE-99999999",
-                                          "eval/.tmp-metrics.jsonl-99999999",
-                                          "compiled/.tmp-train-0.tdx-99999999-0",
-                                          "compiled/kernels/.tmp-0.tdk-99999999-3",
+  const std::vector<std::string> files = {".tmp-probe-99999999",  // of an earlier version
+                                          TemporaryPath(env, "DONE"),
+                                          TemporaryPath(env, "eval/metrics.jsonl"),
+                                          TemporaryPath(env, "compiled/train-0.tdx"),
+                                          TemporaryPath(env, "compiled/kernels/0.tdk"),
                                           "model.ckpt-1.old-1/manifest.json"};
   for (const std::string& file : files) ASSERT_TRUE(env->WriteFile(JoinPath(dir, file), {"x"}).ok());
   ASSERT_EQ(Estimator(LineModel, config).Train(LineInput(), {.max_steps = 2}), absl::OkStatus());

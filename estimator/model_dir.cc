@@ -22,6 +22,7 @@
 #include "base/posix_error.h"
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
+#include "base/temporary_name.h"
 #include "base/unsynced_files.h"
 
 namespace tandem {
@@ -86,8 +87,7 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
   absl::Status status = CreateDirsUnsynced(env, model_dir);
   if (status.ok()) {
     // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
-    const std::string probe = JoinPath(model_dir, absl::StrCat(".tmp-probe-", env->ProcessId()));
-    env->DeleteFile(probe).IgnoreError();  // of a dead process that had the same id
+    const std::string probe = TemporaryPath(env, JoinPath(model_dir, "probe"));
     status = env->CreateNewFile(probe).status();
     if (status.ok()) {
       if (std::string mistake = UmaskMistake(probe, S_IRUSR | S_IWUSR); !mistake.empty()) {
@@ -145,7 +145,8 @@ void DeleteLeftovers(Env* env, const std::string& model_dir) {
     }
   }
   for (const std::string& dir : dirs) {
-    if (absl::Status deleted = DeleteTemporaries(env, dir); status.ok()) status = deleted;
+    const absl::Status deleted = DeleteTemporaries(env, dir, [](absl::string_view) { return true; });
+    if (status.ok()) status = deleted;
   }
   if (!status.ok()) TD_LOG(WARNING) << "Leftovers of earlier runs could not be deleted: " << status.message();
 }

@@ -14,6 +14,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/temporary_name.h"
 
 namespace tandem {
 namespace {
@@ -158,22 +159,14 @@ TEST(LockModelDir, AFileSystemWithoutLocksIsAWarning) {
   EXPECT_TRUE(log.Contains("model_dir cannot be locked: "));
 }
 
-TEST(DeleteLeftovers, OfDeadProcessesInEvalAndCompiled) {
+TEST(DeleteLeftovers, InEvalAndCompiled) {
   Env* env = Env::Default();
   const std::string dir = NewDir("leftovers");
-  // A process that has ended.
-  const pid_t dead = fork();
-  if (dead == 0) _exit(0);
-  ASSERT_EQ(waitpid(dead, nullptr, 0), dead);
-  const std::string id = std::to_string(dead), alive = std::to_string(getppid());
-  const std::vector<std::string> gone = {"eval/.tmp-metrics.jsonl-" + id, "eval_mid/.tmp-metrics.jsonl-" + id,
-                                         "compiled/.tmp-train-0123456789abcdef.tdx-" + id + "-0",
-                                         "compiled/kernels/.tmp-0123.tdk-" + id + "-12"};
-  const std::vector<std::string> kept = {"eval/.tmp-metrics.jsonl-" + alive,
-                                         "eval/metrics.jsonl",
-                                         "eval/.tmp-mine",
-                                         "compiled/.tmp-train-0123.tdx-" + alive + "-0",
-                                         "other/.tmp-file-" + id,
+  const auto temporary = [&](const char* path) { return TemporaryPath(env, path); };
+  const std::vector<std::string> gone = {temporary("eval/metrics.jsonl"), temporary("eval_mid/metrics.jsonl"),
+                                         temporary("compiled/train-0123456789abcdef.tdx"),
+                                         temporary("compiled/kernels/0123.tdk")};
+  const std::vector<std::string> kept = {"eval/metrics.jsonl", "eval/.tmp-mine", temporary("other/file"),
                                          "compiled/train-0123456789abcdef.tdx"};
   for (const auto& files : {gone, kept}) {
     for (const std::string& file : files) {
@@ -181,9 +174,14 @@ TEST(DeleteLeftovers, OfDeadProcessesInEvalAndCompiled) {
       ASSERT_TRUE(env->WriteFile(JoinPath(dir, file), {"x"}).ok());
     }
   }
+  // Evaluations, which need no lock of the directory, may be at work.
+  const std::string written = JoinPath(dir, temporary("eval/metrics.jsonl"));
+  auto writer = env->CreateNewFile(written);
+  ASSERT_TRUE(writer.ok()) << writer.status();
   LogCapture log;
   DeleteLeftovers(env, dir);
   EXPECT_EQ(log.Text(), "");
+  EXPECT_TRUE(env->Exists(written));
   for (const std::string& file : gone) EXPECT_FALSE(env->Exists(JoinPath(dir, file))) << file;
   for (const std::string& file : kept) EXPECT_TRUE(env->Exists(JoinPath(dir, file))) << file;
   DeleteLeftovers(env, NewDir("nothing"));

@@ -1,16 +1,15 @@
 #include "data/files/cache_file.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
+#include "base/temporary_name.h"
 #include "data/files/record_format.h"
 
 namespace tandem {
@@ -49,28 +48,6 @@ absl::StatusOr<std::string> ReadBytes(const RandomAccessFile& file, int64_t offs
   std::string out(bytes, '\0');
   TD_RETURN_IF_ERROR(file.ReadAt(offset, bytes, out.data()));
   return out;
-}
-
-std::string PartPrefix(const std::string& path) { return absl::StrCat(".tmp-", BaseName(path), "-"); }
-
-// A name that no other writer of this machine has.
-std::string PartName(const std::string& path, Env* env) {
-  static std::atomic<int> count{0};
-  return JoinPath(DirName(path), absl::StrCat(PartPrefix(path), env->ProcessId(), "-", count++));
-}
-
-// Files that processes which are gone have begun. Those of this process may be another writer's.
-void DeleteParts(const std::string& path, Env* env) {
-  const absl::StatusOr<std::vector<std::string>> names = env->ListDir(DirName(path));
-  if (!names.ok()) return;  // creating the file will tell
-  for (const std::string& name : *names) {
-    const int process = ProcessOfTemporary(name, /*counted=*/true);
-    if (process == 0 || env->ProcessIsAlive(process) || !absl::StartsWith(name, PartPrefix(path))) continue;
-    TD_LOG(INFO) << "Deleting " << name << ": a cache that was not written to its end.";
-    if (absl::Status status = env->DeleteFile(JoinPath(DirName(path), name)); !status.ok()) {
-      TD_LOG(WARNING) << status.message();
-    }
-  }
 }
 
 }  // namespace
@@ -164,8 +141,10 @@ absl::StatusOr<bool> CacheFile::Read(int64_t i, std::string* bytes) const {
 absl::StatusOr<std::unique_ptr<CacheFileWriter>> CacheFileWriter::Create(const std::string& path,
                                                                          const CacheIdentity& identity,
                                                                          int64_t token_width, Env* env) {
-  DeleteParts(path, env);
-  std::unique_ptr<CacheFileWriter> writer(new CacheFileWriter(path, PartName(path, env), token_width, env));
+  const absl::Status deleted =
+      DeleteTemporaries(env, DirName(path), [&](absl::string_view target) { return target == BaseName(path); });
+  if (!deleted.ok()) TD_LOG(WARNING) << "Leftovers of " << path << " could not be deleted: " << deleted.message();
+  std::unique_ptr<CacheFileWriter> writer(new CacheFileWriter(path, TemporaryPath(env, path), token_width, env));
   TD_ASSIGN_OR_RETURN(writer->file_, env->CreateNewFile(writer->part_));
   const std::string header = Header(identity);
   writer->identity_crc_ = MaskedCrc(header);
@@ -239,8 +218,9 @@ absl::Status CacheFileWriter::FinishFile(int64_t entries, absl::Span<const int64
   TD_RETURN_IF_ERROR(Append(absl::StrCat(bytes, Crc(bytes), identity_crc, kEndMagic)));
   TD_RETURN_IF_ERROR(Flush());
   TD_RETURN_IF_ERROR(file_->Sync());
-  TD_RETURN_IF_ERROR(file_->Close());
+  // Open until it has its name: nobody takes it for a leftover.
   TD_RETURN_IF_ERROR(env_->Rename(part_, path_));
+  file_ = nullptr;
   return env_->SyncDir(DirName(path_));
 }
 

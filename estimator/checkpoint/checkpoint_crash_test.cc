@@ -7,6 +7,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/temporary_name.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/test_util.h"
 #include "gtest/gtest.h"
@@ -99,11 +100,12 @@ TEST(CheckpointCrashTest, OperationsComeInTheSafeOrder) {
   Prepare(Situation::kWithOlderOnes, dir);
   FaultInjectingEnv env(Env::Default());
   ASSERT_TRUE(CheckpointManager(&env, dir, kKeep).Save(NextData(Situation::kWithOlderOnes)).ok());
-  std::string process = absl::StrCat("-", env.ProcessId());
-  std::string temporary = ".tmp-model.ckpt-30" + process, pointer = ".tmp-checkpoint" + process;
-  std::string doomed = ".tmp-delete-model.ckpt-10" + process;
+  const std::string temporary = ".tmp-model.ckpt-30", pointer = ".tmp-checkpoint", doomed = ".tmp-delete-model.ckpt-10";
   std::vector<std::string> important;  // without the writes to each file and the single deletions
-  for (const std::string& operation : env.trace()) {
+  for (std::string operation : env.trace()) {
+    if (const size_t begin = operation.find(".tmp-"); begin != std::string::npos) {
+      operation = absl::StrCat(operation.substr(0, begin), ".tmp-", TargetOfTemporary(operation.substr(begin)));
+    }
     if (absl::StartsWith(operation, "write ") || absl::StartsWith(operation, "create ")) continue;
     if (absl::StartsWith(operation, "delete ") && operation != "delete " + doomed) continue;
     important.push_back(operation);

@@ -7,6 +7,8 @@
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/temporary_files.h"
+#include "base/temporary_name.h"
 #include "base/unsynced_files.h"
 #include "estimator/checkpoint/kept_by_hours.h"
 
@@ -116,9 +118,8 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
     return existing;
   }
 
-  std::string temporary = Path(absl::StrCat(".tmp-", name, "-", env_->ProcessId()));
-  absl::Status status = env_->DeleteRecursively(temporary);  // of an earlier Save that failed
-  if (status.ok() || absl::IsNotFound(status)) status = env_->CreateDir(temporary);
+  const std::string temporary = TemporaryPath(env_, path);
+  absl::Status status = env_->CreateDir(temporary);
   for (const auto& [file, pieces] : image.Files()) {
     if (status.ok()) status = env_->WriteNewFile(JoinPath(temporary, file), pieces);
   }
@@ -183,10 +184,7 @@ void CheckpointManager::DeleteOld(int64_t current_step) {
   for (size_t i = 0; status.ok() && i < steps->size(); ++i) {
     const int64_t step = (*steps)[i];
     if (std::binary_search(left->begin(), left->end(), step)) continue;
-    // A reader finds all of it or nothing; what is left after a kill here does not look like a checkpoint.
-    std::string doomed = Path(absl::StrCat(".tmp-delete-", CheckpointName(step), "-", env_->ProcessId()));
-    status = env_->Rename(Path(CheckpointName(step)), doomed);
-    if (status.ok()) status = env_->DeleteRecursively(doomed);
+    status = DeleteAside(env_, Path(CheckpointName(step)));
   }
   if (!status.ok()) TD_LOG(WARNING) << "Could not delete old checkpoints: " << status.message();
 }

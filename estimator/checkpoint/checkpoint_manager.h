@@ -1,9 +1,9 @@
 // Saves and finds the checkpoints of one model directory, so that at every moment, whatever is killed, the newest
 // finished checkpoint can be restored.
 //
-// Save: write `.tmp-model.ckpt-N-<process>`, fsync each file, rename to `model.ckpt-N`, fsync the directory, replace
-// the pointer file `checkpoint` (pointer_file.h), and only then delete old checkpoints. One process at a time may save
-// into a directory, the one that holds its lock (estimator/model_dir.h); any number may read.
+// Save: write a temporary directory, fsync each file, rename to `model.ckpt-N`, fsync the directory, replace the
+// pointer file `checkpoint` (pointer_file.h), and only then delete old checkpoints. One process at a time may save into
+// a directory, the one that holds its lock (estimator/model_dir.h); any number may read.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 

@@ -7,6 +7,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
+#include "base/temporary_name.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 
 namespace tandem {
@@ -26,7 +27,8 @@ bool IsReplaced(absl::string_view name) {
 
 // Removes what earlier processes left: unfinished checkpoints go aside, of which the last is kept for a look; all other
 // temporary files and half-deleted checkpoints are deleted, and so are replaced ones, once there is one to go on from.
-// Nobody else is at work here, whatever process ids the names have: the caller holds the directory's lock.
+// Nobody else saves checkpoints here: the caller holds the directory's lock. A result of an evaluation may be on its
+// way.
 absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env_->ListDir(dir_));
   std::vector<std::string> unfinished, aside;
@@ -37,11 +39,12 @@ absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
       aside.push_back(name);
     } else if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
       unfinished.push_back(name);
-    } else if (ProcessOfTemporary(name, /*counted=*/false) > 0) {
-      absl::Status status = env_->DeleteRecursively(Path(name));
-      if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // the probe of a process that finds the lock taken
+    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // of an earlier version
+      TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
     }
   }
+  TD_RETURN_IF_ERROR(DeleteTemporaries(
+      env_, dir_, [](absl::string_view target) { return !absl::StartsWith(target, kCheckpointPrefix); }));
   if (unfinished.empty()) return absl::OkStatus();
   for (const std::string& name : aside) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
   for (size_t i = 0; i + 1 < unfinished.size(); ++i) TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(unfinished[i])));

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/temporary_name.h"
 #include "estimator/checkpoint/pointer_file.h"
 
 namespace tandem {
@@ -20,9 +21,8 @@ absl::Status WriteNewCheckpoint(Env* env, const std::string& path, const Checkpo
   }
   TD_ASSIGN_OR_RETURN(const CheckpointImage image, SerializeCheckpoint(data));
   TD_RETURN_IF_ERROR(env->CreateDirs(parent));
-  const std::string temporary = JoinPath(parent, absl::StrCat(".tmp-", name, "-", env->ProcessId()));
-  absl::Status status = env->DeleteRecursively(temporary);  // of a dead process that had the same id
-  if (status.ok() || absl::IsNotFound(status)) status = env->CreateDir(temporary);
+  const std::string temporary = TemporaryPath(env, path);
+  absl::Status status = env->CreateDir(temporary);
   for (const auto& [file, pieces] : image.Files()) {
     if (status.ok()) status = env->WriteNewFile(JoinPath(temporary, file), pieces);
   }

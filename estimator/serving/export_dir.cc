@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
@@ -38,31 +39,24 @@ std::string NameOf(int64_t number) { return absl::StrFormat("%010d", number); }
 absl::StatusOr<std::string> Write(Env* env, const std::string& base,
                                   const std::vector<std::pair<std::string, std::vector<absl::string_view>>>& files) {
   TD_RETURN_IF_ERROR(env->CreateDirs(base));
-  TD_RETURN_IF_ERROR(DeleteTemporaries(env, base));
+  TD_RETURN_IF_ERROR(DeleteTemporaries(
+      env, base, [](absl::string_view target) { return NumberOf(absl::StripPrefix(target, "delete-")) >= 0; }));
   TD_ASSIGN_OR_RETURN(int64_t number, NextNumber(env, base));
-  const std::string temporary = JoinPath(base, absl::StrCat(".tmp-", NameOf(number), "-", env->ProcessId()));
-  absl::Status status = env->CreateDir(temporary);
+  TD_ASSIGN_OR_RETURN(TemporaryDir temporary, TemporaryDir::Create(env, JoinPath(base, NameOf(number))));
   for (const auto& [name, pieces] : files) {
-    if (status.ok()) status = env->WriteNewFile(JoinPath(temporary, name), pieces);
+    TD_RETURN_IF_ERROR(env->WriteNewFile(JoinPath(temporary.path(), name), pieces));
   }
-  if (status.ok()) status = env->SyncDir(temporary);
-  std::string path;
-  for (int attempt = 0; status.ok() && attempt < kAttempts; ++attempt) {
-    path = JoinPath(base, NameOf(number));
-    status = env->Rename(temporary, path);
-    if (!absl::IsAlreadyExists(status)) break;
-    // Another process has been faster.
-    const absl::StatusOr<int64_t> next = NextNumber(env, base);
-    if (!next.ok()) break;
-    number = *next;
-    if (attempt + 1 < kAttempts) status = absl::OkStatus();
+  TD_RETURN_IF_ERROR(env->SyncDir(temporary.path()));
+  for (int attempt = 1;; ++attempt) {
+    const std::string path = JoinPath(base, NameOf(number));
+    const absl::Status status = temporary.Rename(path);
+    if (status.ok()) {
+      TD_RETURN_IF_ERROR(env->SyncDir(base));
+      return path;
+    }
+    if (!absl::IsAlreadyExists(status) || attempt == kAttempts) return status;
+    TD_ASSIGN_OR_RETURN(number, NextNumber(env, base));  // another process has been faster
   }
-  if (!status.ok()) {
-    env->DeleteRecursively(temporary).IgnoreError();  // a full disk gets its space back
-    return status;
-  }
-  TD_RETURN_IF_ERROR(env->SyncDir(base));
-  return path;
 }
 
 }  // namespace
@@ -100,10 +94,8 @@ absl::Status DeleteOldExports(Env* env, const std::string& base, int keep, const
   for (const std::string& path : exports) {
     if (left <= keep) break;
     if (path == newest) continue;
-    // A reader finds all of it or nothing; what is left after a kill here does not look like an export.
-    const std::string doomed = JoinPath(base, absl::StrCat(".tmp-delete-", BaseName(path), "-", env->ProcessId()));
-    TD_RETURN_IF_ERROR(env->Rename(path, doomed));
-    TD_RETURN_IF_ERROR(env->DeleteRecursively(doomed));
+    const absl::Status status = DeleteAside(env, path);
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // another exporter has deleted it
     --left;
   }
   return absl::OkStatus();

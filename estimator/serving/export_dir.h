@@ -18,9 +18,9 @@ namespace tandem {
 absl::StatusOr<std::vector<std::string>> ListExports(Env* env, const std::string& base);
 
 // Writes the files (name, pieces of the content) as a new exported model and returns its path. A reader, or a start
-// after a crash, sees all of it or nothing: a temporary directory `.tmp-<name>-<process>`, fsync, rename, fsync. Its
-// name is the time, or where that is taken or over, such as after the clock was set back, the number behind the newest.
-// On an error nothing is left, but for one of the last fsync. One process at a time may write to `base`.
+// after a crash, sees all of it or nothing: a temporary directory, fsync, rename, fsync. Its name is the time, or where
+// that is taken or over, such as after the clock was set back, the number behind the newest. On an error nothing is
+// left, but for one of the last fsync. Any number of threads and processes may write to `base` at once.
 absl::StatusOr<std::string> WriteExport(
     Env* env, const std::string& base,
     const std::vector<std::pair<std::string, std::vector<absl::string_view>>>& files);

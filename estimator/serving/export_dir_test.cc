@@ -5,8 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "base/fault_injecting_env.h"
 #include "base/philox.h"
+#include "base/temporary_name.h"
 #include "estimator/checkpoint/file_checksum.h"
 #include "estimator/checkpoint/test_util.h"
 #include "estimator/serving/signature.h"
@@ -210,6 +213,40 @@ TEST(ExportDirTest, KilledWhileExporting) {
     }
   }
   EXPECT_GT(seen, 15);
+}
+
+TEST(ExportDirTest, ManyExportAtOnce) {
+  const std::string base = FreshPath("at_once");
+  constexpr int kExports = 10;
+  const auto export_all = [&] {
+    absl::Status status;
+    for (int64_t step = 0; step < kExports; ++step) status.Update(Export(Env::Default(), base, step).status());
+    return status;
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(export_all().ok() ? 0 : 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { EXPECT_EQ(export_all(), absl::OkStatus()); });
+  for (std::thread& thread : threads) thread.join();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(Names(base).size(), 4u * kExports);
+  for (const std::string& name : Names(base)) EXPECT_TRUE(VerifyExport(Env::Default(), JoinPath(base, name)).ok());
+  EXPECT_EQ(Env::Default()->ListDir(base)->size(), 4u * kExports);
+}
+
+// A checkpoint, say, that a training writes there.
+TEST(ExportDirTest, OnlyLeftoversOfExportsAreDeleted) {
+  const std::string base = FreshPath("mixed");
+  Env* env = Env::Default();
+  const std::string other = TemporaryPath(env, JoinPath(base, "model.ckpt-3"));
+  for (const std::string& dir : {other, TemporaryPath(env, JoinPath(base, "1700000000")),
+                                 TemporaryPath(env, JoinPath(base, "delete-1700000000"))}) {
+    ASSERT_TRUE(env->CreateDirs(dir).ok());
+  }
+  const std::string path = *Export(env, base);
+  EXPECT_THAT(*env->ListDir(base), testing::UnorderedElementsAre(BaseName(other), BaseName(path)));
 }
 
 TEST(ExportDirTest, DamagedFilesAreFound) {

@@ -1,0 +1,36 @@
+// TemporaryPath of temporary_name.h: a part of Env, which takes its names from here.
+#include <sys/random.h>
+#include <time.h>
+
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+
+namespace tandem {
+namespace {
+
+// Of 255 bytes that a name may have, the rest is for what stands around it.
+constexpr size_t kMaxTarget = 190;
+
+// That nobody can guess, where others may put something in the way.
+std::string RandomDigits() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    number = now.tv_sec * uint64_t{1000000000} + now.tv_nsec;
+  }
+  return absl::StrCat(absl::Hex(number, absl::kZeroPad16));
+}
+
+}  // namespace
+
+std::string TemporaryPath(Env* env, absl::string_view path) {
+  static std::atomic<int64_t> count{0};
+  const std::string target = BaseName(path).substr(0, kMaxTarget);
+  return JoinPath(DirName(path),
+                  absl::StrCat(".tmp-", target, "-", env->ProcessId(), "-", RandomDigits(), "-", count++));
+}
+
+}  // namespace tandem
