@@ -14,6 +14,8 @@ namespace {
 std::string LogPath(const std::string& dir) { return JoinPath(dir, "metrics.jsonl"); }
 
 constexpr char kScopeKey[] = "evaluation_of";
+// A line is added in milliseconds, by as many evaluations as there may be.
+constexpr double kLockSeconds = 20, kLockPauseSeconds = 0.01;
 
 // Paths need not be UTF-8.
 template <typename Json>
@@ -53,6 +55,21 @@ std::optional<Line> ParseLine(absl::string_view text) {
   return Line{*std::move(result), std::move(of)};
 }
 
+// Nobody else adds a line while it lives. Null where the file system has no locks.
+absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& dir) {
+  for (double waited = 0;; waited += kLockPauseSeconds) {
+    absl::StatusOr<std::unique_ptr<FileLock>> lock = env->TryLock(JoinPath(dir, ".lock"));
+    if (absl::IsUnimplemented(lock.status())) return nullptr;
+    if (!absl::IsAlreadyExists(lock.status())) return lock;
+    if (waited >= kLockSeconds) {
+      return absl::UnavailableError(
+          absl::StrCat(JoinPath(dir, ".lock"), ": is locked for more than ", kLockSeconds,
+                       " seconds: another evaluation that records here stands still; end it"));
+    }
+    env->SleepSeconds(kLockPauseSeconds);
+  }
+}
+
 // Empty when there is no log yet.
 absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
   absl::StatusOr<std::string> text = env->ReadFile(LogPath(dir));
@@ -68,6 +85,7 @@ std::string EvalDir(const std::string& model_dir, const std::string& name) {
 
 absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope) {
   TD_RETURN_IF_ERROR(env->CreateDirs(dir));
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockLog(env, dir));
   TD_ASSIGN_OR_RETURN(std::string text, ReadLog(env, dir));
   std::string line = result.ToJson();
   if (nlohmann::ordered_json of = ToJson(scope); !of.empty()) {

@@ -28,7 +28,7 @@ struct EvalScope {
   bool operator==(const EvalScope&) const = default;
 };
 
-// Adds a line to `dir`/metrics.jsonl.
+// Adds a line to `dir`/metrics.jsonl. Any number of threads and processes may do so at once.
 absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope = {});
 
 // The last result of that step and scope, if one was recorded. Lines that do not parse are passed over.

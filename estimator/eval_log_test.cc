@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cmath>
+#include <thread>
+
+#include "base/fault_injecting_env.h"
 #include "estimator/best_record.h"
 
 namespace tandem {
@@ -44,6 +49,46 @@ TEST(EvalLog, PassesOverALineThatNestsDeeply) {
     EXPECT_EQ((**FindEvalResult(env, dir, 30))["loss"], 4);
     EXPECT_EQ(ReadEvalHistory(env, dir)->results.size(), 1);
   }
+}
+
+TEST(EvalLog, LinesAddedAtOnceAreAllThere) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/at_once/eval";
+  constexpr int kWriters = 6, kLines = 20;
+  const auto append = [&](int writer) {
+    absl::Status status;
+    for (int i = 0; i < kLines; ++i) status.Update(AppendEvalResult(env, dir, Result(0.5, writer * kLines + i)));
+    return status;
+  };
+  std::vector<pid_t> processes;
+  for (int writer = 0; writer < kWriters / 2; ++writer) {
+    const pid_t process = fork();
+    if (process == 0) _exit(append(writer).ok() ? 0 : 1);
+    processes.push_back(process);
+  }
+  std::vector<std::thread> threads;
+  for (int writer = kWriters / 2; writer < kWriters; ++writer) {
+    threads.emplace_back([&, writer] { EXPECT_EQ(append(writer), absl::OkStatus()); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (pid_t process : processes) {
+    int status = 0;
+    ASSERT_EQ(waitpid(process, &status, 0), process);
+    EXPECT_EQ(status, 0);
+  }
+  for (int step = 0; step < kWriters * kLines; ++step) {
+    EXPECT_TRUE(FindEvalResult(env, dir, step)->has_value()) << step;
+  }
+}
+
+TEST(EvalLog, ALockThatIsNotGivenBackIsAnError) {
+  FaultInjectingEnv env(Env::Default());  // does not sleep
+  const std::string dir = ::testing::TempDir() + "/held/eval";
+  ASSERT_TRUE(env.CreateDirs(dir).ok());
+  const auto lock = env.TryLock(dir + "/.lock");
+  const absl::Status status = AppendEvalResult(&env, dir, Result(1, 1));
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_NE(status.message().find("/held/eval/.lock: is locked for more than 20 seconds"), std::string::npos);
 }
 
 TEST(EvalLog, TellsWhatAnEvaluationWasOf) {
