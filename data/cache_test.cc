@@ -1,4 +1,9 @@
 // Cache with a file: the same elements and positions as in memory, and nothing that is half.
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -243,6 +248,53 @@ TEST(CacheTest, LeftoversAreRemoved) {
   }
   Read(Dataset::Range(3).Cache({.file = file}));
   EXPECT_EQ(Names(dir), (std::vector<std::string>{other, "c"}));
+}
+
+// Another process, which may have the same id in a container of its own, makes the same cache.
+TEST(CacheTest, PartsThatAreBeingWrittenStay) {
+  const std::string dir = NewDir("written"), file = JoinPath(dir, "c");
+  const std::string part = JoinPath(dir, ".tmp-c-999999999-0123456789abcdef-0");
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto written = Env::Default()->CreateNewFile(part);
+    static_cast<void>(write(ready[1], "x", 1) == 1);
+    for (;;) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  Read(Dataset::Range(3).Cache({.file = file}));
+  EXPECT_EQ(Names(dir), (std::vector<std::string>{BaseName(part), "c"}));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  ASSERT_TRUE(Env::Default()->DeleteFile(file).ok());
+  Read(Dataset::Range(3).Cache({.file = file}));
+  EXPECT_EQ(Names(dir), (std::vector<std::string>{"c"}));
+}
+
+// All elements have been read when the cache gets its name: that another one has it already is no reason to end.
+TEST(CacheTest, TheSameCacheOfAnotherProcessIsAsGood) {
+  const std::string dir = NewDir("faster"), file = JoinPath(dir, "c");
+  FaultInjectingEnv env(Env::Default());
+  env.FailNth(FileOp::kRename, 1, ENOENT);
+  std::unique_ptr<Iterator> slow = Make(Dataset::Range(3).Cache({.file = file, .env = &env}).Repeat(2));
+  Element e;
+  bool end = false;
+  ASSERT_TRUE(slow->GetNext(&e, &end).ok());
+  Read(Dataset::Range(3).Cache({.file = file}));
+  EXPECT_EQ(Read(*slow).size(), 5u);
+  EXPECT_EQ(Names(dir), (std::vector<std::string>{"c"}));
+  // Another pipeline's is none.
+  FaultInjectingEnv again(Env::Default());
+  again.FailNth(FileOp::kRename, 1, ENOENT);
+  const std::string other = JoinPath(dir, "d");
+  std::unique_ptr<Iterator> failing = Make(Dataset::Range(4).Cache({.file = other, .env = &again}).Repeat(2));
+  ASSERT_TRUE(failing->GetNext(&e, &end).ok());
+  Read(Dataset::Range(3).Cache({.file = other}));
+  absl::Status status;
+  while (status.ok() && !end) status = failing->GetNext(&e, &end);
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
 }
 
 }  // namespace

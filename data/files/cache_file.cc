@@ -144,11 +144,10 @@ absl::StatusOr<std::unique_ptr<CacheFileWriter>> CacheFileWriter::Create(const s
   const absl::Status deleted =
       DeleteTemporaries(env, DirName(path), [&](absl::string_view target) { return target == BaseName(path); });
   if (!deleted.ok()) TD_LOG(WARNING) << "Leftovers of " << path << " could not be deleted: " << deleted.message();
-  std::unique_ptr<CacheFileWriter> writer(new CacheFileWriter(path, TemporaryPath(env, path), token_width, env));
+  std::unique_ptr<CacheFileWriter> writer(
+      new CacheFileWriter(path, TemporaryPath(env, path), identity, token_width, env));
   TD_ASSIGN_OR_RETURN(writer->file_, env->CreateNewFile(writer->part_));
-  const std::string header = Header(identity);
-  writer->identity_crc_ = MaskedCrc(header);
-  TD_RETURN_IF_ERROR(writer->Append(header));
+  TD_RETURN_IF_ERROR(writer->Append(Header(identity)));
   TD_RETURN_IF_ERROR(writer->Flush());
   TD_ASSIGN_OR_RETURN(writer->reader_, env->OpenForRead(writer->part_));
   return writer;
@@ -213,13 +212,15 @@ absl::Status CacheFileWriter::FinishFile(int64_t entries, absl::Span<const int64
   numbers.insert(numbers.end(), tokens.begin(), tokens.end());
   numbers.insert(numbers.end(), {index_at, entries, token_width_});
   const std::string bytes = Numbers(numbers);
-  std::string identity_crc(kCrcBytes, '\0');
-  StoreLittleEndian(identity_crc_, identity_crc.data());
-  TD_RETURN_IF_ERROR(Append(absl::StrCat(bytes, Crc(bytes), identity_crc, kEndMagic)));
+  TD_RETURN_IF_ERROR(Append(absl::StrCat(bytes, Crc(bytes), Crc(Header(identity_)), kEndMagic)));
   TD_RETURN_IF_ERROR(Flush());
   TD_RETURN_IF_ERROR(file_->Sync());
   // Open until it has its name: nobody takes it for a leftover.
-  TD_RETURN_IF_ERROR(env_->Rename(part_, path_));
+  if (absl::Status renamed = env_->Rename(part_, path_); !renamed.ok()) {
+    if (!CacheFile::Open(path_, identity_, token_width_, env_).ok()) return renamed;
+    TD_LOG(INFO) << path_ << ": the cache is another process's, which was faster.";
+    (void)env_->DeleteFile(part_);
+  }
   file_ = nullptr;
   return env_->SyncDir(DirName(path_));
 }

@@ -62,7 +62,7 @@ class CacheFile {
 // it is complete: nothing else is ever found there. Thread-compatible.
 class CacheFileWriter {
  public:
-  // Removes what processes that are gone have left.
+  // Removes what nobody writes any more.
   static absl::StatusOr<std::unique_ptr<CacheFileWriter>> Create(const std::string& path, const CacheIdentity& identity,
                                                                  int64_t token_width, Env* env = Env::Default());
   // Removes the file when it was not finished.
@@ -75,12 +75,17 @@ class CacheFileWriter {
   // Whether entry `i` was written, and then its bytes.
   absl::StatusOr<bool> Read(int64_t i, std::string* bytes);
   // All `entries` are written, but for those that have no bytes; `tokens` has token_width numbers of each. The file
-  // gets its name, and entries can still be read.
+  // gets its name, and entries can still be read. OK also where that fails and the same cache is there already, which
+  // somebody else has finished.
   absl::Status Finish(int64_t entries, absl::Span<const int64_t> tokens);
 
  private:
-  CacheFileWriter(std::string path, std::string part, int64_t token_width, Env* env)
-      : path_(std::move(path)), part_(std::move(part)), token_width_(token_width), env_(env) {}
+  CacheFileWriter(std::string path, std::string part, CacheIdentity identity, int64_t token_width, Env* env)
+      : path_(std::move(path)),
+        part_(std::move(part)),
+        identity_(std::move(identity)),
+        token_width_(token_width),
+        env_(env) {}
   absl::Status Append(absl::string_view bytes);
   absl::Status Flush();
   absl::Status FinishFile(int64_t entries, absl::Span<const int64_t> tokens);
@@ -88,13 +93,13 @@ class CacheFileWriter {
   absl::Status Fail(const absl::Status& status);
 
   const std::string path_, part_;
+  const CacheIdentity identity_;
   const int64_t token_width_;
   Env* const env_;
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<RandomAccessFile> reader_;
   std::string buffer_;   // behind `flushed_`
   int64_t flushed_ = 0;  // bytes
-  uint32_t identity_crc_ = 0;
   std::vector<CacheFile::Place> index_;
   bool finished_ = false;
   absl::Status status_;
