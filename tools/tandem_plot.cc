@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/env.h"
+#include "base/output_file.h"
 #include "base/program.h"
 #include "base/status_macros.h"
-#include "estimator/output_file.h"
 #include "tools/plot/page.h"
 #include "tools/plot/runs.h"
 

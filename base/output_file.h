@@ -1,6 +1,6 @@
 // Files that a program writes when its work is done.
-#ifndef TANDEM_ESTIMATOR_OUTPUT_FILE_H_
-#define TANDEM_ESTIMATOR_OUTPUT_FILE_H_
+#ifndef TANDEM_BASE_OUTPUT_FILE_H_
+#define TANDEM_BASE_OUTPUT_FILE_H_
 
 #include <string>
 
@@ -17,4 +17,4 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
 
 }  // namespace tandem
 
-#endif  // TANDEM_ESTIMATOR_OUTPUT_FILE_H_
+#endif  // TANDEM_BASE_OUTPUT_FILE_H_

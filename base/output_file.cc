@@ -1,8 +1,10 @@
-#include "estimator/output_file.h"
+#include "base/output_file.h"
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/temporary_files.h"
+#include "base/temporary_name.h"
 
 namespace tandem {
 
@@ -19,9 +21,12 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
     return file->is_directory ? wrong("this is a folder; add the name of a file") : absl::OkStatus();
   }
   // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
-  const std::string probe = JoinPath(dir, absl::StrCat(".tmp-probe-", BaseName(path), "-", env->ProcessId()));
-  absl::Status status = env->CreateFile(probe).status();
-  if (status.ok()) status = env->DeleteFile(probe);
+  const std::string name = absl::StrCat("probe-", BaseName(path)), probe = TemporaryPath(env, JoinPath(dir, name));
+  // Open while it is there: another process may be checking the same path.
+  const absl::StatusOr<std::unique_ptr<WritableFile>> made = env->CreateNewFile(probe);
+  absl::Status status = made.ok() ? env->DeleteFile(probe) : made.status();
+  // Of a process that was killed in between.
+  DeleteTemporaries(env, dir, [&](absl::string_view target) { return target == name; }).IgnoreError();
   if (status.ok()) return status;
   return WithExitCode(Annotate(status, absl::StrCat(what, " ", path, " cannot be written: ")), kExitIo);
 }
