@@ -195,7 +195,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
     if (!pointer) {
       TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
       // The first Save of a directory is between its checkpoint and its pointer, for a moment.
-      if (steps.empty() || attempt > 1) return LatestWithoutPointer();
+      if (steps.empty() || attempt > 1) return LatestWithoutPointer(in_memory);
       env_->SleepSeconds(kReadPauseSeconds);
       continue;
     }

@@ -53,7 +53,7 @@ class CheckpointManager {
 
   // The checkpoint that the pointer names, verified; without a pointer the newest intact one, with a warning; nothing
   // when there is no checkpoint. Changes nothing on the disk. DataLoss as Recover. `in_memory`: the path of a
-  // checkpoint whose values the caller has, which is not read again where the pointer names it.
+  // checkpoint whose values the caller has, which is not read again.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
 
   // Verifies and reads a checkpoint directory. DataLoss when it is damaged, NotFound when there is none.
@@ -77,8 +77,10 @@ class CheckpointManager {
   absl::Status MoveAside(const std::string& name, const std::string& suffix);
   absl::Status ClearLeftovers(bool replaced);
   // The newest intact checkpoint, whatever the pointer would say; nothing when there is no checkpoint.
-  absl::StatusOr<std::optional<std::string>> LatestWithoutPointer();
+  absl::StatusOr<std::optional<std::string>> LatestWithoutPointer(absl::string_view in_memory);
+  // Once for each step: who waits for checkpoints asks twice a second.
   void WarnOfLostPointer(int64_t step);
+  void WarnOfDamage(int64_t step, const absl::Status& status);
   absl::Status PutBackReplaced(const std::string& name);
   // The newest intact checkpoint whose step is below `step`.
   std::optional<int64_t> NewestIntactBelow(int64_t step);
@@ -92,6 +94,7 @@ class CheckpointManager {
   const int keep_max_;
   Protected protected_;
   double hours_ = 0;
+  std::set<int64_t> warned_of_lost_pointer_, warned_of_damage_;
   // Of directories on the way to `dir` that did not exist at first: the first Save makes their creation durable,
   // whoever creates them.
   std::vector<std::string> unsynced_parents_;

@@ -252,6 +252,43 @@ TEST(CheckpointManagerTest, DamagedAndForeignPointers) {
   ExpectError(manager.LatestCheckpoint().status(), kExitBadData, {"TensorFlow checkpoint"});
 }
 
+// An evaluator that waits for a training whose pointer is lost asks twice a second.
+TEST(CheckpointManagerTest, WithoutAPointerNothingIsReadAgain) {
+  class CountingEnv : public FaultInjectingEnv {
+   public:
+    using FaultInjectingEnv::FaultInjectingEnv;
+    absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
+      opened += BaseName(path) != "checkpoint";
+      return FaultInjectingEnv::OpenForRead(path);
+    }
+    int opened = 0;
+  };
+  const std::string dir = FreshPath("polled");
+  CountingEnv env(Env::Default());
+  CheckpointManager writer(Env::Default(), dir), reader(&env, dir);
+  for (int64_t step : {1, 2}) ASSERT_SAVED(writer, TestData(step));
+  ASSERT_TRUE(env.DeleteFile(dir + "/checkpoint").ok());
+  const std::string one = dir + "/model.ckpt-1", two = dir + "/model.ckpt-2";
+  LogCapture log;
+  EXPECT_EQ(**reader.LatestCheckpoint(one), two);
+  EXPECT_GT(env.opened, 0) << "it is verified";
+  EXPECT_TRUE(log.Contains("is not there; taking model.ckpt-2"));
+  const std::string once = log.Text();
+  env.opened = 0;
+  for (int poll = 0; poll < 3; ++poll) EXPECT_EQ(**reader.LatestCheckpoint(two), two);
+  EXPECT_EQ(env.opened, 0);
+  EXPECT_EQ(log.Text(), once);
+  // A damaged newer one is no reason to warn at each look.
+  ASSERT_SAVED(writer, TestData(3));
+  ASSERT_TRUE(env.DeleteFile(dir + "/checkpoint").ok());
+  Overwrite(dir + "/model.ckpt-3/manifest.json", "x");
+  EXPECT_EQ(**reader.LatestCheckpoint(two), two);
+  const std::string of_damage = log.Text();
+  EXPECT_NE(of_damage, once);
+  EXPECT_EQ(**reader.LatestCheckpoint(two), two);
+  EXPECT_EQ(log.Text(), of_damage);
+}
+
 TEST(CheckpointManagerTest, LeftoversOfKilledProcesses) {
   std::string dir = FreshPath("leftovers");
   CheckpointManager manager(Env::Default(), dir);

@@ -53,23 +53,30 @@ absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
 }
 
 void CheckpointManager::WarnOfLostPointer(int64_t step) {
+  if (!warned_of_lost_pointer_.insert(step).second) return;
   TD_LOG(WARNING) << "The file " << Path(kPointerName) << ", which names the newest checkpoint, is not there; taking "
                   << CheckpointName(step) << ", the newest complete one.";
 }
 
-absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPointer() {
+void CheckpointManager::WarnOfDamage(int64_t step, const absl::Status& status) {
+  if (!warned_of_damage_.insert(step).second) return;
+  TD_LOG(WARNING) << "Checkpoint " << CheckpointName(step) << " is damaged: " << status.message();
+}
+
+absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPointer(absl::string_view in_memory) {
   TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
   if (steps.empty()) return std::optional<std::string>();
   absl::Status newest;  // of the newest one
   for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
-    absl::Status status = Verify(CheckpointName(*it));
+    std::string path = Path(CheckpointName(*it));
+    absl::Status status = path == in_memory ? absl::OkStatus() : Verify(CheckpointName(*it));
     if (status.ok()) {
       WarnOfLostPointer(*it);
-      return std::optional<std::string>(Path(CheckpointName(*it)));
+      return std::optional<std::string>(std::move(path));
     }
     if (!absl::IsDataLoss(status) && !absl::IsNotFound(status)) return status;
     if (newest.ok()) newest = status;
-    TD_LOG(WARNING) << "Checkpoint " << CheckpointName(*it) << " is damaged: " << status.message();
+    WarnOfDamage(*it, status);
   }
   return DamagedError(newest, steps.back());
 }
@@ -142,7 +149,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
     }
   }
   for (const auto& [step, status] : damaged) {
-    TD_LOG(WARNING) << "Checkpoint " << CheckpointName(step) << " is damaged: " << status.message();
+    WarnOfDamage(step, status);
     TD_RETURN_IF_ERROR(MoveAside(CheckpointName(step), "damaged"));
   }
   if (*found != pointed) TD_RETURN_IF_ERROR(WritePointer(*found));
