@@ -1,7 +1,6 @@
 #include "base/program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/posix_error.h"
 #include "base/printable.h"
 #include "base/resource_errors.h"
+#include "base/standard_descriptors.h"
 
 namespace tandem {
 namespace {
@@ -45,9 +45,7 @@ int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>
 }  // namespace
 
 void PrepareStandardStreams() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) open("/dev/null", O_RDWR);  // takes the lowest number: this one
-  }
+  OpenStandardDescriptors();
   signal(SIGPIPE, SIG_IGN);
 }
 

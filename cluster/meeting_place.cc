@@ -16,6 +16,7 @@
 #include "base/fingerprint.h"
 #include "base/posix_error.h"
 #include "base/printable.h"
+#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "cluster/listening_address.h"
 
@@ -59,8 +60,8 @@ absl::Status MakePrivateFolder(const std::string& folder) {
 // The lock's descriptor. The file may be deleted between opening and locking, by the one who had it before.
 absl::StatusOr<int> Lock(const MeetingPlace& place, const std::string& file) {
   while (true) {
-    const int lock =
-        RetryInterrupted([&] { return open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); });
+    const int lock = AboveStandardDescriptors(
+        RetryInterrupted([&] { return open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); }));
     if (lock < 0) return PosixError(errno, "create", file);
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
       close(lock);

@@ -12,6 +12,7 @@
 #include "base/output_file.h"
 #include "base/processors.h"
 #include "base/resource_errors.h"
+#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "data/file_shard.h"
@@ -98,6 +99,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       seed_(static_cast<uint64_t>(config_.seed.value_or(0))),
       best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
+  OpenStandardDescriptors();
   checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
   if (config_.keep_best.has_value()) {
     // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.

@@ -1,7 +1,10 @@
 // What an Estimator does with its model_dir: who may use it, what may be missing, and what may not be writable.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -27,6 +30,20 @@ using test::ModelDir;
 using test::StepHook;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+// In a program with a `main` of its own. First in this file: the process has one thread.
+TEST(EstimatorFiles, NoFileTakesTheNumberOfAStandardDescriptor) {
+  const std::string dir = ModelDir();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int fd : {0, 1, 2}) close(fd);
+    const Estimator estimator(LineModel, Config(dir));
+    _exit(open((dir + "/file").c_str(), O_WRONLY | O_CREAT, 0600) > 2 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
 
 TEST(EstimatorFiles, OneTrainingAtATime) {
   FaultInjectingEnv env(Env::Default());  // does not sleep

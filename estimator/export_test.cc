@@ -1,6 +1,9 @@
 // Exported models against Estimator::Predict.
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -109,6 +112,19 @@ class ExportTest : public ::testing::Test {
   std::string Base(const Estimator& estimator) { return JoinPath(estimator.model_dir(), "exports"); }
   LogCapture log_;
 };
+
+// In a program with a `main` of its own. First in this file: the process has one thread.
+TEST(LoadModelTest, NoFileTakesTheNumberOfAStandardDescriptor) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int fd : {0, 1, 2}) close(fd);
+    static_cast<void>(LoadModel(::testing::TempDir() + "/absent"));
+    _exit(open("/proc/self/maps", O_RDONLY) > 2 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
 
 TEST_F(ExportTest, HasTheBitsOfPredictForEveryNumberOfRows) {
   auto estimator = Trained();

@@ -12,6 +12,7 @@
 #include "base/nearest_name.h"
 #include "base/printable.h"
 #include "base/resource_errors.h"
+#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "estimator/checkpoint/safetensors.h"
@@ -214,6 +215,7 @@ bool HasExport(const std::string& path) {
 }
 
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const std::string& path, const LoadModelOptions& options) {
+  OpenStandardDescriptors();
   return CatchResourceErrors("loading a model", [&]() -> absl::StatusOr<std::unique_ptr<Model>> {
     TD_ASSIGN_OR_RETURN(std::unique_ptr<Model::Impl> impl, Model::Impl::Load(path, options));
     return std::unique_ptr<Model>(new Model(std::move(impl)));

@@ -1,5 +1,6 @@
 // What a process group does when a rank dies, stops, leaves, makes another call or is told to give up.
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <functional>
@@ -203,6 +204,23 @@ TEST(ConnectTest, TakesSharedMemoryOnOneHost) {
     FolderStore store(folder.path());
     auto group = ConnectProcessGroup({rank, 2, &store, "start", Communication::kAuto, "127.0.0.1", "", kDeadline});
     return group.ok() && (*group)->transport() == "shared memory" ? 0 : kWrong;
+  });
+  EXPECT_EQ(processes.WaitAll(), 0);
+}
+
+TEST(ConnectTest, WhatIsPrintedDoesNotGoIntoSharedMemory) {
+  TestFolder folder;
+  Processes processes(2, [&](int rank) {
+    FolderStore store(folder.path());
+    for (int fd : {0, 1, 2}) close(fd);
+    auto group =
+        ConnectProcessGroup({rank, 2, &store, "start", Communication::kSharedMemory, "127.0.0.1", "", kDeadline});
+    if (!group.ok()) return kWrong;
+    for (int fd : {0, 1, 2}) {
+      if (write(fd, "log line", 8) >= 0) return kWrong + 1;
+    }
+    std::vector<float> values(1000, 1);
+    return AllReduce(**group, values).ok() && values == std::vector<float>(1000, 2) ? 0 : kWrong + 2;
   });
   EXPECT_EQ(processes.WaitAll(), 0);
 }

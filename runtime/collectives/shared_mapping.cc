@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/key_value_store.h"
+#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -39,7 +40,8 @@ absl::Status SystemError(absl::string_view doing) {
 
 // An unnamed file, its memory set aside: a page that cannot be had later would end the process that touches it.
 absl::StatusOr<int> CreateFile(size_t bytes) {
-  const int fd = memfd_create("tandem", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  // What is printed must not go into it.
+  const int fd = AboveStandardDescriptors(memfd_create("tandem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0) return SystemError("memfd_create");
   const int error = posix_fallocate(fd, 0, bytes);
   if (error == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
@@ -51,7 +53,7 @@ absl::StatusOr<int> CreateFile(size_t bytes) {
 
 absl::StatusOr<int> OpenFile(int process, int fd, size_t bytes) {
   const std::string path = absl::StrCat("/proc/", process, "/fd/", fd);
-  const int mine = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int mine = AboveStandardDescriptors(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (mine < 0) return SystemError(path);
   struct stat info = {};
   if (fstat(mine, &info) == 0 && static_cast<uint64_t>(info.st_size) == bytes) return mine;

@@ -1,0 +1,26 @@
+#include "base/standard_descriptors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace tandem {
+
+void OpenStandardDescriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int opened = open("/dev/null", O_RDWR);  // the lowest number: this one, if no other thread was faster
+    if (opened > STDERR_FILENO) close(opened);
+  }
+}
+
+int AboveStandardDescriptors(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error_number = errno;
+  close(fd);
+  errno = error_number;
+  return moved;
+}
+
+}  // namespace tandem
