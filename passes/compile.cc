@@ -19,6 +19,7 @@
 #include "base/release_memory.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/temporary_files.h"
 #include "base/timing.h"
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
@@ -157,6 +158,13 @@ std::map<std::string, uint64_t> IndicesOfInputs(GraphBuilder& graph) {
   return indices;
 }
 
+// Of processes that were killed while they kept what they had compiled. What cannot be deleted is somebody else's.
+void DeleteLeftovers(const std::string& dir, absl::string_view ending) {
+  DeleteTemporaries(Env::Default(), dir, [&](absl::string_view target) {
+    return absl::EndsWith(target, ending);
+  }).IgnoreError();
+}
+
 absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
                                     const CompileTarget& target, std::map<std::string, uint64_t> indices,
                                     std::vector<std::string> warnings, const CompileOptions& options) {
@@ -178,6 +186,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   start = Clock::now();
   std::string kernel_dir = options.kernel_cache_dir;
   if (kernel_dir.empty() && !options.cache_dir.empty()) kernel_dir = JoinPath(options.cache_dir, "kernels");
+  if (!kernel_dir.empty()) DeleteLeftovers(kernel_dir, ".tdk");
   TD_ASSIGN_OR_RETURN(MachineCode code, target.MakeCode(module, options, kernel_dir));
   serialize.images = std::move(code.images);
   serialize.planner = std::move(code.planner);
@@ -283,6 +292,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   if (!path.empty()) {
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
+    DeleteLeftovers(options.cache_dir, ".tdx");
     if (stored.ok()) stored = WriteFileUnsynced(env, path, bytes);
     if (!stored.ok() && options.cache_required) return stored;
     if (!stored.ok()) {

@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
+#include "base/temporary_name.h"
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
@@ -51,6 +52,29 @@ TEST(CompileTest, WarningsComeFromTheCacheToo) {
   ASSERT_TRUE(compile().ok());
   EXPECT_EQ(CompileCount(), before + 1);
   EXPECT_EQ(Warnings(second), warnings);
+}
+
+// Of processes that were killed, in whatever directory they kept what they compiled.
+TEST(CompileTest, LeftoversOfCachesGo) {
+  Env* env = Env::Default();
+  CompileOptions options = Cached("leftovers");
+  options.kernel_cache_dir = options.cache_dir + "/shared";
+  const std::string kernel = TemporaryPath(env, options.kernel_cache_dir + "/0123.tdk"),
+                    program = TemporaryPath(env, options.cache_dir + "/eval-0123.tdx"),
+                    other = TemporaryPath(env, options.kernel_cache_dir + "/notes.txt"),
+                    written = TemporaryPath(env, options.kernel_cache_dir + "/4567.tdk");
+  ASSERT_TRUE(env->CreateDirs(options.kernel_cache_dir).ok());
+  for (const std::string& file : {kernel, program, other}) ASSERT_TRUE(env->WriteFile(file, {"x"}).ok());
+  const auto writer = env->CreateNewFile(written);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  GraphBuilder graph;
+  const Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 4});
+  graph.Output("y", x + x);
+  ASSERT_TRUE(CompileGraph(graph, "predict", options).ok());
+  EXPECT_FALSE(env->Exists(kernel));
+  EXPECT_FALSE(env->Exists(program));
+  EXPECT_TRUE(env->Exists(other)) << "somebody else's";
+  EXPECT_TRUE(env->Exists(written)) << "another process writes it";
 }
 
 // Elementwise float64 runs; what a library would have to compute does not, and the user can do something about that.
