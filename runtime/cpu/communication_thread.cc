@@ -3,10 +3,17 @@
 #include <utility>
 
 #include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "base/threads.h"
 
 namespace tandem {
 
-CommunicationThread::CommunicationThread() : thread_([this] { Run(); }) {}
+absl::StatusOr<std::unique_ptr<CommunicationThread>> CommunicationThread::Start() {
+  std::unique_ptr<CommunicationThread> started(new CommunicationThread);
+  TD_ASSIGN_OR_RETURN(started->thread_,
+                      StartThread("communication with other processes", [thread = started.get()] { thread->Run(); }));
+  return started;
+}
 
 CommunicationThread::~CommunicationThread() {
   {
@@ -14,7 +21,7 @@ CommunicationThread::~CommunicationThread() {
     stop_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void CommunicationThread::Begin(std::function<absl::Status()> call) {

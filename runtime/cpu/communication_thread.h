@@ -6,17 +6,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace tandem {
 
 // Calls run one after another, in the order of Begin, on a thread of their own. Begin and Wait are for one thread.
 class CommunicationThread {
  public:
-  CommunicationThread();  // throws what std::thread throws
+  // ResourceExhausted when there is no thread to be had.
+  static absl::StatusOr<std::unique_ptr<CommunicationThread>> Start();
   // Waits for all calls.
   ~CommunicationThread();
   CommunicationThread(const CommunicationThread&) = delete;
@@ -28,6 +31,7 @@ class CommunicationThread {
   absl::Status Wait();
 
  private:
+  CommunicationThread() = default;
   void Run();
 
   std::mutex mutex_;

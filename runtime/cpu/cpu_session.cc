@@ -54,7 +54,7 @@ class CpuSession final : public Session {
     }
     TD_RETURN_IF_ERROR(AllocateState());
     if (group_ != nullptr && group_->waits_for_network() && plan_.overlaps) {
-      communication_ = std::make_unique<CommunicationThread>();
+      TD_ASSIGN_OR_RETURN(communication_, CommunicationThread::Start());
     }
     if (GuardsBuffers()) {
       guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
