@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/env.h"
 #include "base/exit_code.h"
 #include "base/posix_error.h"
 #include "base/program.h"
@@ -64,9 +65,15 @@ bool RunsPhases() {
 
 // The text of a file that is safe to parse.
 absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string& input) {
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
-  if (!text) return absl::NotFoundError(error);
+  std::unique_ptr<llvm::MemoryBuffer> text;
+  if (input == "-") {
+    llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> read = llvm::MemoryBuffer::getSTDIN();
+    if (!read) return PosixError(read.getError().value(), "read", "standard input");
+    text = std::move(*read);
+  } else {
+    TD_ASSIGN_OR_RETURN(const std::string read, Env::Default()->ReadFile(input));
+    text = llvm::MemoryBuffer::getMemBufferCopy(read, input);
+  }
   const llvm::StringRef bytes = text->getBuffer();
   if (absl::Status s = td::CheckText(absl::string_view(bytes.data(), bytes.size()), input); !s.ok()) {
     return WithExitCode(s, kExitBadData);

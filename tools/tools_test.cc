@@ -1,7 +1,9 @@
 // tandem-dump and tandem-run as a user starts them, on models that this test trains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -38,11 +40,11 @@ struct ToolResult {
   std::string out, err;
 };
 
-// Runs `tools/TOOL ARGUMENTS` through the shell.
-ToolResult RunTool(const std::string& tool, const std::string& arguments) {
+// Runs `COMMAND ARGUMENTS` through the shell.
+ToolResult Tool(const std::string& command, const std::string& arguments) {
   ToolResult result;
   const std::string err = ::testing::TempDir() + "/stderr";
-  FILE* pipe = popen(("tools/" + tool + " " + arguments + " 2>" + err).c_str(), "r");
+  FILE* pipe = popen((command + " " + arguments + " 2>" + err).c_str(), "r");
   if (pipe == nullptr) return result;
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) result.out.append(buffer, n);
@@ -51,6 +53,8 @@ ToolResult RunTool(const std::string& tool, const std::string& arguments) {
   result.err = Env::Default()->ReadFile(err).value_or("");
   return result;
 }
+
+ToolResult RunTool(const std::string& tool, const std::string& arguments) { return Tool("tools/" + tool, arguments); }
 
 // What the tools have printed they have printed completely, or they say so.
 TEST(OutputTest, AFullDiskIsAnIoError) {
@@ -347,6 +351,30 @@ TEST(Run, LaunchesThatDoNotFitTheirKernelsAreRefused) {
   const ToolResult result = RunOf(file);
   EXPECT_EQ(result.exit_code, 65);
   EXPECT_THAT(result.err, ContainsRegex("launch.tdx: programs.0..sections.*inputs and .* outputs; kernel kernel_"));
+}
+
+TEST(Opt, OnlyRegularFilesOfTheSizeOfTextAreRead) {
+  const std::string fifo = ::testing::TempDir() + "/fifo.mlir", sparse = ::testing::TempDir() + "/sparse.mlir";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_TRUE(Env::Default()->WriteFile(sparse, {"module {}"}).ok());
+  ASSERT_EQ(truncate(sparse.c_str(), off_t{1} << 40), 0);
+  for (const char* flags : {"", " --compile-to=input"}) {
+    // One that waits for a writer, or reads for ever, is stopped.
+    const auto opt = [&](const std::string& input) {
+      return Tool("ulimit -v 8000000; timeout 60 tools/tandem-opt", input + flags);
+    };
+    for (const std::string& input : {fifo, std::string("/dev/zero")}) {
+      const ToolResult result = opt(input);
+      EXPECT_EQ(result.exit_code, 2) << result.err;
+      EXPECT_THAT(result.err, HasSubstr(input + ": cannot read: it is a "));
+    }
+    const ToolResult huge = opt(sparse);
+    EXPECT_EQ(huge.exit_code, 65) << huge.err;
+    EXPECT_THAT(huge.err, HasSubstr("sparse.mlir: has 1099511627776 bytes, and at most "));
+    EXPECT_EQ(opt(::testing::TempDir() + "/absent.mlir").exit_code, 66);
+  }
+  const ToolResult piped = RunTool("tandem-opt", "- < /dev/null");
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
 }
 
 TEST(Run, DeepTextIsRefusedBeforeItIsParsed) {
