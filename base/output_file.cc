@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
+#include "base/status_macros.h"
 #include "base/temporary_files.h"
 #include "base/temporary_name.h"
 
@@ -29,6 +30,20 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
   DeleteTemporaries(env, dir, [&](absl::string_view target) { return target == name; }).IgnoreError();
   if (status.ok()) return status;
   return WithExitCode(Annotate(status, absl::StrCat(what, " ", path, " cannot be written: ")), kExitIo);
+}
+
+absl::Status WriteOutputFile(Env* env, absl::string_view what, const std::string& path, absl::string_view bytes) {
+  return OutputError(what, [&]() -> absl::Status {
+    const absl::StatusOr<FileInfo> there = env->Stat(path);
+    if (!there.ok() || there->is_regular) return env->WriteFileAtomically(path, bytes);
+    TD_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, env->CreateFile(path));
+    TD_RETURN_IF_ERROR(file->Append(bytes));  // they cannot be synced
+    return file->Close();
+  }());
+}
+
+absl::Status OutputError(absl::string_view what, const absl::Status& status) {
+  return WithExitCode(Annotate(status, absl::StrCat(what, ": "), "; choose another file"), kExitIo);
 }
 
 }  // namespace tandem

@@ -15,6 +15,13 @@ namespace tandem {
 // written there.
 absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string& path);
 
+// Replaces the file, as Env::WriteFileAtomically does; devices and pipes are written to. Errors as OutputError's.
+absl::Status WriteOutputFile(Env* env, absl::string_view what, const std::string& path, absl::string_view bytes);
+
+// An error of writing an output, with what it is and exit code 74: also where the folder is gone, which is no missing
+// input. OK stays OK.
+absl::Status OutputError(absl::string_view what, const absl::Status& status);
+
 }  // namespace tandem
 
 #endif  // TANDEM_BASE_OUTPUT_FILE_H_

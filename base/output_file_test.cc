@@ -1,6 +1,7 @@
 #include "base/output_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -58,6 +59,28 @@ TEST(CheckOutputFile, WhatOthersHavePlantedIsNotTouched) {
   }
   alarm(0);
   EXPECT_EQ(*env->ReadFile(victim), "precious");
+}
+
+TEST(WriteOutputFile, FilesAreReplacedAndPipesWrittenTo) {
+  Env* env = Env::Default();
+  const std::string dir = TestDir("write"), file = JoinPath(dir, "file"), pipe = JoinPath(dir, "pipe");
+  for (const char* text : {"long text", "text"}) {
+    ASSERT_EQ(WriteOutputFile(env, "--out", file, text), absl::OkStatus());
+    EXPECT_EQ(*env->ReadFile(file), text);
+  }
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_EQ(WriteOutputFile(env, "--out", pipe, "text"), absl::OkStatus());
+  char read_text[5] = "";
+  EXPECT_EQ(read(reader, read_text, 4), 4);
+  EXPECT_STREQ(read_text, "text");
+  close(reader);
+  const absl::Status absent = WriteOutputFile(env, "--out", JoinPath(dir, "no/file"), "text");
+  EXPECT_EQ(ExitCodeFor(absent), kExitIo) << "it is no input";
+  EXPECT_THAT(std::string(absent.message()), HasSubstr("--out: " + dir + "/no/"));
+  const absl::Status full = WriteOutputFile(env, "--out", "/dev/full", "text");
+  EXPECT_EQ(ExitCodeFor(full), kExitIo);
+  EXPECT_THAT(std::string(full.message()), HasSubstr("--out: /dev/full: "));
 }
 
 TEST(CheckOutputFile, SeveralAtOnce) {

@@ -144,6 +144,7 @@ TEST(CheckpointTool, MistakesHaveTheirExitCodes) {
                                      "to_npz " + dir + " " + made + "/y.npz", "compare " + dir + " " + dir}) {
     ExpectTool(65, command, "the manifest says");
   }
+  ExpectTool(2, "to_npz " + dir + " " + made + "/no/y.npz", "to_npz " + made + "/no/y.npz: there is no folder ");
   ExpectTool(65, "list " + dir, "damaged: ");
   EXPECT_FALSE(Env::Default()->Exists(made + "/y"));
 }

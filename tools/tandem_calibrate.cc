@@ -10,9 +10,11 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/output_file.h"
 #include "base/processors.h"
 #include "base/program.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "tools/calibrate/measure.h"
 
 ABSL_FLAG(std::string, output, "", "A file to write the machine model to; without it, it is printed.");
@@ -28,16 +30,15 @@ absl::Status Main() {
     return absl::InvalidArgumentError(absl::StrCat("--seconds: ", seconds, " is not in (0, 3600)"));
   }
   int threads = absl::GetFlag(FLAGS_threads);
-  if (threads < 0 || threads > 4096) {
-    return absl::InvalidArgumentError(absl::StrCat("--threads: ", threads, " is not in [0, 4096]"));
-  }
+  TD_RETURN_IF_ERROR(CheckThreadCount("--threads", threads));
+  const std::string path = absl::GetFlag(FLAGS_output);
+  if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), "--output", path));
   if (threads == 0) threads = UsableProcessors();
   TD_ASSIGN_OR_RETURN(const MachineModel model, MeasureMachine(threads, seconds));
   const std::string text =
       absl::StrCat("# Measured with tandem-calibrate on ", threads,
                    " threads. Rates are of one core but where the name says machine.\n", MachineModelText(model));
-  const std::string path = absl::GetFlag(FLAGS_output);
-  if (!path.empty()) return Env::Default()->WriteFileAtomically(path, text);
+  if (!path.empty()) return WriteOutputFile(Env::Default(), "--output", path, text);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/output_file.h"
 #include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
@@ -99,10 +100,11 @@ absl::Status ToNpz(const Arguments& arguments) {
   if (Env::Default()->Exists(path)) {
     return absl::AlreadyExistsError(absl::StrCat(path, ": is there already; delete it, or choose another name"));
   }
+  TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), "to_npz", path));
   TD_ASSIGN_OR_RETURN(const CheckpointData data, LoadCheckpoint(Env::Default(), arguments[0]));
   TD_ASSIGN_OR_RETURN(const TensorMap arrays, ArraysOf(data));
   TD_ASSIGN_OR_RETURN(const std::string bytes, SerializeNpz(arrays));
-  TD_RETURN_IF_ERROR(Env::Default()->WriteFileAtomically(path, bytes));
+  TD_RETURN_IF_ERROR(WriteOutputFile(Env::Default(), "to_npz", path, bytes));
   std::cout << PrintableLine(path) << ": " << arrays.size() << " arrays\n";
   return absl::OkStatus();
 }

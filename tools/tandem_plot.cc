@@ -7,7 +7,6 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/annotate.h"
 #include "base/env.h"
 #include "base/output_file.h"
 #include "base/program.h"
@@ -20,17 +19,8 @@ ABSL_FLAG(std::string, o, "", "the file that the page is written to (default: st
 namespace tandem {
 namespace {
 
-// Devices and pipes are written to, not replaced, and cannot be synced.
-absl::Status WriteFile(const std::string& path, const std::string& page) {
-  const absl::StatusOr<FileInfo> there = Env::Default()->Stat(path);
-  if (!there.ok() || there->is_regular) return Env::Default()->WriteFileAtomically(path, page);
-  TD_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, Env::Default()->CreateFile(path));
-  TD_RETURN_IF_ERROR(file->Append(page));
-  return file->Close();
-}
-
 absl::Status Write(const std::string& path, const std::string& page) {
-  if (!path.empty()) return Annotate(WriteFile(path, page), "-o: ", "; choose another file");
+  if (!path.empty()) return WriteOutputFile(Env::Default(), "-o", path, page);
   std::cout << page;
   return absl::OkStatus();
 }

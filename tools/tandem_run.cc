@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/flags/flag.h"
@@ -14,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/env.h"
+#include "base/output_file.h"
 #include "base/printable.h"
 #include "base/program.h"
 #include "base/status_macros.h"
@@ -114,6 +116,11 @@ absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
   return absl::OkStatus();
 }
 
+absl::Status WriteOutputs(const std::map<std::string, HostTensor>& outputs) {
+  const std::string file = absl::GetFlag(FLAGS_outputs);
+  return file.empty() ? absl::OkStatus() : OutputError("--outputs", WriteTensorFile(file, outputs));
+}
+
 double Element(const HostTensor& t, int64_t i) {
   switch (t.dtype()) {
     case DType::kFloat32:
@@ -207,9 +214,7 @@ class Runner {
   absl::Status Finish() {
     PrintOutputs(outputs_);
     if (tracer_) TD_RETURN_IF_ERROR(tracer_->EndLoop());
-    if (std::string path = absl::GetFlag(FLAGS_outputs); !path.empty()) {
-      TD_RETURN_IF_ERROR(WriteTensorFile(path, outputs_));
-    }
+    TD_RETURN_IF_ERROR(WriteOutputs(outputs_));
     if (!check_) return absl::OkStatus();
     const double tolerance = absl::GetFlag(FLAGS_tolerance), absolute = absl::GetFlag(FLAGS_absolute_tolerance);
     std::vector<std::string> wrong;
@@ -296,13 +301,17 @@ absl::Status RunExport(const std::string& path) {
   }
   TD_ASSIGN_OR_RETURN(const NamedBatches outputs, model->Predict(inputs));
   PrintOutputs(outputs);
-  if (const std::string file = absl::GetFlag(FLAGS_outputs); !file.empty()) return WriteTensorFile(file, outputs);
-  return absl::OkStatus();
+  return WriteOutputs(outputs);
 }
 
 absl::Status RunTool(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR [flags]; --help explains them");
+  }
+  // Before anything runs.
+  for (const auto& [flag, file] :
+       {std::pair("--outputs", absl::GetFlag(FLAGS_outputs)), std::pair("--trace", absl::GetFlag(FLAGS_trace))}) {
+    if (!file.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), flag, file));
   }
   if (HasExport(arguments[0])) return RunExport(arguments[0]);
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "data/files/npy.h"
 #include "data/files/write_npz.h"
@@ -520,6 +521,14 @@ TEST(Run, MistakesHaveTheirExitCodes) {
   EXPECT_THAT(RunOf(model + " --inputs=" + in).err, HasSubstr("no input \"picture\"; its inputs are: "));
   EXPECT_THAT(RunOf(model + " --variables=" + in).err, HasSubstr("lacks variables of the program: conv2d/"));
   EXPECT_EQ(RunOf(model + " --inputs=/nowhere").exit_code, 66);
+  for (const char* flag : {"--outputs", "--trace"}) {
+    const ToolResult absent = RunOf(model + " " + flag + "=/nowhere/x.npz");
+    EXPECT_EQ(absent.exit_code, 2);
+    EXPECT_EQ(absent.err, absl::StrCat("tandem-run: ", flag,
+                                       " /nowhere/x.npz: there is no folder /nowhere; make it, or "
+                                       "choose another path\n"));
+    EXPECT_EQ(absent.out, "") << "nothing has run";
+  }
   for (size_t offset : {size_t{1}, size_t{5000}}) {
     const ToolResult damaged = RunOf(DamagedFile(offset) + " --check");
     EXPECT_EQ(damaged.exit_code, 65) << damaged.err;
