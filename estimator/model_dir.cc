@@ -135,6 +135,11 @@ absl::StatusOr<std::shared_ptr<FileLock>> LockModelDir(Env* env, const std::stri
   }
 }
 
+absl::StatusOr<std::shared_ptr<FileLock>> LockIfModelDir(Env* env, const std::string& dir, const void* owner) {
+  if (!env->Exists(JoinPath(dir, kLockName))) return std::shared_ptr<FileLock>();
+  return LockModelDir(env, dir, owner);
+}
+
 void DeleteLeftovers(Env* env, const std::string& model_dir) {
   std::vector<std::string> dirs = {JoinPath(model_dir, "compiled"), JoinPath(model_dir, "compiled/kernels")};
   absl::StatusOr<std::vector<std::string>> names = env->ListDir(model_dir);

@@ -26,6 +26,9 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir);
 // when, and what to do. Null, with a warning, where the file system has no locks.
 absl::StatusOr<std::shared_ptr<FileLock>> LockModelDir(Env* env, const std::string& model_dir, const void* owner);
 
+// The same for who writes something else there; null where nobody has ever trained.
+absl::StatusOr<std::shared_ptr<FileLock>> LockIfModelDir(Env* env, const std::string& dir, const void* owner);
+
 // To be called by the holder of the lock: deletes temporary files that dead processes left beside evaluations and
 // compiled programs. Those beside the checkpoints are CheckpointManager::Recover's. What cannot be deleted is a
 // warning.

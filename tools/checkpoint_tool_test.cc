@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "base/env.h"
+#include "estimator/model_dir.h"
 #include "estimator/test_models.h"
 
 namespace tandem {
@@ -115,6 +117,20 @@ TEST(CheckpointTool, NumPysFormatAndBackGoesOn) {
   Estimator estimator(LineModel, Config(made, 2));
   ASSERT_EQ(estimator.Train(LineInput(), {.max_steps = 31}), absl::OkStatus());
   EXPECT_EQ(estimator.last_train_result()->global_step, 31);
+}
+
+TEST(CheckpointTool, AModelDirThatIsBeingTrainedIsLeftAlone) {
+  const std::string dir = Trained(), mean = dir + "/mean";
+  int training;
+  auto lock = LockModelDir(Env::Default(), dir, &training);
+  ASSERT_TRUE(lock.ok()) << lock.status();
+  const std::string average = "average " + dir + "/model.ckpt-10 " + dir + "/model.ckpt-20 --output=";
+  ExpectTool(75, average + mean, "\"" + dir + "\" is in use: process " + std::to_string(getpid()));
+  EXPECT_FALSE(Env::Default()->Exists(mean));
+  ExpectTool(0, average + ModelDir("made") + "/mean", "of step 20\n");
+  EXPECT_FALSE(Env::Default()->Exists(ModelDir("made") + "/.lock")) << "no model_dir";
+  *lock = nullptr;
+  ExpectTool(0, average + mean, "of step 20\n");
 }
 
 TEST(CheckpointTool, MistakesHaveTheirExitCodes) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/flags/flag.h"
@@ -16,6 +17,7 @@
 #include "data/files/write_npz.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/write_checkpoint.h"
+#include "estimator/model_dir.h"
 #include "tools/checkpoint/average.h"
 #include "tools/checkpoint/compare.h"
 #include "tools/checkpoint/list.h"
@@ -74,6 +76,8 @@ absl::Status Compare(const Arguments& arguments) {
 }
 
 absl::Status Made(const std::string& path, const CheckpointData& data) {
+  // A training in that directory takes an unfinished checkpoint for a leftover.
+  TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockIfModelDir(Env::Default(), DirName(path), &path));
   TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
   const auto count = [](size_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); };
   std::cout << PrintableLine(path) << ": " << count(data.variables.size(), "variable") << " and "
