@@ -52,6 +52,7 @@ class BatchDealer : public BatchSource {
 
   void set_label_ranges(std::vector<LabelRange> ranges) { label_ranges_ = std::move(ranges); }
 
+  const Dataset& dataset() const { return dataset_; }
   const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
   // Of a replica in a step.
   int64_t batch_size() const { return share_.batches * dataset_.batch_size(); }

@@ -135,7 +135,8 @@ const DistributionStrategy Estimator::Impl::Strategy(Mode mode) const {
   return mode == Mode::kTrain ? config_.train_strategy() : config_.eval_strategy();
 }
 
-absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
+absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::PrepareInput(Mode mode, const InputFn& input_fn,
+                                                                        Params::Placement* placement) {
   if (!input_fn) return absl::InvalidArgumentError(absl::StrCat("Estimator, mode ", ModeName(mode), ": no input_fn"));
   Prepared prepared;
   // With parameter servers only training is shared.
@@ -146,6 +147,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   const int worker = in_cluster && !is_server_ ? static_cast<int>(cluster_->rank) : 0;
   const int devices = Strategy(mode).num_replicas();
   prepared.replicas = served() ? devices : devices * num_workers;
+  *placement = {.num_replicas = prepared.replicas, .num_workers = num_workers, .worker_index = worker};
   if (in_cluster) prepared.workers = workers();  // null where programs are compiled only
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
@@ -185,13 +187,20 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
   if (sharing != AutoShard::kBatch && prepared.workers != nullptr) {
     prepared.own_inputs = std::make_unique<OwnInputs>(prepared.workers, prepared.dealer.get());
   }
+  return prepared;
+}
+
+absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, const InputFn& input_fn) {
+  Params::Placement placement;
+  TD_ASSIGN_OR_RETURN(Prepared prepared, PrepareInput(mode, input_fn, &placement));
+  const Dataset& dataset = prepared.dealer->dataset();
   const std::string key = absl::StrCat(ModeName(mode), " ", dataset.batch_size(), " ", SpecString(dataset.spec()));
   std::unique_ptr<ModeProgram>& program = programs_[key];
   if (!program) {
     Params params = params_;
-    params.SetPlacement({.num_replicas = prepared.replicas, .num_workers = num_workers, .worker_index = worker});
+    params.SetPlacement(placement);
     // With parameter servers each worker makes steps of its own.
-    const ReplicaCount count{.all = prepared.replicas, .processes = served() ? 1 : num_workers};
+    const ReplicaCount count{.all = prepared.replicas, .processes = served() ? 1 : placement.num_workers};
     TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label, count));
     ++programs_built_;
   }

@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/annotate.h"
+#include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
@@ -167,10 +168,15 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   EvalScope scope{.steps = options.steps,
                   .stopped = result.reason == StopReason::kStopRequested,
                   .raw_weights = !options.use_moving_average};
+  scope.data = prepared.EvaluatedData();
+  scope.job = evaluates_for_job_;
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   // A part of the input is compared where the job itself evaluates that part again and again.
   const bool whole = result.reason == StopReason::kEndOfInput;
-  if (own && !scope.stopped && (whole || resident_.training())) {
+  const std::string dir = EvalDir(config_.model_dir, options.name);
+  // A log that cannot be read is reported where it is written.
+  const bool same_data = scope.job || !is_chief() || IsDataOfJob(config_.file_env(), dir, scope.data).value_or(true);
+  if (own && same_data && !scope.stopped && (whole || resident_.training())) {
     const bool better = best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
     if (better && ranked) best_step_ = evaluated.global_step();
   }
@@ -179,12 +185,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     return evaluated;
   }
   // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
-  if (absl::Status status =
-          AppendEvalResult(config_.file_env(), EvalDir(config_.model_dir, options.name), evaluated, scope);
-      !status.ok()) {
+  if (absl::Status status = AppendEvalResult(config_.file_env(), dir, evaluated, scope); !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
-  } else if (auto summaries = SummariesIn(EvalDir(config_.model_dir, options.name));
-             summaries != nullptr && own && !scope.stopped) {
+  } else if (auto summaries = SummariesIn(dir); summaries != nullptr && own && !scope.stopped) {
     std::vector<ScalarSummary> scalars = MetricScalars(evaluated);
     scalars.push_back({"loss", evaluated["loss"]});
     summaries->AddScalars(evaluated.global_step(), scalars);
@@ -194,6 +197,17 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
+}
+
+std::string Estimator::Impl::Prepared::EvaluatedData() const {
+  const std::string fingerprint = own_inputs == nullptr ? dealer->data_fingerprint() : "";
+  return fingerprint.empty() ? "" : absl::StrCat(absl::Hex(Fingerprint64(fingerprint), absl::kZeroPad16));
+}
+
+absl::StatusOr<std::string> Estimator::Impl::EvaluatedData(const InputFn& input_fn) {
+  Params::Placement placement;
+  TD_ASSIGN_OR_RETURN(const Prepared prepared, PrepareInput(Mode::kEval, input_fn, &placement));
+  return prepared.EvaluatedData();
 }
 
 absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& on_prediction,

@@ -82,6 +82,10 @@ class Estimator::Impl {
   // on the others. All workers set it.
   using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
   void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
+  void set_evaluates_for_job(bool for_job) { evaluates_for_job_ = for_job; }
+  // EvalScope::data of what that input_fn reads for evaluations. The input_fn is called.
+  absl::StatusOr<std::string> EvaluatedData(const InputFn& input_fn);
   void set_between_own_steps(bool between) { between_own_steps_ = between; }
   // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
   void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
@@ -126,6 +130,8 @@ class Estimator::Impl {
       if (own_inputs != nullptr) return *own_inputs;
       return *dealer;
     }
+    // EvalScope::data. Of inputs of one's own only the chief's would be known.
+    std::string EvaluatedData() const;
     int64_t batches() const { return own_inputs != nullptr ? own_inputs->batches() : dealer->batches(); }
     // The position in the input; of all workers together, where they make their steps together.
     absl::StatusOr<std::string> SavePosition() const;
@@ -133,6 +139,8 @@ class Estimator::Impl {
     absl::Status RestorePosition(absl::string_view position) const;
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
+  // The same without the program.
+  absl::StatusOr<Prepared> PrepareInput(Mode mode, const InputFn& input_fn, Params::Placement* placement);
   // What input_fn, hooks and functions of the pipeline, which have copies of the params, or those of model_fn have
   // asked of them as another kind than it is: they went on with a default.
   absl::Status CheckParams(const ModeProgram& program) const;
@@ -264,6 +272,7 @@ class Estimator::Impl {
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;
   EvaluationHook evaluation_hook_;
+  bool evaluates_for_job_ = false;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
   std::optional<std::pair<std::string, int64_t>> compared_part_;
 };

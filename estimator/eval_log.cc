@@ -1,7 +1,9 @@
 #include "estimator/eval_log.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -33,10 +35,16 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   return json;
 }
 
+// In the same object. Lines of before have neither.
+constexpr char kDataKey[] = "data";
+constexpr char kJobKey[] = "job";
+
 // A line of the log.
 struct Line {
   EvalResult result;
   nlohmann::json of;  // ToJson of its scope
+  std::string data;
+  bool job = false;
 };
 
 // Nothing for a line that does not parse.
@@ -50,9 +58,14 @@ std::optional<Line> ParseLine(absl::string_view text) {
   } else {
     of = nlohmann::json::object();
   }
+  std::string data;
+  if (const auto found = of.find(kDataKey); found != of.end() && found->is_string()) data = found->get<std::string>();
+  const bool job = of.contains(kJobKey);
+  of.erase(kDataKey);
+  of.erase(kJobKey);
   absl::StatusOr<EvalResult> result = EvalResult::FromJson(Dump(json));
   if (!result.ok()) return std::nullopt;
-  return Line{*std::move(result), std::move(of)};
+  return Line{*std::move(result), std::move(of), std::move(data), job};
 }
 
 // Nobody else adds a line while it lives. Null where the file system has no locks.
@@ -77,6 +90,30 @@ absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
   return text;
 }
 
+std::vector<Line> ParseLines(absl::string_view text) {
+  std::vector<Line> lines;
+  for (absl::string_view text_of_line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (std::optional<Line> line = ParseLine(text_of_line)) lines.push_back(*std::move(line));
+  }
+  return lines;
+}
+
+// Tells evaluations by hand that are of other data than those of the job. A job's own always count: its input may be
+// made anew each time.
+class JobData {
+ public:
+  explicit JobData(const std::vector<Line>& lines) {
+    for (const Line& line : lines) {
+      if (line.job) marks_.insert(line.data);
+    }
+  }
+  bool Has(const std::string& data) const { return marks_.empty() || data.empty() || marks_.contains(data); }
+  bool Has(const Line& line) const { return line.job || Has(line.data); }
+
+ private:
+  std::set<std::string> marks_;
+};
+
 }  // namespace
 
 std::string EvalDir(const std::string& model_dir, const std::string& name) {
@@ -88,7 +125,10 @@ absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockLog(env, dir));
   TD_ASSIGN_OR_RETURN(std::string text, ReadLog(env, dir));
   std::string line = result.ToJson();
-  if (nlohmann::ordered_json of = ToJson(scope); !of.empty()) {
+  nlohmann::ordered_json of = ToJson(scope);
+  if (!scope.data.empty()) of[kDataKey] = scope.data;
+  if (scope.job) of[kJobKey] = true;
+  if (!of.empty()) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
     json[kScopeKey] = std::move(of);
     line = Dump(json);
@@ -98,31 +138,40 @@ absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult
 }
 
 absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
-                                                         const EvalScope& scope) {
+                                                         const EvalScope& scope,
+                                                         const std::optional<std::string>& data) {
   TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
   std::optional<EvalResult> found;
-  for (absl::string_view text_of_line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    std::optional<Line> line = ParseLine(text_of_line);
-    if (!line.has_value() || line->result.global_step() != global_step) continue;
-    if (line->of == nlohmann::json(ToJson(scope))) found = std::move(line->result);
+  bool of_job = false;
+  for (Line& line : ParseLines(text)) {
+    if (line.result.global_step() != global_step || line.of != nlohmann::json(ToJson(scope))) continue;
+    if ((of_job && !line.job) || (data.has_value() && !line.data.empty() && line.data != *data)) continue;
+    found = std::move(line.result);
+    of_job = line.job;
   }
   return found;
+}
+
+absl::StatusOr<bool> IsDataOfJob(Env* env, const std::string& dir, const std::string& data) {
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
+  return JobData(ParseLines(text)).Has(data);
 }
 
 absl::StatusOr<EvalHistory> ReadEvalHistory(Env* env, const std::string& dir) {
   TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
   std::map<int64_t, EvalHistory> by_steps;
   int64_t last = 0;
-  for (absl::string_view text_of_line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    std::optional<Line> line = ParseLine(text_of_line);
-    if (!line.has_value() || line->result.global_step() < 0) continue;
-    const auto steps = line->of.find("steps");
-    const bool part = steps != line->of.end() && steps->is_number_integer();
-    if (line->of.size() != (part ? 1 : 0)) continue;  // of another checkpoint, or stopped
+  std::vector<Line> lines = ParseLines(text);
+  const JobData job_data(lines);
+  for (Line& line : lines) {
+    if (line.result.global_step() < 0 || !job_data.Has(line)) continue;
+    const auto steps = line.of.find("steps");
+    const bool part = steps != line.of.end() && steps->is_number_integer();
+    if (line.of.size() != (part ? 1 : 0)) continue;  // of another checkpoint, or stopped
     last = part ? steps->get<int64_t>() : 0;
     EvalHistory& history = by_steps[last];
     history.steps = last;
-    history.results[line->result.global_step()] = std::move(line->result);
+    history.results[line.result.global_step()] = std::move(line.result);
   }
   return std::move(by_steps[by_steps.contains(0) ? 0 : last]);
 }

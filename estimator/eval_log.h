@@ -18,12 +18,14 @@ namespace tandem {
 std::string EvalDir(const std::string& model_dir, const std::string& name);
 
 // What an evaluation was of, beyond its name and global step. As a line has it, unless all is as it begins here:
-//   "evaluation_of": {"checkpoint": "/other/model.ckpt-100", "steps": 10, "stopped": true}
+//   "evaluation_of": {"checkpoint": "/other/model.ckpt-100", "steps": 10, "stopped": true, "data": "1f2e3d4c5b6a7988"}
 struct EvalScope {
   std::string checkpoint = "";   // one that is not the model's own, or "initial values"
   std::optional<int64_t> steps;  // it was to go over so many; without: over the whole input
   bool stopped = false;          // a hook ended it early
   bool raw_weights = false;      // asked not to use moving averages
+  std::string data = "";         // tells inputs apart; "" where this is unknown
+  bool job = false;              // by TrainAndEvaluate, and not by a call of Evaluate by hand
 
   bool operator==(const EvalScope&) const = default;
 };
@@ -31,13 +33,18 @@ struct EvalScope {
 // Adds a line to `dir`/metrics.jsonl. Any number of threads and processes may do so at once.
 absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope = {});
 
-// The last result of that step and scope, if one was recorded. Lines that do not parse are passed over.
+// The last result of that step and scope, if one was recorded: of a job rather than by hand. Lines that do not parse
+// are passed over. `data`: only of such data, or where a line does not know; without: of any.
 absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
-                                                         const EvalScope& scope = {});
+                                                         const EvalScope& scope = {},
+                                                         const std::optional<std::string>& data = std::nullopt);
+
+// Whether an evaluation of such data by hand is one of what a job evaluates under that name; true without a job.
+absl::StatusOr<bool> IsDataOfJob(Env* env, const std::string& dir, const std::string& data);
 
 // The evaluations of the model's own weights that no hook has stopped, by global step, the last of each step. Only what
 // covers the same: evaluations of the whole input where there are any, otherwise those of as many steps as the last
-// one.
+// one. Beside those of a job, evaluations of other data by hand do not count.
 struct EvalHistory {
   std::map<int64_t, EvalResult> results;
   int64_t steps = 0;  // 0: the whole input

@@ -111,6 +111,45 @@ TEST(EvalLog, TellsWhatAnEvaluationWasOf) {
       << lines;
 }
 
+TEST(EvalLog, TellsTheDataOfAJobFromOthers) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/data/eval", test = "0123", train = "4567";
+  const auto losses = [&] {
+    std::map<int64_t, double> by_step;
+    const EvalHistory history = *ReadEvalHistory(env, dir);
+    for (const auto& [step, result] : history.results) by_step[step] = result["loss"];
+    return by_step;
+  };
+  using Losses = std::map<int64_t, double>;
+  // A line of before, which does not know its data, and one by hand. Without a job all count.
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(9, 5)).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(1, 10), {.data = train}).ok());
+  EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 1}}));
+  EXPECT_TRUE(*IsDataOfJob(env, dir, test));
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(3, 10), {.data = test, .job = true}).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(0.5, 10), {.data = train}).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(0.5, 20), {.data = train}).ok());
+  EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 3}}));
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(2, 20), {.data = test}).ok());
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(2.5, 30), {}).ok());  // of data that cannot tell
+  EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 3}, {20, 2}, {30, 2.5}}));
+  EXPECT_TRUE(*IsDataOfJob(env, dir, test));
+  EXPECT_TRUE(*IsDataOfJob(env, dir, ""));
+  EXPECT_FALSE(*IsDataOfJob(env, dir, train));
+  // A job that makes its data anew.
+  ASSERT_TRUE(AppendEvalResult(env, dir, Result(1.5, 40), {.data = "89ab", .job = true}).ok());
+  EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 3}, {20, 2}, {30, 2.5}, {40, 1.5}}));
+
+  EXPECT_EQ((**FindEvalResult(env, dir, 10))["loss"], 3);  // the job's own first
+  EXPECT_EQ((**FindEvalResult(env, dir, 10, {}, test))["loss"], 3);
+  EXPECT_EQ((**FindEvalResult(env, dir, 10, {}, train))["loss"], 0.5);
+  EXPECT_FALSE((*FindEvalResult(env, dir, 10, {}, "")).has_value());
+  EXPECT_EQ((**FindEvalResult(env, dir, 5, {}, test))["loss"], 9);
+  const std::string lines = *env->ReadFile(dir + "/metrics.jsonl");
+  EXPECT_NE(lines.find("\"loss\":3.0,\"evaluation_of\":{\"data\":\"" + test + "\",\"job\":true}}"), std::string::npos)
+      << lines;
+}
+
 TEST(BestRecords, ComparesWhatCoversTheSame) {
   BestRecords best;
   EXPECT_TRUE(best.Update("", Result(1, 10), 5));

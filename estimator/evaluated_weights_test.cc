@@ -132,6 +132,38 @@ TEST(EvaluatedWeights, AFinishedJobReturnsItsOwnResult) {
   EXPECT_EQ(again.programs_built(), 1);
 }
 
+// Under the default name, as one does to see whether a model overfits.
+TEST(EvaluatedWeights, OtherDataByHandAreNotTheJobsOwn) {
+  RunConfig config = Config(ModelDir());
+  config.save_checkpoints_steps = 10;
+  config.keep_best = KeepBest{};
+  const TrainSpec train{.input_fn = LineInput(64, 16), .max_steps = 30};
+  const EvalSpec eval{.input_fn = LineInput(64, 16, 1), .throttle_secs = 0};
+  const InputFn other = LineInput(2, 2, 1);
+  Estimator estimator(LineModel, config);
+  auto first = TrainAndEvaluate(estimator, train, eval);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto best = estimator.best();
+  ASSERT_TRUE(best.has_value());
+  auto by_hand = estimator.Evaluate(other);
+  ASSERT_TRUE(by_hand.ok()) << by_hand.status();
+  ASSERT_LT((*by_hand)["loss"], (*first)["loss"]);
+  EXPECT_EQ(estimator.best()->loss, best->loss);
+
+  Estimator again(LineModel, config);
+  auto second = TrainAndEvaluate(again, train, eval);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(again.programs_built(), 0);
+  EXPECT_EQ(second->metrics, first->metrics);
+  EXPECT_EQ(again.best()->loss, best->loss);
+  // A job with another test set evaluates it.
+  EvalSpec changed = eval;
+  changed.input_fn = other;
+  auto third = TrainAndEvaluate(again, train, changed);
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_EQ(third->metrics, by_hand->metrics);
+}
+
 TEST(EvaluatedWeights, AnEndlessInputNeedsANumberOfSteps) {
   Estimator estimator(LineModel, Config(ModelDir()));
   const absl::Status status = estimator.Evaluate(LineInput(64, 8, -1)).status();

@@ -77,7 +77,9 @@ absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
   EvaluateOptions options{.steps = eval_spec_.steps, .hooks = eval_spec_.hooks, .name = eval_spec_.name};
   options.use_moving_average = eval_spec_.use_moving_average;
   options.checkpoint_path = *newest;
+  estimator_.impl_->set_evaluates_for_job(true);
   absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, options);
+  estimator_.impl_->set_evaluates_for_job(false);
   if (!result.ok()) {
     const absl::Status there = estimator_.config().file_env()->Stat(*newest).status();
     if (!absl::IsNotFound(there)) return Annotate(result.status(), absl::StrCat("evaluation of ", *newest, ": "));

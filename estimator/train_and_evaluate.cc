@@ -291,14 +291,25 @@ class TrainAndEvaluateRun {
     return std::make_shared<StepEvaluator>(std::move(evaluator));
   }
 
-  // The evaluation of that step on record in model_dir.
+  // The evaluation of that step on record in model_dir, unless it is known to be of other data.
   absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
-    return FindEvalResult(config_.file_env(), estimator_.eval_dir(eval_spec_.name), step,
-                          {.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average});
+    const std::string dir = estimator_.eval_dir(eval_spec_.name);
+    const EvalScope scope{.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average};
+    TD_ASSIGN_OR_RETURN(std::optional<EvalResult> found, FindEvalResult(config_.file_env(), dir, step, scope));
+    if (!found.has_value()) return found;  // input_fn, which may take its time, need not be asked
+    TD_ASSIGN_OR_RETURN(const std::string data, impl_.EvaluatedData(eval_spec_.input_fn));
+    return FindEvalResult(config_.file_env(), dir, step, scope, data);
+  }
+
+  absl::StatusOr<EvalResult> Evaluate() {
+    impl_.set_evaluates_for_job(true);
+    absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
+    impl_.set_evaluates_for_job(false);
+    return result;
   }
 
   absl::Status EvaluateOnce(absl::string_view when) {
-    absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
+    absl::StatusOr<EvalResult> result = Evaluate();
     // A signal ends the evaluation early; training must still come to its orderly end.
     stopped_ = absl::IsCancelled(result.status());
     if (stopped_) return absl::OkStatus();
@@ -361,7 +372,7 @@ class TrainAndEvaluateRun {
         return absl::OkStatus();
       }
     }
-    TD_ASSIGN_OR_RETURN(last_, estimator_.Evaluate(eval_spec_.input_fn, evaluate_));
+    TD_ASSIGN_OR_RETURN(last_, Evaluate());
     return absl::OkStatus();
   }
 
