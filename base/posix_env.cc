@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/env.h"
@@ -178,10 +179,13 @@ class PosixEnv : public Env {
 
   // What is read as code must not be writable by others, whatever the umask, and Tandem changes no file in place.
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
+    const bool temporary = absl::StartsWith(BaseName(path), ".tmp-");
     for (int attempt = 1;; ++attempt) {
       const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
       if (fd < 0) return PosixError(errno, "create", path);
-      if (attempt == kCreateAttempts || LockNew(path, fd)) return std::make_unique<PosixWritableFile>(path, fd);
+      if (!temporary || attempt == kCreateAttempts || LockNew(path, fd)) {
+        return std::make_unique<PosixWritableFile>(path, fd);
+      }
       close(fd);
     }
   }

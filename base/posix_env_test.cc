@@ -191,7 +191,7 @@ TEST(PosixEnvTest, APlantedLinkIsNotFollowed) {
 
 TEST(PosixEnvTest, ANewFileThatIsTakenForALeftoverIsMadeAgain) {
   Env* env = Env::Default();
-  const std::string file = JoinPath(TestDir("leftover"), "file");
+  const std::string dir = TestDir("leftover"), file = TemporaryPath(env, JoinPath(dir, "file"));
   int fd = -1;
   for (bool deleted : {true, false}) {
     before_flock = [&] {
@@ -211,6 +211,9 @@ TEST(PosixEnvTest, ANewFileThatIsTakenForALeftoverIsMadeAgain) {
     EXPECT_EQ(*env->ReadFile(file), "x");
     ASSERT_TRUE(env->DeleteFile(file).ok());
   }
+  // Others read it while it is written, on file systems whose locks stop readers too.
+  const auto events = env->CreateNewFile(JoinPath(dir, "events"));
+  EXPECT_TRUE(env->TryLock(JoinPath(dir, "events")).ok()) << "no temporary";
 }
 
 TEST(PosixEnvTest, CodeThatOthersCanWriteIsNotTrusted) {
