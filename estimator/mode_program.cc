@@ -1,5 +1,6 @@
 #include "estimator/mode_program.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/renamed_variables.h"
+#include "estimator/step_scalar_settings.h"
 #include "estimator/summary/model_summaries.h"
 #include "graph/graph_parts.h"
 #include "graph/index_range.h"
@@ -54,6 +56,29 @@ std::vector<std::string> NamesNear(const std::string& name, const std::vector<st
     if (!known && near.size() < kShown && absl::EndsWith(candidate, "/" + name)) near.push_back(candidate);
   }
   return near;
+}
+
+// Whether something gives each scalar of the steps its value: the runtime, or a default that hooks may change.
+absl::Status CheckStepScalars(const GraphBuilder& graph, Mode mode) {
+  const std::vector<std::string> of_runtime = RuntimeScalars();
+  std::vector<std::string> known = of_runtime;
+  std::string unknown;
+  for (const auto& [name, value] : graph.scalar_defaults()) {
+    if (std::count(of_runtime.begin(), of_runtime.end(), name) > 0) continue;
+    if (graph.HasScalarDefault(name)) {
+      known.push_back(name);
+    } else if (unknown.empty()) {
+      unknown = name;
+    }
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  const std::string nearest = NearestName(unknown, known);
+  return absl::InvalidArgumentError(
+      absl::StrCat("model_fn, mode ", ModeName(mode), ": the step scalar \"", unknown, "\" at ",
+                   graph.Find(unknown).origin(), " has no default value and is none of those that the runtime sets (",
+                   absl::StrJoin(of_runtime, ", "), "), so it ", "would always be 0; ",
+                   nearest.empty() ? "" : absl::StrCat("did you mean \"", nearest, "\"? Otherwise "),
+                   "give it a default, which hooks may change (RunContext::SetStepScalar)"));
 }
 
 // Errors of a model have an exit code of their own; memory that runs out keeps its.
@@ -113,6 +138,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
     if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);
   }
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
+  if (absl::Status status = CheckStepScalars(*graph, mode); !status.ok()) return FailedModel(status);
   std::set<std::string> metrics;
   for (const auto& metric : spec.metrics) metrics.insert(metric.first);
   if (absl::Status status = CheckSummaryTags(program->summaries(), metrics); !status.ok()) return FailedModel(status);

@@ -11,7 +11,6 @@
 #include "base/json_parse.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
-#include "base/step_scalars.h"
 
 namespace tandem {
 namespace {
@@ -20,11 +19,13 @@ bool IsLearningRate(absl::string_view name) { return absl::StartsWith(name, "lea
 
 }  // namespace
 
+std::vector<std::string> RuntimeScalars() {
+  return {"global_step", "seed", "example_count", "replica_example_count", "replica_index"};
+}
+
 void StepScalarSettings::SetDefaults(std::map<std::string, double> defaults) {
   defaults_ = std::move(defaults);
-  std::erase_if(defaults_, [](const auto& scalar) {
-    return scalar.first == "global_step" || scalar.first == "seed" || IsSetBySession(scalar.first);
-  });
+  for (const std::string& name : RuntimeScalars()) defaults_.erase(name);
   std::erase_if(values_, [&](const auto& setting) {
     if (defaults_.contains(setting.first)) return false;
     TD_LOG(WARNING) << setting.first << " was set to " << setting.second

@@ -13,6 +13,9 @@
 
 namespace tandem {
 
+// The scalars that the runtime gives to every step.
+std::vector<std::string> RuntimeScalars();
+
 // What was set is part of every checkpoint.
 class StepScalarSettings {
  public:

@@ -91,6 +91,44 @@ TEST(StepScalarsTest, WhatAHookSetsAfterAStepCountsFromTheNext) {
   EXPECT_EQ(WeightAt(dir, 4), -2.25f);
 }
 
+TEST(StepScalarsTest, AScalarThatNothingSetsIsAnError) {
+  for (const auto& [name, remedy] :
+       {std::pair("globl_step", "would always be 0; did you mean \"global_step\"? Otherwise give it a default"),
+        std::pair("temperature", "would always be 0; give it a default, which hooks may change")}) {
+    int line = 0;
+    Estimator estimator(
+        [&](const Features& features, const Tensor&, Mode, const Params&) {
+          line = __LINE__ + 1;
+          Tensor step = features.graph()->StepScalar(name, DType::kInt64);
+          return EstimatorSpec::Eval(ReduceMean(features["value"]) + Cast(step, DType::kFloat32));
+        },
+        Saving(ModelDir(name), 100));
+    const absl::Status status = estimator.Evaluate(test::NumbersInput(8, 4)).status();
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("the step scalar \"", name, "\" at estimator/step_scalars_test.cc:", line)));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(remedy));
+  }
+  // One with a default, also where it is asked for again, and those of the runtime.
+  Estimator estimator(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        GraphBuilder* graph = features.graph();
+        Tensor sum = graph->StepScalar("temperature", DType::kFloat32);
+        graph->StepScalar("temperature", DType::kFloat32, 0.5);
+        for (const char* name : {"global_step", "seed"}) {
+          sum = sum + Mul(Cast(graph->StepScalar(name, DType::kInt64), DType::kFloat32), 0.0);
+        }
+        for (const char* name : {"example_count", "replica_example_count"}) {
+          sum = sum + Mul(graph->StepScalar(name, DType::kFloat32), 0.0);
+        }
+        sum = sum + Mul(Cast(graph->StepScalar("replica_index", DType::kInt32), DType::kFloat32), 0.0);
+        return EstimatorSpec::Eval(ReduceMean(Mul(features["value"], 0.0)) + sum);
+      },
+      Saving(ModelDir("fine"), 100));
+  auto result = estimator.Evaluate(test::NumbersInput(8, 4));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ((*result)["loss"], 0.5);
+}
+
 TEST(StepScalarsTest, MistakesAreNamed) {
   std::vector<std::string> errors;
   auto hook = std::make_shared<StepHook>([&](RunContext& context, const RunValues&) {

@@ -64,7 +64,8 @@ class GraphBuilder {
   // the whole global batch), "replica_example_count" (float32), "replica_index" (int32, its number among all),
   // and what the user adds ("learning_rate").
   // `default_value` is used when a run does not set the scalar; it is not part of the compiled program. Without one the
-  // scalar has that of another call with this name, else 0; two calls with different ones are an error.
+  // scalar has that of another call with this name, else 0, which an Estimator refuses for names that the runtime does
+  // not set; two calls with different ones are an error.
   Tensor StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value = std::nullopt,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
