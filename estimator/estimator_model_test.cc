@@ -148,6 +148,24 @@ TEST(Model, ARegularizerThatIsInNoLossIsNamed) {
   }
 }
 
+TEST(Model, VariablesWithoutAGradientAreNamed) {
+  int line = 0;
+  bool all = false;
+  const ModelFn model = [&](const Features& features, const Tensor& labels, Mode, const Params&) {
+    Tensor y = layers::Dense(features["x"], {.units = 1, .name = "used"});
+    Tensor z = layers::Dense(features["x"], {.units = 1, .name = "unused"});
+    Tensor loss = losses::MeanSquaredError(labels, all ? y + z : y);
+    line = __LINE__ + 1;
+    return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+  };
+  const std::string warnings = Warnings(model);
+  EXPECT_THAT(warnings,
+              HasSubstr(absl::StrCat(kFile, line,
+                                     ": the loss does not depend on unused/kernel, unused/bias: without a gradient")));
+  all = true;
+  EXPECT_THAT(Warnings(model), Not(HasSubstr("gradient")));
+}
+
 TEST(Model, ParamsOfAnotherKindAreAnError) {
   const Params params = {{"learning_rate", "0.1"}};
   Estimator estimator(LineModel, Config(ModelDir()), params);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/logging.h"
 #include "frontends/check.h"
 #include "frontends/moving_average.h"
 #include "frontends/parameter_groups.h"
@@ -134,11 +135,12 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
 
 TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, SourceLocation loc) const {
   GraphBuilder* graph = nullptr;
-  std::vector<std::string> all_names;
+  std::vector<std::string> all_names, without;
   std::vector<GradientAndVariable> entries;
   for (GradientAndVariable& entry : gradients) {
     if (entry.variable.ok()) graph = entry.variable.graph();
     all_names.push_back(entry.name);
+    if (!entry.gradient.ok() && entry.variable.ok()) without.push_back(entry.name);
     if (entry.gradient.ok() && entry.variable.ok()) entries.push_back(std::move(entry));
   }
   if (graph == nullptr) return {};
@@ -160,9 +162,16 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   const std::optional<frontends::ParameterGroups> groups = frontends::ParameterGroups::Make(graph, groups_);
   if (!groups.has_value()) return {};
   std::erase_if(entries, [&](const GradientAndVariable& entry) { return groups->IsFrozen(entry.name); });
+  std::erase_if(without, [&](const std::string& name) { return groups->IsFrozen(name); });
   if (entries.empty()) {
     FailAllFrozen(graph, loc);
     return {};
+  }
+  if (!without.empty()) {
+    TD_LOG(WARNING) << loc.file << ":" << loc.line << ": the loss does not depend on " << absl::StrJoin(without, ", ")
+                    << ": without a gradient " << (without.size() == 1 ? "it is" : "they are")
+                    << " not trained. Leave out what the model does not use, or name in MinimizeOptions.var_list what "
+                       "is to be trained.";
   }
   std::vector<Tensor> grads;
   std::vector<int> group;  // of each entry, or -1
