@@ -249,6 +249,26 @@ TEST_F(DivergedRun, StopsWithoutAnErrorWhenToldSo) {
   EXPECT_EQ(calls_.back(), "user end");
 }
 
+TEST(NanTensorHookTest, SaysWhatIsNotFinite) {
+  const auto message = [](std::optional<float> loss) {
+    int64_t step = 7;
+    RunContext context(Mode::kTrain, &step);
+    context.set_find_non_finite(
+        []() -> absl::StatusOr<std::string> { return std::string("dense/Log at model.cc:12"); });
+    RunValues values;
+    values.step = step;
+    values.finite = values.applied = false;
+    if (loss.has_value()) values.tensors["loss"] = HostTensor::Scalar<float>(*loss);
+    return std::string(NanTensorHook(true).AfterRun(context, values).message());
+  };
+  EXPECT_THAT(message(NAN), HasSubstr("NaN loss during training: step 7 gave loss = NaN; first seen in "));
+  EXPECT_THAT(message(INFINITY), HasSubstr("Inf loss during training: step 7 gave loss = Inf;"));
+  EXPECT_THAT(message(-INFINITY), HasSubstr("-Inf loss during training: step 7 gave loss = -Inf;"));
+  EXPECT_THAT(message(0.5f), HasSubstr("Non-finite gradient during training: step 7 gave loss = 0.5 and a gradient"));
+  EXPECT_THAT(message(std::nullopt),
+              HasSubstr("Non-finite loss or gradient during training: step 7 gave a loss or a gradient that is not"));
+}
+
 // Input takes one second and a step three.
 TEST(RunLoopTest, MeasuresTheInputAndTracesItsPhases) {
   double now = 0;

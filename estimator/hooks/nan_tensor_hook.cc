@@ -12,9 +12,8 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
   if (values.finite) return absl::OkStatus();
   const double loss = values.Number("loss");
   const bool known = values.Has("loss"), bad_loss = known && !std::isfinite(loss);
-  const std::string what = bad_loss ? absl::StrCat("loss = ", std::isnan(loss) ? "NaN"
-                                                              : loss > 0       ? "Inf"
-                                                                               : "-Inf")
+  const std::string bad = std::isnan(loss) ? "NaN" : loss > 0 ? "Inf" : "-Inf";
+  const std::string what = bad_loss ? absl::StrCat("loss = ", bad)
                            : known  ? absl::StrCat("loss = ", loss, " and a gradient that is not finite")
                                     : "a loss or a gradient that is not finite";
   TD_LOG(ERROR) << "Model diverged with " << what << ".";
@@ -27,8 +26,10 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
     where = absl::StrCat("first seen in ", *op);
   }
   const std::string message = absl::StrCat(
-      known && !bad_loss ? "Non-finite gradient" : "NaN loss", " during training: step ", values.step, " gave ", what,
-      "; ", where,
+      bad_loss ? absl::StrCat(bad, " loss")
+      : known  ? "Non-finite gradient"
+               : "Non-finite loss or gradient",
+      " during training: step ", values.step, " gave ", what, "; ", where,
       ". The variables are those of the step before and nothing that is not finite was saved. Lower the learning rate, "
       "clip the gradients, or look at this batch.");
   if (fail_on_nan_) return WithExitCode(absl::InternalError(message), kExitInternal);
