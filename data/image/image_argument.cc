@@ -14,7 +14,7 @@ absl::Status CheckImage(const Call& call, const HostTensor& image) {
     return call.Wrong("the image is an empty tensor");
   }
   if (image.dtype() == DType::kString) {
-    return call.Wrong("the image is of type string; decode it (data/image/decode_image.h)");
+    return call.Wrong("the image is of type string; it must be of numbers: decode its file first (DecodeImage)");
   }
   const Shape& shape = image.shape();
   if (shape.size() == 3 && std::min({shape[0], shape[1], shape[2]}) >= 1 && std::max(shape[0], shape[1]) <= kMaxSize) {

@@ -26,7 +26,7 @@ struct Call {
   }
 };
 
-// InvalidArgument unless `image` is of numbers, [height, width, channels] with sizes from 1 to kMaxSize.
+// InvalidArgument unless `image` is [height, width, channels] of numbers, with sizes from 1 to kMaxSize.
 absl::Status CheckImage(const Call& call, const HostTensor& image);
 // The same, and unless it is of uint8 or float32.
 absl::Status CheckPixels(const Call& call, const HostTensor& image);

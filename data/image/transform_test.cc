@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "data/image/color.h"
 #include "data/image/crop.h"
@@ -99,6 +100,15 @@ TEST(Transforms, WrongArguments) {
   ExpectError(FlipLeftRight(HostTensor()).status(), code, "FlipLeftRight at ");
   ExpectError(FlipUpDown(HostTensor::Zeros(DType::kUInt8, {4, 5})).status(), code, "shape is [4,5]; it must be");
   ExpectError(Rotate90(HostTensor::Zeros(DType::kUInt8, {4, 0, 1})).status(), code, "[4,0,1]");
+  const HostTensor strings = HostTensor::FromStrings({1, 2, 1}, std::vector<std::string>{"a", "b"});
+  for (const auto& [function, result] :
+       {std::pair("FlipLeftRight", FlipLeftRight(strings)), std::pair("FlipUpDown", FlipUpDown(strings)),
+        std::pair("Rotate90", Rotate90(strings)), std::pair("Crop", Crop(strings, 0, 0, 1, 1)),
+        std::pair("CentralCrop", CentralCrop(strings, 0.5)), std::pair("Pad", Pad(strings, 0, 0, 4, 4)),
+        std::pair("CropOrPad", CropOrPad(strings, 3, 3))}) {
+    ExpectError(result.status(), code, absl::StrCat(function, " at data/image/transform_test.cc:"));
+    ExpectError(result.status(), code, "the image is of type string; it must be of numbers: decode its file first");
+  }
   ExpectError(Rotate(image, INFINITY).status(), code, "the angle is inf");
   ExpectError(Rotate(image, 1, {.fill = -1}).status(), code, "fill is -1");
   ExpectError(Rotate(wide, 1).status(), code, "of type int32; it must be uint8 or float32");
