@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/align.h"
 #include "base/dtype.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/gpu_library.h"
 #include "runtime/library_calls/conv2d.h"
 #include "runtime/library_calls/matmul.h"
 
@@ -15,14 +18,18 @@ namespace {
 
 using fb::Direction;
 
+// Whether the plans compute a call's epilogue, or kernels of our own behind them do.
+enum class EpilogueBy { kPlan, kKernels };
+
 class ConvolutionCall : public TunableCall {
  public:
-  ConvolutionCall(const fb::Conv2DT& conv, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
+  ConvolutionCall(const fb::Conv2DT& conv, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
                   const LibraryKernels* kernels)
       : direction_(conv.direction),
         packed_(conv.packed),
         has_bias_(conv.epilogue.bias),
-        zero_bias_(conv.epilogue.relu() && !conv.epilogue.bias),
+        has_relu_(conv.epilogue.relu()),
+        unfused_(by == EpilogueBy::kKernels),
         plans_(std::move(plans)),
         kernels_(kernels),
         operand_(OperandType(conv)),
@@ -34,19 +41,22 @@ class ConvolutionCall : public TunableCall {
   }
 
   uint64_t workspace_bytes() const override {
-    return bias_at_ + (NarrowBias() || zero_bias_ ? AlignUp(BiasBytes(), 256) : 0);
+    const uint64_t element = WidensBias() ? sizeof(float) : ElementBytes();
+    return bias_at_ + (NarrowBias() || ZeroBias() || WidensBias() ? AlignUp(output_channels_ * element, 256) : 0);
   }
   const std::string& implementation() const override { return implementation_; }
   int candidates() const override { return static_cast<int>(plans_.size()); }
   void Select(int candidate) override {
     selected_ = candidate;
-    implementation_ = absl::StrCat("cuDNN ", plans_[selected_]->name());
+    implementation_ = absl::StrCat("cuDNN ", CandidateName(selected_));
     kernel_at_ = AlignUp(plans_[selected_]->workspace_bytes(), 256);
     const bool moves_kernel = direction_ == Direction::FilterGrad || !packed_;
     result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_rows_ * output_channels_ * ElementBytes(), 256) : 0);
     bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256) : 0);
   }
-  std::string CandidateName(int candidate) const override { return plans_[candidate]->name(); }
+  std::string CandidateName(int candidate) const override {
+    return absl::StrCat(unfused_ ? kUnfusedPlan : "", plans_[candidate]->name());
+  }
 
   absl::Status Enqueue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
                        CUdeviceptr workspace, CUstream stream) override {
@@ -64,35 +74,54 @@ class ConvolutionCall : public TunableCall {
       TD_RETURN_IF_ERROR(
           kernels_->Transpose(inputs[1], operand_, kernel, operand_, kernel_rows_, output_channels_, stream));
     }
-    if (has_bias_) {
+    if (has_bias_ && !unfused_) {
       tensors.bias = inputs[2];
       if (NarrowBias()) {
         tensors.bias = workspace + bias_at_;
         TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], result_, tensors.bias, operand_, output_channels_, stream));
       }
     }
-    if (zero_bias_) {
+    if (ZeroBias()) {
       tensors.bias = workspace + bias_at_;
-      TD_RETURN_IF_ERROR(kernels_->Zero(tensors.bias, BiasBytes(), stream));
+      TD_RETURN_IF_ERROR(kernels_->Zero(tensors.bias, output_channels_ * ElementBytes(), stream));
     }
     const bool forward = direction_ == Direction::Forward;
     const CUdeviceptr result = WidensResult() ? workspace + result_at_ : outputs[0];
     (forward ? tensors.x : tensors.y) = inputs[0];
     (forward ? tensors.y : tensors.x) = result;
     TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue(tensors, workspace, stream));
-    if (!WidensResult()) return absl::OkStatus();
-    return kernels_->Convert(result, operand_, outputs[0], result_, result_elements_, stream);
+    if (WidensResult()) {
+      TD_RETURN_IF_ERROR(kernels_->Convert(result, operand_, outputs[0], result_, result_elements_, stream));
+    }
+    return unfused_ ? ApplyEpilogue(inputs, outputs[0], workspace, stream) : absl::OkStatus();
   }
 
  private:
+  // What the library has no plan for, on the finished result.
+  absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, CUdeviceptr output, CUdeviceptr workspace,
+                             CUstream stream) const {
+    const LibraryKernels::Matrix y = {output, result_, result_elements_ / output_channels_, output_channels_};
+    if (has_bias_) {
+      const CUdeviceptr bias = WidensBias() ? workspace + bias_at_ : inputs[2];
+      if (WidensBias()) {
+        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], result_, bias, fb::DType::Float32, output_channels_, stream));
+      }
+      TD_RETURN_IF_ERROR(kernels_->AddBias(y, bias, stream));
+    }
+    return has_relu_ ? kernels_->Relu(y, stream) : absl::OkStatus();
+  }
+
   int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
-  uint64_t BiasBytes() const { return output_channels_ * ElementBytes(); }
   // cuDNN takes a bias in the operands' type only; the call's is of the result's.
-  bool NarrowBias() const { return has_bias_ && result_ != operand_; }
+  bool NarrowBias() const { return has_bias_ && !unfused_ && result_ != operand_; }
+  // The kernel behind a plan takes a float32 bias.
+  bool WidensBias() const { return has_bias_ && unfused_ && result_ != fb::DType::Float32; }
+  // Plans know relu behind a bias only.
+  bool ZeroBias() const { return has_relu_ && !has_bias_ && !unfused_; }
   bool WidensResult() const { return direction_ != Direction::FilterGrad && result_ != operand_; }
 
   Direction direction_;
-  bool packed_, has_bias_, zero_bias_;
+  bool packed_, has_bias_, has_relu_, unfused_;
   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
   const LibraryKernels* kernels_;
   fb::DType operand_, result_;
@@ -102,28 +131,48 @@ class ConvolutionCall : public TunableCall {
   std::string implementation_;
 };
 
+using Plans = std::vector<std::unique_ptr<CudnnLoadedPlan>>;
+
+absl::StatusOr<Plans> FindPlans(const fb::LibraryCallT& call, absl::string_view plan_bytes, CudnnDevice* device,
+                                int candidates) {
+  if (candidates == 1 && !plan_bytes.empty()) {
+    // A plan of another version of cuDNN, or for another device, is no error: it saves time where it fits.
+    if (auto plan = device->Load(call, plan_bytes); plan.ok()) {
+      Plans plans;
+      plans.push_back(*std::move(plan));
+      return plans;
+    }
+  }
+  return device->Build(call, candidates, kMaxPlanWorkspace);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates) {
-  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
-  if (candidates == 1 && !plan_bytes.empty()) {
-    // A plan of another version of cuDNN, or for another device, is no error: it saves time where it fits.
-    if (auto plan = device->Load(call, plan_bytes); plan.ok()) plans.push_back(*std::move(plan));
+  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  absl::StatusOr<Plans> plans = FindPlans(call, plan_bytes, device, candidates);
+  EpilogueBy by = EpilogueBy::kPlan;
+  if (!plans.ok() && !conv.epilogue.empty()) {
+    TD_LOG(WARNING) << plans.status().message() << "; kernels of our own compute the epilogue behind the convolution";
+    plans = FindPlans(WithoutEpilogue(call), plan_bytes, device, candidates);
+    by = EpilogueBy::kKernels;
   }
-  if (plans.empty()) {
-    TD_ASSIGN_OR_RETURN(plans, device->Build(call, candidates, kMaxPlanWorkspace));
-  }
-  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), std::move(plans), kernels);
+  if (!plans.ok()) return plans.status();
+  return std::make_unique<ConvolutionCall>(conv, by, *std::move(plans), kernels);
 }
 
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
                                                                      const std::string& name, CudnnDevice* device,
                                                                      const LibraryKernels* kernels) {
-  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans(1);
-  TD_ASSIGN_OR_RETURN(plans[0], device->BuildNamed(call, name, kMaxPlanWorkspace));
-  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), std::move(plans), kernels);
+  absl::string_view plan = name;
+  const bool unfused = absl::ConsumePrefix(&plan, kUnfusedPlan);
+  const fb::LibraryCallT planned = unfused ? WithoutEpilogue(call) : call;
+  Plans plans(1);
+  TD_ASSIGN_OR_RETURN(plans[0], device->BuildNamed(planned, std::string(plan), kMaxPlanWorkspace));
+  const EpilogueBy by = unfused ? EpilogueBy::kKernels : EpilogueBy::kPlan;
+  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), by, std::move(plans), kernels);
 }
 
 }  // namespace tandem

@@ -18,7 +18,9 @@ namespace tandem {
 // device does not take is built anew. HWIO kernels are transposed into the workspace before a plan that reads them and
 // out of it after one that writes them, unless the call's kernel is packed. A bias has the result's type. A float32
 // result of bfloat16 operands is the plan's bfloat16 one, with a rounded bias: cuDNN has no engine for other
-// combinations without a GPU's run-time compiler. `device` and `kernels` must outlive the result.
+// combinations without a GPU's run-time compiler. Where it has no plan with the call's epilogue, that of the
+// convolution alone is taken, and kernels compute the epilogue behind it; the log says so. `device` and `kernels` must
+// outlive the result.
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);

@@ -154,7 +154,8 @@ struct Builder {
   }
 
   // The plans, best first: in the heuristic's order, but those of the grouped engine behind all others where there are
-  // no groups. Without tensor cores, and with more padding on one side, the heuristic may have it first.
+  // no groups, and not at all with an epilogue, which kernels behind another engine compute faster. Without tensor
+  // cores, and with more padding on one side, the heuristic may have it first.
   absl::StatusOr<std::vector<int64_t>> Order() const {
     std::vector<int64_t> order, grouped;
     for (int64_t i = 0; i < graph->get_execution_plan_count(); ++i) {
@@ -162,6 +163,7 @@ struct Builder {
       TD_RETURN_IF_ERROR(Check(graph->get_plan_name_at_index(i, name), "name a plan"));
       (Groups(conv) == 1 && IsGroupedEngine(name) ? grouped : order).push_back(i);
     }
+    if (!conv.epilogue.empty()) return order;
     order.insert(order.end(), grouped.begin(), grouped.end());
     return order;
   }

@@ -152,9 +152,13 @@ TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
         conv.epilogue = epilogue;
         absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(CallOf(conv), 90);
         const std::string what = absl::StrCat(layer.name, " ", epilogue.Text(), " ", fb::EnumNameDType(type));
+        // Of the last one cuDNN computes no epilogue in float32 with another engine: kernels of our own do.
+        if (&layer == std::end(kLayers) - 1 && type == fb::DType::Float32) {
+          EXPECT_EQ(plan.status().code(), absl::StatusCode::kUnimplemented) << what;
+          conv.epilogue = {};
+          plan = CompileCudnnPlan(CallOf(conv), 90);
+        }
         ASSERT_TRUE(plan.ok()) << what << ": " << plan.status();
-        // Of the last one cuDNN computes no epilogue in float32 with another engine.
-        if (&layer == std::end(kLayers) - 1 && type == fb::DType::Float32) continue;
         EXPECT_FALSE(IsGroupedEngine(plan->name) || absl::StrContains(plan->name, "else eng0")) << what << plan->name;
       }
     }

@@ -98,6 +98,11 @@ absl::StatusOr<LibraryOperands> CheckGpuLibraryCall(const fb::LibraryCallT& call
   return operands;
 }
 
+fb::LibraryCallT WithoutEpilogue(fb::LibraryCallT call) {
+  SetEpilogue(call, {});
+  return call;
+}
+
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   const OperationInfo info = InfoOf(call);

@@ -27,6 +27,11 @@ fb::MatMulT ConvolutionAsMatMul(const fb::Conv2DT& conv);
 // CheckLibraryCall, with operands as they lie on a GPU: a bias has the type of the result, as the libraries take it.
 absl::StatusOr<LibraryOperands> CheckGpuLibraryCall(const fb::LibraryCallT& call);
 
+// The call alone, where a library does not take its epilogue: kernels of our own compute it behind the result then.
+// What names a plan of cuDNN's says so in front.
+fb::LibraryCallT WithoutEpilogue(fb::LibraryCallT call);
+inline constexpr char kUnfusedPlan[] = "unfused:";
+
 // Bytes of what PackWeights writes. Errors: InvalidArgument for a call that CheckLibraryCall rejects.
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call);
 

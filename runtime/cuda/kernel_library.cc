@@ -44,6 +44,10 @@ class CudaKernelLibrary final : public KernelLibrary {
     // cuBLASLt chooses when the executable is loaded; what it may use is known.
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, sm);
+    if (absl::IsUnimplemented(plan.status()) && !InfoOf(call).epilogue.empty()) {
+      plan = CompileCudnnPlan(WithoutEpilogue(call), sm);
+      if (plan.ok()) plan->name = absl::StrCat(kUnfusedPlan, plan->name);
+    }
     if (plan.ok()) {
       return LibraryPlan{std::move(plan->bytes), GpuWorkspaceBytes(call, plan->workspace_bytes),
                          absl::StrCat("cudnn ", plan->name)};

@@ -19,7 +19,13 @@ struct FakeCudnn::State {
   int live = 0;
   std::vector<std::string> calls;
   std::map<std::string, absl::Status> failures;
+  bool refuses_epilogues = false;
 
+  absl::Status Enter(const std::string& what, const fb::LibraryCallT& call) {
+    const bool epilogue = !call.operation.AsConv2D()->epilogue.empty();
+    if (refuses_epilogues && epilogue) return absl::UnimplementedError("no plan with an epilogue");
+    return Enter(what);
+  }
   absl::Status Enter(const std::string& what) {
     auto found = failures.find(what);
     if (found == failures.end()) return absl::OkStatus();
@@ -188,7 +194,7 @@ class FakeDevice : public CudnnDevice {
   absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
                                                         absl::string_view bytes) override {
     state_->calls.push_back("Load");
-    if (absl::Status failed = state_->Enter("Load"); !failed.ok()) return failed;
+    if (absl::Status failed = state_->Enter("Load", call); !failed.ok()) return failed;
     for (int e = 0; e < kPlans; ++e) {
       if (bytes == PlanText(call, state_->sm, e)) return std::make_unique<FakePlan>(state_, call, e);
     }
@@ -197,7 +203,7 @@ class FakeDevice : public CudnnDevice {
   absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
                                                                       uint64_t max_workspace) override {
     state_->calls.push_back(absl::StrCat("Build ", limit));
-    if (absl::Status failed = state_->Enter("Build"); !failed.ok()) return failed;
+    if (absl::Status failed = state_->Enter("Build", call); !failed.ok()) return failed;
     std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
     for (int e = 0; e < std::min(limit, kPlans); ++e) {
       auto plan = std::make_unique<FakePlan>(state_, call, e);
@@ -208,7 +214,7 @@ class FakeDevice : public CudnnDevice {
   absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call, const std::string& name,
                                                               uint64_t max_workspace) override {
     state_->calls.push_back(absl::StrCat("BuildNamed ", name));
-    if (absl::Status failed = state_->Enter("BuildNamed"); !failed.ok()) return failed;
+    if (absl::Status failed = state_->Enter("BuildNamed", call); !failed.ok()) return failed;
     for (int e = 0; e < kPlans + kHiddenPlans; ++e) {
       auto plan = std::make_unique<FakePlan>(state_, call, e);
       if (plan->name() == name && plan->workspace_bytes() <= max_workspace) return plan;
@@ -231,12 +237,13 @@ absl::StatusOr<std::unique_ptr<CudnnDevice>> FakeCudnn::OpenDevice() const {
 }
 
 absl::StatusOr<CudnnPlan> FakeCudnn::Compile(const fb::LibraryCallT& call, int sm) const {
-  if (absl::Status failed = state_->Enter("Compile"); !failed.ok()) return failed;
+  if (absl::Status failed = state_->Enter("Compile", call); !failed.ok()) return failed;
   if (sm != 90) return absl::UnimplementedError(absl::StrCat("the properties of sm_", sm, " are not known here"));
   return CudnnPlan{PlanText(call, sm, 0), 1000, "fake_eng0"};
 }
 
 void FakeCudnn::FailNext(const std::string& what, absl::Status status) { state_->failures[what] = std::move(status); }
+void FakeCudnn::RefuseEpilogues(bool refuse) { state_->refuses_epilogues = refuse; }
 std::vector<std::string> FakeCudnn::TakeCalls() { return std::exchange(state_->calls, {}); }
 int FakeCudnn::live_objects() const { return state_->live; }
 

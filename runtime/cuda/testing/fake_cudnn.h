@@ -26,6 +26,8 @@ class FakeCudnn : public CudnnApi {
 
   // The next of these fails: "OpenDevice", "Load", "Build", "Compile", "Enqueue".
   void FailNext(const std::string& what, absl::Status status);
+  // From now on there are no plans with an epilogue, or there are again.
+  void RefuseEpilogues(bool refuse = true);
   // "Load", "Build 1", "Enqueue fake_eng0", ... in order.
   std::vector<std::string> TakeCalls();
   // Devices and plans that live.

@@ -1,0 +1,223 @@
+// Convolutions whose epilogue cuDNN has no plan for: kernels of our own compute it behind the plan of the convolution.
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/bfloat16.h"
+#include "base/dtype.h"
+#include "base/env.h"
+#include "base/logging.h"
+#include "gtest/gtest.h"
+#include "runtime/cuda/gpu_library.h"
+#include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/testing/fake_cudnn.h"
+#include "runtime/cuda/testing/fake_driver.h"
+#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/kernel_library.h"
+#include "runtime/library_call.h"
+#include "runtime/testing/library_calls.h"
+
+namespace tandem {
+namespace {
+
+using fb::DType::BFloat16;
+using fb::DType::Float32;
+
+class CudnnEpiloguesTest : public ::testing::Test {
+ protected:
+  CudnnEpiloguesTest() {
+    RegisterLibraryKernels(fake);
+    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
+    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
+    MakeRunner({});
+  }
+
+  void TearDown() override {
+    runner.reset();
+    api.cuStreamDestroy_v2(stream);
+    api.cuDevicePrimaryCtxRelease_v2(0);
+    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    EXPECT_EQ(cudnn.live_objects(), 0);
+  }
+
+  void MakeRunner(LibraryCallRunner::Options options) {
+    runner.reset();
+    auto made = LibraryCallRunner::Create(&api, options);
+    ASSERT_TRUE(made.ok()) << made.status();
+    runner = *std::move(made);
+  }
+
+  // A forward convolution of the types, with a packed kernel.
+  static fb::LibraryCallT Call(Epilogue epilogue, fb::DType type = Float32, fb::DType result = Float32) {
+    fb::Conv2DT conv = Conv(2, 8, 7, 3, 3, 3, 10, 1, 0, 1);
+    SetTypes(conv, type);
+    conv.y_dtype = result;
+    conv.packed = true;
+    conv.epilogue = epilogue;
+    return CallOf(conv);
+  }
+
+  CUdeviceptr Allocate(uint64_t bytes) {
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
+    memory.push_back(address);
+    return address;
+  }
+
+  CUdeviceptr Random(int64_t n, fb::DType type, uint32_t seed) {
+    const CUdeviceptr address = Allocate(n * SizeOf(static_cast<DType>(type)));
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < n; ++i) {
+      if (type == BFloat16) {
+        reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(uniform(rng));
+      } else {
+        reinterpret_cast<float*>(address)[i] = uniform(rng);
+      }
+    }
+    return address;
+  }
+
+  // The result, by the plan in an executable where there is one. `launches` is what the stream was given.
+  std::vector<float> Run(const fb::LibraryCallT& call, absl::string_view plan = "") {
+    const fb::Conv2DT& conv = *call.operation.AsConv2D();
+    const fb::DType type = conv.y_dtype;
+    const int64_t n = NumElements(conv.y_shape);
+    std::vector<CUdeviceptr> inputs = {Random(NumElements(conv.x_shape), conv.x_dtype, 1),
+                                       Random(NumElements(conv.kernel_shape), conv.kernel_dtype, 2)};
+    if (conv.epilogue.bias) inputs.push_back(Random(10, type, 3));
+    const CUdeviceptr output = Allocate(n * SizeOf(static_cast<DType>(type)));
+    auto prepared = runner->Prepare(call, plan);
+    EXPECT_TRUE(prepared.ok()) << prepared.status();
+    if (!prepared.ok()) return {};
+    implementation = (*prepared)->implementation();
+    EXPECT_LE((*prepared)->workspace_bytes(), GpuWorkspaceBytes(call, 1000));
+    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes());
+    fake.ClearCalls();
+    const absl::Status status = (*prepared)->Enqueue(inputs, {&output, 1}, workspace, stream);
+    EXPECT_TRUE(status.ok()) << status;
+    std::vector<std::string> names;
+    for (const FakeCall& c : fake.calls()) {
+      if (c.stream >= 0) names.push_back(c.name == "cuLaunchKernel" ? c.detail : c.name);
+    }
+    launches = absl::StrJoin(names, " ");
+    EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
+    std::vector<float> result(n);
+    for (int64_t i = 0; i < n; ++i) {
+      result[i] = type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(output)[i])
+                                   : reinterpret_cast<const float*>(output)[i];
+    }
+    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
+    memory.clear();
+    return result;
+  }
+
+  FakeDriver fake;
+  FakeCudnn cudnn;
+  const DriverApi& api = fake.api();
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  std::vector<CUdeviceptr> memory;
+  std::unique_ptr<LibraryCallRunner> runner;
+  std::string implementation, launches;
+};
+
+const Epilogue kBias = {.bias = true}, kBiasRelu = {.bias = true, .activation = fb::Activation::Relu},
+               kRelu = {.activation = fb::Activation::Relu};
+
+TEST_F(CudnnEpiloguesTest, KernelsComputeWhatThePlansWould) {
+  for (const Epilogue& epilogue : {kBias, kBiasRelu, kRelu}) {
+    for (auto [type, result] : {std::pair{Float32, Float32}, {BFloat16, BFloat16}, {BFloat16, Float32}}) {
+      const fb::LibraryCallT call = Call(epilogue, type, result);
+      SCOPED_TRACE(TextOf(call));
+      cudnn.RefuseEpilogues(false);
+      const std::vector<float> want = Run(call);
+      EXPECT_EQ(implementation, "cuDNN fake_eng0");
+      cudnn.RefuseEpilogues();
+      LogCapture log;
+      const std::vector<float> got = Run(call);
+      EXPECT_EQ(implementation, "cuDNN unfused:fake_eng0");
+      const double unit = type == BFloat16 ? 1.0 / 64 : 0;
+      ASSERT_EQ(got.size(), want.size());
+      for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], unit * (1 + std::fabs(want[i]))) << i;
+    }
+  }
+}
+
+TEST_F(CudnnEpiloguesTest, WhatIsLaunched) {
+  cudnn.RefuseEpilogues();
+  LogCapture log;
+  const std::string plan = "cudnnBackendExecute ";
+  Run(Call(kBias));
+  EXPECT_EQ(launches, plan + "td_add_bias_f32");
+  Run(Call(kRelu));
+  EXPECT_EQ(launches, plan + "td_relu_f32");
+  Run(Call(kBiasRelu, BFloat16, BFloat16));
+  EXPECT_EQ(launches, plan + "td_convert_bf16_f32 td_add_bias_bf16 td_relu_bf16");
+  Run(Call(kBiasRelu, BFloat16, Float32));
+  EXPECT_EQ(launches, plan + "td_convert_bf16_f32 td_add_bias_f32 td_relu_f32");
+}
+
+TEST_F(CudnnEpiloguesTest, TheLogSaysItOncePerCall) {
+  cudnn.RefuseEpilogues();
+  LogCapture log;
+  ASSERT_TRUE(runner->Prepare(Call(kBias), "").ok());
+  ASSERT_TRUE(runner->Prepare(Call({}), "").ok());
+  const std::string text = log.Text();
+  const std::string warning = "; kernels of our own compute the epilogue behind the convolution";
+  ASSERT_TRUE(absl::StrContains(text, warning)) << text;
+  EXPECT_EQ(text.find(warning), text.rfind(warning)) << text;
+}
+
+// Where the convolution has no plan either, that is what is said.
+TEST_F(CudnnEpiloguesTest, NoPlanAtAllIsAnError) {
+  cudnn.RefuseEpilogues();
+  cudnn.FailNext("Build", absl::UnimplementedError("no plan at all"));
+  LogCapture log;
+  EXPECT_EQ(runner->Prepare(Call(kBias), "").status().message(), "no plan at all");
+}
+
+// An executable holds the plan of the convolution alone then, and a device builds no other.
+TEST_F(CudnnEpiloguesTest, ThePlanOfTheConvolutionIsCompiled) {
+  cudnn.RefuseEpilogues();
+  const fb::LibraryCallT call = Call(kBiasRelu);
+  absl::StatusOr<const KernelLibrary*> library = KernelLibraryOf("gpu");
+  ASSERT_TRUE(library.ok()) << library.status();
+  absl::StatusOr<std::optional<LibraryPlan>> plan = (*library)->Plan(call, 90);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_TRUE(plan->has_value());
+  EXPECT_EQ((*plan)->implementation, "cudnn unfused:fake_eng0");
+  EXPECT_EQ((*plan)->workspace_bytes, GpuWorkspaceBytes(call, 1000));
+  LogCapture log;
+  cudnn.TakeCalls();
+  Run(call, (*plan)->bytes);
+  EXPECT_EQ(absl::StrJoin(cudnn.TakeCalls(), " "), "Load Build 1 Load Enqueue fake_eng0");
+}
+
+// Measured plans are kept with the word in front, and looked for as such.
+TEST_F(CudnnEpiloguesTest, ARecordedPlanIsRepeated) {
+  cudnn.RefuseEpilogues();
+  const std::string file = absl::StrCat(testing::TempDir(), "/plans.json");
+  if (Env::Default()->Exists(file)) {
+    ASSERT_TRUE(Env::Default()->DeleteFile(file).ok());
+  }
+  auto choices = PlanChoices::Load(Env::Default(), file);
+  ASSERT_TRUE(choices.ok()) << choices.status();
+  const fb::LibraryCallT call = Call(kBias);
+  choices->Record(PlanChoiceKey(call, "fake", cudnn.version()), "unfused:fake_eng5");
+  MakeRunner({.choices = &*choices, .device_name = "fake"});
+  LogCapture log;
+  auto prepared = runner->Prepare(call, "");
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  EXPECT_EQ((*prepared)->implementation(), "cuDNN unfused:fake_eng5");
+  EXPECT_EQ(log.Text(), "");
+}
+
+}  // namespace
+}  // namespace tandem
