@@ -1,7 +1,9 @@
 #include "runtime/cuda/autotune.h"
 
 #include <algorithm>
+#include <random>
 
+#include "base/bfloat16.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -11,11 +13,9 @@ constexpr int kRounds = 3, kCallsPerRound = 4;
 // A candidate whose first call takes so many times as long as a call of the best one is not measured further. Among
 // those of a float32 convolution are some that take a hundred times as long as the best.
 constexpr float kHopeless = 1.5f;
-// What measuring one library call may cost: later candidates, which the library thinks less of, are left out then.
-constexpr float kMostMilliseconds = 1000;
-// What operands are filled with, byte by byte: some hundredth in float32 and in bfloat16. With zeros a GPU takes less
-// power, and has another clock.
-constexpr unsigned char kOperandByte = 0x3c;
+// So many random numbers, which operands repeat. With numbers that are zero or all the same a GPU takes less power, and
+// has another clock.
+constexpr size_t kNumbers = 1 << 16;
 
 // A stream, two events and memory, released together.
 class Bench {
@@ -27,6 +27,7 @@ class Bench {
     if (begin_ != nullptr) driver_.cuEventDestroy_v2(begin_);
     if (end_ != nullptr) driver_.cuEventDestroy_v2(end_);
     if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
+    if (numbers_ != nullptr) driver_.cuMemFreeHost(numbers_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -35,6 +36,11 @@ class Bench {
     TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
     TD_CU(driver_, cuEventCreate(&begin_, kCudaEventDefault));
     TD_CU(driver_, cuEventCreate(&end_, kCudaEventDefault));
+    TD_CU(driver_, cuMemHostAlloc(&numbers_, kNumbers * sizeof(uint16_t), 0));
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    // Two of them are a number of float32, which has the second's sign, exponent and first digits.
+    for (size_t i = 0; i < kNumbers; ++i) static_cast<uint16_t*>(numbers_)[i] = ToBFloat16Bits(uniform(random));
     return absl::OkStatus();
   }
 
@@ -42,7 +48,18 @@ class Bench {
     CUdeviceptr address = 0;
     TD_CU(driver_, cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)));
     memory_.push_back(address);
-    TD_CU(driver_, cuMemsetD8Async(address, kOperandByte, std::max<uint64_t>(bytes, 1), stream_));
+    return address;
+  }
+
+  absl::StatusOr<CUdeviceptr> AllocateNumbers(uint64_t bytes) {
+    TD_ASSIGN_OR_RETURN(const CUdeviceptr address, Allocate(bytes));
+    uint64_t filled = std::min<uint64_t>(bytes, kNumbers * sizeof(uint16_t));
+    if (filled > 0) TD_CU(driver_, cuMemcpyHtoDAsync_v2(address, numbers_, filled, stream_));
+    while (filled < bytes) {
+      const uint64_t more = std::min(filled, bytes - filled);
+      TD_CU(driver_, cuMemcpyDtoDAsync_v2(address + filled, address, more, stream_));
+      filled += more;
+    }
     return address;
   }
 
@@ -81,19 +98,20 @@ class Bench {
   CUstream stream_ = nullptr;
   CUevent begin_ = nullptr, end_ = nullptr;
   std::vector<CUdeviceptr> memory_;
+  void* numbers_ = nullptr;
   float spent_ = 0;
 };
 
 }  // namespace
 
 absl::StatusOr<int> SelectFastest(const DriverApi& driver, TunableCall& call, const std::vector<uint64_t>& input_bytes,
-                                  const std::vector<uint64_t>& output_bytes) {
+                                  const std::vector<uint64_t>& output_bytes, float most_milliseconds) {
   if (call.candidates() == 1) return 0;
   Bench bench(driver);
   TD_RETURN_IF_ERROR(bench.Init());
   std::vector<CUdeviceptr> inputs(input_bytes.size()), outputs(output_bytes.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TD_ASSIGN_OR_RETURN(inputs[i], bench.Allocate(input_bytes[i]));
+    TD_ASSIGN_OR_RETURN(inputs[i], bench.AllocateNumbers(input_bytes[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     TD_ASSIGN_OR_RETURN(outputs[i], bench.Allocate(output_bytes[i]));
@@ -108,7 +126,7 @@ absl::StatusOr<int> SelectFastest(const DriverApi& driver, TunableCall& call, co
   float best_time = 0;
   absl::Status first_error;
   for (int c = 0; c < call.candidates(); ++c) {
-    if (best >= 0 && bench.spent_milliseconds() > kMostMilliseconds) break;
+    if (best >= 0 && bench.spent_milliseconds() > most_milliseconds) break;
     call.Select(c);
     absl::StatusOr<float> time = bench.Time(call, inputs, outputs, workspace, best_time);
     if (!time.ok()) {

@@ -198,11 +198,29 @@ struct Builder {
   std::shared_ptr<Graph> graph;
 };
 
+// A handle, and the stream that it has been given: setting one takes microseconds.
+struct Handle {
+  absl::Status Use(CUstream wanted) {
+    if (set && wanted == stream) return absl::OkStatus();
+    set = false;
+    if (fe::detail::set_stream(cudnn, reinterpret_cast<cudaStream_t>(wanted)) != CUDNN_STATUS_SUCCESS) {
+      return FrontendError("run a plan", "its handle takes no stream");
+    }
+    stream = wanted;
+    set = true;
+    return absl::OkStatus();
+  }
+
+  cudnnHandle_t cudnn = nullptr;
+  CUstream stream = nullptr;
+  bool set = false;
+};
+
 class LoadedPlan : public CudnnLoadedPlan {
  public:
   // Plan `index` of the graph.
-  LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, cudnnHandle_t handle, const fb::LibraryCallT& call)
-      : graph_(std::move(graph)), index_(index), handle_(handle) {
+  LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, std::shared_ptr<Handle> handle, const fb::LibraryCallT& call)
+      : graph_(std::move(graph)), index_(index), handle_(std::move(handle)) {
     has_bias_ = !InfoOf(call).epilogue.empty();
   }
 
@@ -218,22 +236,20 @@ class LoadedPlan : public CudnnLoadedPlan {
 
   absl::Status Enqueue(const CudnnTensors& t, CUdeviceptr workspace, CUstream stream) override {
     return Guarded("run a plan", [&]() -> absl::Status {
-      if (fe::detail::set_stream(handle_, reinterpret_cast<cudaStream_t>(stream)) != CUDNN_STATUS_SUCCESS) {
-        return FrontendError("run a plan", "its handle takes no stream");
-      }
+      TD_RETURN_IF_ERROR(handle_->Use(stream));
       std::unordered_map<int64_t, void*> tensors = {{kX, reinterpret_cast<void*>(t.x)},
                                                     {kKernel, reinterpret_cast<void*>(t.kernel)},
                                                     {kY, reinterpret_cast<void*>(t.y)}};
       if (has_bias_) tensors[kBias] = reinterpret_cast<void*>(t.bias);
       void* scratch = reinterpret_cast<void*>(workspace);
-      return Check(graph_->execute_plan_at_index(handle_, tensors, scratch, index_), "run a plan");
+      return Check(graph_->execute_plan_at_index(handle_->cudnn, tensors, scratch, index_), "run a plan");
     });
   }
 
  private:
   std::shared_ptr<Graph> graph_;
   int64_t index_;
-  cudnnHandle_t handle_;
+  std::shared_ptr<Handle> handle_;
   bool has_bias_;
   uint64_t workspace_ = 0;
   std::string name_;
@@ -241,10 +257,12 @@ class LoadedPlan : public CudnnLoadedPlan {
 
 class Device : public CudnnDevice {
  public:
-  Device(cudnnHandle_t handle, size_t version) : handle_(handle), version_(version) {}
+  Device(cudnnHandle_t handle, size_t version) : handle_(std::make_shared<Handle>()), version_(version) {
+    handle_->cudnn = handle;
+  }
   ~Device() override {
     try {
-      fe::detail::destroy_handle(handle_);
+      fe::detail::destroy_handle(handle_->cudnn);
     } catch (const std::exception&) {  // the library has no such function: then there is nothing to destroy either
     }
   }
@@ -275,7 +293,7 @@ class Device : public CudnnDevice {
     using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
     return Guarded("build a plan", [&]() -> Result {
       Builder builder(call);
-      TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace));
+      TD_RETURN_IF_ERROR(builder.CreatePlans(handle_->cudnn, max_workspace));
       for (int64_t i = 0; i < builder.graph->get_execution_plan_count(); ++i) {
         std::string found;
         TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, found), "name a plan"));
@@ -293,7 +311,7 @@ class Device : public CudnnDevice {
                                                                       const CudnnPlanText* chosen, int limit,
                                                                       uint64_t max_workspace) {
     Builder builder(call);
-    TD_RETURN_IF_ERROR(builder.CreatePlans(handle_, max_workspace, chosen));
+    TD_RETURN_IF_ERROR(builder.CreatePlans(handle_->cudnn, max_workspace, chosen));
     std::vector<std::unique_ptr<CudnnLoadedPlan>> plans;
     TD_RETURN_IF_ERROR(builder.BuildPlans([&](int64_t i) -> absl::StatusOr<bool> {
       auto plan = std::make_unique<LoadedPlan>(builder.graph, i, handle_, call);
@@ -305,7 +323,7 @@ class Device : public CudnnDevice {
     return plans;
   }
 
-  cudnnHandle_t handle_;
+  std::shared_ptr<Handle> handle_;
   size_t version_;
 };
 
