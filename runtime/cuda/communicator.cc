@@ -1,6 +1,5 @@
 #include "runtime/cuda/communicator.h"
 
-#include <algorithm>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/cuda/wait_pause.h"
 
 namespace tandem {
 
@@ -24,9 +24,7 @@ std::string Communicator::ReplicaName(int index) const {
 }
 
 absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what) {
-  const absl::Time deadline = absl::Now() + absl::Seconds(deadline_seconds);
-  // Short at first, because a step's collectives take microseconds; then long enough to leave the core to others.
-  absl::Duration pause = absl::Microseconds(5);
+  const absl::Time begin = absl::Now(), deadline = begin + absl::Seconds(deadline_seconds);
   while (true) {
     std::vector<std::string> late;
     absl::Status failed;
@@ -44,15 +42,16 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
       return failed;
     }
     if (late.empty()) return absl::OkStatus();
-    if (absl::Now() >= deadline) {
+    const absl::Time now = absl::Now();
+    if (now >= deadline) {
       AbortAll();
       return WithExitCode(absl::DeadlineExceededError(absl::StrCat(
                               what, " did not end within ", deadline_seconds, " seconds: ", absl::StrJoin(late, ", "),
                               late.size() == 1 ? " has" : " have", " not finished")),
                           kExitTemporary);
     }
-    absl::SleepFor(pause);
-    pause = std::min(pause * 2, absl::Milliseconds(1));
+    const absl::Duration pause = WaitPause(now - begin);
+    if (pause > absl::ZeroDuration()) absl::SleepFor(pause);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
@@ -29,6 +30,7 @@
 #include "runtime/cuda/fetch_copies.h"
 #include "runtime/cuda/gpu_replica.h"
 #include "runtime/cuda/segment_plan.h"
+#include "runtime/cuda/wait_pause.h"
 #include "runtime/session.h"
 #include "runtime/step_inputs.h"
 
@@ -352,11 +354,13 @@ class CudaSession final : public Session {
     CudaDevice& device = replicas_[0]->device();
     TD_RETURN_IF_ERROR(device.MakeCurrent());
     const auto begin = std::chrono::steady_clock::now();
-    for (int64_t turn = 0;; ++turn) {
+    while (true) {
       const CUresult result = device.driver().cuStreamQuery(replicas_[0]->stream(fb::Stream::Compute));
       if (result != kCudaNotReady) return device.Check(CudaStatus(device.driver(), result, "cuStreamQuery"));
-      if (turn > 1000) std::this_thread::sleep_for(std::chrono::microseconds(20));
-      if (SecondsSince(begin) > options_.deadline_seconds) {
+      const double waited = SecondsSince(begin);
+      const absl::Duration pause = WaitPause(absl::Seconds(waited));
+      if (pause > absl::ZeroDuration()) absl::SleepFor(pause);
+      if (waited > options_.deadline_seconds) {
         return absl::DeadlineExceededError(absl::StrCat(device.name(), " (", device.model(), ") did not finish ", what,
                                                         " within ", options_.deadline_seconds, " seconds"));
       }
