@@ -229,13 +229,37 @@ def sanitizer_watches_generated_kernels():
     os.environ["PATH"] = tools + ":" + os.environ["PATH"]
     try:
         code, entries, packed, out = run_bundle(folder, "--only=sanitizer", "--tools=memcheck,racecheck",
-                                                "--programs=s0,transformer")
+                                                "--programs=s0,transformer,s0_bf16,transformer_bf16")
     finally:
         os.environ["PATH"] = os.environ["PATH"].split(":", 1)[1]
     assert code == 0, out
     assert {"memcheck_s0", "memcheck_transformer", "racecheck_s0", "racecheck_transformer"} < set(entries), entries
     assert "--kernel-regex kns=td_ --report-api-errors no samples/fashion_mnist --max_steps=3" in out, out
-    assert "--model=transformer --batch=8 --steps=2 --devices=gpu:0" in out, out
+    assert "--model=transformer --batch=8 --steps=2 --deadline_seconds=200 --devices=gpu:0" in out, out
+    for flags in ("--eval_examples=train:64 --precision=mixed_bfloat16",
+                  "--model=transformer --batch=8 --steps=2 --precision=mixed_bfloat16 --deadline_seconds=200"):
+        assert out.count(flags) >= 2, out  # by both tools
+
+
+def benchmarks_get_their_flags():
+    """With a stand-in for the benchmarks that says how it is called."""
+    shutil.rmtree(os.path.join(TMP, "results"), ignore_errors=True)
+    folder = bundle_folder({"benchmarks/peers/run": "import os, sys\nprint('flags', *sys.argv[1:])\n"
+                            "print(*(f'{n}={v}' for n, v in os.environ.items()), sep='\\n')\n"})
+    code, entries, packed, out = run_bundle(folder, "--device=cpu:0", "--only=benchmarks", "--models=s0_bf16,mlp",
+                                            "--peers=none", "--live=1", "--rounds=3", "--threads=2", "--image_size=64",
+                                            "--minutes=2")
+    assert code == 0 and entries["benchmarks_s0_bf16_mlp"] == "passed", out
+    flags = next(line for line in out.splitlines() if line.startswith("flags ")).split()[1:]
+    results = os.path.join(TMP, "results")
+    for flag in ("--device=cpu", "--models=s0_bf16,mlp", "--peers=none", "--live=1", "--rounds=3", "--threads=2",
+                 "--image_size=64", f"--python={sys.executable}", f"--json={results}/benchmarks_s0_bf16_mlp.json"):
+        assert flag in flags, (flag, flags)
+    seconds = next(int(flag.split("=")[1]) for flag in flags if flag.startswith("--seconds="))
+    assert 0 < seconds <= 100, seconds  # two minutes, less what it needs to end
+    variables = out.splitlines()
+    assert f"TANDEM_GPU_PLANS={results}/plans.json" in variables, out
+    assert "XLA_PYTHON_CLIENT_PREALLOCATE=false" in variables, out
 
 
 def losses_are_compared():
@@ -254,6 +278,9 @@ def losses_are_compared():
     assert fails([2.0, 1.0], [2.0, 1.0011]) and fails([2.0], [2.0, 1.0]) and fails([2.0, 2.0], [2.0, 2.0])
     assert fails([2.0, float("nan")], [2.0, 1.0]) and fails([2.0, 1.0], [2.0, float("inf")])
     assert fails([], [])
+    # Rounded operands have a bar of their own, from the first step on.
+    first, most = checks.ROUNDED["resnet50"]
+    checks.check_apart("some", [2.03, 1.08], [2.0, 1.0], most, first)
     # A training that learns, and does so as well, or does not.
     def accuracy_fails(single, rounded):
         try:
@@ -275,7 +302,9 @@ def checks_on_a_cpu():
                          stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
     for line in ("mnist004_sgd, cpu:0 and the reference: 60 steps", "mnist004_sgd, cpu:0 and cpu:0 and cpu:1: 60 steps",
-                 "s0, cpu:0 and cpu:0: ", "zalando, cpu:0 and cpu:0: gradients at most 0 apart",
+                 "s0, cpu:0 and cpu:0: ",
+                 *["s0 in bfloat16, cpu:0 and cpu:0 in float32: "] * ("bfloat16" in checks),
+                 "zalando, cpu:0 and cpu:0: gradients at most 0 apart",
                  *(f"ok checks.{c}" for c in checks)):
         assert line in run.stdout, run.stdout
 
@@ -296,5 +325,6 @@ xunit.run("gpu_tools", [(f.__name__, f) for f in (heads_of_idx_files, data_of_th
                                                    compiler_libraries_are_what_is_used, archives_open_without_xz,
                                                    report_of_pieces, a_killed_command_leaves_its_results,
                                                    gpus_that_were_asked_for_must_run, sanitizers_reports,
-                                                   sanitizer_watches_generated_kernels, losses_are_compared,
+                                                   sanitizer_watches_generated_kernels, benchmarks_get_their_flags,
+                                                   losses_are_compared,
                                                    checks_on_a_cpu, bad_flags)])
