@@ -447,7 +447,8 @@ def SelectLibrariesPass : ModulePass<"td-select-libraries"> {
     Large matrices that few rows are multiplied with stay as they are: a kernel of our own reads them (unpacked_gemm.h).
     With bfloat16 operands the weights go to pack_weights as float32, and a bias stays float32. For GPUs matrix products
     go to cuBLASLt, which takes weights as they are, and convolutions to cuDNN: their kernels are packed to its layout,
-    which is the same forward and backward, so that a step transposes each of them once.
+    which is the same forward and backward, so that a step transposes each of them once. There a bias has the type of
+    the result.
   }];
 }
 
