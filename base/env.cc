@@ -11,8 +11,6 @@
 
 namespace tandem {
 
-std::string TemporaryPath(Env* env, absl::string_view path);  // temporary_name.h, which includes env.h
-
 namespace {
 
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {

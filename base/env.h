@@ -77,7 +77,8 @@ class Env {
   // An empty file under a name that a user gave; an existing one, also one that a link leads to, is truncated.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) = 0;
   // A new empty file, which only this user may write. AlreadyExists when there is anything under this name, be it a
-  // link that leads nowhere: for temporary files, in directories where others may have put something in the way.
+  // link that leads nowhere: for temporary files, in directories where others may have put something in the way. One
+  // whose name begins with ".tmp-" is locked while it is open, so that nobody takes it for a leftover.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) = 0;
   // Replaces a file `to`; a directory `to` must be empty or absent.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
@@ -103,8 +104,6 @@ class Env {
   virtual void SleepSeconds(double seconds) = 0;
   virtual int ProcessId() = 0;
   virtual std::string HostName() = 0;
-  // Whether a process with this id runs on this machine.
-  virtual bool ProcessIsAlive(int process_id) = 0;
 
   // Whether `path` can be seen. An unreadable parent counts as absent: where that matters, use Stat.
   bool Exists(const std::string& path) { return Stat(path).ok(); }
@@ -116,13 +115,19 @@ class Env {
   // The same with CreateNewFile.
   absl::Status WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces);
   // Replaces `path` so that a reader, or a start after a crash, sees the old or the new content and nothing else: a
-  // temporary file ".tmp-<name>-<process>", fsync, rename, fsync of the directory. A link at `path` is replaced.
+  // temporary file, fsync, rename, fsync of the directory. A link at `path` is replaced. Any number of threads and
+  // processes may do so at once.
   absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes);
   // Creates `dir` and its parents where they do not exist.
   absl::Status CreateDirs(const std::string& dir);
   // Deletes a file or a directory with all that is in it. Does not follow symbolic links. NotFound when absent.
   absl::Status DeleteRecursively(const std::string& path);
 };
+
+// A name beside `path` that no other call has given: not in this process, and not in another one with the same id, such
+// as the first ones of two containers. ".tmp-<name>-<process>-<16 random hexadecimal digits>-<count>"; of a long name
+// only the beginning.
+std::string TemporaryPath(Env* env, absl::string_view path);
 
 // For what is to be read into memory, before any is taken: DataLoss when `what`, such as a path, has more than
 // `max_bytes`, or more than this machine's memory.

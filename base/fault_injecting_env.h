@@ -56,7 +56,6 @@ class FaultInjectingEnv : public Env {
   void SleepSeconds(double) override {}  // tests do not wait
   int ProcessId() override { return base_->ProcessId(); }
   std::string HostName() override { return base_->HostName(); }
-  bool ProcessIsAlive(int process_id) override { return base_->ProcessIsAlive(process_id); }
 
  private:
   friend class FaultInjectingFile;

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/posix_error.h"
+#include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -27,16 +27,8 @@ constexpr size_t kMaxTransfer = size_t{1} << 30;
 // Of making a file that nobody has taken for a leftover yet.
 constexpr int kCreateAttempts = 10;
 
-// Never 0, 1 or 2: where a program was started without one of the standard descriptors, its log lines would go into
-// the file.
 int Open(const std::string& path, int flags, mode_t mode = 0666) {
-  const int fd = RetryInterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); });
-  if (fd < 0 || fd > STDERR_FILENO) return fd;
-  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int error_number = errno;
-  close(fd);
-  errno = error_number;
-  return moved;
+  return AboveStandardDescriptors(RetryInterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); }));
 }
 
 absl::string_view KindOf(mode_t mode) {
@@ -281,9 +273,6 @@ class PosixEnv : public Env {
   std::string HostName() override {
     char name[256] = "";
     return gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' ? name : "an unknown host";
-  }
-  bool ProcessIsAlive(int process_id) override {
-    return process_id > 0 && (kill(process_id, 0) == 0 || errno == EPERM);
   }
 
  private:

@@ -1,6 +1,6 @@
 // Leftovers: temporary files and directories (temporary_name.h) that nobody is writing any more.
 //
-// Who writes one holds a lock on it: a file from CreateNewFile is locked while it is open, so it is given its name
+// Who writes one holds a lock on it: CreateNewFile locks a temporary file while it is open, so it is given its name
 // before it is closed, and a directory has a locked file beside it. Locks end with their process, and hold between
 // containers and hosts, where process ids say nothing.
 #ifndef TANDEM_BASE_TEMPORARY_FILES_H_

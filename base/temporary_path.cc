@@ -1,4 +1,4 @@
-// TemporaryPath of temporary_name.h: a part of Env, which takes its names from here.
+// TemporaryPath.
 #include <sys/random.h>
 #include <time.h>
 

@@ -9,8 +9,6 @@
 
 namespace tandem {
 
-std::string TemporaryPath(Env* env, absl::string_view path);  // temporary_name.h
-
 absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
   auto info = env->Stat(dir);
   if (info.ok()) return info->is_directory ? absl::OkStatus() : PosixError(ENOTDIR, "use as a directory", dir);
