@@ -20,6 +20,7 @@ class EarlyStoppingHook : public SessionRunHook {
   EarlyStoppingHook(const Estimator& estimator, std::string name, StopRule rule, EarlyStoppingOptions options,
                     absl::Status arguments)
       : estimator_(estimator),
+        alive_(estimator.alive()),
         name_(std::move(name)),
         rule_(std::move(rule)),
         options_(std::move(options)),
@@ -29,6 +30,7 @@ class EarlyStoppingHook : public SessionRunHook {
 
   absl::Status Begin(HookContext&) override {
     TD_RETURN_IF_ERROR(arguments_);
+    TD_RETURN_IF_ERROR(CheckAlive());
     if (!rule_) return absl::InvalidArgumentError("no rule is given");
     if (options_.min_steps < 0) {
       return absl::InvalidArgumentError(absl::StrCat("min_steps must not be negative, got ", options_.min_steps));
@@ -39,13 +41,24 @@ class EarlyStoppingHook : public SessionRunHook {
     return absl::OkStatus();
   }
 
-  absl::Status AfterCreateSession(RunContext& context) override { return Look(context); }
+  absl::Status AfterCreateSession(RunContext& context) override {
+    TD_RETURN_IF_ERROR(CheckAlive());
+    return Look(context);
+  }
 
   absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    TD_RETURN_IF_ERROR(CheckAlive());
     return Due(context.global_step()) ? Look(context) : absl::OkStatus();
   }
 
  private:
+  absl::Status CheckAlive() const {
+    if (!alive_.expired()) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        "the Estimator that it was made for, whose evaluations it reads, is gone; keep that one, or make the hook for "
+        "this one");
+  }
+
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
 
   bool Due(int64_t step) const {
@@ -73,6 +86,7 @@ class EarlyStoppingHook : public SessionRunHook {
   }
 
   const Estimator& estimator_;
+  const std::weak_ptr<const bool> alive_;
   const std::string name_;
   const StopRule rule_;
   const EarlyStoppingOptions options_;

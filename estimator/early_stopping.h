@@ -40,8 +40,8 @@ using StopRule = std::function<absl::StatusOr<std::string>(const std::map<int64_
 // the log and to model_dir/DONE. A job that was stopped so and is started again with the hook makes no step. In a
 // cluster the chief reads, and all workers end with the same step.
 //
-// The estimator must outlive the hook. InvalidArgument, from the Train that runs it: numbers that cannot be, a null
-// rule, a metric that the evaluations do not have.
+// The estimator must outlive the trainings with the hook: FailedPrecondition without it. InvalidArgument, from the
+// Train that runs it: numbers that cannot be, a null rule, a metric that the evaluations do not have.
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(const Estimator& estimator, StopRule rule,
                                                       EarlyStoppingOptions options = {});
 

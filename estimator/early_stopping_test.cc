@@ -70,6 +70,18 @@ class EarlyStoppingTest : public ::testing::Test {
 HookList NoDecrease(const Estimator& estimator) { return {StopIfNoDecrease(estimator, "loss", 20)}; }
 
 // Evaluations at 10, 20, 30 and so on: none of 20 and 30 is better than that of 10.
+TEST_F(EarlyStoppingTest, AfterItsEstimatorIsAnError) {
+  std::shared_ptr<SessionRunHook> hook;
+  {
+    const Estimator gone(LineModel, config_);
+    hook = StopIfNoDecrease(gone, "loss", 10);
+  }
+  const absl::Status status = Run([&](const Estimator&) { return HookList{hook}; }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("StopIfNoDecrease"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the Estimator that it was made for"));
+}
+
 TEST_F(EarlyStoppingTest, NoDecrease) {
   for (int replicas : {1, 2}) {
     UseModelDir(absl::StrCat(replicas), replicas);

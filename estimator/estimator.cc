@@ -405,7 +405,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenLatest(Estimator& estimato
 }  // namespace
 
 Estimator::Estimator(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
-    : impl_(std::make_unique<Impl>(std::move(model_fn), std::move(config), std::move(params), std::move(input_spec))) {}
+    : impl_(std::make_shared<Impl>(std::move(model_fn), std::move(config), std::move(params), std::move(input_spec))) {}
 
 Estimator::~Estimator() = default;
 

@@ -154,6 +154,9 @@ class Estimator {
   // How often a model_fn was called and a graph was compiled or loaded from the cache, all modes together.
   int64_t programs_built() const;
 
+  // Expires with the Estimator, for what is used after it by mistake.
+  std::weak_ptr<const bool> alive() const { return alive_; }
+
  private:
   friend class EvaluatorTask;
   friend class ExporterRun;
@@ -162,7 +165,9 @@ class Estimator {
   friend class Training;
   friend class TrainAndEvaluateRun;
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Sessions keep it until they have ended; that the Estimator is there is another matter.
+  std::shared_ptr<Impl> impl_;
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 }  // namespace tandem

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -329,6 +330,56 @@ TEST(Model, ATensorOfAnEstimatorThatIsGoneIsAnError) {
   const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; });
   EXPECT_THAT(std::string(status.message()), HasSubstr("graph is gone"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(kFile));
+}
+
+TEST(Model, FeaturesOfAnEstimatorThatIsGoneAreAnError) {
+  std::optional<Features> kept;
+  {
+    Estimator first(
+        [&](const Features& features, const Tensor&, Mode, const Params&) {
+          kept = features;
+          return EstimatorSpec::Predict({{"y", features["x"]}});
+        },
+        Config(ModelDir()));
+    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    EXPECT_NE(kept->graph(), nullptr);
+  }
+  EXPECT_EQ(kept->graph(), nullptr);
+  EXPECT_TRUE(kept->Has("x"));
+  for (const auto& [features, why] : {std::pair(*kept, "the Estimator that gave the Features is gone"),
+                                      std::pair(Features(nullptr, {}), "the Features were made without one")}) {
+    int line = 0;
+    Estimator second(
+        [&features = features, &line](const Features&, const Tensor&, Mode, const Params&) {
+          line = __LINE__ + 1;
+          return EstimatorSpec::Predict({{"y", features["x"]}});
+        },
+        Config(ModelDir("second")));
+    const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; });
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat(kFile, line, ": the feature \"x\" is of no graph")));
+    EXPECT_THAT(std::string(status.message()), HasSubstr(why));
+  }
+}
+
+// The graphs of many Estimators, some of which have the address of the first one's.
+TEST(Model, ATrainOpOfAnEstimatorThatIsGoneIsNone) {
+  TrainOp kept;
+  for (int i = 0; i < 20; ++i) {
+    Estimator estimator(
+        [&](const Features& features, const Tensor& labels, Mode, const Params&) {
+          Tensor loss = losses::MeanSquaredError(labels, layers::Dense(features["x"], {.units = 1}));
+          if (i == 0) kept = optimizers::SGD({}).Minimize(loss);
+          EXPECT_EQ(kept.ok(), i == 0);
+          return EstimatorSpec::Train(loss, kept);
+        },
+        Config(ModelDir()));
+    const absl::Status status = estimator.Train(LineInput(), {.max_steps = 1});
+    EXPECT_EQ(status.ok(), i == 0) << status;
+    if (i > 0) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr("missing train op of this call"));
+    }
+  }
 }
 
 }  // namespace

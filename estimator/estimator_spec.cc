@@ -156,11 +156,12 @@ absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
     return graph->status();
   }
   TD_RETURN_IF_ERROR(AddLoss(spec, mode, graph));
-  if (mode == Mode::kTrain && spec.train_op.graph != graph) {
-    return Invalid(spec, mode,
-                   absl::StrCat("missing train op",
-                                spec.train_op.ok() ? " of this call (the one given belongs to another graph)" : "",
-                                ": nothing would be trained; return ", ExampleOf(mode)));
+  if (mode == Mode::kTrain && spec.train_op.graph() != graph) {
+    return Invalid(
+        spec, mode,
+        absl::StrCat("missing train op",
+                     !spec.train_op.of.empty() ? " of this call (the one given belongs to another graph)" : "",
+                     ": nothing would be trained; return ", ExampleOf(mode)));
   }
   for (const auto& [name, metric] : spec.metrics) {
     if (absl::Status named = MetricAccumulator::CheckName(name); !named.ok()) {

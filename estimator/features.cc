@@ -7,15 +7,22 @@
 namespace tandem {
 
 Tensor Features::operator[](const FeatureName& name) const {
+  GraphBuilder* const graph = this->graph();
+  if (graph == nullptr) {
+    return Tensor::Poisoned(absl::FailedPreconditionError(absl::StrCat(
+        "Features at ", name.loc.file, ":", name.loc.line, ": the feature \"", name.name, "\" is of no graph: ",
+        of_graph_.empty() ? "the Features were made without one" : "the Estimator that gave the Features is gone",
+        "; ask those that model_fn is called with")));
+  }
   for (const ComponentSpec& component : components_) {
-    if (component.name == name.name) return graph_->Input(name.name, component.dtype, component.shape, name.loc);
+    if (component.name == name.name) return graph->Input(name.name, component.dtype, component.shape, name.loc);
   }
   const std::string nearest = NearestName(name.name, names());
-  return graph_->FailAt("Features",
-                        absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
-                                     components_.empty() ? "none" : absl::StrJoin(names(), ", "),
-                                     nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")),
-                        name.loc);
+  return graph->FailAt("Features",
+                       absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
+                                    components_.empty() ? "none" : absl::StrJoin(names(), ", "),
+                                    nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")),
+                       name.loc);
 }
 
 bool Features::Has(absl::string_view name) const {

@@ -26,17 +26,18 @@ struct FeatureName {
 class Features {
  public:
   Features(GraphBuilder* graph, std::vector<ComponentSpec> components)
-      : graph_(graph), components_(std::move(components)) {}
+      : of_graph_(graph != nullptr ? graph->Poisoned() : Tensor()), components_(std::move(components)) {}
 
-  // Poisoned for an unknown name; the graph then has an error that lists the names there are.
+  // Poisoned for an unknown name; the graph then has an error that lists the names there are. Poisoned as well where
+  // the graph is gone: its Estimator has ended.
   Tensor operator[](const FeatureName& name) const;
   bool Has(absl::string_view name) const;
   std::vector<std::string> names() const;
-  // The graph that the model_fn builds, for ops that have no operand.
-  GraphBuilder* graph() const { return graph_; }
+  // The graph that the model_fn builds, for ops that have no operand. Null when it is gone.
+  GraphBuilder* graph() const { return of_graph_.graph(); }
 
  private:
-  GraphBuilder* graph_;
+  Tensor of_graph_;  // one that knows when it is gone
   std::vector<ComponentSpec> components_;
 };
 

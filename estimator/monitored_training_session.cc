@@ -51,30 +51,36 @@ absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSessi
 
 MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training,
                                                    const std::vector<std::string>& fetches)
-    : estimator_(estimator), training_(std::move(training)), fetches_(fetches.begin(), fetches.end()) {
+    : impl_(estimator->impl_),
+      alive_(estimator->alive()),
+      training_(std::move(training)),
+      fetches_(fetches.begin(), fetches.end()) {
   fetches_.insert({"loss", "global_step"});
   if (training_ == nullptr) state_ = State::kNoStepLeft;
-  estimator_->impl_->set_between_own_steps(training_ != nullptr);
+  impl_->set_between_own_steps(training_ != nullptr);
 }
 
 MonitoredTrainingSession::~MonitoredTrainingSession() {
   if (training_ == nullptr || !status_.ok()) return;
   TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
   // The others must not wait for this worker.
-  (void)estimator_->impl_->Together(
-      [] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
+  (void)impl_->Together([] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
 }
 
 absl::Status MonitoredTrainingSession::InTraining(const std::function<absl::Status()>& call) {
-  Estimator::Impl& impl = *estimator_->impl_;
-  impl.set_between_own_steps(false);
-  const absl::Status status = impl.Together(call);
-  impl.set_between_own_steps(true);
+  impl_->set_between_own_steps(false);
+  const absl::Status status = impl_->Together(call);
+  impl_->set_between_own_steps(true);
   return status;
 }
 
 absl::Status MonitoredTrainingSession::Prepare() {
   TD_RETURN_IF_ERROR(status_);
+  if (alive_.expired()) {
+    status_ = absl::FailedPreconditionError(
+        "MonitoredTrainingSession: its Estimator is gone; keep it until the session is closed");
+    return status_;
+  }
   if (state_ != State::kBetweenSteps) return absl::OkStatus();
   status_ = InTraining([&]() -> absl::Status {
     TD_ASSIGN_OR_RETURN(const bool more, training_->Prepare());
@@ -125,8 +131,7 @@ absl::Status MonitoredTrainingSession::Close() {
 }
 
 int64_t MonitoredTrainingSession::global_step() const {
-  if (training_ != nullptr) return estimator_->impl_->global_step();
-  return estimator_->last_train_result()->global_step;
+  return training_ != nullptr ? impl_->global_step() : impl_->last_train()->global_step;
 }
 
 }  // namespace tandem

@@ -32,7 +32,8 @@ class MonitoredTrainingSession {
   // Brings the model to where training goes on, as Estimator::Train does, with its errors. `fetches`: names of tensors,
   // such as "dense/Relu", that Run gives besides "loss" and "global_step". The estimator must outlive the session, and
   // train nothing else meanwhile; it may evaluate and predict,
-  // between the same steps on all workers.
+  // between the same steps on all workers. FailedPrecondition of all calls when the
+  // estimator is gone.
   static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator* estimator, const InputFn& input_fn,
                                                                          const TrainOptions& options = {},
                                                                          const std::vector<std::string>& fetches = {});
@@ -63,8 +64,9 @@ class MonitoredTrainingSession {
   absl::Status InTraining(const std::function<absl::Status()>& call);
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
-  Estimator* const estimator_;
-  std::unique_ptr<Training> training_;  // null when there was nothing to train, and after Close
+  const std::shared_ptr<Estimator::Impl> impl_;  // which the training needs to its end
+  const std::weak_ptr<const bool> alive_;        // the estimator's
+  std::unique_ptr<Training> training_;           // null when there was nothing to train, and after Close
   std::set<std::string> fetches_;
   State state_ = State::kBetweenSteps;
   absl::Status status_;  // the first error

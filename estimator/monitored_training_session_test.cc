@@ -54,6 +54,26 @@ absl::Status Loop(Session& session, int64_t steps = -1) {
   return session.Close();
 }
 
+TEST(MonitoredTrainingSession, AfterItsEstimatorIsAnError) {
+  for (const bool prepared : {false, true}) {
+    auto estimator = std::make_unique<Estimator>(Model, SavingConfig(ModelDir()));
+    auto started = Session::Start(estimator.get(), Input());
+    ASSERT_TRUE(started.ok()) << started.status();
+    Session& session = **started;
+    ASSERT_TRUE(session.Run().ok());
+    if (prepared) {
+      EXPECT_FALSE(session.ShouldStop());
+    }
+    estimator = nullptr;
+    EXPECT_FALSE(session.ShouldStop());
+    for (const absl::Status& status : {session.Run().status(), session.Close()}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_THAT(std::string(status.message()), HasSubstr("its Estimator is gone; keep it until"));
+    }
+    EXPECT_EQ(session.global_step(), 1);
+  }
+}
+
 TEST(MonitoredTrainingSession, TrainsToTheBitsOfTrain) {
   for (const int replicas : {1, 2}) {
     const std::string by_train = ModelDir("train"), by_loop = ModelDir("loop");

@@ -253,7 +253,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     if (averages.has_value()) averages->Assign(i, result.var);
   }
   if (averages.has_value()) averages->End();
-  return graph->status().ok() ? TrainOp{graph} : TrainOp{};
+  return graph->status().ok() ? TrainOp{entries[0].variable} : TrainOp{};
 }
 
 }  // namespace tandem

@@ -20,8 +20,9 @@ namespace tandem {
 // What EstimatorSpec::Train takes: the updates are in `graph` as assignments. Not ok after an error (see
 // GraphBuilder::status).
 struct TrainOp {
-  GraphBuilder* graph = nullptr;
-  bool ok() const { return graph != nullptr; }
+  Tensor of;  // one of the graph that it belongs to, which knows when that is gone
+  GraphBuilder* graph() const { return of.graph(); }
+  bool ok() const { return graph() != nullptr; }
 };
 
 struct GradientAndVariable {
