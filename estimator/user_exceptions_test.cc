@@ -109,6 +109,20 @@ class Thrower : public SessionRunHook {
   std::string where_;
 };
 
+TEST(UserExceptions, OfTheResultOfAMetric) {
+  Estimator estimator(
+      [](const Features& features, const Tensor&, Mode, const Params&) {
+        Metric metric{.sums = {{"all", ReduceSum(features["value"])}},
+                      .result = [](const MetricSums& sums) -> absl::StatusOr<MetricValue> {
+                        return sums.at("none")[0];  // throws std::out_of_range
+                      }};
+        return EstimatorSpec::Eval(ReduceMean(features["value"]), {{"own", metric}});
+      },
+      Config(ModelDir()));
+  EXPECT_THAT(Message(estimator.Evaluate(NumbersInput(8, 4)).status()),
+              StartsWith("metric \"own\": threw std::out_of_range: \""));
+}
+
 TEST(UserExceptions, OfHooks) {
   Estimator estimator(LineModel, Config(ModelDir()));
   for (const char* method : {"Begin", "AfterCreateSession", "BeforeRun", "AfterRun", "End"}) {

@@ -45,6 +45,19 @@ TEST(WorkersParams, CountReplicasOfAllWorkers) {
   }));
 }
 
+// One device fits; those of all workers do not.
+TEST(WorkersParams, LanesGoWithTheDevicesOfAllWorkers) {
+  EXPECT_TRUE(AsWorkers(3, [](int, const RunConfig& config) {
+    RunConfig two = config;
+    two.train_distribute = MultiWorkerMirroredStrategy({"cpu:0"});
+    two.lanes = 2;
+    return SaysThatItDiffers(TrainStep([](const Features& features, const Tensor& labels, Mode,
+                                          const Params&) { return Model(features, labels, 0.01); },
+                                       two),
+                             "lanes = 2 cannot be had with 3 devices");
+  }));
+}
+
 TEST(WorkersParams, ARateThatDependsOnTheWorkerIsAnError) {
   EXPECT_TRUE(AsWorkers(2, [](int, const RunConfig& config) {
     return SaysThatItDiffers(
