@@ -71,7 +71,7 @@ std::vector<Case> AllCases() {
     for (const OptimizerCase& optimizer : OptimizerCases()) {
       if (!optimizer.main && !MeetsOtherOptimizers(model)) continue;
       for (const ClipCase& clip : ClipCases()) {
-        if (optimizer.main || clip.name == ClipCases()[0].name) add(model, optimizer, clip);
+        if (optimizer.main || optimizer.clips || clip.name == ClipCases()[0].name) add(model, optimizer, clip);
       }
     }
   }

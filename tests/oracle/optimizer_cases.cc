@@ -88,6 +88,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
         .rate = Constant(rate),
         .update = std::move(update),
         .slots = std::move(slots),
+        .clips = true,
         .scale = std::move(scale)};
   };
   return {
@@ -490,14 +491,16 @@ std::vector<OptimizerCase> AverageCases() {
   return {
       {.name = "moving_average",
        .minimize =
-           [](const Tensor& loss, const ClipOptions&) {
-             return TD_COVER_METHOD(optimizers::Adam({.learning_rate = 0.05}), Optimizer, WithMovingAverage,
-                                    {.decay = 0.7})
+           [](const Tensor& loss, const ClipOptions& c) {
+             const optimizers::AdamOptions adam{
+                 .learning_rate = 0.05, .clip_global_norm = c.global_norm, .clip_value = c.value};
+             return TD_COVER_METHOD(optimizers::Adam(adam), Optimizer, WithMovingAverage, {.decay = 0.7})
                  .Minimize(loss);
            },
        .rate = Constant(0.05),
        .update = ref::AdamUpdate(0.9, 0.999, 1e-8),
        .slots = {"/Adam", "/Adam_1"},
+       .clips = true,
        .average_decay = Constant(0.7)},
       {.name = "moving_average_of_all",
        .minimize =

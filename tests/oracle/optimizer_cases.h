@@ -25,6 +25,8 @@ struct OptimizerCase {
   // The optimizers that meet every model; the others are schedules, options and clipping by hand, which do not depend
   // on the model and meet three of them.
   bool main = false;
+  // Whether it meets all ways of clipping, as those of `main` do.
+  bool clips = false;
   // Multiplies the rate of a variable, by all of its elements. Empty: 1.
   ref::ScaleFn scale = {};
   // What the model_fn does with the gradients itself.
