@@ -69,7 +69,6 @@ class EarlyStoppingTest : public ::testing::Test {
 
 HookList NoDecrease(const Estimator& estimator) { return {StopIfNoDecrease(estimator, "loss", 20)}; }
 
-// Evaluations at 10, 20, 30 and so on: none of 20 and 30 is better than that of 10.
 TEST_F(EarlyStoppingTest, AfterItsEstimatorIsAnError) {
   std::shared_ptr<SessionRunHook> hook;
   {
@@ -82,6 +81,7 @@ TEST_F(EarlyStoppingTest, AfterItsEstimatorIsAnError) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the Estimator that it was made for"));
 }
 
+// Evaluations at 10, 20, 30 and so on: none of 20 and 30 is better than that of 10.
 TEST_F(EarlyStoppingTest, NoDecrease) {
   for (int replicas : {1, 2}) {
     UseModelDir(absl::StrCat(replicas), replicas);

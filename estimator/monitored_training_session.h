@@ -31,9 +31,8 @@ class MonitoredTrainingSession {
  public:
   // Brings the model to where training goes on, as Estimator::Train does, with its errors. `fetches`: names of tensors,
   // such as "dense/Relu", that Run gives besides "loss" and "global_step". The estimator must outlive the session, and
-  // train nothing else meanwhile; it may evaluate and predict,
-  // between the same steps on all workers. FailedPrecondition of all calls when the
-  // estimator is gone.
+  // train nothing else meanwhile; it may evaluate and predict, between the same steps on all workers.
+  // FailedPrecondition of all calls when the estimator is gone.
   static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator* estimator, const InputFn& input_fn,
                                                                          const TrainOptions& options = {},
                                                                          const std::vector<std::string>& fetches = {});
