@@ -46,7 +46,7 @@
 // RUN: not tandem-opt %s --compile-to=input -cse 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: give single passes or options of the phases
 // RUN: not tandem-opt %t.none --compile-to=input 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: cannot open input file
+// NONE: cannot open: No such file or directory
 
 module attributes {exec.config = #exec.config<mode = "train", devices = ["cpu:0", "cpu:1"], batch = 8>} {
   td.variable @w : tensor<4xf32> {initializer = [1.0, 0.5, 0.0], trainable}
