@@ -48,6 +48,23 @@ const std::set<std::string>& OtherHeaders() {
 // Names change nothing, and the oracle sets the first values itself.
 bool IsExempt(const std::string& field) { return field == "name" || field.ends_with("_initializer"); }
 
+// Losses share their options: some fields are for a few, and others refuse them or do not look at them.
+bool Takes(const Declaration& declaration, const std::string& field) {
+  const std::string& name = declaration.function;
+  if (field == "apply_class_balancing") return name == "losses::BinaryFocalCrossentropy";
+  if (declaration.options != "LossOptions") return true;
+  if (field == "label_smoothing") {
+    return name == "losses::SoftmaxCrossEntropy" || name == "losses::CategoricalCrossentropy" ||
+           name == "losses::BinaryCrossentropy";
+  }
+  return field != "from_logits" || name.ends_with("Crossentropy");
+}
+
+// Another name of the same function.
+std::string Alias(const std::string& function) {
+  return function == "optimizers::GradientDescent" ? "optimizers::SGD" : function;
+}
+
 // Who calls a function, and with what.
 struct Uses {
   std::vector<std::string> callers;
@@ -133,21 +150,19 @@ std::string Table(const std::vector<Header>& headers, std::map<std::string, Uses
 std::vector<std::string> Missing(const std::vector<Header>& headers, std::map<std::string, Uses>& uses) {
   std::vector<std::string> missing;
   for (const Header& header : headers) {
-    std::map<std::string, std::set<std::string>> unset;  // by options struct: what none of its functions was given
-    std::map<std::string, std::set<std::string>> set;
     for (const Declaration& declaration : header.functions) {
       const Uses& use = uses[declaration.function];
       if (use.callers.empty()) {
         missing.push_back(absl::StrCat(header.path, ": no model or optimizer calls ", declaration.function));
+        continue;
       }
       for (const std::string& field : declaration.fields) {
-        (Sets(use, field) ? set : unset)[declaration.options].insert(field);
-      }
-    }
-    for (const auto& [options, fields] : unset) {
-      for (const std::string& field : fields) {
-        if (set[options].contains(field) || IsExempt(field)) continue;
-        missing.push_back(absl::StrCat(header.path, ": no model or optimizer sets `", field, "` of ", options));
+        if (IsExempt(field) || !Takes(declaration, field) || Sets(use, field) ||
+            Sets(uses[Alias(declaration.function)], field)) {
+          continue;
+        }
+        missing.push_back(absl::StrCat(header.path, ": no model or optimizer sets `", field, "` of ",
+                                       declaration.options, " for ", declaration.function));
       }
     }
     for (const std::string& value : header.enum_values) {

@@ -51,8 +51,8 @@ Tensor Conv3D(const Tensor& x);
   absl::StatusOr<Coverage> coverage = ComputeCoverage({header});
   ASSERT_TRUE(coverage.ok()) << coverage.status();
   EXPECT_THAT(coverage->missing,
-              ElementsAre("frontends/layers.h: no model or optimizer calls layers::Conv3D",
-                          "frontends/layers.h: no model or optimizer sets `sparsity` of DenseOptions",
+              ElementsAre("frontends/layers.h: no model or optimizer sets `sparsity` of DenseOptions for layers::Dense",
+                          "frontends/layers.h: no model or optimizer calls layers::Conv3D",
                           "frontends/layers.h: no model or optimizer uses Mode::kReflect"));
 }
 

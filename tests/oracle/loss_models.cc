@@ -296,13 +296,14 @@ void AddPenalties(std::vector<Model>& models) {
                     }});
 }
 
-// Losses of labels "labels" and a function of the scores, without options of the reduction but weights.
+// Losses of labels "labels" and a function of the scores.
 struct Pair {
   std::string name;
   std::function<Tensor(GraphBuilder& g, const Tensor& labels, const Tensor& scores)> loss;
   std::function<std::vector<Real>(const Array& labels, const Array& scores)> reference;
   Range labels = {0, 1};
   bool weighted = false;
+  Mean mean = Mean::kOverExamples;
 };
 
 void AddPairs(std::vector<Model>& models, const std::vector<Pair>& pairs) {
@@ -312,7 +313,7 @@ void AddPairs(std::vector<Model>& models, const std::vector<Pair>& pairs) {
                       [=](Forward& f) {
                         std::vector<double> weights;
                         if (pair.weighted) weights = Doubles(f.Input("weight"));
-                        return ref::Reduce(pair.reference(f.Input("labels"), Scores(f)), weights, Mean::kOverExamples);
+                        return ref::Reduce(pair.reference(f.Input("labels"), Scores(f)), weights, pair.mean);
                       },
                       {{"labels", pair.labels}, {"weight", {0.2, 2}}}});
   }
@@ -442,6 +443,108 @@ void AddRegression(std::vector<Model>& models) {
         true}});
 }
 
+// The losses above once more, with weights and each with another reduction than the default.
+void AddReductions(std::vector<Model>& models) {
+  const Range zero_or_one = {0, 2, true};
+  AddPairs(
+      models,
+      {{"absolute_error_mean",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::MeanAbsoluteError, y, x, {.weights = Weights(g), .reduction = Reduction::kMean});
+        },
+        Rows(ref::AbsoluteError),
+        {0, 1},
+        true,
+        Mean::kOverWeights},
+       {"log_cosh_sum",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::LogCosh, y, x, {.weights = Weights(g), .reduction = Reduction::kSum});
+        },
+        Rows(ref::LogCosh),
+        {0, 1},
+        true,
+        Mean::kSum},
+       {"poisson_mean",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::Poisson, y, Exp(x), {.weights = Weights(g), .reduction = Reduction::kMean});
+        },
+        Rows([](Real y, Real x) { return ref::Poisson(y, ref::Exp(x)); }),
+        {0, 4, true},
+        true,
+        Mean::kOverWeights},
+       {"hinge_nonzero",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::Hinge, y, x, {.weights = Weights(g), .reduction = Reduction::kSumByNonzeroWeights});
+        },
+        Rows(ref::Hinge), zero_or_one, true, Mean::kOverNonzero},
+       {"squared_hinge_sum",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::SquaredHinge, y, x, {.weights = Weights(g), .reduction = Reduction::kSum});
+        },
+        Rows([](Real y, Real x) { return ref::Hinge(y, x) * ref::Hinge(y, x); }),
+        {-1, 2, true},
+        true,
+        Mean::kSum},
+       {"categorical_hinge_mean",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CategoricalHinge, y, x, {.weights = Weights(g), .reduction = Reduction::kMean});
+        },
+        ref::CategoricalHinge,
+        {0, 1},
+        true,
+        Mean::kOverWeights},
+       {"kl_divergence_nonzero",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::KLDivergence, y, Softmax(x),
+                          {.weights = Weights(g), .reduction = Reduction::kSumByNonzeroWeights});
+        },
+        [](const Array& y, const Array& x) { return ref::KLDivergence(y, ref::Softmax(x)); },
+        {0.1, 0.9},
+        true,
+        Mean::kOverNonzero},
+       {"cosine_similarity_sum",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CosineSimilarity, y, x, {.weights = Weights(g), .reduction = Reduction::kSum});
+        },
+        ref::CosineSimilarity,
+        {0.1, 1},
+        true,
+        Mean::kSum},
+       {"binary_crossentropy_mean",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x),
+                          {.weights = Weights(g), .reduction = Reduction::kMean});
+        },
+        Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x)); }), zero_or_one, true,
+        Mean::kOverWeights},
+       {"binary_focal_sum",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x),
+                          {.weights = Weights(g), .reduction = Reduction::kSum, .gamma = 1.5});
+        },
+        Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 1.5); }), zero_or_one, true, Mean::kSum},
+       {"categorical_cross_entropy_of_logits",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::CategoricalCrossentropy, y, x,
+                          {.weights = Weights(g), .reduction = Reduction::kMean, .from_logits = true});
+        },
+        [](const Array& y, const Array& x) { return ref::SoftmaxCrossEntropy(y, x); },
+        {0, 1},
+        true,
+        Mean::kOverWeights}});
+  models.push_back({"sparse_categorical_sum",
+                    [](GraphBuilder& g) {
+                      return TD_COVER(losses::SparseCategoricalCrossentropy, Labels(g), Sigmoid(Scores(g)),
+                                      {.weights = Weights(g), .reduction = Reduction::kSum});
+                    },
+                    [](Forward& f) {
+                      const Array logits = ref::Map(Scores(f), [](Real x) { return ref::Log(ref::Sigmoid(x)); });
+                      return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), logits),
+                                         Doubles(f.Input("weight")), Mean::kSum);
+                    },
+                    kSparse});
+}
+
 }  // namespace
 
 std::vector<Model> LossModels() {
@@ -452,6 +555,7 @@ std::vector<Model> LossModels() {
   AddBinary(models);
   AddCategorical(models);
   AddRegression(models);
+  AddReductions(models);
   AddPenalties(models);
   return models;
 }

@@ -277,9 +277,20 @@ std::vector<OptimizerCase> ScheduleCases() {
           },
           [](int64_t s) { return ref::InverseTimeDecayAt(s, 0.4, 1.5, 0.7, false); }),
       descend(
+          "inverse_time_decay_staircase",
+          [] { return TD_COVER(schedules::InverseTimeDecay, {.decay_steps = 1.5, .staircase = true}); },
+          [](int64_t s) { return ref::InverseTimeDecayAt(s, 0.1, 1.5, 0.5, true); }),
+      descend(
           "natural_exp_decay",
           [] { return TD_COVER(schedules::NaturalExpDecay, {.decay_steps = 1.5, .staircase = true}); },
           [](int64_t s) { return ref::NaturalExpDecayAt(s, 0.1, 1.5, 0.5, true); }),
+      descend(
+          "natural_exp_decay_smooth",
+          [] {
+            return TD_COVER(schedules::NaturalExpDecay,
+                            {.initial_learning_rate = 0.4, .decay_steps = 1.5, .decay_rate = 0.7});
+          },
+          [](int64_t s) { return ref::NaturalExpDecayAt(s, 0.4, 1.5, 0.7, false); }),
       descend(
           "cosine_decay_restarts",
           [] {
