@@ -102,6 +102,28 @@ TEST(NonFinite, EndsTheStepOfAllWorkers) {
   }
 }
 
+// A batch of 8 rows on each device, of which row 5 is wrong: `program` takes no step and names the op at `line`, and of
+// the [rows, columns] that `evaluation` gives, row 5 is NaN.
+void ExpectStop(Program& program, Program& evaluation, const TensorMap& bad, int64_t columns, int line) {
+  const int64_t devices = program.executable->num_replicas();
+  const std::vector<int64_t> rows(devices, 8);
+  const TensorMap before = program.Values();
+  absl::StatusOr<StepResult> result = program.Run(Deal(program, bad, rows, 1));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_FALSE(result->finite);
+  absl::StatusOr<StepResult> evaluated = evaluation.Run(Deal(evaluation, bad, rows, 1));
+  ASSERT_TRUE(evaluated.ok()) << evaluated.status();
+  const HostTensor& outputs = evaluated->outputs[0];
+  ASSERT_EQ(outputs.num_elements(), 8 * devices * columns);
+  for (int64_t i = 0; i < outputs.num_elements(); ++i) {
+    EXPECT_EQ(std::isnan(outputs.data<float>()[i]), i / columns == 5) << i;
+  }
+  for (const auto& [name, value] : program.Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
+  absl::StatusOr<std::string> named = program.session->FindNonFinite(Deal(program, bad, rows, 1));
+  ASSERT_TRUE(named.ok()) << named.status();
+  EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+}
+
 // Labels that the model computes are not looked at before the step: the loss of a row without a class is NaN.
 TEST(NonFinite, ALabelOfNoClassStopsTheStep) {
   int line = 0;
@@ -125,25 +147,11 @@ TEST(NonFinite, ALabelOfNoClassStopsTheStep) {
     const std::vector<int64_t> rows(devices, 8);
     TensorMap batch = RandomInputs(*program->executable, 8 * devices, options, 0);
     ASSERT_TRUE(program->Run(Deal(*program, batch, rows, 0)).value().finite);
-    const TensorMap before = program->Values();
     for (int32_t label : {-1, 4}) {
       TensorMap bad = batch;
       bad["label"] = batch["label"].Clone();
       bad["label"].data<int32_t>()[5] = label;
-      absl::StatusOr<StepResult> result = program->Run(Deal(*program, bad, rows, 1));
-      ASSERT_TRUE(result.ok()) << result.status();
-      EXPECT_FALSE(result->finite);
-      absl::StatusOr<StepResult> evaluated = evaluation->Run(Deal(*evaluation, bad, rows, 1));
-      ASSERT_TRUE(evaluated.ok()) << evaluated.status();
-      const HostTensor& losses = evaluated->outputs[0];
-      ASSERT_EQ(losses.num_elements(), 8 * devices);
-      for (int64_t i = 0; i < losses.num_elements(); ++i) {
-        EXPECT_EQ(std::isnan(losses.data<float>()[i]), i == 5) << i;
-      }
-      for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
-      absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
-      ASSERT_TRUE(named.ok()) << named.status();
-      EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+      ExpectStop(*program, *evaluation, bad, /*columns=*/1, line);
     }
   }
 }
@@ -185,27 +193,13 @@ TEST(NonFinite, AComputedIndexOutsideOfATableStopsTheStep) {
       const std::vector<int64_t> rows(devices, 8);
       TensorMap batch = RandomInputs(*program->executable, 8 * devices, options, 0);
       ASSERT_TRUE(program->Run(Deal(*program, batch, rows, 0)).value().finite);
-      const TensorMap before = program->Values();
       for (int wrong : {-1, 5, -2147483647}) {
         TensorMap bad = batch;
         HostTensor& id = bad["id"] = batch["id"].Clone();
         if (id.dtype() == DType::kInt64) id.data<int64_t>()[11] = wrong;
         if (id.dtype() == DType::kInt32) id.data<int32_t>()[11] = wrong;
         if (id.dtype() == DType::kFloat32) id.data<float>()[11] = static_cast<float>(wrong);
-        absl::StatusOr<StepResult> result = program->Run(Deal(*program, bad, rows, 1));
-        ASSERT_TRUE(result.ok()) << result.status();
-        EXPECT_FALSE(result->finite);
-        absl::StatusOr<StepResult> evaluated = evaluation->Run(Deal(*evaluation, bad, rows, 1));
-        ASSERT_TRUE(evaluated.ok()) << evaluated.status();
-        const HostTensor& outputs = evaluated->outputs[0];
-        ASSERT_EQ(outputs.num_elements(), 16 * devices);
-        for (int64_t i = 0; i < outputs.num_elements(); ++i) {
-          EXPECT_EQ(std::isnan(outputs.data<float>()[i]), i / 2 == 5) << i;
-        }
-        for (const auto& [name, value] : program->Values()) EXPECT_TRUE(value.BitEqual(before.at(name))) << name;
-        absl::StatusOr<std::string> named = program->session->FindNonFinite(Deal(*program, bad, rows, 1));
-        ASSERT_TRUE(named.ok()) << named.status();
-        EXPECT_NE(named->find(absl::StrCat("non_finite_test.cc:", line)), std::string::npos) << *named;
+        ExpectStop(*program, *evaluation, bad, /*columns=*/2, line);
       }
     }
   }
