@@ -12,8 +12,7 @@
 #include "runtime/cuda/gpu_library.h"
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
-#include "runtime/cuda/testing/fake_driver.h"
-#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/library_fixture.h"
 #include "runtime/library_call.h"
 #include "runtime/library_calls/matmul.h"
 #include "runtime/testing/library_calls.h"
@@ -37,26 +36,15 @@ double Gelu(double x) {
 double GeluSlope(double x) { return (Gelu(x + 1e-5) - Gelu(x - 1e-5)) / 2e-5; }
 
 // By the library, and where it refuses epilogues.
-class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool> {
+class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool>, public LibraryFixture {
  protected:
   CublasLtEpiloguesTest() {
     if (GetParam()) cublaslt.RefuseEpilogues(cublaslt::kNotSupported);
-    RegisterLibraryKernels(fake);
-    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
-    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
-    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
-    auto made = LibraryCallRunner::Create(&api, {});
-    EXPECT_TRUE(made.ok()) << made.status();
-    if (made.ok()) runner = *std::move(made);
+    MakeRunner();
   }
 
   void TearDown() override {
-    runner.reset();
-    fake.Drain();
-    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
-    api.cuStreamDestroy_v2(stream);
-    api.cuDevicePrimaryCtxRelease_v2(0);
-    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    Close();
     EXPECT_EQ(absl::StrJoin(cublaslt.TakeViolations(), "; "), "");
     EXPECT_EQ(cublaslt.live_objects(), 0);
   }
@@ -68,13 +56,6 @@ class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool> {
     product.epilogue = epilogue;
     SetTypes(product, type);
     return product;
-  }
-
-  CUdeviceptr Allocate(uint64_t bytes) {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
-    memory.push_back(address);
-    return address;
   }
 
   CUdeviceptr Random(const std::vector<int64_t>& shape, fb::DType type, uint32_t seed) {
@@ -141,13 +122,7 @@ class CublasLtEpiloguesTest : public ::testing::TestWithParam<bool> {
     return sum;
   }
 
-  FakeDriver fake;
   FakeCublasLt cublaslt;
-  const DriverApi& api = fake.api();
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-  std::vector<CUdeviceptr> memory;
-  std::unique_ptr<LibraryCallRunner> runner;
 };
 
 TEST_P(CublasLtEpiloguesTest, GeluAndWhatItWasAppliedTo) {

@@ -16,8 +16,7 @@
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
-#include "runtime/cuda/testing/fake_driver.h"
-#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/library_fixture.h"
 #include "runtime/kernel_library.h"
 #include "runtime/library_call.h"
 #include "runtime/testing/library_calls.h"
@@ -28,29 +27,13 @@ namespace {
 using fb::DType::BFloat16;
 using fb::DType::Float32;
 
-class CudnnEpiloguesTest : public ::testing::Test {
+class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
  protected:
-  CudnnEpiloguesTest() {
-    RegisterLibraryKernels(fake);
-    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
-    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
-    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
-    MakeRunner({});
-  }
+  CudnnEpiloguesTest() { MakeRunner(); }
 
   void TearDown() override {
-    runner.reset();
-    api.cuStreamDestroy_v2(stream);
-    api.cuDevicePrimaryCtxRelease_v2(0);
-    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    Close();
     EXPECT_EQ(cudnn.live_objects(), 0);
-  }
-
-  void MakeRunner(LibraryCallRunner::Options options) {
-    runner.reset();
-    auto made = LibraryCallRunner::Create(&api, options);
-    ASSERT_TRUE(made.ok()) << made.status();
-    runner = *std::move(made);
   }
 
   // A forward convolution of the types, with a packed kernel.
@@ -61,13 +44,6 @@ class CudnnEpiloguesTest : public ::testing::Test {
     conv.packed = true;
     conv.epilogue = epilogue;
     return CallOf(conv);
-  }
-
-  CUdeviceptr Allocate(uint64_t bytes) {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
-    memory.push_back(address);
-    return address;
   }
 
   CUdeviceptr Random(int64_t n, fb::DType type, uint32_t seed) {
@@ -113,18 +89,11 @@ class CudnnEpiloguesTest : public ::testing::Test {
       result[i] = type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(output)[i])
                                    : reinterpret_cast<const float*>(output)[i];
     }
-    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
-    memory.clear();
+    FreeAll();
     return result;
   }
 
-  FakeDriver fake;
   FakeCudnn cudnn;
-  const DriverApi& api = fake.api();
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-  std::vector<CUdeviceptr> memory;
-  std::unique_ptr<LibraryCallRunner> runner;
   std::string implementation, launches;
 };
 

@@ -17,8 +17,7 @@
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
-#include "runtime/cuda/testing/fake_driver.h"
-#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/library_fixture.h"
 #include "runtime/library_call.h"
 #include "runtime/library_calls/pack_weights.h"
 #include "runtime/testing/library_calls.h"
@@ -51,43 +50,13 @@ const fb::Conv2DT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
                                      Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
 
 // One device, the libraries on it, and a runner.
-class LibraryCallsTest : public ::testing::Test {
+class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
  protected:
-  LibraryCallsTest() {
-    RegisterLibraryKernels(fake);
-    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
-    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
-    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
-  }
-
   void TearDown() override {
-    runner.reset();
-    FreeAll();
-    api.cuStreamDestroy_v2(stream);
-    api.cuDevicePrimaryCtxRelease_v2(0);
-    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
+    Close();
     EXPECT_EQ(absl::StrJoin(cublaslt.TakeViolations(), "; "), "");
     EXPECT_EQ(cublaslt.live_objects(), 0);
     EXPECT_EQ(cudnn.live_objects(), 0);
-  }
-
-  void MakeRunner(LibraryCallRunner::Options options = {}) {
-    runner.reset();
-    auto made = LibraryCallRunner::Create(&api, options);
-    ASSERT_TRUE(made.ok()) << made.status();
-    runner = *std::move(made);
-  }
-
-  CUdeviceptr Allocate(uint64_t bytes) {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(api.cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)), 0);
-    memory.push_back(address);
-    return address;
-  }
-  void FreeAll() {
-    fake.Drain();
-    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
-    memory.clear();
   }
 
   // Random numbers of the type, on the device.
@@ -181,14 +150,8 @@ class LibraryCallsTest : public ::testing::Test {
     return absl::StrJoin(names, " ");
   }
 
-  FakeDriver fake;
   FakeCublasLt cublaslt;
   FakeCudnn cudnn;
-  const DriverApi& api = fake.api();
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-  std::vector<CUdeviceptr> memory;
-  std::unique_ptr<LibraryCallRunner> runner;
   std::string implementation;
 };
 

@@ -10,8 +10,7 @@
 #include "runtime/cuda/library_calls.h"
 #include "runtime/cuda/testing/fake_cublaslt.h"
 #include "runtime/cuda/testing/fake_cudnn.h"
-#include "runtime/cuda/testing/fake_driver.h"
-#include "runtime/cuda/testing/fake_library_kernels.h"
+#include "runtime/cuda/testing/library_fixture.h"
 #include "runtime/library_call.h"
 #include "runtime/library_calls/pack_weights.h"
 #include "runtime/testing/library_calls.h"
@@ -22,30 +21,15 @@ namespace {
 using fb::DType::BFloat16;
 using fb::DType::Float32;
 
-class LibraryLaunchesTest : public ::testing::Test {
+class LibraryLaunchesTest : public ::testing::Test, public LibraryFixture {
  protected:
-  LibraryLaunchesTest() {
-    RegisterLibraryKernels(fake);
-    EXPECT_EQ(api.cuDevicePrimaryCtxRetain(&context, 0), 0);
-    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
-    EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
-    auto made = LibraryCallRunner::Create(&api, {});
-    EXPECT_TRUE(made.ok()) << made.status();
-    if (made.ok()) runner = *std::move(made);
-  }
+  LibraryLaunchesTest() { MakeRunner(); }
 
-  void TearDown() override {
-    runner.reset();
-    api.cuStreamDestroy_v2(stream);
-    api.cuDevicePrimaryCtxRelease_v2(0);
-    EXPECT_EQ(absl::StrJoin(fake.TakeViolations(), "; "), "");
-  }
+  void TearDown() override { Close(); }
 
-  CUdeviceptr Allocate(uint64_t bytes) {
-    CUdeviceptr address = 0;
-    EXPECT_EQ(api.cuMemAlloc_v2(&address, bytes), 0);
+  CUdeviceptr Zeros(uint64_t bytes) {
+    const CUdeviceptr address = Allocate(bytes);
     EXPECT_EQ(api.cuMemsetD8Async(address, 0, bytes, stream), 0);
-    memory.push_back(address);
     return address;
   }
 
@@ -56,7 +40,7 @@ class LibraryLaunchesTest : public ::testing::Test {
     const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     auto allocate = [&](const std::vector<std::vector<int64_t>>& shapes) {
       std::vector<CUdeviceptr> addresses;
-      for (const std::vector<int64_t>& shape : shapes) addresses.push_back(Allocate(NumElements(shape) * 4));
+      for (const std::vector<int64_t>& shape : shapes) addresses.push_back(Zeros(NumElements(shape) * 4));
       return addresses;
     };
     std::vector<std::vector<int64_t>> results = operands.outputs;
@@ -65,7 +49,7 @@ class LibraryLaunchesTest : public ::testing::Test {
     auto prepared = runner->Prepare(call, "");
     EXPECT_TRUE(prepared.ok()) << TextOf(call) << ": " << prepared.status();
     if (!prepared.ok()) return {};
-    const CUdeviceptr workspace = Allocate((*prepared)->workspace_bytes() + 1);
+    const CUdeviceptr workspace = Zeros((*prepared)->workspace_bytes() + 1);
     fake.ClearCalls();
     const absl::Status status = (*prepared)->Enqueue(inputs, outputs, workspace, stream);
     EXPECT_TRUE(status.ok()) << TextOf(call) << ": " << status;
@@ -74,8 +58,7 @@ class LibraryLaunchesTest : public ::testing::Test {
       if (c.stream >= 0) launches.push_back(c.name == "cuLaunchKernel" ? c.detail : c.name);
     }
     EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
-    for (CUdeviceptr address : memory) api.cuMemFree_v2(address);
-    memory.clear();
+    FreeAll();
     return launches;
   }
 
@@ -87,14 +70,8 @@ class LibraryLaunchesTest : public ::testing::Test {
     EXPECT_EQ(GpuLaunchesOf(call), static_cast<int64_t>(seen.size())) << TextOf(call);
   }
 
-  FakeDriver fake;
   FakeCublasLt cublaslt;
   FakeCudnn cudnn;
-  const DriverApi& api = fake.api();
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
-  std::vector<CUdeviceptr> memory;
-  std::unique_ptr<LibraryCallRunner> runner;
 };
 
 TEST_F(LibraryLaunchesTest, OfConvolutions) {
