@@ -11,19 +11,12 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/test_dir.h"
 #include "base/unsynced_files.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
 namespace {
-
-// A fresh directory.
-std::string TestDir(const std::string& name) {
-  std::string dir = JoinPath(testing::TempDir(), name);
-  Env::Default()->DeleteRecursively(dir).IgnoreError();
-  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
-  return dir;
-}
 
 TEST(PathTest, Parts) {
   EXPECT_EQ(JoinPath("a", "b"), "a/b");

@@ -12,6 +12,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/temporary_name.h"
+#include "base/test_dir.h"
 
 namespace tandem {
 namespace {
@@ -19,13 +20,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
-
-std::string TestDir(const std::string& name) {
-  const std::string dir = JoinPath(testing::TempDir(), name);
-  Env::Default()->DeleteRecursively(dir).IgnoreError();
-  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
-  return dir;
-}
 
 TEST(CheckOutputFile, SaysWhatIsWrong) {
   Env* env = Env::Default();

@@ -17,6 +17,7 @@
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/temporary_name.h"
+#include "base/test_dir.h"
 
 namespace {
 
@@ -67,13 +68,6 @@ namespace tandem {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string TestDir(const std::string& name) {
-  std::string dir = JoinPath(testing::TempDir(), name);
-  Env::Default()->DeleteRecursively(dir).IgnoreError();
-  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
-  return dir;
-}
 
 // The exit code of a process that does this and ends.
 int ExitCodeOf(const std::function<int()>& work) {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/temporary_name.h"
+#include "base/test_dir.h"
 #include "base/unsynced_files.h"
 
 namespace tandem {
@@ -21,13 +22,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
-
-std::string TestDir(const std::string& name) {
-  const std::string dir = JoinPath(testing::TempDir(), name);
-  Env::Default()->DeleteRecursively(dir).IgnoreError();
-  EXPECT_TRUE(Env::Default()->CreateDirs(dir).ok());
-  return dir;
-}
 
 bool All(absl::string_view) { return true; }
 
