@@ -13,6 +13,9 @@ namespace tandem {
 
 namespace {
 
+// Of making a file that nobody takes for a leftover.
+constexpr int kCreateAttempts = 10;
+
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   return path;
@@ -78,14 +81,21 @@ absl::Status Env::WriteNewFile(const std::string& path, absl::Span<const absl::s
   return file->Close();
 }
 
+absl::StatusOr<TemporaryFile> Env::CreateTemporary(const std::string& path, absl::string_view suffix) {
+  for (int attempt = 1;; ++attempt) {
+    const std::string temporary = absl::StrCat(TemporaryPath(this, path), suffix);
+    absl::StatusOr<std::unique_ptr<WritableFile>> file = CreateLockedFile(temporary);
+    if (file.ok()) return TemporaryFile{.path = temporary, .file = *std::move(file)};
+    if (!absl::IsAborted(file.status()) || attempt == kCreateAttempts) return file.status();
+  }
+}
+
 absl::Status Env::WriteFileAtomically(const std::string& path, absl::string_view bytes) {
-  const std::string temporary = TemporaryPath(this, path);
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateNewFile(temporary));
-  absl::Status status = AppendAndSync(*file, {bytes});
-  // Open until it has its name: nobody takes it for a leftover.
-  if (status.ok()) status = Rename(temporary, path);
+  TD_ASSIGN_OR_RETURN(const TemporaryFile temporary, CreateTemporary(path));
+  absl::Status status = AppendAndSync(*temporary.file, {bytes});
+  if (status.ok()) status = Rename(temporary.path, path);
   if (!status.ok()) {
-    DeleteFile(temporary).IgnoreError();
+    DeleteFile(temporary.path).IgnoreError();
     return status;
   }
   return SyncDir(DirName(path));

@@ -65,6 +65,12 @@ struct FileInfo {
   int64_t size = 0;  // in bytes
 };
 
+// See Env::CreateTemporary.
+struct TemporaryFile {
+  std::string path;
+  std::unique_ptr<WritableFile> file;
+};
+
 class Env {
  public:
   virtual ~Env() = default;
@@ -77,9 +83,11 @@ class Env {
   // An empty file under a name that a user gave; an existing one, also one that a link leads to, is truncated.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) = 0;
   // A new empty file, which only this user may write. AlreadyExists when there is anything under this name, be it a
-  // link that leads nowhere: for temporary files, in directories where others may have put something in the way. One
-  // whose name begins with ".tmp-" is locked while it is open, so that nobody takes it for a leftover.
+  // link that leads nowhere: in directories where others may have put something in the way.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) = 0;
+  // The same, locked while it is open, which tells it from a leftover (temporary_files.h). Aborted when somebody took
+  // it for one before it had its lock, and deletes what has this name: use another one.
+  virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateLockedFile(const std::string& path) = 0;
   // Replaces a file `to`; a directory `to` must be empty or absent.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // Makes creations, renames and deletions in `dir` durable.
@@ -114,6 +122,9 @@ class Env {
   absl::Status WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces);
   // The same with CreateNewFile.
   absl::Status WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces);
+  // A new file under a name of its own beside `path` (TemporaryPath), with `suffix` at its end, locked while it is
+  // open. It is to be given its name, or deleted, before it is closed.
+  absl::StatusOr<TemporaryFile> CreateTemporary(const std::string& path, absl::string_view suffix = "");
   // Replaces `path` so that a reader, or a start after a crash, sees the old or the new content and nothing else: a
   // temporary file, fsync, rename, fsync of the directory. A link at `path` is replaced. Any number of threads and
   // processes may do so at once.

@@ -144,18 +144,22 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> FaultInjectingEnv::OpenForRead
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::CreateFile(const std::string& path) {
-  return Create(path, /*only_new=*/false);
+  return Create(path, &Env::CreateFile);
 }
 
 absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::CreateNewFile(const std::string& path) {
-  return Create(path, /*only_new=*/true);
+  return Create(path, &Env::CreateNewFile);
 }
 
-absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::Create(const std::string& path, bool only_new) {
+absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::CreateLockedFile(const std::string& path) {
+  return Create(path, &Env::CreateLockedFile);
+}
+
+absl::StatusOr<std::unique_ptr<WritableFile>> FaultInjectingEnv::Create(
+    const std::string& path, absl::StatusOr<std::unique_ptr<WritableFile>> (Env::*create)(const std::string&)) {
   TD_RETURN_IF_ERROR(Begin(FileOp::kCreate, path));
   bool is_new = !base_->Exists(path);
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
-                      only_new ? base_->CreateNewFile(path) : base_->CreateFile(path));
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, (base_->*create)(path));
   if (is_new) AddUndo({.dir = DirName(path), .path = path});
   std::lock_guard<std::mutex> lock(mutex_);
   unsynced_files_.insert(path);

@@ -43,6 +43,7 @@ class FaultInjectingEnv : public Env {
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) override;
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateLockedFile(const std::string& path) override;
   absl::Status Rename(const std::string& from, const std::string& to) override;
   absl::Status SyncDir(const std::string& dir) override;
   absl::Status CreateDir(const std::string& dir) override;
@@ -69,7 +70,9 @@ class FaultInjectingEnv : public Env {
   absl::Status Begin(FileOp op, const std::string& path);
   absl::Status BeginRead(const std::string& path);
   absl::Status CheckPath(const std::string& path);
-  absl::StatusOr<std::unique_ptr<WritableFile>> Create(const std::string& path, bool only_new);
+  // By one of the functions of `base_`.
+  absl::StatusOr<std::unique_ptr<WritableFile>> Create(
+      const std::string& path, absl::StatusOr<std::unique_ptr<WritableFile>> (Env::*create)(const std::string&));
   // How to take back a change of a directory that is not synced yet.
   struct Undo {
     std::string dir;                      // the directory that changed

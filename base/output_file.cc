@@ -22,10 +22,9 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
     return file->is_directory ? wrong("this is a folder; add the name of a file") : absl::OkStatus();
   }
   // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
-  const std::string name = absl::StrCat("probe-", BaseName(path)), probe = TemporaryPath(env, JoinPath(dir, name));
-  // Open while it is there: another process may be checking the same path.
-  const absl::StatusOr<std::unique_ptr<WritableFile>> made = env->CreateNewFile(probe);
-  absl::Status status = made.ok() ? env->DeleteFile(probe) : made.status();
+  const std::string name = absl::StrCat("probe-", BaseName(path));
+  const absl::StatusOr<TemporaryFile> probe = env->CreateTemporary(JoinPath(dir, name));
+  absl::Status status = probe.ok() ? env->DeleteFile(probe->path) : probe.status();
   // Of a process that was killed in between.
   DeleteTemporaries(env, dir, [&](absl::string_view target) { return target == name; }).IgnoreError();
   if (status.ok()) return status;

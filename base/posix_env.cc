@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/env.h"
@@ -24,8 +23,6 @@ namespace {
 
 // One call of read(2) or write(2) moves at most this much: large calls cannot be interrupted.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
-// Of making a file that nobody has taken for a leftover yet.
-constexpr int kCreateAttempts = 10;
 
 int Open(const std::string& path, int flags, mode_t mode = 0666) {
   return AboveStandardDescriptors(RetryInterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); }));
@@ -171,15 +168,17 @@ class PosixEnv : public Env {
 
   // What is read as code must not be writable by others, whatever the umask, and Tandem changes no file in place.
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
-    const bool temporary = absl::StartsWith(BaseName(path), ".tmp-");
-    for (int attempt = 1;; ++attempt) {
-      const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
-      if (fd < 0) return PosixError(errno, "create", path);
-      if (!temporary || attempt == kCreateAttempts || LockNew(path, fd)) {
-        return std::make_unique<PosixWritableFile>(path, fd);
-      }
-      close(fd);
-    }
+    const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return PosixError(errno, "create", path);
+    return std::make_unique<PosixWritableFile>(path, fd);
+  }
+
+  absl::StatusOr<std::unique_ptr<WritableFile>> CreateLockedFile(const std::string& path) override {
+    const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    if (fd < 0) return PosixError(errno, "create", path);
+    if (LockNew(path, fd)) return std::make_unique<PosixWritableFile>(path, fd);
+    close(fd);
+    return absl::AbortedError(absl::StrCat(path, ": cannot lock: somebody took it for a leftover and deletes it"));
   }
 
   absl::Status Rename(const std::string& from, const std::string& to) override {
@@ -280,8 +279,7 @@ class PosixEnv : public Env {
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
   }
 
-  // The sign of a file that is being written (temporary_files.h). False when somebody took this one for a leftover
-  // before it had its lock: then it is deleted.
+  // False when somebody took the file for a leftover before it had its lock: then it is deleted.
   static bool LockNew(const std::string& path, int fd) {
     if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return true;  // there are no locks here

@@ -14,6 +14,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/temporary_name.h"
@@ -183,27 +184,33 @@ TEST(PosixEnvTest, APlantedLinkIsNotFollowed) {
   EXPECT_EQ(*env->ReadFile(victim), "precious");
 }
 
-TEST(PosixEnvTest, ANewFileThatIsTakenForALeftoverIsMadeAgain) {
+// Somebody who looks for leftovers may have seen a file before it has its lock, and deletes its name at any later time.
+TEST(PosixEnvTest, ATemporaryThatIsTakenForALeftoverIsMadeAgainUnderAnotherName) {
   Env* env = Env::Default();
-  const std::string dir = TestDir("leftover"), file = TemporaryPath(env, JoinPath(dir, "file"));
-  int fd = -1;
+  const std::string dir = TestDir("leftover");
   for (bool deleted : {true, false}) {
+    std::string taken;
+    int fd = -1;
     before_flock = [&] {
-      fd = open(file.c_str(), O_RDONLY);
+      taken = JoinPath(dir, env->ListDir(dir)->at(0));
+      fd = open(taken.c_str(), O_RDONLY);
       ASSERT_EQ(syscall(SYS_flock, fd, LOCK_SH | LOCK_NB), 0);
       if (deleted) {
-        ASSERT_EQ(unlink(file.c_str()), 0);
+        ASSERT_EQ(unlink(taken.c_str()), 0);
         close(fd);
       }
     };
-    auto made = env->CreateNewFile(file);
+    auto made = env->CreateTemporary(JoinPath(dir, "file"), ".suffix");
     ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_NE(made->path, taken);
+    EXPECT_TRUE(absl::EndsWith(made->path, ".suffix"));
+    EXPECT_TRUE(absl::IsNotFound(env->DeleteFile(taken)));
     if (!deleted) close(fd);
-    EXPECT_TRUE((*made)->Append("x").ok());
-    EXPECT_TRUE(absl::IsAlreadyExists(env->TryLock(file).status())) << "the new one is locked";
-    EXPECT_TRUE((*made)->Close().ok());
-    EXPECT_EQ(*env->ReadFile(file), "x");
-    ASSERT_TRUE(env->DeleteFile(file).ok());
+    EXPECT_TRUE(made->file->Append("x").ok());
+    EXPECT_TRUE(absl::IsAlreadyExists(env->TryLock(made->path).status())) << "the new one is locked";
+    EXPECT_TRUE(made->file->Close().ok());
+    EXPECT_EQ(*env->ReadFile(made->path), "x");
+    ASSERT_TRUE(env->DeleteFile(made->path).ok());
   }
   // Others read it while it is written, on file systems whose locks stop readers too.
   const auto events = env->CreateNewFile(JoinPath(dir, "events"));

@@ -23,7 +23,7 @@ constexpr double kOldSeconds = 24 * 3600;
 
 std::string LockOf(const std::string& dir) { return absl::StrCat(dir, kLockSuffix); }
 
-// Keeps the lock of a leftover, so that nobody who has just made a file under this name goes on with it.
+// Keeps the lock of a leftover, so that who has just made this file sees that it is lost (Env::CreateLockedFile).
 class Leftover {
  public:
   // Looks whether `path` is one.
@@ -55,10 +55,9 @@ class Leftover {
 }  // namespace
 
 absl::StatusOr<TemporaryDir> TemporaryDir::Create(Env* env, const std::string& path) {
-  const std::string temporary = TemporaryPath(env, path);
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> lock, env->CreateNewFile(LockOf(temporary)));
-  TemporaryDir dir(env, temporary, std::move(lock));
-  TD_RETURN_IF_ERROR(env->CreateDir(temporary));
+  TD_ASSIGN_OR_RETURN(TemporaryFile lock, env->CreateTemporary(path, kLockSuffix));
+  TemporaryDir dir(env, std::string(absl::StripSuffix(lock.path, kLockSuffix)), std::move(lock.file));
+  TD_RETURN_IF_ERROR(env->CreateDir(dir.path()));
   return dir;
 }
 

@@ -1,8 +1,8 @@
 // Leftovers: temporary files and directories (temporary_name.h) that nobody is writing any more.
 //
-// Who writes one holds a lock on it: CreateNewFile locks a temporary file while it is open, so it is given its name
-// before it is closed, and a directory has a locked file beside it. Locks end with their process, and hold between
-// containers and hosts, where process ids say nothing.
+// Who writes one holds a lock on it: Env::CreateTemporary locks a file while it is open, and a directory has a locked
+// file beside it. Locks end with their process, and hold between containers and hosts, where process ids say nothing.
+// A name is never used again: who has seen a leftover may delete what has its name at any later time.
 #ifndef TANDEM_BASE_TEMPORARY_FILES_H_
 #define TANDEM_BASE_TEMPORARY_FILES_H_
 

@@ -142,10 +142,10 @@ TEST(TemporaryFiles, WhatSomebodyWritesStays) {
   Env* env = Env::Default();
   const std::string dir = TestDir("live");
   const std::string own = TemporaryPath(env, JoinPath(dir, "file")), others = TemporaryPath(env, JoinPath(dir, "file"));
-  std::unique_ptr<WritableFile> file = *env->CreateNewFile(own);
+  std::unique_ptr<WritableFile> file = *env->CreateLockedFile(own);
   auto own_dir = std::make_unique<TemporaryDir>(*TemporaryDir::Create(env, JoinPath(dir, "made")));
   Process process([&] {
-    static auto file = env->CreateNewFile(others);
+    static auto file = env->CreateLockedFile(others);
     static auto made = TemporaryDir::Create(env, JoinPath(dir, "others"));
     static_cast<void>(env->WriteNewFile(JoinPath(made->path(), "x"), {"x"}));
   });

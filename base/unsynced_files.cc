@@ -20,17 +20,15 @@ absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
 }
 
 absl::Status WriteFileUnsynced(Env* env, const std::string& path, absl::string_view bytes) {
-  const std::string temporary = TemporaryPath(env, path);
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, env->CreateNewFile(temporary));
-  absl::Status status = bytes.empty() ? absl::OkStatus() : file->Append(bytes);
-  // Open until it has its name: nobody takes it for a leftover.
-  if (status.ok()) status = env->Rename(temporary, path);
+  TD_ASSIGN_OR_RETURN(const TemporaryFile temporary, env->CreateTemporary(path));
+  absl::Status status = bytes.empty() ? absl::OkStatus() : temporary.file->Append(bytes);
+  if (status.ok()) status = env->Rename(temporary.path, path);
   if (!status.ok()) {
-    env->DeleteFile(temporary).IgnoreError();
+    env->DeleteFile(temporary.path).IgnoreError();
     return status;
   }
   // Network file systems tell now that the disk is full.
-  status = file->Close();
+  status = temporary.file->Close();
   if (!status.ok()) env->DeleteFile(path).IgnoreError();
   return status;
 }

@@ -258,7 +258,7 @@ TEST(CacheTest, PartsThatAreBeingWrittenStay) {
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
   if (child == 0) {
-    const auto written = Env::Default()->CreateNewFile(part);
+    const auto written = Env::Default()->CreateLockedFile(part);
     static_cast<void>(write(ready[1], "x", 1) == 1);
     for (;;) pause();
   }

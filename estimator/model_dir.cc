@@ -87,14 +87,15 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
   absl::Status status = CreateDirsUnsynced(env, model_dir);
   if (status.ok()) {
     // Only creating a file shows whether one can be created: permissions, quotas and read-only mounts all count.
-    const std::string probe = TemporaryPath(env, JoinPath(model_dir, "probe"));
-    status = env->CreateNewFile(probe).status();
+    const absl::StatusOr<TemporaryFile> probe = env->CreateTemporary(JoinPath(model_dir, "probe"));
+    status = probe.status();
     if (status.ok()) {
-      if (std::string mistake = UmaskMistake(probe, S_IRUSR | S_IWUSR); !mistake.empty()) {
+      if (std::string mistake = UmaskMistake(probe->path, S_IRUSR | S_IWUSR); !mistake.empty()) {
         status = absl::PermissionDeniedError(mistake);
       }
-      // Whoever trains here may have taken it for a leftover.
-      if (absl::Status deleted = env->DeleteFile(probe); status.ok() && !absl::IsNotFound(deleted)) status = deleted;
+      // Where there are no locks, whoever trains here may have taken it for a leftover.
+      const absl::Status deleted = env->DeleteFile(probe->path);
+      if (status.ok() && !absl::IsNotFound(deleted)) status = deleted;
     }
   }
   if (status.ok()) return status;

@@ -176,7 +176,7 @@ TEST(DeleteLeftovers, InEvalAndCompiled) {
   }
   // Evaluations, which need no lock of the directory, may be at work.
   const std::string written = JoinPath(dir, temporary("eval/metrics.jsonl"));
-  auto writer = env->CreateNewFile(written);
+  auto writer = env->CreateLockedFile(written);
   ASSERT_TRUE(writer.ok()) << writer.status();
   LogCapture log;
   DeleteLeftovers(env, dir);

@@ -65,7 +65,7 @@ TEST(CompileTest, LeftoversOfCachesGo) {
                     written = TemporaryPath(env, options.kernel_cache_dir + "/4567.tdk");
   ASSERT_TRUE(env->CreateDirs(options.kernel_cache_dir).ok());
   for (const std::string& file : {kernel, program, other}) ASSERT_TRUE(env->WriteFile(file, {"x"}).ok());
-  const auto writer = env->CreateNewFile(written);
+  const auto writer = env->CreateLockedFile(written);
   ASSERT_TRUE(writer.ok()) << writer.status();
   GraphBuilder graph;
   const Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 4});

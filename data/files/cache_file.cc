@@ -144,9 +144,8 @@ absl::StatusOr<std::unique_ptr<CacheFileWriter>> CacheFileWriter::Create(const s
   const absl::Status deleted =
       DeleteTemporaries(env, DirName(path), [&](absl::string_view target) { return target == BaseName(path); });
   if (!deleted.ok()) TD_LOG(WARNING) << "Leftovers of " << path << " could not be deleted: " << deleted.message();
-  std::unique_ptr<CacheFileWriter> writer(
-      new CacheFileWriter(path, TemporaryPath(env, path), identity, token_width, env));
-  TD_ASSIGN_OR_RETURN(writer->file_, env->CreateNewFile(writer->part_));
+  TD_ASSIGN_OR_RETURN(TemporaryFile part, env->CreateTemporary(path));
+  std::unique_ptr<CacheFileWriter> writer(new CacheFileWriter(path, std::move(part), identity, token_width, env));
   TD_RETURN_IF_ERROR(writer->Append(Header(identity)));
   TD_RETURN_IF_ERROR(writer->Flush());
   TD_ASSIGN_OR_RETURN(writer->reader_, env->OpenForRead(writer->part_));

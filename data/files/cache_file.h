@@ -80,12 +80,13 @@ class CacheFileWriter {
   absl::Status Finish(int64_t entries, absl::Span<const int64_t> tokens);
 
  private:
-  CacheFileWriter(std::string path, std::string part, CacheIdentity identity, int64_t token_width, Env* env)
+  CacheFileWriter(std::string path, TemporaryFile part, CacheIdentity identity, int64_t token_width, Env* env)
       : path_(std::move(path)),
-        part_(std::move(part)),
+        part_(std::move(part.path)),
         identity_(std::move(identity)),
         token_width_(token_width),
-        env_(env) {}
+        env_(env),
+        file_(std::move(part.file)) {}
   absl::Status Append(absl::string_view bytes);
   absl::Status Flush();
   absl::Status FinishFile(int64_t entries, absl::Span<const int64_t> tokens);
