@@ -1,0 +1,55 @@
+// tandem-opt as a user starts it, and what all tools do with their output.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "base/env.h"
+#include "tools/testing/run_tool.h"
+
+namespace tandem {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What the tools have printed they have printed completely, or they say so.
+TEST(OutputTest, AFullDiskIsAnIoError) {
+  const std::string ir = ::testing::TempDir() + "/empty.mlir";
+  ASSERT_TRUE(Env::Default()->WriteFile(ir, {"module {}\n"}).ok());
+  for (const auto& [tool, arguments] :
+       {std::pair<std::string, std::string>("tandem-dump", "--help"), {"tandem-run", "--help"}, {"tandem-opt", ir}}) {
+    const ToolResult result = RunTool(tool, arguments + " > /dev/full");
+    EXPECT_EQ(result.exit_code, 74) << tool << result.err;
+    EXPECT_THAT(result.err, ::testing::HasSubstr("standard output: ")) << tool;
+  }
+}
+
+TEST(Opt, OnlyRegularFilesOfTheSizeOfTextAreRead) {
+  const std::string fifo = ::testing::TempDir() + "/fifo.mlir", sparse = ::testing::TempDir() + "/sparse.mlir";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_TRUE(Env::Default()->WriteFile(sparse, {"module {}"}).ok());
+  ASSERT_EQ(truncate(sparse.c_str(), off_t{1} << 40), 0);
+  for (const char* flags : {"", " --compile-to=input"}) {
+    // One that waits for a writer, or reads for ever, is stopped.
+    const auto opt = [&](const std::string& input) {
+      return RunShell("ulimit -v 8000000; timeout 60 tools/tandem-opt " + input + flags);
+    };
+    for (const std::string& input : {fifo, std::string("/dev/zero")}) {
+      const ToolResult result = opt(input);
+      EXPECT_EQ(result.exit_code, 2) << result.err;
+      EXPECT_THAT(result.err, HasSubstr(input + ": cannot read: it is a "));
+    }
+    const ToolResult huge = opt(sparse);
+    EXPECT_EQ(huge.exit_code, 65) << huge.err;
+    EXPECT_THAT(huge.err, HasSubstr("sparse.mlir: has 1099511627776 bytes, and at most "));
+    EXPECT_EQ(opt(::testing::TempDir() + "/absent.mlir").exit_code, 66);
+  }
+  const ToolResult piped = RunTool("tandem-opt", "- < /dev/null");
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+}
+
+}  // namespace
+}  // namespace tandem
