@@ -330,6 +330,7 @@ absl::Status Estimator::Impl::TakeTraceStatus(const absl::Status& of_loop) {
 absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
   TD_RETURN_IF_ERROR(resident_.Initialize(program.variables(), seed_));
   if (!config_.warm_start_from.has_value()) return absl::OkStatus();
+  const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading ", config_.warm_start_from->path));
   TD_ASSIGN_OR_RETURN(const TensorMap values,
                       ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables(),
                                     [this](const std::string& name) { return resident_.model().store()->Read(name); }));
@@ -343,6 +344,11 @@ absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_
       absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
 }
 
+absl::StatusOr<std::optional<std::string>> Estimator::Impl::LatestCheckpoint(absl::string_view in_memory) {
+  const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
+  return checkpoints_.LatestCheckpoint(in_memory);
+}
+
 absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, const std::string& checkpoint_path,
                                                 const char* what) {
   // Between trainings that save, what they saved counts.
@@ -351,7 +357,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
   std::string path = checkpoint_path;
   if (path.empty() && !in_memory) {
-    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, checkpoints_.LatestCheckpoint(resident_.checkpoint()));
+    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, LatestCheckpoint(resident_.checkpoint()));
     path = latest.value_or("");
   }
   if (resident_.training() && !path.empty() && path != resident_.checkpoint()) {
@@ -359,7 +365,10 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
   if (!path.empty() && path != resident_.checkpoint()) {
-    TD_ASSIGN_OR_RETURN(const CheckpointData data, checkpoints_.Restore(path));
+    TD_ASSIGN_OR_RETURN(const CheckpointData data, [&] {
+      const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading ", path));
+      return checkpoints_.Restore(path);
+    }());
     TD_LOG(INFO) << "Restoring parameters from " << path;
     if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
     TD_RETURN_IF_ERROR(
@@ -424,7 +433,7 @@ absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_pre
 
 absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {
   TD_RETURN_IF_ERROR(impl_->status());
-  return CatchResourceErrors("looking for a checkpoint", [&] { return impl_->checkpoints().LatestCheckpoint(); });
+  return CatchResourceErrors("looking for a checkpoint", [&] { return impl_->LatestCheckpoint(); });
 }
 
 absl::StatusOr<std::vector<std::string>> Estimator::GetVariableNames() {

@@ -140,6 +140,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
   TD_ASSIGN_OR_RETURN(const std::string text, signature.Text());
 
   Env* env = config_.file_env();
+  const StallWatch::Scope writing(*stall_watch_, absl::StrCat("Exporting the model to ", export_dir_base));
   if (options.reuse_equal) {
     if (std::string equal = EqualExport(env, export_dir_base, text); !equal.empty()) return equal;
   }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
@@ -76,12 +77,28 @@ class SlowDisk : public FaultInjectingEnv {
   explicit SlowDisk(const LogCapture* log) : FaultInjectingEnv(Env::Default()), log_(log) {}
   absl::Status SyncDir(const std::string& dir) override {
     if (absl::StrContains(dir, ".tmp-model.ckpt-4-")) StandStillUntilNamed(*log_, "Saving checkpoint 4 into ");
+    if (absl::StrContains(dir, "/exported")) StandStillUntilNamed(*log_, "Exporting the model to ");
     return FaultInjectingEnv::SyncDir(dir);
+  }
+  absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
+    if (absl::EndsWith(path, slow_)) StandStillUntilNamed(*log_, what_);
+    return FaultInjectingEnv::OpenForRead(path);
+  }
+  // Files whose names end so are opened once the log names `what`.
+  void SlowToOpen(std::string end, std::string what) {
+    slow_ = std::move(end);
+    what_ = std::move(what);
   }
 
  private:
   const LogCapture* const log_;
+  std::string slow_ = "nothing", what_;
 };
+
+void ExpectNamed(const LogCapture& log, const std::string& what) {
+  EXPECT_THAT(log.Text(LogSeverity::kWarning), ::testing::ContainsRegex(what + " has taken [0-9.]+ s so far; still"));
+  EXPECT_THAT(log.Text(), ::testing::ContainsRegex(what + " went on after [0-9.]+ s\\."));
+}
 
 TEST(EstimatorFiles, WhatStandsStillIsNamed) {
   LogCapture log;
@@ -101,9 +118,39 @@ TEST(EstimatorFiles, WhatStandsStillIsNamed) {
   ASSERT_EQ(Estimator(LineModel, config).Train(input, {.max_steps = 4}), absl::OkStatus());
   for (const std::string& what : {std::string("input_fn of mode train"), std::string("The input of mode train"),
                                   "Saving checkpoint 4 into " + config.model_dir}) {
-    EXPECT_THAT(log.Text(LogSeverity::kWarning), ::testing::ContainsRegex(what + " has taken [0-9.]+ s so far; still"));
-    EXPECT_THAT(log.Text(), ::testing::ContainsRegex(what + " went on after [0-9.]+ s\\."));
+    ExpectNamed(log, what);
   }
+}
+
+TEST(EstimatorFiles, ReadingThatStandsStillIsNamed) {
+  RunConfig config = Config(ModelDir());
+  ASSERT_EQ(Estimator(LineModel, config).Train(LineInput(), {.max_steps = 4}), absl::OkStatus());
+  const std::string checkpoint = config.model_dir + "/model.ckpt-4", folder = "Reading the checkpoints of ";
+  config.stall_warning_secs = 0.05;
+  const auto expect_named = [&](const std::string& file, const std::string& what,
+                                const std::function<absl::Status(Estimator&)>& call) {
+    SCOPED_TRACE(what);
+    LogCapture log;
+    SlowDisk env(&log);
+    config.env = &env;
+    env.SlowToOpen(file, what);
+    Estimator estimator(LineModel, config);
+    ASSERT_EQ(call(estimator), absl::OkStatus());
+    ExpectNamed(log, what);
+  };
+  const auto evaluate = [&](std::string path) {
+    return [path](Estimator& e) { return e.Evaluate(LineInput(8, 8, 1), {.checkpoint_path = path}).status(); };
+  };
+  expect_named("/checkpoint", folder + config.model_dir, evaluate(""));
+  expect_named("/variables.safetensors", "Reading " + checkpoint, evaluate(checkpoint));
+  expect_named("/checkpoint", folder + config.model_dir, [](Estimator& e) { return e.latest_checkpoint().status(); });
+  expect_named("nothing", "Exporting the model to " + config.model_dir + "/exported", [&](Estimator& e) {
+    return e.ExportModel(config.model_dir + "/exported", {.input_fn = LineInput(64, 8, 1)}).status();
+  });
+  config.warm_start_from = WarmStartSettings{.path = checkpoint};
+  config.model_dir += "/warm";
+  expect_named("/variables.safetensors", "Reading " + checkpoint,
+               [](Estimator& e) { return e.Train(LineInput(), {.max_steps = 1}); });
 }
 
 TEST(EstimatorFiles, TrainingsWithoutCheckpointsNeedNoLock) {

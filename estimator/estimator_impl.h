@@ -68,6 +68,8 @@ class Estimator::Impl {
   const RunConfig& config() const { return config_; }
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
+  // As CheckpointManager's.
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   int64_t global_step() const { return resident_.global_step(); }
   // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.

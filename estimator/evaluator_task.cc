@@ -71,8 +71,7 @@ void EvaluatorTask::WarnThatThereIsNone() {
 }
 
 absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
-  CheckpointManager& checkpoints = estimator_.impl_->checkpoints();
-  TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, checkpoints.LatestCheckpoint(evaluated_));
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.impl_->LatestCheckpoint(evaluated_));
   if (!newest.has_value() || *newest == evaluated_) return false;
   EvaluateOptions options{.steps = eval_spec_.steps, .hooks = eval_spec_.hooks, .name = eval_spec_.name};
   options.use_moving_average = eval_spec_.use_moving_average;
