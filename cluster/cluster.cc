@@ -27,4 +27,30 @@ std::string Cluster::Text() const {
   return absl::StrCat(text, ", by ", source);
 }
 
+absl::Status CheckCluster(const Cluster& cluster) {
+  const auto wrong = [](const auto&... what) {
+    return absl::InvalidArgumentError(absl::StrCat("RunConfig.cluster: ", what...));
+  };
+  const int64_t size = cluster.world_size, full = cluster.full_world_size;
+  const bool trains = cluster.task.type == TaskType::kChief || cluster.task.type == TaskType::kWorker;
+  if (size < 1 || size > kMaxProcesses) return wrong("world_size is ", size, "; it must be 1 to ", kMaxProcesses);
+  if (cluster.rank < (trains ? 0 : -1) || cluster.rank >= size) {
+    return wrong("rank is ", cluster.rank, " and world_size ", size, "; ranks count from 0 on");
+  }
+  if (full != 0 && (full < size || full > kMaxProcesses || full % size != 0)) {
+    return wrong("full_world_size is ", full, "; it must be 0 or a multiple of world_size, ", size);
+  }
+  if (cluster.local_rank < -1 || (cluster.local_world_size > 0 && cluster.local_rank >= cluster.local_world_size)) {
+    return wrong("local_rank is ", cluster.local_rank, " and local_world_size ", cluster.local_world_size,
+                 "; ranks count from 0 on");
+  }
+  if (cluster.task.index < 0) return wrong("task.index is ", cluster.task.index, "; tasks count from 0 on");
+  const auto addresses = cluster.addresses.find(cluster.task.type);
+  const int64_t known = addresses == cluster.addresses.end() ? 0 : static_cast<int64_t>(addresses->second.size());
+  if (!cluster.addresses.empty() && cluster.task.index >= known) {
+    return wrong("there is no address of ", Name(cluster.task.type), " ", cluster.task.index, " in addresses");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace tandem

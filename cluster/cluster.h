@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
 namespace tandem {
+
+// Of world_size.
+inline constexpr int64_t kMaxProcesses = 1 << 20;
 
 // What a process does. A chief is a worker that also saves and logs.
 enum class TaskType { kChief, kWorker, kParameterServer, kEvaluator };
@@ -46,6 +50,10 @@ struct Cluster {
   // "worker 1 of 3 (rank 2 of 4), chief at 10.0.0.1:2222, by TF_CONFIG".
   std::string Text() const;
 };
+
+// InvalidArgument for what a program gives and no launcher would: a rank that is none of world_size, a task without an
+// address where others have one.
+absl::Status CheckCluster(const Cluster& cluster);
 
 }  // namespace tandem
 

@@ -7,7 +7,6 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxProcesses = 1 << 20;
 // For launchers that name no address.
 constexpr absl::string_view kCoordinator = "TANDEM_COORDINATOR";
 

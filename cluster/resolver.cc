@@ -14,8 +14,6 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxProcesses = int64_t{1} << 20;
-
 bool IsAlone(const Cluster& cluster) {
   return cluster.rank == 0 && cluster.world_size == 1 && cluster.full_world_size <= 1 &&
          !cluster.addresses.contains(TaskType::kParameterServer) && !cluster.addresses.contains(TaskType::kEvaluator);

@@ -138,7 +138,9 @@ absl::Status RunConfig::CheckDevices() const {
 }
 
 absl::StatusOr<std::optional<Cluster>> RunConfig::ResolvedCluster() const {
-  return cluster.has_value() ? cluster : ResolveCluster(Environment::OfProcess());
+  if (!cluster.has_value()) return ResolveCluster(Environment::OfProcess());
+  TD_RETURN_IF_ERROR(CheckCluster(*cluster));
+  return cluster;
 }
 
 absl::StatusOr<std::optional<TlsFiles>> RunConfig::ResolvedTls() const {

@@ -33,6 +33,7 @@ void FindLocalRank(Cluster* cluster) {
     if (of_type == cluster->addresses.end()) continue;
     addresses.insert(addresses.end(), of_type->second.begin(), of_type->second.end());
   }
+  if (cluster->rank < 0) return;  // one that does not train
   if (cluster->local_rank >= 0 || static_cast<int64_t>(addresses.size()) != cluster->world_size) return;
   cluster->local_rank = cluster->local_world_size = 0;
   const std::string here = SplitAddress(addresses[cluster->rank]).host;
