@@ -10,7 +10,8 @@
 namespace tandem {
 
 absl::Status PosixError(int error_number, absl::string_view action, absl::string_view path) {
-  std::string message = absl::StrCat(path, ": cannot ", action, ": ", std::generic_category().message(error_number));
+  std::string message = absl::StrCat(path.empty() ? "an empty path" : path, ": cannot ", action, ": ",
+                                     std::generic_category().message(error_number));
   switch (error_number) {
     case ENOENT:
       return absl::NotFoundError(message);

@@ -169,6 +169,7 @@ absl::Status ExampleParser::FindFeatures(absl::string_view record, std::vector<a
 }
 
 absl::Status ExampleParser::ParseOne(absl::string_view record, Element* out) const {
+  if (out == nullptr) return absl::InvalidArgumentError("ExampleParser::ParseOne: a pointer is null");
   std::vector<absl::string_view> found;
   TD_RETURN_IF_ERROR(FindFeatures(record, &found));
   out->components.clear();
@@ -185,6 +186,9 @@ absl::Status ExampleParser::ParseOne(absl::string_view record, Element* out) con
 
 absl::Status ExampleParser::ParseBatch(absl::Span<const absl::string_view> records, Element* out,
                                        int64_t* bad_row) const {
+  if (out == nullptr || bad_row == nullptr) {
+    return absl::InvalidArgumentError("ExampleParser::ParseBatch: a pointer is null");
+  }
   std::vector<std::vector<absl::string_view>> columns(features_.size(), std::vector<absl::string_view>(records.size()));
   std::vector<absl::string_view> found;
   for (size_t row = 0; row < records.size(); ++row) {

@@ -34,6 +34,7 @@ absl::StatusOr<int64_t> InputFile::Read(void* to, int64_t bytes) {
 }
 
 absl::Status InputFile::Seek(int64_t offset) {
+  if (offset < 0) return absl::InvalidArgumentError(absl::StrCat(path(), ": cannot go to byte ", offset));
   if (!inflate_) {
     if (offset > file_.size()) return Damaged(offset, absl::StrCat("the file has only ", file_.size(), " bytes"));
     offset_ = offset;

@@ -217,9 +217,15 @@ struct CloseEntry {
   void operator()(zip_file_t* entry) const { zip_fclose(entry); }
 };
 
+absl::Status CheckOptions(const NpyOptions& options) {
+  if (options.max_bytes >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("NpyOptions.max_bytes must be >= 0, got ", options.max_bytes));
+}
+
 }  // namespace
 
 absl::StatusOr<HostTensor> ReadNpy(const std::string& path, const NpyOptions& options) {
+  TD_RETURN_IF_ERROR(CheckOptions(options));
   InputFile file(path, Compression::kNone);
   TD_RETURN_IF_ERROR(file.Open());
   return ReadArray({path, file.max_remaining(), [&](void* to, int64_t bytes) { return file.Read(to, bytes); }},
@@ -228,6 +234,7 @@ absl::StatusOr<HostTensor> ReadNpy(const std::string& path, const NpyOptions& op
 
 absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const std::string& path,
                                                                         const NpyOptions& options) {
+  TD_RETURN_IF_ERROR(CheckOptions(options));
   TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());  // its errors say more than libzip's
   int code = 0;
   const std::unique_ptr<zip_t, CloseArchive> archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));

@@ -58,6 +58,7 @@ absl::Status RecordReader::BadLength(const uint8_t* header) const {
 }
 
 absl::Status RecordReader::Next(Record* record, bool* end) {
+  if (record == nullptr || end == nullptr) return absl::InvalidArgumentError("RecordReader::Next: a pointer is null");
   *end = false;
   const int64_t at = offset();
   TD_ASSIGN_OR_RETURN(int64_t got, buffer_.Need(kHeaderBytes));

@@ -62,7 +62,7 @@ class RecordReader {
   // The same without the reader, which may be gone.
   static absl::Status CheckRecord(const Record& record, const std::string& path, Compression compression);
 
-  // Goes to a record's offset, or to the end of the data.
+  // Goes to a record's offset, or to the end of the data. InvalidArgument for a negative one, DataLoss behind the end.
   absl::Status Seek(int64_t offset) { return buffer_.Seek(offset); }
   // Of the next record.
   int64_t offset() const { return buffer_.offset(); }

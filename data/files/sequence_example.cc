@@ -100,6 +100,7 @@ absl::StatusOr<SequenceExampleParser> SequenceExampleParser::Create(std::vector<
 }
 
 absl::Status SequenceExampleParser::Parse(absl::string_view record, Element* out) const {
+  if (out == nullptr) return absl::InvalidArgumentError("SequenceExampleParser::Parse: a pointer is null");
   out->components.clear();
   // The context is where an Example has its features, which knows nothing of lists.
   if (!context_.empty()) TD_RETURN_IF_ERROR(context_[0].ParseOne(record, out));

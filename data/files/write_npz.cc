@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
@@ -56,6 +57,15 @@ struct Free {
   void operator()(zip_source_t* source) const { zip_source_free(source); }
 };
 
+// Of an entry, in bytes: its length has 16 bits, and ".npy" comes behind it.
+constexpr size_t kMaxName = 65535 - 4;
+
+absl::Status BadName(const std::string& name) {
+  return absl::InvalidArgumentError(absl::StrCat("an .npz file cannot have an array called \"",
+                                                 PrintableLine(name.substr(0, 100)), "\", which has ", name.size(),
+                                                 " bytes; names are UTF-8 without NUL, of at most ", kMaxName));
+}
+
 absl::Status Failed(zip_error_t* error) {
   return absl::InternalError(absl::StrCat("an .npz archive cannot be made: ", zip_error_strerror(error)));
 }
@@ -65,6 +75,7 @@ absl::Status Failed(zip_error_t* error) {
 absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>& arrays) {
   if (arrays.empty()) return absl::InvalidArgumentError("an .npz file needs an array, and there is none");
   for (const auto& [name, array] : arrays) {
+    if (name.size() > kMaxName || absl::StrContains(name, '\0')) return BadName(name);
     if (!Descr(array.dtype()).empty()) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("array \"", PrintableLine(name), "\" is ", Name(array.dtype()), ", which no .npz file holds"));
@@ -88,7 +99,10 @@ absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>
     if (source == nullptr) return Failed(&error);
     const zip_int64_t index =
         zip_file_add(archive.get(), absl::StrCat(name, ".npy").c_str(), source.get(), ZIP_FL_ENC_UTF_8);
-    if (index < 0) return Failed(zip_get_error(archive.get()));
+    if (index < 0) {
+      zip_error_t* why = zip_get_error(archive.get());
+      return zip_error_code_zip(why) == ZIP_ER_INVAL ? BadName(name) : Failed(why);
+    }
     source.release();                                 // the archive's now
     constexpr zip_uint16_t kMidnight = 0, kDay = 33;  // 1 January 1980, as numpy.savez says
     if (zip_set_file_compression(archive.get(), index, ZIP_CM_STORE, 0) != 0 ||

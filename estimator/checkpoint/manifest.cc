@@ -95,7 +95,7 @@ absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir) {
   if (!not_found && !absl::IsDataLoss(manifest.status())) return manifest;
   // Either the directory is not there, or it went away while it was read, which looks like missing files.
   if (absl::IsNotFound(env->Stat(dir).status())) {
-    return absl::NotFoundError(absl::StrCat(dir, ": there is no such checkpoint"));
+    return absl::NotFoundError(absl::StrCat(dir.empty() ? "an empty path" : dir, ": there is no such checkpoint"));
   }
   return not_found ? absl::DataLossError(manifest.status().message()) : manifest.status();
 }

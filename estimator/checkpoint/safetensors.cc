@@ -120,6 +120,10 @@ absl::StatusOr<SafetensorsImage> SerializeSafetensors(const TensorMap& tensors, 
   std::vector<const TensorMap::value_type*> order;
   for (const auto& named : tensors) {
     if (named.second.empty()) return absl::InvalidArgumentError(absl::StrCat("tensor \"", named.first, "\" is empty"));
+    if (TypeInFile(named.second.dtype()).order == 0) {
+      return absl::InvalidArgumentError(absl::StrCat("tensor \"", named.first, "\" is ", Name(named.second.dtype()),
+                                                     ", which no .safetensors file holds"));
+    }
     if (named.first == "__metadata__") return absl::InvalidArgumentError("a tensor cannot be called __metadata__");
     order.push_back(&named);
   }

@@ -78,7 +78,8 @@ struct SafetensorsImage {
   std::vector<absl::string_view> Pieces() const;
 };
 
-// InvalidArgument for an empty tensor handle, or a name or metadata text that is not UTF-8, or a tensor called
+// InvalidArgument for an empty tensor handle, one of strings, or a name or metadata text that is not UTF-8, or a tensor
+// called
 // "__metadata__".
 absl::StatusOr<SafetensorsImage> SerializeSafetensors(const TensorMap& tensors, const MetadataMap& metadata = {});
 

@@ -11,6 +11,7 @@ namespace tandem {
 
 absl::Status WriteNewCheckpoint(Env* env, const std::string& path, const CheckpointData& data) {
   const std::string name = BaseName(path), parent = DirName(path);
+  if (path.empty()) return absl::InvalidArgumentError("an empty path: cannot write a checkpoint; give it a name");
   const std::optional<int64_t> step = CheckpointStep(name);
   if (step.has_value() && *step != data.global_step) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": the checkpoint is of step ", data.global_step, "; call it ",

@@ -51,6 +51,18 @@ void Check(const std::vector<Row>& rows) {
   }
 }
 
+void Check(const std::vector<Call>& calls) {
+  for (const Call& row : calls) {
+    SCOPED_TRACE(row.function + ", " + row.argument);
+    const absl::Status status = row.call();
+    EXPECT_FALSE(status.ok());
+    EXPECT_NE(status.code(), absl::StatusCode::kInternal) << status;
+    EXPECT_NE(status.code(), absl::StatusCode::kUnknown) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), row.function)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), row.says)) << status;
+  }
+}
+
 void CheckCoverage(const std::string& header, const std::vector<Row>& rows) {
   std::set<std::string> with_row;
   for (const Row& row : rows) with_row.insert(row.function);

@@ -69,6 +69,17 @@ class Table {
   std::vector<Row> rows_;
 };
 
+// A row of calls that need no graph.
+struct Call {
+  std::string function;  // or what else the user gave, such as a path: the message has it
+  std::string argument;
+  std::function<absl::Status()> call;
+  std::string says = "";
+};
+
+// Every call is the user's mistake, by the code of its error.
+void Check(const std::vector<Call>& calls);
+
 // Runs every row in a world of its own. In names only letters and digits count: `reduce "Sum"` is ReduceSum.
 void Check(const std::vector<Row>& rows);
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "base/cross_device_ops.h"
 #include "estimator/eval_result.h"
 #include "estimator/hooks/logging_tensor_hook.h"
@@ -16,32 +15,16 @@
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 #include "gtest/gtest.h"
+#include "tests/errors/api_edge.h"
 
 namespace tandem {
 namespace {
 
 using namespace test;  // NOLINT: this file's vocabulary
+using edge::Check;
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-struct Row {
-  const char* function;
-  const char* argument;
-  std::function<absl::Status()> call;
-  const char* says = "";
-};
-
-void Check(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    SCOPED_TRACE(std::string(row.function) + ", " + row.argument);
-    const absl::Status status = row.call();
-    EXPECT_FALSE(status.ok());
-    EXPECT_NE(status.code(), absl::StatusCode::kInternal) << status;
-    EXPECT_TRUE(absl::StrContains(status.message(), row.function)) << status;
-    EXPECT_TRUE(absl::StrContains(status.message(), row.says)) << status;
-  }
-}
 
 bool Ignore(const Prediction&) { return true; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "tests/errors/api_edge.h"
 
@@ -61,6 +62,20 @@ std::vector<Row> Builder() {
   graph(
       "StepScalar", "no type", [](GraphBuilder& g, World&) { g.StepScalar("r", DType::kInvalid); }, "no dtype",
       "scalar");
+  graph(
+      "StepScalar", "two defaults",
+      [](GraphBuilder& g, World&) {
+        g.StepScalar("r", kFloat, 1.0);
+        g.StepScalar("r", kFloat, 2.0);
+      },
+      "default", "scalar");
+  graph(
+      "StepScalar", "two types",
+      [](GraphBuilder& g, World&) {
+        g.StepScalar("r", kFloat);
+        g.StepScalar("r", DType::kInt32);
+      },
+      "was", "scalar");
   graph(
       "Variable", "nothing", [](GraphBuilder& g, World&) { g.Variable({}); }, "has no name");
   graph("Variable", "no type", [](GraphBuilder& g, World&) { g.Variable({.name = "v", .dtype = DType::kInvalid}); });
@@ -140,6 +155,28 @@ std::vector<Row> Builder() {
       "Gradients", "a batched loss", [](GraphBuilder& g, World& t) { g.Gradients(t.x, {t.w}); }, "scalar");
   graph(
       "Gradients", "an empty x", [](GraphBuilder& g, World& t) { g.Gradients(t.scalar, {t.none}); }, "an x");
+  graph(
+      "Gradients", "an x that is gone", [](GraphBuilder& g, World& t) { g.Gradients(t.scalar, {t.gone}); }, "an x");
+  graph("Gradients", "an x of another graph", [](GraphBuilder& g, World& t) { g.Gradients(t.scalar, {t.foreign}); });
+  graph(
+      "Assign", "twice",
+      [](GraphBuilder& g, World& t) {
+        g.Assign(t.w, t.m);
+        g.Assign(t.w, t.m);
+      },
+      "twice");
+  graph(
+      "Output", "a name twice",
+      [](GraphBuilder& g, World& t) {
+        g.Output("o", t.x);
+        g.Output("o", t.m);
+      },
+      "o");
+  graph(
+      "Absent", "an op takes it", [](GraphBuilder& g, World& t) { Add(g.Absent("there is none"), t.x); },
+      "there is none", "there is none");
+  graph(
+      "FailAt", "no place", [](GraphBuilder& g, World&) { g.FailAt("", "a reason", {}); }, "a reason", "reason");
   graph("AddRegularizationLoss", "nothing", [](GraphBuilder& g, World& t) { g.AddRegularizationLoss(t.none); });
   graph(
       "AddRegularizationLoss", "a batch", [](GraphBuilder& g, World& t) { g.AddRegularizationLoss(t.x); }, "scalar");
@@ -168,7 +205,17 @@ TEST(GraphEdgeTest, WhatCannotFailDoesNotCrash) {
     EXPECT_EQ(bad.graph(), nullptr);
     EXPECT_FALSE(bad.status().ok());
   }
-  EXPECT_TRUE(t.graph.UnusedRegularizationLosses(t.none).empty());
+  for (const Tensor& bad : {t.none, t.gone, t.foreign}) {
+    EXPECT_TRUE(t.graph.UnusedRegularizationLosses(bad).empty());
+    EXPECT_FALSE(t.graph.VariesByReplica(bad));
+    EXPECT_NE(t.graph.WhyNoGradient(bad, {t.w}), "");
+    EXPECT_NE(t.graph.WhyNoGradient(t.scalar, {bad}), "");
+  }
+  EXPECT_NE(t.graph.WhyAbsent(t.none), "");
+  EXPECT_NE(t.graph.WhyAbsent(t.gone), "");
+  EXPECT_NE(t.graph.WhyNoGradient(t.scalar, {}), "");
+  EXPECT_NE(t.graph.UniqueName(""), t.graph.UniqueName(""));
+  EXPECT_FALSE(t.graph.HasScalarDefault(""));
   EXPECT_TRUE(t.graph.Gradients(t.scalar, {}).empty());
   EXPECT_TRUE(t.graph.status().ok()) << t.graph.status();
 }
