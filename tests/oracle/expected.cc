@@ -38,6 +38,7 @@ void Treat(const OptimizerCase& optimizer, const ClipOptions& clip, ref::Gradien
   std::map<int, std::pair<ClipOptions, ref::Gradients>> parts;
   for (auto& [name, gradient] : gradients) {
     const OptimizerCase::Group group = GroupOf(optimizer, name);
+    if (group.frozen) continue;  // nobody computes it
     auto& [options, part] = parts[group.part];
     options = group.clip.value_or(clip);
     part[name] = std::move(gradient);

@@ -8,18 +8,12 @@
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "tests/oracle/cover.h"
+#include "tests/oracle/optimizer_group_cases.h"
 
 namespace tandem::oracle {
 namespace {
 
 using RateFn = std::function<double(int64_t)>;
-
-constexpr double kNorm = 0.3;  // small enough to be reached by nearly every model
-constexpr double kValue = 0.05;
-
-RateFn Constant(double rate) {
-  return [rate](int64_t) { return rate; };
-}
 
 std::vector<OptimizerCase> MainCases() {
   auto main = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots) {
@@ -372,23 +366,24 @@ std::vector<OptimizerCase> OtherCases() {
        .slots = {"/Adam", "/Adam_1"},
        .first_variable_only = true},
       ByHand(
-          "clip_by_global_norm_by_hand", [](const Tensors& g) { return TD_COVER(ClipByGlobalNorm, g, kNorm); },
-          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kNorm); }),
+          "clip_by_global_norm_by_hand", [](const Tensors& g) { return TD_COVER(ClipByGlobalNorm, g, kClipNorm); },
+          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kClipNorm); }),
       ByHand(
           "clip_by_value_by_hand",
           [](const Tensors& g) {
             Tensors clipped;
-            for (const Tensor& t : g) clipped.push_back(TD_COVER(ClipByValue, t, kValue));
+            for (const Tensor& t : g) clipped.push_back(TD_COVER(ClipByValue, t, kClipValue));
             return clipped;
           },
-          [](ref::Gradients& g) { ref::ClipByValue(g, kValue); }),
+          [](ref::Gradients& g) { ref::ClipByValue(g, kClipValue); }),
       ByHand(
-          "clip_gradients_by_hand", [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.global_norm = kNorm}); },
-          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kNorm); }),
+          "clip_gradients_by_hand",
+          [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.global_norm = kClipNorm}); },
+          [](ref::Gradients& g) { ref::ClipByGlobalNorm(g, kClipNorm); }),
       ByHand(
           "clip_gradients_by_value_by_hand",
-          [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.value = kValue}); },
-          [](ref::Gradients& g) { ref::ClipByValue(g, kValue); }),
+          [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.value = kClipValue}); },
+          [](ref::Gradients& g) { ref::ClipByValue(g, kClipValue); }),
       ByHand(
           "divide_by_global_norm",
           [](const Tensors& g) {
@@ -403,133 +398,6 @@ std::vector<OptimizerCase> OtherCases() {
               for (double& v : gradient) v /= norm;
             }
           }),
-  };
-}
-
-using Group = OptimizerCase::Group;
-
-// Biases are in one group and kernels in another, whatever else a model has.
-std::function<Group(const std::string&)> ByName(Group biases, Group kernels, Group others = {}) {
-  return [=](const std::string& variable) {
-    return variable.ends_with("/bias") ? biases : variable.ends_with("/kernel") ? kernels : others;
-  };
-}
-
-std::vector<OptimizerCase> GroupCases() {
-  auto with = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots,
-                 std::function<Group(const std::string&)> group) {
-    return OptimizerCase{
-        .name = std::move(name),
-        .minimize = [optimizer](const Tensor& loss, const ClipOptions&) { return optimizer().Minimize(loss); },
-        .rate = Constant(rate),
-        .update = std::move(update),
-        .slots = std::move(slots),
-        .group = std::move(group)};
-  };
-  return {
-      with(
-          "groups_of_rates",
-          [] {
-            const Optimizer halved = TD_COVER_METHOD(optimizers::Adam({.learning_rate = 0.02}), Optimizer, WithGroup,
-                                                     {.variables = ".*/bias", .learning_rate_factor = 0.5});
-            return TD_COVER_METHOD(halved, Optimizer, WithGroup, {.variables = ".*/kernel", .learning_rate = 0.06});
-          },
-          0.02, ref::AdamUpdate(0.9, 0.999, 1e-8), {"/Adam", "/Adam_1"},
-          ByName({.rate_factor = 0.5}, {.rate_factor = 3})),
-      with(
-          "groups_of_decay",
-          [] {
-            return TD_COVER_METHOD(optimizers::Momentum({.learning_rate = 0.1}), Optimizer, WithGroup,
-                                   {.variables = ".*/kernel", .weight_decay = 0.4});
-          },
-          0.1, ref::DescendWithMomentum(0.9, false), {"/Momentum"}, ByName({}, {.decay = 0.4})),
-      with(
-          "groups_of_own_decay",
-          [] {
-            return optimizers::AdamW({.learning_rate = 0.02, .weight_decay = 0.3})
-                .WithGroup({.variables = ".*/bias", .weight_decay = 0.7})
-                .WithGroup({.variables = ".*/kernel", .weight_decay = 0});
-          },
-          0.02, ref::AdamUpdate(0.9, 0.999, 1e-7), {"/AdamW", "/AdamW_1"}, ByName({.decay = 0.7}, {}, {.decay = 0.3})),
-      with(
-          "groups_of_clipping",
-          [] {
-            const Optimizer by_norm =
-                TD_COVER_METHOD(optimizers::SGD({.learning_rate = 0.2, .clip_value = kValue}), Optimizer, WithGroup,
-                                {.variables = ".*/kernel", .clip = ClipOptions{.global_norm = kNorm}});
-            return by_norm.WithGroup({.variables = ".*/bias", .clip = ClipOptions{}});
-          },
-          0.2, ref::Descend(), {},
-          ByName({.clip = ClipOptions{}, .part = 1}, {.clip = ClipOptions{.global_norm = kNorm}, .part = 2},
-                 {.clip = ClipOptions{.value = kValue}, .part = 3})),
-      with(
-          "group_frozen",
-          [] {
-            return TD_COVER_METHOD(optimizers::Adam({.learning_rate = 0.02}), Optimizer, WithGroup,
-                                   {.variables = ".*/bias", .frozen = true});
-          },
-          0.02, ref::AdamUpdate(0.9, 0.999, 1e-8), {"/Adam", "/Adam_1"}, ByName({.frozen = true}, {})),
-  };
-}
-
-std::vector<OptimizerCase> FactorCases() {
-  return {{.name = "gradient_factor",
-           .minimize =
-               [](const Tensor& loss, const ClipOptions& c) {
-                 const Optimizer momentum = optimizers::Momentum(
-                     {.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value});
-                 return TD_COVER_METHOD(momentum, Optimizer, WithGradientFactor, 3.0).Minimize(loss);
-               },
-           .rate = Constant(0.1),
-           .update = ref::DescendWithMomentum(0.9, false),
-           .slots = {"/Momentum"},
-           .treat =
-               [](ref::Gradients& g) {
-                 for (auto& [name, gradient] : g) {
-                   for (double& v : gradient) v *= 3;
-                 }
-               }}};
-}
-
-bool HasStatistics(const Tensor& loss) {
-  for (const VariableSpec& spec : loss.graph()->variables()) {
-    if (spec.name.ends_with("/moving_mean")) return true;
-  }
-  return false;
-}
-
-std::vector<OptimizerCase> AverageCases() {
-  return {
-      {.name = "moving_average",
-       .minimize =
-           [](const Tensor& loss, const ClipOptions& c) {
-             const optimizers::AdamOptions adam{
-                 .learning_rate = 0.05, .clip_global_norm = c.global_norm, .clip_value = c.value};
-             return TD_COVER_METHOD(optimizers::Adam(adam), Optimizer, WithMovingAverage, {.decay = 0.7})
-                 .Minimize(loss);
-           },
-       .rate = Constant(0.05),
-       .update = ref::AdamUpdate(0.9, 0.999, 1e-8),
-       .slots = {"/Adam", "/Adam_1"},
-       .clips = true,
-       .average_decay = Constant(0.7)},
-      {.name = "moving_average_of_all",
-       .minimize =
-           [](const Tensor& loss, const ClipOptions&) {
-             return TD_COVER_METHOD(optimizers::SGD({.learning_rate = 0.2}), Optimizer, WithMovingAverage,
-                                    {.decay = 0.24,
-                                     .num_updates = true,
-                                     .also = HasStatistics(loss) ? ".*/moving_(mean|variance)" : ""})
-                 .Minimize(loss);
-           },
-       .rate = Constant(0.2),
-       .update = ref::Descend(),
-       .average_decay =
-           [](int64_t step) {
-             const double t = static_cast<double>(step) + 1;
-             return std::min(0.24, (1 + t) / (10 + t));
-           },
-       .average_statistics = true},
   };
 }
 
@@ -548,7 +416,7 @@ const std::vector<OptimizerCase>& OptimizerCases() {
 
 const std::vector<ClipCase>& ClipCases() {
   static const auto* cases = new std::vector<ClipCase>{
-      {"no_clipping", {}}, {"global_norm", {.global_norm = kNorm}}, {"by_value", {.value = kValue}}};
+      {"no_clipping", {}}, {"global_norm", {.global_norm = kClipNorm}}, {"by_value", {.value = kClipValue}}};
   return *cases;
 }
 

@@ -49,6 +49,14 @@ struct OptimizerCase {
 
 const std::vector<OptimizerCase>& OptimizerCases();
 
+// A rate, or a decay, that is the same in all steps.
+inline std::function<double(int64_t)> Constant(double value) {
+  return [value](int64_t) { return value; };
+}
+
+// The limits of clipping: small enough to be reached by nearly every model.
+inline constexpr double kClipNorm = 0.3, kClipValue = 0.05;
+
 struct ClipCase {
   std::string name;
   ClipOptions options;
