@@ -4,7 +4,6 @@
 #include <deque>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
@@ -22,52 +21,41 @@ namespace {
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
-ServerMessage Heartbeat() {
-  ServerMessage message;
-  message.mutable_heartbeat();
-  return message;
-}
-
-ServerMessage FailureMessage(const absl::Status& status) {
-  ServerMessage message;
-  ToMessage(status, message.mutable_failure());
-  return message;
-}
-
 }  // namespace
 
 // Its state, but what it reads into, is guarded by the coordinator's mutex. gRPC calls back from threads of its own,
 // never from inside of what it is asked to start.
-class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, ServerMessage> {
+class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, ServerMessage>,
+                             public CoordinatorState::Visitor {
  public:
   explicit Visitor(Coordinator* coordinator) : coordinator_(coordinator) {
     std::lock_guard lock(coordinator_->mutex_);
-    coordinator_->visitors_.insert(this);
+    coordinator_->state_.Add(this);
     ++coordinator_->calls_;
     StartRead(&received_);
   }
 
-  void Send(ServerMessage message) {
+  void Send(ServerMessage message) override {
     if (finishing_) return;
     queue_.push_back(std::move(message));
     if (queue_.size() == 1) StartWrite(&queue_.front());
   }
-  // After what is to be sent.
-  void End() {
+  void End() override {
     if (finishing_) return;
     finishing_ = true;
     if (queue_.empty()) Finish(grpc::Status::OK);
   }
-  bool idle() const { return queue_.empty() && !finishing_; }
-
-  int64_t rank = -1;  // once it is admitted
-  bool greeted = false;
+  bool idle() const override { return queue_.empty() && !finishing_; }
 
   void OnReadDone(bool ok) override {
     std::lock_guard lock(coordinator_->mutex_);
-    if (!ok) return coordinator_->Broke(this);
-    coordinator_->Hear(this, received_);
-    if (!finishing_) StartRead(&received_);
+    if (ok) {
+      coordinator_->state_.Hear(this, received_);
+    } else {
+      coordinator_->state_.Broke(this);
+    }
+    coordinator_->changed_.notify_all();
+    if (ok && !finishing_) StartRead(&received_);
   }
   void OnWriteDone(bool ok) override {
     std::lock_guard lock(coordinator_->mutex_);
@@ -82,7 +70,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
   void OnDone() override {
     {
       std::lock_guard lock(coordinator_->mutex_);
-      coordinator_->visitors_.erase(this);
+      coordinator_->state_.Remove(this);
       --coordinator_->calls_;
       coordinator_->changed_.notify_all();
     }
@@ -111,7 +99,7 @@ class Coordinator::Question : public grpc::ServerUnaryReactor {
   }
   void OnCancel() override {
     std::lock_guard lock(coordinator_->mutex_);
-    if (coordinator_->store_.Cancel(this)) Finish(grpc::Status::CANCELLED);
+    if (coordinator_->state_.Cancel(this)) Finish(grpc::Status::CANCELLED);
   }
   void OnDone() override {
     {
@@ -150,21 +138,20 @@ Coordinator::Coordinator(const Cluster& cluster, absl::string_view who, ClaimedP
                          double deadline_seconds, double start_deadline_seconds)
     : deadline_seconds_(deadline_seconds),
       claim_(std::move(claim)),
-      roster_(cluster, who, facts, deadline_seconds, start_deadline_seconds, Now()),
-      store_(&roster_) {}
+      state_(cluster, who, facts, deadline_seconds, start_deadline_seconds) {}
 
 Coordinator::~Coordinator() {
   if (watch_.joinable()) {
     std::unique_lock lock(mutex_);
     const SteadyTime end = After<Steady>(deadline_seconds_ * 0.75);
-    changed_.wait_until(lock, end, [&] { return !roster_.verdict().ok() || roster_.all_others_left(); });
-    roster_.EndOfCoordinator();
-    Announce();
+    const Roster& roster = state_.roster();
+    changed_.wait_until(lock, end, [&] { return !roster.verdict().ok() || roster.all_others_left(); });
+    state_.EndOfCoordinator();
     // Whoever has not come yet shall hear too that the processes differ, and not look for rank 0 in vain.
     constexpr double kLinger = 5;
-    const bool differ = absl::IsInvalidArgument(roster_.verdict());
+    const bool differ = absl::IsInvalidArgument(roster.verdict());
     const SteadyTime told = std::min(end, After<Steady>(kLinger));
-    changed_.wait_until(lock, told, [&] { return !differ || roster_.seen() >= roster_.world_size(); });
+    changed_.wait_until(lock, told, [&] { return !differ || roster.seen() >= roster.world_size(); });
   }
   // What is being sent arrives, unless the other end has stopped.
   if (server_ != nullptr) {
@@ -192,18 +179,15 @@ void Coordinator::Watch() {
   while (!stop_) {
     if (const SteadyTime now = Now(); now >= beat) {
       beat = now + std::chrono::duration_cast<SteadyTime::duration>(HeartbeatPeriod(deadline_seconds_));
-      roster_.Tick(now);
-      for (Visitor* visitor : visitors_) {
-        if (visitor->rank >= 0 && visitor->idle()) visitor->Send(Heartbeat());
-      }
-      if (!roster_.complete() && roster_.verdict().ok() && now >= note) {
-        TD_LOG(INFO) << "Waiting: " << roster_.Missing() << ".";
+      state_.Beat();
+      const Roster& roster = state_.roster();
+      if (!roster.complete() && roster.verdict().ok() && now >= note) {
+        TD_LOG(INFO) << "Waiting: " << roster.Missing() << ".";
         note = After<Steady>(kNotes);
       }
     }
-    store_.Expire(Now());
-    Announce();
-    changed_.wait_until(lock, std::min(beat, store_.NextDeadline()));
+    state_.Expire();
+    changed_.wait_until(lock, std::min(beat, state_.NextDeadline()));
   }
 }
 
@@ -211,109 +195,13 @@ grpc::ServerBidiReactor<ClientMessage, ServerMessage>* Coordinator::Join(grpc::C
   return new Visitor(this);
 }
 
-void Coordinator::Hear(Visitor* visitor, const ClientMessage& message) {
-  if (message.kind_case() == ClientMessage::kHello && !visitor->greeted) {
-    visitor->greeted = true;
-    Welcome(visitor, message.hello());
-  } else if (visitor->rank < 0) {
-    visitor->End();  // somebody else
-  } else {
-    roster_.Heard(visitor->rank, Now());
-    if (message.kind_case() == ClientMessage::kGivesUp) {
-      roster_.GaveUp(visitor->rank, ToStatus(message.gives_up()), Now());
-    } else if (message.kind_case() == ClientMessage::kLeave) {
-      roster_.Left(visitor->rank);
-      store_.Left();
-      visitor->End();
-    }
-  }
-  Announce();
-  changed_.notify_all();
-}
-
-void Coordinator::Welcome(Visitor* visitor, const rendezvous::Hello& hello) {
-  const auto refuse = [&](const absl::Status& status) {
-    visitor->Send(FailureMessage(status));
-    visitor->End();
-  };
-  if (hello.protocol() != kProtocol || hello.ByteSizeLong() > kMaxHelloBytes || hello.rank() < 0 ||
-      hello.rank() >= hello.world_size()) {
-    return refuse(
-        absl::InvalidArgumentError(absl::StrCat("rank 0 does not understand this process: it speaks protocol ",
-                                                kProtocol, "; start all with the same program")));
-  }
-  Comer comer{hello.rank(), hello.world_size(), hello.who(), {}};
-  for (const rendezvous::Fact& fact : hello.facts()) comer.facts[fact.name()] = fact.value();
-  if (absl::Status status = roster_.Admit(comer, Now()); !status.ok()) return refuse(status);
-  visitor->rank = comer.rank;
-  uint64_t session = 0;
-  while (session == 0 || ranks_.contains(session)) session = (uint64_t{random_()} << 32) | random_();
-  ranks_[session] = comer.rank;
-  ServerMessage message;
-  message.mutable_accepted()->set_session(session);
-  message.mutable_accepted()->set_who(roster_.Name(0));
-  message.mutable_accepted()->set_deadline_seconds(deadline_seconds_);
-  visitor->Send(std::move(message));
-}
-
-void Coordinator::Broke(Visitor* visitor) {
-  if (visitor->rank >= 0) roster_.Broke(visitor->rank, Now());
-  visitor->End();
-  Announce();
-  changed_.notify_all();
-}
-
-void Coordinator::Announce() {
-  if (roster_.complete() && !announced_complete_ && roster_.verdict().ok()) {
-    announced_complete_ = true;
-    ServerMessage message;
-    message.mutable_complete();
-    for (Visitor* visitor : visitors_) {
-      if (visitor->rank >= 0) visitor->Send(message);
-    }
-  }
-  if (!roster_.verdict().ok() && !announced_verdict_) {
-    announced_verdict_ = true;
-    for (Visitor* visitor : visitors_) {
-      if (visitor->rank < 0) continue;
-      visitor->Send(FailureMessage(roster_.verdict()));
-      visitor->End();
-    }
-    store_.Fail(roster_.verdict());
-  }
-}
-
 grpc::ServerUnaryReactor* Coordinator::Ask(grpc::CallbackServerContext*, const rendezvous::Request* request,
                                            rendezvous::Reply* reply) {
   std::lock_guard lock(mutex_);
   auto* question = new Question(this, reply);
-  Answer(question, *request);
+  state_.Ask(*request, question, [question](const absl::StatusOr<std::string>& value) { question->Answer(value); });
   changed_.notify_all();  // its deadline may be the next
   return question;
-}
-
-void Coordinator::Answer(Question* question, const rendezvous::Request& request) {
-  const auto answer = [question](const absl::StatusOr<std::string>& value) { question->Answer(value); };
-  const auto rank = ranks_.find(request.session());
-  if (rank == ranks_.end()) return answer(absl::PermissionDeniedError("no process of this cluster"));
-  if (!roster_.verdict().ok()) return answer(roster_.verdict());
-  roster_.Heard(rank->second, Now());
-  if (request.name().size() > kMaxNameBytes || request.value().size() > kMaxValueBytes) {
-    return answer(absl::InvalidArgumentError("a name or a value that is too long"));
-  }
-  const SteadyTime deadline = After<Steady>(request.timeout_seconds());
-  switch (request.kind()) {
-    case rendezvous::Request::SET:
-      return store_.Set(request.name(), request.value(), answer);
-    case rendezvous::Request::GET:
-      return store_.Get(request.name(), question, deadline, answer);
-    case rendezvous::Request::BARRIER:
-      return store_.Barrier(request.name(), rank->second, question, deadline, answer);
-    case rendezvous::Request::AGREE:
-      return store_.Agree(request.name(), rank->second, request.value(), question, deadline, answer);
-    default:
-      return answer(absl::UnimplementedError("rank 0 does not know this request"));
-  }
 }
 
 }  // namespace tandem

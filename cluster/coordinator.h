@@ -5,20 +5,17 @@
 #include <grpcpp/grpcpp.h>
 
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <random>
-#include <set>
 #include <thread>
 
 #include "absl/status/statusor.h"
 #include "cluster/cluster.h"
+#include "cluster/coordinator_state.h"
 #include "cluster/credentials.h"
 #include "cluster/meeting_place.h"
 #include "cluster/rendezvous.grpc.pb.h"
 #include "cluster/roster.h"
-#include "cluster/shared_store.h"
 
 namespace tandem {
 
@@ -48,27 +45,15 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
               double deadline_seconds, double start_deadline_seconds);
   void Watch();
 
-  // Of visitors; all with mutex_ held.
-  void Hear(Visitor* visitor, const rendezvous::ClientMessage& message);
-  void Welcome(Visitor* visitor, const rendezvous::Hello& hello);
-  void Broke(Visitor* visitor);
-  void Answer(Question* question, const rendezvous::Request& request);
-  // Tells all what has been decided since it was last called.
-  void Announce();
-
   const double deadline_seconds_;
   ClaimedPlace claim_;
   std::unique_ptr<grpc::Server> server_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Roster roster_;
-  SharedStore store_;
-  std::set<Visitor*> visitors_;
-  int64_t calls_ = 0;                  // visitors and questions that gRPC has not done with
-  std::map<uint64_t, int64_t> ranks_;  // by session
-  std::random_device random_;
-  bool announced_complete_ = false, announced_verdict_ = false, stop_ = false;
+  CoordinatorState state_;  // guarded by mutex_
+  int64_t calls_ = 0;       // visitors and questions that gRPC has not done with
+  bool stop_ = false;
   std::thread watch_;
 };
 
