@@ -160,13 +160,15 @@ absl::Status Connection::WaitForAll() {
 void Connection::Hear(const ServerMessage& message) {
   heard_ = Steady::now();
   switch (message.kind_case()) {
-    case ServerMessage::kAccepted:
+    case ServerMessage::kAccepted: {
       if (session_ != 0) break;
-      session_ = message.accepted().session();
+      Acceptance acceptance = AcceptanceOf(message.accepted());
+      session_ = acceptance.session;
       last_pulse_ = heard_;
-      coordinator_ = PrintableLine(message.accepted().who());
-      deadline_seconds_ = std::clamp(message.accepted().deadline_seconds(), 0.01, 1e8);
+      coordinator_ = std::move(acceptance.who);
+      deadline_seconds_ = acceptance.deadline_seconds;
       break;
+    }
     case ServerMessage::kComplete:
       complete_ = true;
       break;

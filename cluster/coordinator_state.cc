@@ -46,7 +46,8 @@ void CoordinatorState::Hear(Visitor* visitor, const ClientMessage& message) {
   } else {
     roster_.Heard(visitor->rank_, Now());
     if (message.kind_case() == ClientMessage::kGivesUp) {
-      roster_.GaveUp(visitor->rank_, ToStatus(message.gives_up()), Now());
+      const absl::Status why = ToStatus(message.gives_up());
+      roster_.GaveUp(visitor->rank_, why.ok() ? absl::InternalError("it does not say why") : why, Now());
     } else if (message.kind_case() == ClientMessage::kLeave) {
       roster_.Left(visitor->rank_);
       store_.Left();

@@ -1,12 +1,14 @@
 // What rank 0 decides and answers, message by message.
 #include "cluster/coordinator_state.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/exit_code.h"
 #include "cluster/wire.h"
 
 namespace tandem {
@@ -14,6 +16,7 @@ namespace {
 
 using rendezvous::ClientMessage;
 using rendezvous::ServerMessage;
+using ::testing::HasSubstr;
 
 class FakeVisitor : public CoordinatorState::Visitor {
  public:
@@ -58,6 +61,17 @@ TEST_F(CoordinatorStateTest, AllHearThatAllHaveCome) {
     EXPECT_FALSE(visitor.ended);
   }
   EXPECT_NE(visitors_[0].heard[0].accepted().session(), visitors_[1].heard[0].accepted().session());
+}
+
+TEST_F(CoordinatorStateTest, WhoGivesUpWithoutAReasonIsAFailureAllTheSame) {
+  ClientMessage message;
+  message.mutable_gives_up();
+  state_.Hear(&visitors_[1], message);
+  EXPECT_EQ(ExitCodeFor(state_.roster().verdict()), kExitInternal);
+  EXPECT_THAT(std::string(state_.roster().verdict().message()),
+              HasSubstr("rank 1 (at host) gave up: it does not say why"));
+  EXPECT_TRUE(visitors_[0].ended);
+  EXPECT_EQ(visitors_[0].heard.back().failure().exit_code(), kExitInternal);
 }
 
 TEST_F(CoordinatorStateTest, RequestsOfStrangersAreRefused) {

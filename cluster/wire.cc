@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
+#include "base/printable.h"
 
 namespace tandem {
 namespace {
@@ -96,6 +97,13 @@ absl::Status ToStatus(const rendezvous::Failure& failure) {
   const absl::Status status(code, failure.message());
   const bool ends = failure.exit_code() > 0 && failure.exit_code() < 256;
   return status.ok() ? status : WithExitCode(status, ends ? failure.exit_code() : ExitCodeFor(status));
+}
+
+Acceptance AcceptanceOf(const rendezvous::Accepted& accepted) {
+  constexpr double kLeast = 0.01, kMost = 1e8;
+  // What is not a number is none of a clock's.
+  const double seconds = accepted.deadline_seconds() >= kLeast ? std::min(accepted.deadline_seconds(), kMost) : kLeast;
+  return {.session = accepted.session(), .who = PrintableLine(accepted.who()), .deadline_seconds = seconds};
 }
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "cluster/rendezvous.pb.h"
@@ -29,6 +30,14 @@ void LogMessagesOfGrpc();
 void ToMessage(const absl::Status& status, rendezvous::Failure* failure);
 // With its exit code. A code that there is not becomes Unknown.
 absl::Status ToStatus(const rendezvous::Failure& failure);
+
+// The place that rank 0 has given a process.
+struct Acceptance {
+  uint64_t session = 0;         // 0: none
+  std::string who;              // rank 0, on one line
+  double deadline_seconds = 0;  // from a hundredth to 1e8
+};
+Acceptance AcceptanceOf(const rendezvous::Accepted& accepted);
 
 }  // namespace tandem
 
