@@ -10,6 +10,7 @@
 #include "base/logging.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "cluster/clock.h"
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 #include "graph/parameter_servers.h"
@@ -146,9 +147,7 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
       return absl::OkStatus();
     case Request::kWaitForOthers: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
-      const Clock::time_point end =
-          Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                             std::chrono::duration<double>(request.wait_for_others().seconds()));
+      const auto end = After<Clock>(request.wait_for_others().seconds());
       waiting_.push_back(
           {id, [this, training = request.wait_for_others().training(), end] { return OthersHaveLeft(training, end); },
            [this](Connection& c) {
@@ -366,15 +365,14 @@ void ServerState::WatchRows(const Connection& connection, const VariableInfo& se
 }
 
 absl::Status ServerState::Hold(int64_t id, const parameters::Hold& hold) {
-  const auto seconds = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(hold.seconds()));
   cut_ = {.connection = id, .wants_positions = hold.positions()};
   waiting_.push_back(
       {id,
-       [this, positions = hold.positions(), end = Clock::now() + seconds] {
+       [this, positions = hold.positions(), end = After<Clock>(hold.seconds())] {
          return !positions || PositionsAreKnown() || Clock::now() >= end;
        },
-       [this, id, seconds, positions = hold.positions()](Connection& c) {
-         cut_ = {.connection = id, .wants_positions = positions, .holds = true, .end = Clock::now() + seconds};
+       [this, id, seconds = hold.seconds(), positions = hold.positions()](Connection& c) {
+         cut_ = {.connection = id, .wants_positions = positions, .holds = true, .end = After<Clock>(seconds)};
          Reply reply = NewReply();
          *reply.mutable_workers() = progress_.All(/*positions=*/false);
          AnswerWith(c, reply, {});
