@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <list>
 #include <optional>
 #include <random>
@@ -16,6 +15,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/parameter_server/part_values.h"
 #include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/protocol.h"
 #include "estimator/parameter_server/rows.h"
@@ -178,9 +178,9 @@ absl::Status ServedVariables::GiveValues(Server& server) {
   TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, store_->ReadAll(names));
   std::vector<ByteRange> bytes;
   for (size_t i = 0; i < values.size(); ++i) {
-    TD_ASSIGN_OR_RETURN(const Place place, PlaceOf(server.variables[i]));
-    Describe(server.variables[i].name(), static_cast<int>(place.dtype), place.shape, assign->add_tensors());
-    bytes.push_back({static_cast<const char*>(values[i].raw()) + place.offset, static_cast<size_t>(place.bytes)});
+    TD_ASSIGN_OR_RETURN(const PartMemory memory, MemoryOf(server.variables[i], *store_));
+    Describe(server.variables[i].name(), static_cast<int>(memory.dtype), memory.shape, assign->add_tensors());
+    bytes.push_back({static_cast<const char*>(values[i].raw()) + memory.offset, static_cast<size_t>(memory.bytes)});
   }
   return server.connection->Ask(request, bytes).status();
 }
@@ -192,66 +192,7 @@ absl::Status ServedVariables::TakeValues(Server& server, const std::vector<Place
   TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
   Note(server, *reply);
   if (&server == servers_.data()) NotePositions(*reply);
-  return Write(parts, tensors);
-}
-
-absl::StatusOr<ServedVariables::Place> ServedVariables::PlaceOf(const PlacedPart& part) const {
-  TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(part.variable));
-  Place place{.dtype = info.dtype};
-  if (!part.whole()) {
-    if (info.shape.empty() || part.first_row < 0 || part.first_row + part.rows > info.shape[0]) {
-      return absl::InternalError(absl::StrCat("there is no ", part.name(), " of ", ShapeString(info.shape)));
-    }
-    const int64_t row = NumElements(absl::MakeConstSpan(info.shape).subspan(1)) * SizeOf(info.dtype);
-    place.offset = part.first_row * row;
-  }
-  place.shape = part.ShapeOf(info.shape);
-  place.bytes = NumElements(place.shape) * SizeOf(info.dtype);
-  return place;
-}
-
-absl::Status ServedVariables::Write(const std::vector<PlacedPart>& parts, FrameReader& tensors,
-                                    const google::protobuf::RepeatedPtrField<parameters::Rows>& rows) {
-  std::map<int64_t, int64_t> counts;  // by place in `parts`
-  for (const parameters::Rows& head : rows) counts[head.tensor()] = head.count();
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const std::string& name = parts[i].variable;
-    TD_ASSIGN_OR_RETURN(const VariableInfo info, store_->Info(name));
-    if (!info.initialized) TD_RETURN_IF_ERROR(store_->Assign(name, HostTensor::Zeros(info.dtype, info.shape)));
-    TD_ASSIGN_OR_RETURN(const Place place, PlaceOf(parts[i]));
-    if (const auto count = counts.find(static_cast<int64_t>(i)); count != counts.end()) {
-      TD_RETURN_IF_ERROR(WriteRows(parts[i], place, count->second, tensors));
-      continue;
-    }
-    if (static_cast<size_t>(place.bytes) > tensors.left()) {
-      return absl::InternalError(absl::StrCat("a server sent no value for ", parts[i].name()));
-    }
-    void* const first = static_cast<char*>(store_->Buffer(name, 0)) + place.offset;
-    tensors.Read(first, place.bytes);
-    for (int device = 1; device < store_->num_devices(); ++device) {
-      std::memcpy(static_cast<char*>(store_->Buffer(name, device)) + place.offset, first, place.bytes);
-    }
-  }
-  store_->NoteWrites();
-  return absl::OkStatus();
-}
-
-absl::Status ServedVariables::WriteRows(const PlacedPart& part, const Place& place, int64_t count,
-                                        FrameReader& tensors) {
-  const RowLayout layout = RowLayoutOf(place.dtype, place.shape);
-  if (count < 0 || count > layout.rows || layout.packed_bytes(count) > tensors.left()) {
-    return absl::InternalError(absl::StrCat("a server sent ", count, " rows of ", part.name()));
-  }
-  char* const first = static_cast<char*>(store_->Buffer(part.variable, 0)) + place.offset;
-  RowNumbers numbers;
-  TD_RETURN_IF_ERROR(UnpackRows(tensors, layout, count, first, &numbers));
-  for (int device = 1; device < store_->num_devices(); ++device) {
-    char* const copy = static_cast<char*>(store_->Buffer(part.variable, device)) + place.offset;
-    for (const uint32_t row : numbers) {
-      std::memcpy(copy + row * layout.row_bytes, first + row * layout.row_bytes, layout.row_bytes);
-    }
-  }
-  return absl::OkStatus();
+  return WriteParts(parts, /*rows=*/{}, tensors, *store_);
 }
 
 void ServedVariables::Note(const Server& server, const Reply& reply) {
@@ -337,7 +278,7 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
         traffic_.received += tensors.left();
         status = reply->not_finite()
                      ? absl::InternalError(absl::StrCat("a NaN or infinity came out of the update of ", server.name))
-                     : Write(server.updated, tensors, reply->rows());
+                     : WriteParts(server.updated, reply->rows(), tensors, *store_);
       }
     }
     result.Update(Recovered(server, status));
@@ -401,7 +342,7 @@ absl::Status ServedVariables::ReadAll() {
     if (!reply.ok()) continue;
     Note(servers_[i], *reply);
     if (i == 0) NotePositions(*reply);
-    of_server[i] = Write(servers_[i].variables, tensors);
+    of_server[i] = WriteParts(servers_[i].variables, /*rows=*/{}, tensors, *store_);
   }
   for (size_t i = 0; i < servers_.size(); ++i) TD_RETURN_IF_ERROR(Recovered(servers_[i], of_server[i]));
   return absl::OkStatus();

@@ -109,23 +109,12 @@ class ServedVariables {
     std::vector<PlacedPart> reads;      // of variables of the program
     std::vector<PlacedPart> updated;    // of reads
   };
-  // The memory of a part in the store.
-  struct Place {
-    DType dtype = DType::kFloat32;
-    Shape shape;  // of the part
-    int64_t offset = 0, bytes = 0;
-  };
 
   absl::Status Connect(Server& server, double seconds);
   // The same with values, of one side or the other.
   absl::Status Meet(Server& server, double seconds);
   absl::Status GiveValues(Server& server);
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds);
-  // `rows`: which of them come by rows.
-  absl::Status Write(const std::vector<PlacedPart>& parts, FrameReader& tensors,
-                     const google::protobuf::RepeatedPtrField<parameters::Rows>& rows = {});
-  absl::Status WriteRows(const PlacedPart& part, const Place& place, int64_t count, FrameReader& tensors);
-  absl::StatusOr<Place> PlaceOf(const PlacedPart& part) const;
   void Note(const Server& server, const parameters::Reply& reply);
   void NotePositions(const parameters::Reply& reply);
   // Adds the position to an update for server 0, if it is time, and this worker's number of it.
