@@ -1,10 +1,12 @@
 #include "cluster/tls_material.h"
 
+#include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -110,12 +112,19 @@ absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
   TD_ASSIGN_OR_RETURN(material.key, Read(files.key, "the certificate's private key", "TANDEM_TLS_KEY"));
   TD_ASSIGN_OR_RETURN(material.ca, Read(files.ca, "the certificate of the CA", "TANDEM_TLS_CA"));
   TD_RETURN_IF_ERROR(CheckKeyIsPrivate(files.key));
-  const std::vector<X509Ptr> chain = CertificatesOf(material.certificate);
+  TD_RETURN_IF_ERROR(CheckTlsMaterial(&material));
+  return material;
+}
+
+absl::Status CheckTlsMaterial(TlsMaterial* material) {
+  const TlsFiles& files = material->files;
+  const auto forget = absl::MakeCleanup([] { ERR_clear_error(); });
+  const std::vector<X509Ptr> chain = CertificatesOf(material->certificate);
   const char* const kNoPem = "it is no PEM file (-----BEGIN CERTIFICATE-----), or is damaged";
   if (chain.empty()) return Wrong(files.certificate, absl::StrCat("no certificate: ", kNoPem));
-  if (CertificatesOf(material.ca).empty()) return Wrong(files.ca, absl::StrCat("no certificate of a CA: ", kNoPem));
-  const KeyPtr key = PrivateKeyOf(material.key);
-  if (key == nullptr && absl::StrContains(material.key, "ENCRYPTED")) {
+  if (CertificatesOf(material->ca).empty()) return Wrong(files.ca, absl::StrCat("no certificate of a CA: ", kNoPem));
+  const KeyPtr key = PrivateKeyOf(material->key);
+  if (key == nullptr && absl::StrContains(material->key, "ENCRYPTED")) {
     return Wrong(files.key,
                  "the key has a passphrase, and nobody is there to give it; "
                  "`openssl pkey -in FILE -out KEY` writes it without");
@@ -127,19 +136,19 @@ absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files) {
                  absl::StrCat("the key does not belong to the certificate in ", PrintableLine(files.certificate), " (",
                               LastOpensslError(), "); name two files that were made together"));
   }
-  const StorePtr store = StoreOf(material.ca);
+  const StorePtr store = StoreOf(material->ca);
   TD_RETURN_IF_ERROR(CheckChain(files, chain, store.get(), X509_PURPOSE_SSL_SERVER));
   TD_RETURN_IF_ERROR(CheckChain(files, chain, store.get(), X509_PURPOSE_SSL_CLIENT));
   TD_RETURN_IF_ERROR(CheckWithTls(files, leaf, key.get()));
-  material.names = NamesOf(leaf);
-  material.valid_until = ValidUntil(leaf);
+  material->names = NamesOf(leaf);
+  material->valid_until = ValidUntil(leaf);
   if (!files.server_name.empty() && !IsFor(leaf, files.server_name)) {
     return Wrong(files.certificate,
-                 absl::StrCat("the certificate is for ", PrintableLine(absl::StrJoin(material.names, ", ")),
+                 absl::StrCat("the certificate is for ", PrintableLine(absl::StrJoin(material->names, ", ")),
                               " and not for the server name ", PrintableLine(files.server_name),
                               ", which the certificates of all processes must have"));
   }
-  return material;
+  return absl::OkStatus();
 }
 
 }  // namespace tandem

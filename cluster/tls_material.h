@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cluster/tls_files.h"
@@ -24,6 +25,10 @@ struct TlsMaterial {
 // certificate's; a certificate that is expired, not valid yet, not issued by a CA of `ca`, not for servers and clients,
 // too weak for TLS, or without the server name.
 absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files);
+
+// Its part behind the reading: checks the contents, and fills in what they say. OpenSSL's queue of errors is empty
+// then.
+absl::Status CheckTlsMaterial(TlsMaterial* material);
 
 }  // namespace tandem
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/err.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,17 +113,29 @@ TEST_F(TlsMaterialTest, FilesThatCannotBeRead) {
   }
 }
 
+std::string Content(const std::string& file) {
+  std::ifstream in(file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// Its last bytes are the signature. What OpenSSL has to say of it is not left to whoever looks for an error next.
+TEST_F(TlsMaterialTest, ASignatureThatIsNotTheCas) {
+  std::string forged = Content(good_->certificate);
+  char& of_signature = forged[forged.find("\n-----END") - 12];
+  of_signature = of_signature == 'A' ? 'B' : 'A';
+  TlsFiles files = *good_;
+  files.certificate = Written("forged", forged);
+  ExpectRefused(files, files.certificate, {"the certificate was not issued by a CA of"});
+  EXPECT_EQ(ERR_peek_error(), 0u);
+}
+
 TEST_F(TlsMaterialTest, FilesThatHoldSomethingElse) {
-  const auto content = [](const std::string& file) {
-    std::ifstream in(file);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  };
-  std::string damaged = content(good_->certificate);
+  std::string damaged = Content(good_->certificate);
   damaged.replace(damaged.size() / 2, 8, "????????");
-  std::string cut = content(good_->key);
+  std::string cut = Content(good_->key);
   cut.resize(cut.size() / 2);
   for (const std::string& text : {std::string(), std::string("x"), std::string(1 << 20, '\0'), damaged, cut,
-                                  content(good_->certificate) + damaged}) {
+                                  Content(good_->certificate) + damaged}) {
     TlsFiles files = *good_;
     files.certificate = Written("else", text);
     ExpectRefused(files, files.certificate, {"no certificate: it is no PEM file", "or is damaged"});
