@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/json_parse.h"
 #include "base/json_string.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -23,11 +25,21 @@ Json TableOf(const TensorMap& tensors) {
 }
 
 // Tensors without values, as the table has them.
-TensorMap TensorsOf(const Json& table) {
+absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
   TensorMap tensors;
   for (const Json& entry : table) {
-    tensors[entry.at("name").get<std::string>()] =
-        HostTensor(static_cast<DType>(entry.at("dtype").get<int>()), entry.at("shape").get<Shape>());
+    const auto name = entry.at("name").get<std::string>();
+    const int dtype = entry.at("dtype").get<int>();
+    const auto shape = entry.at("shape").get<Shape>();
+    // Of a fixed size each: the values are bytes that are read in place.
+    const bool has_size = dtype > static_cast<int>(DType::kInvalid) && dtype < static_cast<int>(DType::kString);
+    HostTensor tensor = has_size ? HostTensor(static_cast<DType>(dtype), shape) : HostTensor();
+    if (tensor.empty()) {
+      return absl::DataLossError(absl::StrCat("the chief's checkpoint has \"", PrintableLine(name), "\" of type ",
+                                              dtype, " and shape ", ShapeString(shape),
+                                              ", and there are no such tensors"));
+    }
+    tensors[name] = std::move(tensor);
   }
   return tensors;
 }
@@ -40,8 +52,8 @@ absl::StatusOr<CheckpointData> FromHeader(const std::string& text) {
     data.global_step = header.at("global_step").get<int64_t>();
     data.seed = header.at("seed").get<uint64_t>();
     for (const auto& [key, value] : header.at("extra").items()) data.extra[key] = value.get<std::string>();
-    data.variables = TensorsOf(header.at("variables"));
-    data.slots = TensorsOf(header.at("slots"));
+    TD_ASSIGN_OR_RETURN(data.variables, TensorsOf(header.at("variables")));
+    TD_ASSIGN_OR_RETURN(data.slots, TensorsOf(header.at("slots")));
     return data;
   } catch (const Json::exception& e) {
     return absl::DataLossError(std::string("the chief's checkpoint has no readable header: ") + e.what());

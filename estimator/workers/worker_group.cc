@@ -31,6 +31,10 @@ absl::StatusOr<std::string> WorkerGroup::FromChief(absl::string_view text, absl:
   uint64_t length = text.size();
   TD_RETURN_IF_ERROR(
       group_->Broadcast(absl::MakeSpan(reinterpret_cast<std::byte*>(&length), sizeof length), /*root=*/0, what));
+  if (length > kMaxTextBytes) {
+    return absl::InternalError(absl::StrCat(what, ": ", names_[0], " has a text of ", length, " bytes, and at most ",
+                                            kMaxTextBytes, " can be sent"));
+  }
   std::string result = is_chief() ? std::string(text) : std::string(length, '\0');
   TD_RETURN_IF_ERROR(group_->Broadcast(Bytes(result), /*root=*/0, what));
   return result;
@@ -53,6 +57,11 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
   TD_RETURN_IF_ERROR(group_->AllGather(
       BytesOf(mine), absl::MakeSpan(reinterpret_cast<std::byte*>(all.data()), all.size() * sizeof(Message)),
       "meeting between steps"));
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].event <= Event::kEnd && all[r].wish <= Wish::kSignal) continue;
+    return absl::InternalError(absl::StrCat(names_[r], " says between two steps what this worker does not know; start ",
+                                            "all with the same program"));
+  }
   Meeting meeting;
   const auto evaluates = [](const Message& m) { return m.event == Event::kEvaluateTogether; };
   const auto one = std::find_if(all.begin(), all.end(), evaluates);

@@ -59,6 +59,49 @@ TEST(WorkerGroup, GivesTheChiefsText) {
   }));
 }
 
+// What a worker says of the length of its text, with nothing behind it.
+std::string RefusalOf(int64_t length) {
+  const std::vector<absl::Status> statuses = AsWorkers(2, [&](WorkerGroup& workers) -> absl::Status {
+    if (workers.rank() == 0) return workers.Gather("abc", "letters").status();
+    std::vector<int64_t> lengths(2);
+    return workers.group().AllGather(
+        {reinterpret_cast<const std::byte*>(&length), sizeof length},
+        absl::MakeSpan(reinterpret_cast<std::byte*>(lengths.data()), sizeof length * lengths.size()), "letters");
+  });
+  EXPECT_TRUE(absl::IsInternal(statuses[0])) << statuses[0];
+  return std::string(statuses[0].message());
+}
+
+TEST(WorkerGroup, RefusesTextsOfNoLength) {
+  EXPECT_EQ(RefusalOf(-5), "letters: rank 1 has a text of -5 bytes, and at most 268435456 can be sent");
+  EXPECT_EQ(RefusalOf(int64_t{1} << 40),
+            "letters: rank 1 has a text of 1099511627776 bytes, and at most 268435456 can be sent");
+}
+
+TEST(WorkerGroup, RefusesATextOfTheChiefsThatIsTooLong) {
+  const std::vector<absl::Status> statuses = AsWorkers(2, [](WorkerGroup& workers) -> absl::Status {
+    if (!workers.is_chief()) return workers.FromChief("", "a text").status();
+    uint64_t length = ~uint64_t{0};
+    return workers.group().Broadcast(absl::MakeSpan(reinterpret_cast<std::byte*>(&length), sizeof length), /*root=*/0,
+                                     "a text");
+  });
+  EXPECT_TRUE(absl::IsInternal(statuses[1])) << statuses[1];
+  EXPECT_EQ(statuses[1].message(),
+            "a text: rank 0 has a text of 18446744073709551615 bytes, and at most 268435456 can be sent");
+}
+
+TEST(WorkerGroup, RefusesWhatItDoesNotKnowBetweenSteps) {
+  const std::vector<absl::Status> statuses = AsWorkers(2, [](WorkerGroup& workers) -> absl::Status {
+    if (!workers.is_chief()) return workers.Meet(WorkerGroup::Wish::kGoOn).status();
+    const std::vector<std::byte> mine(16, std::byte{9});
+    std::vector<std::byte> all(32);
+    return workers.group().AllGather(mine, absl::MakeSpan(all), "meeting between steps");
+  });
+  EXPECT_TRUE(absl::IsInternal(statuses[1])) << statuses[1];
+  EXPECT_EQ(statuses[1].message(),
+            "rank 0 says between two steps what this worker does not know; start all with the same program");
+}
+
 TEST(WorkerGroup, SaysOnAllWorkersWhatTheyDifferIn) {
   for (const absl::Status& status : AsWorkers(4, [](WorkerGroup& workers) {
          return workers.Agree("target", workers.rank() == 2 ? "cpu:x86-64-v3" : "cpu:znver4", "name one");
@@ -214,6 +257,22 @@ TEST(WorkerGroup, RefusesLoopsOfDifferentLengths) {
     EXPECT_FALSE(statuses[1].ok());
     EXPECT_THAT(std::string(statuses[1].message()),
                 HasSubstr(longer == 1 ? "and rank 1 has not" : "the chief has not"));
+  }
+}
+
+TEST(ShareCheckpoint, RefusesTensorsThatThereAreNot) {
+  for (const auto& [dtype, shape] : std::vector<std::pair<int, std::string>>{
+           {8, "[2]"}, {0, "[2]"}, {99, "[2]"}, {257, "[2]"}, {1, "[2,-3]"}, {1, "[4611686018427387904,4]"}}) {
+    const std::vector<absl::Status> statuses = AsWorkers(2, [&](WorkerGroup& workers) -> absl::Status {
+      if (!workers.is_chief()) return ShareCheckpoint(workers, std::nullopt).status();
+      const std::string header =
+          absl::StrCat(R"({"global_step": 1, "seed": 2, "extra": {}, "slots": [], "variables": [{"name": "w", )",
+                       R"("dtype": )", dtype, R"(, "shape": )", shape, "}]}");
+      return workers.FromChief(header, "the checkpoint's header").status();
+    });
+    EXPECT_TRUE(absl::IsDataLoss(statuses[1])) << statuses[1];
+    EXPECT_EQ(statuses[1].message(), absl::StrCat("the chief's checkpoint has \"w\" of type ", dtype, " and shape ",
+                                                  shape, ", and there are no such tensors"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 
@@ -16,6 +17,11 @@ absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::
   TD_RETURN_IF_ERROR(group.AllGather({reinterpret_cast<const std::byte*>(&length), sizeof length},
                                      {reinterpret_cast<std::byte*>(lengths.data()), lengths.size() * sizeof length},
                                      what));
+  for (size_t r = 0; r < lengths.size(); ++r) {
+    if (lengths[r] >= 0 && lengths[r] <= kMaxTextBytes) continue;
+    return absl::InternalError(absl::StrCat(what, ": rank ", r, " has a text of ", lengths[r], " bytes, and at most ",
+                                            kMaxTextBytes, " can be sent"));
+  }
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   std::string padded(mine);
   padded.resize(longest);

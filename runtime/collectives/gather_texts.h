@@ -2,6 +2,7 @@
 #ifndef TANDEM_RUNTIME_COLLECTIVES_GATHER_TEXTS_H_
 #define TANDEM_RUNTIME_COLLECTIVES_GATHER_TEXTS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,10 @@
 
 namespace tandem {
 
-// The texts of all ranks, one after another; they may have any lengths. `what` and errors: as for AllGather.
+inline constexpr int64_t kMaxTextBytes = int64_t{256} << 20;
+
+// The texts of all ranks, one after another; their lengths differ. `what` and errors: as for AllGather, and Internal,
+// on all ranks, where one says that its text is longer than kMaxTextBytes, or of no length.
 absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::string_view mine,
                                                      absl::string_view what);
 
