@@ -155,6 +155,11 @@ TEST(RunConfig, GradientsTravelAsFloat32OrBfloat16) {
       HasSubstr("communication_dtype is bfloat16, and precision strict_float32 rounds nothing to it; choose one"));
 }
 
+TEST(RunConfig, StrictFloat32RoundsNothingToTensorFloat32) {
+  EXPECT_THAT(std::string(RunConfig{.precision = Precision::kStrictFloat32, .tf32 = true}.Validate().message()),
+              HasSubstr("tf32 is set, and precision strict_float32 rounds nothing to it; choose one"));
+}
+
 TEST(RunConfig, GpusThatAreNotThereAreAnError) {
   FakeDriver fake({.gpus = 2});
   const RunConfig good{.train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})};

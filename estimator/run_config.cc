@@ -89,6 +89,9 @@ absl::Status RunConfig::Validate() const {
     problems.push_back(
         "communication_dtype is bfloat16, and precision strict_float32 rounds nothing to it; choose one");
   }
+  if (tf32 && precision == Precision::kStrictFloat32) {
+    problems.push_back("tf32 is set, and precision strict_float32 rounds nothing to it; choose one");
+  }
   if (!(peer_deadline_seconds > 0)) {
     problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
   }

@@ -3,12 +3,12 @@
 namespace tandem {
 
 extern const Candidate kFewTaps, kFilterGradTiles, kFusedProduct, kGeneratedLoop, kLibraryCall, kLowChannel,
-    kSingleChannel, kWeightGradBlocks;
+    kPointwiseMatMul, kSingleChannel, kWeightGradBlocks;
 
 llvm::ArrayRef<const Candidate*> Candidates() {
-  static constexpr const Candidate* kCandidates[] = {&kFusedProduct,    &kSingleChannel, &kWeightGradBlocks,
-                                                     &kGeneratedLoop,   &kFewTaps,       &kLowChannel,
-                                                     &kFilterGradTiles, &kWinograd,      &kLibraryCall};
+  static constexpr const Candidate* kCandidates[] = {
+      &kFusedProduct, &kSingleChannel,   &kWeightGradBlocks, &kGeneratedLoop,   &kFewTaps,
+      &kLowChannel,   &kFilterGradTiles, &kWinograd,         &kPointwiseMatMul, &kLibraryCall};
   return kCandidates;
 }
 

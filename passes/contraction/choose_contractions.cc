@@ -66,13 +66,22 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
     return options;
   }
 
+  // An algorithm that is no candidate's on this target may be one of library calls.
+  static std::vector<Option>::const_iterator FindWanted(const std::vector<Option>& options, exec::Algorithm algorithm) {
+    const auto find = [&](exec::Algorithm wanted) {
+      return llvm::find_if(options, [&](const Option& o) { return o.candidate->algorithm == wanted; });
+    };
+    const auto wanted = find(algorithm);
+    if (wanted != options.end()) return wanted->weighing.able ? wanted : options.end();
+    return algorithm < exec::Algorithm::kFusedProduct ? find(exec::Algorithm::kLibrary) : options.end();
+  }
+
   mlir::LogicalResult Choose(td::LibraryOp op, const Contractions& contractions, ContractionReports& reports) {
     const Override forced = OverrideOf(op, contractions.config());
     const Contraction contraction = contractions.Describe(op, forced.choice ? forced.choice.getTile() : 0);
     const std::vector<Option> options = Weigh(contraction);
-    const Candidate* wanted = forced.choice ? &CandidateFor(forced.choice.getAlgorithm()) : nullptr;
-    const auto takes_wanted = [&](const Option& o) { return o.candidate == wanted && o.weighing.able; };
-    auto taken = llvm::find_if(options, takes_wanted);
+    auto taken = options.end();
+    if (forced.choice) taken = FindWanted(options, forced.choice.getAlgorithm());
     const bool is_forced = taken != options.end();
     if (!is_forced) taken = llvm::find_if(options, [](const Option& o) { return o.weighing.why_not.empty(); });
     const auto choice = exec::ContractionAttr::get(&getContext(), taken->candidate->algorithm, taken->weighing.tile,

@@ -100,6 +100,12 @@ TEST_F(FakeGpuTest, DepthwiseConvolutions) {
   for (int gpus : {1, 2}) ExpectSameJob({.model = "depthwise", .batch = 8 / gpus, .steps = 12}, gpus);
 }
 
+// Most 1x1 convolutions are matrix products; the last batch is a short one.
+TEST_F(FakeGpuTest, PointwiseConvolutions) {
+  for (int gpus : {1, 2}) ExpectSameJob({.model = "bottleneck", .batch = 7, .steps = 8}, gpus);
+  ExpectSameJob({.model = "bottleneck", .steps = 4, .precision = Precision::kStrictFloat32}, 1);
+}
+
 TEST_F(FakeGpuTest, TheSameJobTwiceHasTheSameBits) {
   std::optional<Job> first;
   for (int i = 0; i < 2; ++i) {

@@ -93,6 +93,20 @@ EstimatorSpec DepthwiseModel(const Features& features, const Tensor& labels, Mod
   return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
 }
 
+// A block of ResNet: 1x1 convolutions around another one and on the way past it, here one with strides.
+EstimatorSpec BottleneckModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  const bool training = mode == Mode::kTrain;
+  const Tensor x = layers::Conv2D(features["image"], {.filters = 20, .kernel_size = 5, .strides = 3});
+  Tensor y = layers::Conv2D(x, {.filters = 24, .kernel_size = 1, .activation = Relu});
+  y = layers::Conv2D(y, {.filters = 24, .kernel_size = 3, .strides = 2, .padding = "same", .use_bias = false});
+  y = Relu(layers::BatchNormalization(y, {.training = training}));
+  y = layers::Conv2D(y, {.filters = 40, .kernel_size = 1, .use_bias = false});
+  y = Relu(y + layers::Conv2D(x, {.filters = 40, .kernel_size = 1, .strides = 2}));
+  const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(layers::Flatten(y), {.units = kClasses}));
+  if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
+  return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.02}).Minimize(loss));
+}
+
 // What every replica has of the others: the means of their channels, and the first one's variances.
 EstimatorSpec GatheringModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor x = layers::Conv2D(features["image"], {.filters = 8, .kernel_size = 5, .strides = 3});
@@ -127,6 +141,7 @@ absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
   if (name == "gathering") return SampleModel{name, GatheringModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "normalised") return SampleModel{name, Normalised, /*one_hot_labels=*/true, "sgd"};
   if (name == "depthwise") return SampleModel{name, DepthwiseModel, /*one_hot_labels=*/true, "sgd"};
+  if (name == "bottleneck") return SampleModel{name, BottleneckModel, /*one_hot_labels=*/true, "sgd"};
   if (name == "dense") return SampleModel{name, DenseModel, /*one_hot_labels=*/true, "momentum"};
   return SampleModelByName(name);
 }

@@ -19,8 +19,8 @@ class ProcessGroup;  // runtime/collectives/process_group.h
 
 struct JobSpec {
   // A sample's name ("zalando" is S0's convnet), "normalised" (batch statistics, moving averages, dropout), "dense"
-  // (relu and GELU behind matrix products), "depthwise", "gathering" (replicas read each other's statistics),
-  // "attention", "causal attention" or "masked attention".
+  // (relu and GELU behind matrix products), "depthwise", "bottleneck", "gathering" (replicas read each other's
+  // statistics), "attention", "causal attention" or "masked attention".
   std::string model = "zalando";
   DistributionStrategy devices;
   int64_t batch = 8;  // per replica

@@ -1,0 +1,56 @@
+// A 1x1 convolution without strides, or one of its gradients, as a matrix product over all pixels, on GPUs. On CPUs a
+// library call does so by itself (library/pointwise_product.cc).
+//
+// cuDNN has no float32 convolution of NHWC images but those that round to TensorFloat-32 (RunConfig.tf32): its other
+// plans change the layout of both images around a convolution of NCHW, which writes and reads each of them once more. A
+// product takes pixels as rows where they lie, and more than half of ResNet-50's convolutions are of this kind. With
+// TensorFloat-32 or bfloat16 a convolution has no such detour, and which of the two is faster has not been measured.
+#include "absl/strings/str_cat.h"
+#include "graph/ir/build.h"
+#include "graph/ir/contract.h"
+#include "llvm/ADT/STLExtras.h"
+#include "passes/contraction/candidate.h"
+
+namespace tandem {
+namespace {
+
+std::optional<Weighing> Weigh(const Contraction& c) {
+  if (!mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp, td::Conv2DFilterGradOp>(c.op) || !c.target.has_tf32()) {
+    return std::nullopt;
+  }
+  const auto all = [](llvm::ArrayRef<int64_t> values, int64_t value) {
+    return llvm::all_of(values, [value](int64_t v) { return v == value; });
+  };
+  llvm::ArrayRef<int64_t> size = td::TypeOf(c.spec.kernel).getShape().take_front(2);
+  if (!all(size, 1)) return Unable(absl::StrCat("it has ", size[0] * size[1], " taps a channel"));
+  if (!all(c.spec.strides, 1)) return Unable("it leaves out pixels");
+  if (!all(c.spec.pad_low, 0) || !all(c.spec.pad_high, 0)) return Unable("it pads its images");
+  if (!IsFloat32(c.op) || c.config.getTf32()) return NotProfitable("the library convolves NHWC as it lies");
+  return Profitable();
+}
+
+void Lower(const Contraction& c, exec::ContractionAttr) {
+  mlir::OpBuilder b(c.op);
+  const mlir::Location loc = c.op->getLoc();
+  const mlir::RankedTensorType kernel = td::TypeOf(c.spec.kernel);
+  const mlir::RankedTensorType matrix = kernel.clone(kernel.getShape().drop_front(2));
+  const auto multiply = [&](mlir::Value x, mlir::Value y, bool transpose_x, bool transpose_y) -> mlir::Value {
+    return b.create<td::MatMulOp>(loc, x, y, transpose_x, transpose_y).getResult();
+  };
+  mlir::Value result;
+  if (mlir::isa<td::Conv2DFilterGradOp>(c.op)) {
+    result = td::BuildReshape(b, loc, multiply(c.spec.x, c.spec.y, true, false), kernel);
+  } else {
+    const bool backward = mlir::isa<td::Conv2DInputGradOp>(c.op);
+    mlir::Value weights = td::BuildReshape(b, loc, c.spec.kernel, matrix);
+    result = multiply(backward ? c.spec.y : c.spec.x, weights, false, backward);
+  }
+  c.op->getResult(0).replaceAllUsesWith(result);
+  c.op->erase();
+}
+
+}  // namespace
+
+extern const Candidate kPointwiseMatMul = {exec::Algorithm::kPointwiseProduct, Lowering::kBeforeMaps, Weigh, Lower};
+
+}  // namespace tandem
