@@ -186,7 +186,10 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   }
   mlir::Type operand_type = results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType();
   space.radices = Radices(operand_type);
-  // `points`: consecutive places of the reduced dimensions at one column.
+  int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
+  for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
+  // `points`: consecutive places of the reduced dimensions at one column. A sum that keeps more dimensions has a column
+  // of its own at each.
   auto body = [&](llvm::ArrayRef<Point> points) {
     for (const Point& point : points) {
       for (unsigned r : plain_results_) {
@@ -198,10 +201,12 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
       mlir::Operation* op = results_[r].getDefiningOp();
       Reduction reduction;
       GetReduction(op, reduction);
-      if (reduction.taps == 0) {
+      if (reduction.taps > 0) {
+        SumTaps(e, r, points);
+      } else if (Columns(op) == columns) {
         SumColumn(e, r, reduction, points);
       } else {
-        SumTaps(e, r, points);
+        for (const Point& point : points) SumColumn(e, r, reduction, point);
       }
     }
   };
@@ -209,8 +214,6 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   auto groups = PlanLoops(e, loc_, space, per_row ? llvm::ArrayRef<unsigned>{0u} : llvm::ArrayRef<unsigned>(),
                           [&](const Point& p) { body(p); });
 
-  int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
-  for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
   unsigned first_column = groups.size();
   for (int64_t size = 1; first_column > 1; --first_column) {
     size *= SizeOf(space, groups[first_column - 1]);

@@ -277,6 +277,19 @@ TEST(ColKernelTest, OtherAxes) {
       1e-5);
 }
 
+// What one sum adds up place by place, eight at a time, another keeps apart.
+TEST(ColKernelTest, SumsOfOtherColumns) {
+  ExpectMatches(
+      R"(func.func private @f(%x: tensor<?x7x6x16xf32>) -> (tensor<7x6x16xf32>, tensor<16xf32>, tensor<6x16xf32>)
+      attributes {exec.kernel = #exec.kernel_kind<col>} {
+    %0 = td.reduce sum, %x axes [0] : tensor<?x7x6x16xf32> -> tensor<7x6x16xf32>
+    %1 = td.reduce sum, %x axes [0, 1, 2] : tensor<?x7x6x16xf32> -> tensor<16xf32>
+    %2 = td.reduce max, %x axes [0, 1] : tensor<?x7x6x16xf32> -> tensor<6x16xf32>
+    return %0, %1, %2 : tensor<7x6x16xf32>, tensor<16xf32>, tensor<6x16xf32>
+  })",
+      1e-5);
+}
+
 // Softmax cross-entropy: loss, gradient, accuracy and their sums, all in one kernel.
 TEST(ColKernelTest, CrossEntropyWithGradientAndMetrics) {
   ExpectMatches(R"(
