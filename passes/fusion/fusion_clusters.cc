@@ -19,6 +19,8 @@ constexpr unsigned kMaxMembers = 64;
 constexpr unsigned kMaxBuffers = 30;
 // The largest row that a kernel with reductions keeps on its stack, in elements.
 constexpr int64_t kMaxRow = 1 << 16;
+// Sums for each column of a kernel with taps: on GPUs a thread has them in registers.
+constexpr int64_t kMaxTaps = 64;
 
 using td::TypeOf;
 
@@ -323,7 +325,8 @@ const char* FusionClusters::IncompatibleStatic(const std::vector<unsigned>& memb
 
 const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& members) {
   bool rows = false, windows = false, sums = false, plain_sums = true, same_size = true;
-  int64_t size = -1, largest = 1;
+  int64_t size = -1, largest = 1, taps = 0, columns = -1;
+  bool same_columns = true;
   auto agree = [&](int64_t n) {
     same_size &= size < 0 || size == n;
     size = n;
@@ -340,7 +343,11 @@ const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& mem
       Reduction reduction;
       bool is_reduce = GetReduction(node.op, reduction);
       plain_sums &= is_reduce && reduction.axes.size() == 1;
-      same_size &= is_reduce && ColumnsOf(node.op, reduction) > 1;
+      const int64_t kept = is_reduce ? ColumnsOf(node.op, reduction) : 1;
+      same_size &= kept > 1;
+      same_columns &= columns < 0 || columns == kept;
+      columns = kept;
+      taps += reduction.taps;
       agree(SizeOf(node.op->getOperand(0)));
       largest = std::max(largest, SizeOf(node.op->getOperand(0)));
     } else if (LeavesCluster(node, members)) {
@@ -364,6 +371,8 @@ const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& mem
   }
   if (rows && windows) return "reductions of rows and windows do not share a kernel";
   if (!sums) return nullptr;
+  if (taps > 0 && !same_columns) return "sums of taps share a kernel with sums for the same columns only";
+  if (taps > kMaxTaps && members.size() > 1) return "together they would sum up too many taps for one kernel";
   if (!rows && same_size) return nullptr;
   if (!plain_sums) return "sums over the batch and pixels share a kernel with results of the same size only";
   return largest <= kMaxRow ? nullptr : "a row that is summed over the batch is too large to be kept between stages";

@@ -33,8 +33,8 @@ class Fused {
     return ok_ ? n : -1;
   }
 
-  // The largest relative error over all results.
-  absl::StatusOr<double> Error(int64_t batch, unsigned seed) {
+  // The largest relative error over all results, with kernels for `target`.
+  absl::StatusOr<double> Error(int64_t batch, unsigned seed, const char* target) {
     mlir::func::FuncOp plain = Main(*plain_), fused = Main(*fused_);
     std::mt19937 random(seed);
     std::vector<td::RefTensor> operands = RandomTensors(plain.getArgumentTypes(), batch, random);
@@ -47,10 +47,11 @@ class Fused {
       for (mlir::Value v : op.getOperands()) inputs.push_back(values[v]);
       if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
         auto kernel = fused_->lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
-        TD_ASSIGN_OR_RETURN(auto compiled, TestKernel::Create(kernel, "native"));
+        TD_ASSIGN_OR_RETURN(auto compiled, TestKernel::Create(kernel, target));
         std::vector<Shape> shapes;
         for (mlir::Type t : op.getResultTypes()) shapes.push_back(RunShape(t, batch));
         results = compiled->RunOnce(inputs, shapes, batch);
+        TD_RETURN_IF_ERROR(compiled->gpu_status());
       } else {
         std::vector<const td::RefTensor*> pointers;
         for (const auto& t : inputs) pointers.push_back(&t);
@@ -75,10 +76,12 @@ void ExpectFused(const std::string& text, int launches, double tolerance) {
   Fused fused(text);
   EXPECT_EQ(fused.Launches(), launches);
   ASSERT_GE(fused.Launches(), 0);
-  for (int64_t batch : {1, 7}) {
-    auto error = fused.Error(batch, 3);
-    ASSERT_TRUE(error.ok()) << error.status();
-    EXPECT_LE(*error, tolerance) << "batch " << batch;
+  for (const char* target : {"native", "gpu"}) {
+    for (int64_t batch : {1, 7}) {
+      auto error = fused.Error(batch, 3, target);
+      ASSERT_TRUE(error.ok()) << error.status();
+      EXPECT_LE(*error, tolerance) << target << ", batch " << batch;
+    }
   }
 }
 
@@ -198,6 +201,33 @@ func.func @main(%x: tensor<?x9x8x2xf32>, %k: tensor<2x3x2x24xf32>, %dy: tensor<?
   return %m, %dk : tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>
 })",
               1, 1e-4);
+}
+
+// A bias per place is summed in other columns than the taps are.
+TEST(FusionSemanticsTest, FilterGradientAndBiasOfPlaces) {
+  ExpectFused(R"(
+func.func @main(%x: tensor<?x9x8x1xf32>, %y: tensor<?x7x6x16xf32>, %z: tensor<?x7x6x16xf32>)
+    -> (tensor<3x3x1x16xf32>, tensor<7x6x16xf32>, tensor<16xf32>) {
+  %dy = td.mul %y, %z : tensor<?x7x6x16xf32>
+  %places = td.reduce sum, %dy axes [0] : tensor<?x7x6x16xf32> -> tensor<7x6x16xf32>
+  %channels = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x7x6x16xf32> -> tensor<16xf32>
+  %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x7x6x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
+  return %dk, %places, %channels : tensor<3x3x1x16xf32>, tensor<7x6x16xf32>, tensor<16xf32>
+})",
+              2, 1e-4);
+}
+
+// Three images under one gradient, of 27 taps each: two share a kernel.
+TEST(FusionSemanticsTest, MoreTapsThanAThreadSumsUp) {
+  ExpectFused(R"(
+func.func @main(%a: tensor<?x5x6x3xf32>, %b: tensor<?x5x6x3xf32>, %c: tensor<?x5x6x3xf32>, %dy: tensor<?x5x6x16xf32>)
+    -> (tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>) {
+  %da = exec.direct_conv2d_filter_grad %dy, %a size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
+  %db = exec.direct_conv2d_filter_grad %dy, %b size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
+  %dc = exec.direct_conv2d_filter_grad %dy, %c size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
+  return %da, %db, %dc : tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>
+})",
+              2, 1e-4);
 }
 
 }  // namespace

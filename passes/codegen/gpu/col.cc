@@ -1,5 +1,9 @@
 // Sums over the batch and further leading dimensions into columns: neighbouring threads have neighbouring columns, and
 // every thread adds up places a fixed distance apart; then the block adds its threads, and the last block the blocks.
+//
+// A sum with taps, the filter gradient of a convolution, has a sum per tap and column: a thread reads a number of dy
+// once, for all taps, and has their sums in registers. The image's numbers are the same for all columns of a place:
+// threads side by side read them together.
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,6 +18,7 @@ constexpr int64_t kMaxRange = 32;      // runs of columns that one block has
 constexpr int64_t kMinPlaces = 8;      // that a thread should add up
 constexpr int64_t kBlocks = 1024;      // enough for any GPU
 constexpr int64_t kMaxPartials = 512;  // per column
+constexpr int64_t kMaxSums = 64;       // that a thread has, in registers, unless one column has more
 constexpr int64_t kSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -21,7 +26,7 @@ int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 // Elements of one row that the reduction keeps apart when it keeps the trailing dimensions and nothing else, or 0.
 int64_t TrailingColumns(mlir::Operation* op) {
   Reduction reduction;
-  if (!GetReduction(op, reduction) || reduction.taps > 0) return 0;
+  if (!GetReduction(op, reduction)) return 0;
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
   int64_t columns = 1, d = shape.size();
   while (d-- > 0 && !llvm::is_contained(reduction.axes, d)) columns *= shape[d];
@@ -51,6 +56,26 @@ bool GpuKernelBuilder::FitsColumns() const {
   return fits;
 }
 
+void GpuKernelBuilder::PlanColumnSums(int64_t columns) {
+  for (unsigned p = 0; p < partials_.size(); ++p) {
+    for (int64_t tap = 0; tap < partials_[p].elements / columns; ++tap) column_sums_.push_back({p, tap});
+  }
+}
+
+mlir::Value GpuKernelBuilder::ColumnAddend(ElementEmitter& e, const ColumnSum& sum, const Point& point) {
+  mlir::Operation* op = results_[partials_[sum.partial].result].getDefiningOp();
+  llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, op->getOperand(0).getType());
+  if (!IsColumnSum(op)) return e.Element(op->getLoc(), op->getOperand(0), at);
+  const llvm::ArrayRef<int64_t> taps =
+      mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType()).getShape().drop_back();
+  llvm::SmallVector<mlir::Value> kept(taps.size());
+  int64_t rest = sum.tap;
+  for (size_t d = taps.size(); d-- > 0; rest /= taps[d]) kept[d] = Int(rest % taps[d]);
+  kept.push_back(at.back());
+  at.append(kept);
+  return e.Addend(op, at);
+}
+
 void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
                                   llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums) {
   std::vector<Point> points;
@@ -58,18 +83,15 @@ void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, m
     for (Point& point : space.At(place, column, width)) points.push_back(std::move(point));
   }
   unsigned next = 0;
-  for (const Partial& partial : partials_) {
-    mlir::Operation* op = results_[partial.result].getDefiningOp();
+  for (const ColumnSum& sum : column_sums_) {
+    const td::ReduceKind kind = partials_[sum.partial].kind;
     for (int i = 0; i < width; ++i) {
       std::vector<mlir::Value> v;
-      for (unsigned p = 0; p < places.size(); ++p) {
-        auto at = IndicesAt(e, op->getLoc(), points[p * width + i], op->getOperand(0).getType());
-        v.push_back(e.Element(op->getLoc(), op->getOperand(0), at));
-      }
+      for (unsigned p = 0; p < places.size(); ++p) v.push_back(ColumnAddend(e, sum, points[p * width + i]));
       for (size_t n = v.size(); n > 1; n /= 2) {
-        for (size_t k = 0; k < n / 2; ++k) v[k] = Combine(b_, loc_, partial.kind, v[2 * k], v[2 * k + 1], false);
+        for (size_t k = 0; k < n / 2; ++k) v[k] = Combine(b_, loc_, kind, v[2 * k], v[2 * k + 1], false);
       }
-      sums[next] = Combine(b_, loc_, partial.kind, sums[next], v[0], false);
+      sums[next] = Combine(b_, loc_, kind, sums[next], v[0], false);
       ++next;
     }
   }
@@ -80,7 +102,10 @@ void GpuKernelBuilder::EmitColumnKernel() {
   mlir::Operation* first_op = results_[batch_reduces_[0]].getDefiningOp();
   mlir::Type operand = first_op->getOperand(0).getType();
   const int64_t columns = TrailingColumns(first_op), places = InnerSize(operand) / columns;
-  const int width = columns % 4 == 0 ? 4 : 1;
+  int64_t sums_of_column = 0;
+  for (unsigned r : batch_reduces_) sums_of_column += InnerSize(results_[r].getType()) / columns;
+  int width = columns % 4 == 0 ? 4 : 1;
+  while (width > 1 && width * sums_of_column > kMaxSums) width /= 2;
   const int64_t runs = columns / width;
   // A block: `range` runs of columns by `lanes` threads for each.
   const int64_t range = std::min(runs, kMaxRange), lanes = kThreads / range, tiles = CeilOf(runs, range);
@@ -96,6 +121,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
   plan_.split = tiles * parts;
   plan_.blocks_per_processor = 1;
   PlanPartials(direct ? 0 : ranges * parts);
+  PlanColumnSums(columns);
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
   const int64_t unroll = weight <= 16 ? 4 : 1;
@@ -122,16 +148,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
     space.radices = KernelRadices(kernel_, operand);
     const unsigned border = 1 + DigitsBefore(space.radices, columns);  // behind the rows and what is no column
     std::vector<mlir::Value> sums;
-    for (const Partial& partial : partials_) {
-      for (int i = 0; i < width; ++i) {
-        sums.push_back(NeutralElement(b_, loc_, partial.kind, partial.type.getElementType()));
-      }
+    for (const ColumnSum& sum : column_sums_) {
+      const Partial& partial = partials_[sum.partial];
+      sums.insert(sums.end(), width, NeutralElement(b_, loc_, partial.kind, partial.type.getElementType()));
     }
     const LinearSpace linear(e, loc_, space, border, [&](const Point& point) {
-      for (const Partial& partial : partials_) {
-        mlir::Operation* op = results_[partial.result].getDefiningOp();
-        e.Element(loc_, op->getOperand(0), IndicesAt(e, loc_, point, op->getOperand(0).getType()));
-      }
+      for (const ColumnSum& sum : column_sums_) ColumnAddend(e, sum, point);
       StorePoints(e, plain_results_, {point});
     });
     sums = EmitUnrolled(e, loc_, Add(first, y), last, lanes, unroll, sums,
@@ -141,7 +163,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
                           return after;
                         });
     mlir::Value number = direct ? mlir::Value() : Add(Mul(Div(block_, plan_.split), parts), part);
-    StoreColumns(e, sums, {x, y, column, has_column}, width, range, lanes, number);
+    StoreColumns(e, sums, {x, y, column, has_column}, {columns, range, lanes, width}, number);
     if (direct) return;
     Arrival arrival;
     arrival.number = number;
@@ -149,73 +171,80 @@ void GpuKernelBuilder::EmitColumnKernel() {
     arrival.most = ranges * parts;
     arrival.tile = tile;
     arrival.tiles = tiles;
-    arrival.begin = Mul(tile, range * width);
-    arrival.end = Min(Add(arrival.begin, Int(range * width)), Int(columns));
+    if (tiles > 1) {
+      arrival.columns = columns;
+      arrival.columns_of_tile = range * width;
+    }
     AddUpPartials(e, arrival);
   });
 }
 
 void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread,
-                                    int width, int64_t range, int64_t lanes, mlir::Value number) {
-  // Results that fit together into shared memory, one after the other.
-  const int64_t slots = range * width;
-  auto table = [&](const Partial& p) { return mlir::RankedTensorType::get({lanes, slots}, p.type.getElementType()); };
-  auto bytes = [&](const Partial& p) {
-    return lanes * slots * std::max<int64_t>(4, p.type.getElementTypeBitWidth() / 8);
+                                    const ColumnTile& tile, mlir::Value number) {
+  // Sums that fit together into shared memory, some after the others.
+  const int64_t slots = tile.range * tile.width;
+  const auto count = static_cast<unsigned>(column_sums_.size());
+  auto partial = [&](unsigned s) -> const Partial& { return partials_[column_sums_[s].partial]; };
+  auto table = [&](unsigned s) {
+    return mlir::RankedTensorType::get({tile.lanes, slots}, partial(s).type.getElementType());
   };
-  for (unsigned first = 0, last = 0; first < partials_.size(); first = last) {
+  auto bytes = [&](unsigned s) {
+    return tile.lanes * slots * std::max<int64_t>(4, partial(s).type.getElementTypeBitWidth() / 8);
+  };
+  auto column = [&](int i) { return i == 0 ? thread.column : Add(thread.column, Int(i)); };
+  for (unsigned first = 0, last = 0; first < count; first = last) {
     std::vector<ElementEmitter::Buffer> buffers;
     int64_t used = 0;
-    for (last = first; last < partials_.size() && (last == first || used + bytes(partials_[last]) <= kSharedBytes);
-         ++last) {
+    for (last = first; last < count && (last == first || used + bytes(last) <= kSharedBytes); ++last) {
       buffers.push_back({Offset(shared_, Int(used))});
-      used += bytes(partials_[last]);
+      used += bytes(last);
     }
     plan_.shared_bytes = std::max(plan_.shared_bytes, used);
-    auto slot = [&](int i) { return Add(Mul(thread.x, width), Int(i)); };
-    mlir::Value has_lane = Less(thread.y, Int(lanes));
+    auto slot = [&](int i) { return Add(Mul(thread.x, tile.width), Int(i)); };
+    mlir::Value has_lane = Less(thread.y, Int(tile.lanes));
     if (first > 0) device_.SyncBlock(loc_);
     EmitIf(e, loc_, has_lane, [&] {
-      for (unsigned p = first; p < last; ++p) {
-        for (int i = 0; i < width; ++i) {
-          e.Store(loc_, table(partials_[p]), buffers[p - first], {thread.y, slot(i)}, sums[p * width + i]);
+      for (unsigned s = first; s < last; ++s) {
+        for (int i = 0; i < tile.width; ++i) {
+          e.Store(loc_, table(s), buffers[s - first], {thread.y, slot(i)}, sums[s * tile.width + i]);
         }
       }
     });
     device_.SyncBlock(loc_);
-    for (int64_t half = llvm::PowerOf2Ceil(lanes) / 2; half > 0; half /= 2) {
-      EmitIf(e, loc_, And(Less(thread.y, Int(half)), Less(Add(thread.y, Int(half)), Int(lanes))), [&] {
-        for (unsigned p = first; p < last; ++p) {
-          for (int i = 0; i < width; ++i) {
-            mlir::Type type = table(partials_[p]);
-            ElementEmitter::Buffer buffer = buffers[p - first];
+    for (int64_t half = llvm::PowerOf2Ceil(tile.lanes) / 2; half > 0; half /= 2) {
+      EmitIf(e, loc_, And(Less(thread.y, Int(half)), Less(Add(thread.y, Int(half)), Int(tile.lanes))), [&] {
+        for (unsigned s = first; s < last; ++s) {
+          for (int i = 0; i < tile.width; ++i) {
+            mlir::Type type = table(s);
+            ElementEmitter::Buffer buffer = buffers[s - first];
             mlir::Value a = e.Load(loc_, type, buffer, {thread.y, slot(i)});
             mlir::Value b = e.Load(loc_, type, buffer, {Add(thread.y, Int(half)), slot(i)});
-            e.Store(loc_, type, buffer, {thread.y, slot(i)}, Combine(b_, loc_, partials_[p].kind, a, b, false));
+            e.Store(loc_, type, buffer, {thread.y, slot(i)}, Combine(b_, loc_, partial(s).kind, a, b, false));
           }
         }
       });
       device_.SyncBlock(loc_);
     }
     EmitIf(e, loc_, And(thread.has_column, Less(thread.y, Int(1))), [&] {
-      for (unsigned p = first; p < last; ++p) {
-        const Partial& partial = partials_[p];
-        for (int i = 0; i < width; ++i) {
-          mlir::Value sum = e.Load(loc_, table(partial), buffers[p - first], {Int(0), slot(i)});
+      for (unsigned s = first; s < last; ++s) {
+        const Partial& of = partial(s);
+        for (int i = 0; i < tile.width; ++i) {
+          mlir::Value sum = e.Load(loc_, table(s), buffers[s - first], {Int(0), slot(i)});
+          const int64_t tap = column_sums_[s].tap;
           Point point;
-          point.digits.push_back({i == 0 ? thread.column : Add(thread.column, Int(i)), partial.elements});
-          mlir::Type type = number ? mlir::Type(partial.type) : results_[partial.result].getType();
+          point.digits.push_back({tap == 0 ? column(i) : Add(column(i), Int(tap * tile.columns)), of.elements});
+          mlir::Type type = number ? mlir::Type(of.type) : results_[of.result].getType();
           auto at = IndicesAt(e, loc_, point, type);
-          e.Store(loc_, type, number ? PartialBuffer(partial, number) : ResultBuffer(partial.result), at, sum);
+          e.Store(loc_, type, number ? PartialBuffer(of, number) : ResultBuffer(of.result), at, sum);
         }
       }
     });
   }
   if (number || epilogue_results_.empty()) return;
   EmitIf(e, loc_, And(thread.has_column, Less(thread.y, Int(1))), [&] {
-    for (int i = 0; i < width; ++i) {
+    for (int i = 0; i < tile.width; ++i) {
       Point point;
-      point.digits.push_back({i == 0 ? thread.column : Add(thread.column, Int(i)), partials_[0].elements});
+      point.digits.push_back({column(i), tile.columns});
       StoreEpilogue(e, epilogue_results_, {point});
     }
   });

@@ -142,12 +142,27 @@ class GpuKernelBuilder {
     mlir::Value column;      // its first
     mlir::Value has_column;  // false: one thread too many
   };
-  // Adds the elements of `width` columns at some places of the reduced dimensions to `sums`, result by result.
+  // What a block has: `range` runs of `width` columns by `lanes` threads for each.
+  struct ColumnTile {
+    int64_t columns;  // of all blocks
+    int64_t range, lanes;
+    int width;
+  };
+  // What a thread adds up in each of its columns: a sum, or what a sum with taps has for one tap.
+  struct ColumnSum {
+    unsigned partial;
+    int64_t tap;
+  };
+  void PlanColumnSums(int64_t columns);
+  // What the element of the operand at `point` adds to it.
+  mlir::Value ColumnAddend(ElementEmitter& e, const ColumnSum& sum, const Point& point);
+  // Adds the elements of `width` columns at some places of the reduced dimensions to `sums`, one of column_sums_ after
+  // the other.
   void SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
                   llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums);
   // Adds up the sums of a block's lanes, for partial sum `number` or (null) for the results.
-  void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread, int width,
-                    int64_t range, int64_t lanes, mlir::Value number);
+  void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread,
+                    const ColumnTile& tile, mlir::Value number);
 
   // partial_sums.cc: what blocks leave of sums over the batch, and how it is added up.
   struct Partial {
@@ -169,7 +184,7 @@ class GpuKernelBuilder {
     int64_t partials_per_block = 1;  // of each sum
     mlir::Value tile;
     int64_t tiles = 1;
-    mlir::Value begin, end;  // the tile's elements; null: all
+    int64_t columns = 0, columns_of_tile = 0;  // with several tiles, which are of columns
   };
   // `most`: how many there may be of each.
   void PlanPartials(int64_t most);
@@ -204,6 +219,7 @@ class GpuKernelBuilder {
   llvm::DenseSet<mlir::Value> epilogue_;    // what is computed from sums over the batch
   std::vector<Stage> stages_;
   std::vector<Partial> partials_;
+  std::vector<ColumnSum> column_sums_;
   bool warp_teams_ = false;
   bool cuts_rows_, parts_depend_ = false;
   int64_t parts_ = 1;                      // of a row

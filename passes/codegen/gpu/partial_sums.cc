@@ -77,13 +77,20 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
 }
 
 void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
-  // Of a result with so many, those of the tile; a thread has the same ones of all results.
+  // Of a result with so many, those of the tile; a thread has the same ones of all results with as many.
   const auto for_elements = [&](int64_t elements, const std::function<void(mlir::Value, const Point&)>& body) {
-    mlir::Value begin = arrival.begin ? arrival.begin : Int(0), end = arrival.end ? arrival.end : Int(elements);
-    EmitStrided(e, loc_, Add(begin, thread_), end, plan_.block, [&](mlir::Value k) {
+    const auto at = [&](mlir::Value k) {
       Point point;
       if (elements > 1) point.digits.push_back({k, elements});
       body(k, point);
+    };
+    if (arrival.tiles == 1) return EmitStrided(e, loc_, thread_, Int(elements), plan_.block, at);
+    const int64_t columns = arrival.columns, of_tile = arrival.columns_of_tile, taps = elements / columns;
+    mlir::Value begin = Mul(arrival.tile, of_tile);
+    EmitStrided(e, loc_, thread_, Int(taps * of_tile), plan_.block, [&](mlir::Value k) {
+      mlir::Value column = Add(begin, Rem(k, of_tile)), element = Add(Mul(Div(k, of_tile), columns), column);
+      if (columns % of_tile == 0) return at(element);
+      EmitIf(e, loc_, Less(column, Int(columns)), [&] { at(element); });
     });
   };
   for (const Partial& partial : partials_) {
