@@ -9,7 +9,7 @@ std::optional<Weighing> Weigh(const Contraction& c) {
   auto elemental = mlir::dyn_cast<td::ElementalOp>(c.op);
   if (!elemental || elemental.getFusionKind() == td::FusionKind::kNone) return std::nullopt;
   if (c.spec.reduces_batch && !c.target.sums_with_taps()) {
-    return Unable("kernels for this target have no sums of columns with taps");
+    return Unable("on this target only few_taps sums up taps");
   }
   return Profitable();
 }

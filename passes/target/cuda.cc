@@ -21,6 +21,7 @@ class Cuda final : public Target {
   bool has_float32_biases() const override { return false; }
   bool has_gradient_epilogues() const override { return true; }
 
+  // But for those that few_taps.cc takes, whose sums fit registers.
   bool sums_with_taps() const override { return false; }
 
   // Three operations for each element, and its conversion.

@@ -41,6 +41,9 @@ TEST_F(FakeGpuTest, AConvnetTrainsAsOnTheCpu) {
 
 TEST_F(FakeGpuTest, TwoGpusTrainAsTwoCpuDevices) { ExpectSameJob({.batch = 4}, 2); }
 
+// A batch of 7 leaves a short one of 3: what the first layer's gradient sums up ends with its rows.
+TEST_F(FakeGpuTest, ShortBatchesOfAConvnet) { ExpectSameJob({.batch = 7, .steps = 12}, 1); }
+
 // The epilogues of matrix products: masks of relu, what GELU is applied to, and sums that are gradients of biases.
 TEST_F(FakeGpuTest, ReluAndGeluOfDenseLayers) {
   Job gpu;
