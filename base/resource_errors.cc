@@ -1,6 +1,7 @@
 #include "base/resource_errors.h"
 
 #include <cxxabi.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "base/out_of_memory.h"
 
 namespace tandem {
 namespace {
@@ -76,8 +78,22 @@ void Terminate() {
   char text[256];
   if (std::current_exception() != nullptr && Describe(text, sizeof(text))) ExitOutOfMemory(nullptr, text);
   if (std::uncaught_exceptions() > 0 && errno == ENOMEM) ExitOutOfMemory(nullptr);
+  errno = 0;  // not for want of memory
   if (terminate_before != nullptr) terminate_before();
   std::abort();
+}
+
+// Libraries that get no memory abort, or use address 0, at once: it is what failed last in this thread.
+struct sigaction abort_before = {}, segv_before = {};
+void OnSignal(int signal, siginfo_t* info, void* context) {
+  constexpr uintptr_t kNearZero = 1 << 16;
+  if (errno == ENOMEM && (signal == SIGABRT || reinterpret_cast<uintptr_t>(info->si_addr) < kNearZero)) {
+    ExitOutOfMemory(exits_when_out_of_memory);
+  }
+  const struct sigaction& before = signal == SIGABRT ? abort_before : segv_before;
+  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  sigaction(signal, &before, nullptr);  // the access or the abort is repeated, and ends the process as it should
 }
 
 }  // namespace
@@ -91,13 +107,16 @@ absl::Status StatusOfException(absl::string_view doing) {
   char text[256];
   const bool resources = Describe(text, sizeof(text));
   const std::string message = absl::StrCat(doing, doing.empty() ? "" : ": ", text);
-  return resources ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
+  return resources ? OutOfMemoryError(message) : absl::InternalError(message);
 }
 
 void ExitOnUncaughtResourceErrors() {
   [[maybe_unused]] static const bool installed = [] {
     terminate_before = std::set_terminate(Terminate);
-    return true;
+    struct sigaction action = {};
+    action.sa_sigaction = OnSignal;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    return sigaction(SIGABRT, &action, &abort_before) == 0 && sigaction(SIGSEGV, &action, &segv_before) == 0;
   }();
 }
 

@@ -40,7 +40,8 @@ std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
 }
 
 // From now on an exception of memory or threads that nothing catches, or that leaves a function that must not throw,
-// ends the process as ExitOutOfMemory does. Other calls of std::terminate do what they did before.
+// ends the process as ExitOutOfMemory does. So does an abort() of a library that got no memory (Abseil's, gRPC's), or
+// its access to address 0. Other calls of std::terminate and abort, and other accesses, do what they did before.
 void ExitOnUncaughtResourceErrors();
 
 // The body of a main function, with ExitOnUncaughtResourceErrors: what it throws is printed behind the program's name

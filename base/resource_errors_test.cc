@@ -5,6 +5,9 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <memory>
@@ -14,9 +17,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/library_exit.h"
 #include "base/logging.h"
+#include "base/out_of_memory.h"
 #include "base/sanitizers.h"
 #include "base/threads.h"
 
@@ -28,6 +33,7 @@ using ::testing::ExitedWithCode;
 using ::testing::HasSubstr;
 
 void Throw() { throw std::bad_alloc(); }
+void ThrowOdd() { throw std::runtime_error("odd"); }
 
 TEST(ResourceErrors, ExceptionsBecomeStatuses) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer ends a process that asks for too much";
@@ -38,7 +44,10 @@ TEST(ResourceErrors, ExceptionsBecomeStatuses) {
     });
   };
   absl::Status status = caught([] { throw AllocationError(123456, "the arena"); });
-  EXPECT_EQ(status, absl::ResourceExhaustedError("training: cannot allocate 123456 bytes for the arena"));
+  EXPECT_EQ(status, OutOfMemoryError("training: cannot allocate 123456 bytes for the arena"));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_TRUE(IsOutOfMemory(Annotate(status, "more: ")));
+  EXPECT_FALSE(IsOutOfMemory(absl::ResourceExhaustedError("a limit that was set")));
   EXPECT_EQ(ExitCodeFor(status), 74);
   EXPECT_TRUE(absl::IsResourceExhausted(caught([] { throw std::bad_alloc(); })));
   EXPECT_TRUE(
@@ -73,6 +82,29 @@ TEST(ResourceErrorsDeathTest, MainEndsWithACode) {
   EXPECT_EXIT(main([] { std::thread([] { throw std::bad_alloc(); }).join(); }), ExitedWithCode(74),
               "a_tool: out of memory");
   EXPECT_EXIT(main([] { []() noexcept { Throw(); }(); }), ExitedWithCode(74), "a_tool: out of memory");
+  // A library that looks at what malloc gives and aborts; others abort as they did.
+  EXPECT_EXIT(main([] {
+                errno = ENOMEM;
+                abort();
+              }),
+              ExitedWithCode(74), "a_tool: out of memory");
+  EXPECT_EXIT(main([] {
+                errno = ENOENT;
+                abort();
+              }),
+              ::testing::KilledBySignal(SIGABRT), "");
+  // Or that does not look, and uses it.
+  EXPECT_EXIT(main([] {
+                errno = ENOMEM;
+                volatile uintptr_t near_zero = 8;
+                *reinterpret_cast<volatile int*>(near_zero) = 1;
+              }),
+              ExitedWithCode(74), "a_tool: out of memory");
+  EXPECT_EXIT(main([] {
+                errno = ENOMEM;
+                []() noexcept { ThrowOdd(); }();
+              }),
+              ::testing::KilledBySignal(SIGABRT), "odd");
 }
 
 TEST(ResourceErrorsDeathTest, AFailedAllocationInAScopeEndsTheProcess) {

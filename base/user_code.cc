@@ -10,6 +10,7 @@
 #include <typeinfo>
 
 #include "absl/strings/str_cat.h"
+#include "base/out_of_memory.h"
 
 namespace tandem {
 namespace {
@@ -32,7 +33,7 @@ absl::Status CaughtException() {
   } catch (const abi::__forced_unwind&) {
     throw;  // a thread that is cancelled has to go on unwinding
   } catch (const std::bad_alloc& e) {
-    return absl::ResourceExhaustedError(absl::StrCat("ran out of memory (", e.what(), ")"));
+    return OutOfMemoryError(absl::StrCat("ran out of memory (", e.what(), ")"));
   } catch (const std::exception& e) {
     return absl::InvalidArgumentError(absl::StrCat("threw ", TypeName(), ": \"", e.what(), "\""));
   } catch (...) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/exit_code.h"
+#include "base/out_of_memory.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -39,7 +40,7 @@ TEST(UserCodeTest, AnExceptionBecomesAStatusWithItsTypeAndText) {
 
 TEST(UserCodeTest, OutOfMemoryIsAnExhaustedResource) {
   absl::Status status = CallUserCode([]() -> absl::Status { throw std::bad_alloc(); });
-  EXPECT_EQ(status, absl::ResourceExhaustedError("ran out of memory (std::bad_alloc)"));
+  EXPECT_EQ(status, OutOfMemoryError("ran out of memory (std::bad_alloc)"));
   EXPECT_EQ(ExitCodeFor(status), kExitIo);
 }
 
