@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "base/env.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/posix_error.h"
@@ -29,12 +28,16 @@ bool NobodyReadsOutput() {
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-std::string NameOf(int argc, char** argv) { return BaseName(argc > 0 ? argv[0] : "program"); }
+// Takes no memory: nothing stands ready yet for where there is none.
+absl::string_view NameOf(int argc, char** argv) {
+  const absl::string_view path = argc > 0 ? argv[0] : "program";
+  return path.substr(path.rfind('/') + 1);
+}
 
 int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional,
         absl::FunctionRef<absl::Status()> body) {
   PrepareStandardStreams();
-  const std::string name = NameOf(argc, argv);
+  const absl::string_view name = NameOf(argc, argv);
   return RunMain(name, [&] {
     const std::optional<int> code = ParseFlags(argc, argv, about, positional);
     if (!code.has_value()) return FinishProgram(name, body());
