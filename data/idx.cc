@@ -121,7 +121,7 @@ absl::Status IdxReader::ReadMore() {
 
 absl::Status IdxReader::WaitForRows(int64_t rows) {
   if (ready_ >= rows) return absl::OkStatus();
-  absl::MutexLock lock(&mutex_);
+  std::lock_guard<std::mutex> lock(mutex_);
   while (status_.ok() && ready_ < rows) status_ = ReadMore();
   return status_;
 }
@@ -132,7 +132,7 @@ void IdxReader::FinishInBackground() {
     // On Linux this is the thread's own priority: whoever has a step to compile or to run comes first.
     setpriority(PRIO_PROCESS, 0, 19);
     while (!stop_ && ready_ != kAll) {
-      absl::MutexLock lock(&mutex_);
+      std::lock_guard<std::mutex> lock(mutex_);
       if (!status_.ok()) return;
       if (ready_ != kAll) status_ = ReadMore();
     }

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "base/host_tensor.h"
 
 namespace tandem {
@@ -48,15 +48,15 @@ class IdxReader {
   static constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFailed = -1;
 
   explicit IdxReader(const std::string& path);
-  absl::Status ReadMore() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status ReadMore();  // with mutex_
 
   HostTensor tensor_;
   int64_t rows_ = 0, row_elements_ = 0;
   std::atomic<int64_t> ready_{kFailed};  // rows
   std::atomic<bool> stop_{false};
-  absl::Mutex mutex_;
-  std::unique_ptr<State> state_ ABSL_GUARDED_BY(mutex_);
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::mutex mutex_;  // of the next two; absl's ends the process where there is no memory
+  std::unique_ptr<State> state_;
+  absl::Status status_;
   std::thread thread_;
 };
 

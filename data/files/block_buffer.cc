@@ -23,10 +23,11 @@ absl::StatusOr<int64_t> BlockBuffer::Need(int64_t bytes) {
     const int64_t wanted = std::min(bytes, std::max(block_bytes_, 2 * have));
     if (capacity_ - begin_ < wanted) {
       if (!OwnsBlock() || capacity_ < wanted) {
-        capacity_ = std::max(block_bytes_, wanted);
-        std::shared_ptr<uint8_t[]> next = std::make_shared_for_overwrite<uint8_t[]>(capacity_);
+        const int64_t capacity = std::max(block_bytes_, wanted);
+        std::shared_ptr<uint8_t[]> next = std::make_shared_for_overwrite<uint8_t[]>(capacity);
         if (have > 0) std::memcpy(next.get(), data(), have);
         block_ = std::move(next);
+        capacity_ = capacity;
       } else if (have > 0) {
         std::memmove(const_cast<uint8_t*>(block_.get()), data(), have);
       }

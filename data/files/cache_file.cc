@@ -179,8 +179,10 @@ absl::Status CacheFileWriter::Flush() {
 absl::Status CacheFileWriter::Write(int64_t i, absl::string_view bytes) {
   TD_RETURN_IF_ERROR(status_);
   if (i >= static_cast<int64_t>(index_.size())) index_.resize(i + 1);
-  index_[i] = {flushed_ + static_cast<int64_t>(buffer_.size()), static_cast<int64_t>(bytes.size())};
-  return Fail(Append(absl::StrCat(bytes, Crc(bytes))));
+  const int64_t offset = flushed_ + static_cast<int64_t>(buffer_.size());
+  TD_RETURN_IF_ERROR(Fail(Append(absl::StrCat(bytes, Crc(bytes)))));
+  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // now that it is there
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> CacheFileWriter::Read(int64_t i, std::string* bytes) {

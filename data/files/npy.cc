@@ -3,6 +3,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "data/files/input_file.h"
+#include "data/files/zip_error.h"
 
 namespace tandem {
 namespace {
@@ -237,13 +239,15 @@ absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const st
   TD_RETURN_IF_ERROR(CheckOptions(options));
   TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());  // its errors say more than libzip's
   int code = 0;
+  errno = 0;
   const std::unique_ptr<zip_t, CloseArchive> archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
   if (archive == nullptr) {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    const std::string text = zip_error_strerror(&error);
+    const absl::Status status =
+        ZipError(absl::StrCat(path, ": it is no .npz file or damaged"), absl::StatusCode::kDataLoss, &error);
     zip_error_fini(&error);
-    return absl::DataLossError(absl::StrCat(path, ": it is no .npz file or damaged: ", text));
+    return status;
   }
   std::vector<std::pair<std::string, HostTensor>> arrays;
   const zip_uint64_t entries = zip_get_num_entries(archive.get(), 0);
@@ -254,7 +258,7 @@ absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const st
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
     const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen_index(archive.get(), i, 0));
     if (entry == nullptr || zip_stat_index(archive.get(), i, 0, &info) != 0 || (info.valid & needed) != needed) {
-      return absl::DataLossError(absl::StrCat(path, ": entry ", i, ": ", zip_strerror(archive.get())));
+      return ZipError(absl::StrCat(path, ": entry ", i), absl::StatusCode::kDataLoss, zip_get_error(archive.get()));
     }
     const std::string entry_name = absl::StrCat(path, ", ", PrintableLine(info.name));
     absl::string_view name = info.name;
@@ -266,8 +270,8 @@ absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const st
       while (done < bytes) {
         const zip_int64_t n = zip_fread(entry.get(), static_cast<char*>(to) + done, bytes - done);
         if (n < 0) {
-          return absl::DataLossError(
-              absl::StrCat(entry_name, ": at its byte ", done, ": ", zip_file_strerror(entry.get())));
+          return ZipError(absl::StrCat(entry_name, ": at its byte ", done), absl::StatusCode::kDataLoss,
+                          zip_file_get_error(entry.get()));
         }
         if (n == 0) break;
         done += n;

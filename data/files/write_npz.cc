@@ -2,6 +2,7 @@
 
 #include <zip.h>
 
+#include <cerrno>
 #include <deque>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
+#include "data/files/zip_error.h"
 
 namespace tandem {
 namespace {
@@ -67,7 +69,7 @@ absl::Status BadName(const std::string& name) {
 }
 
 absl::Status Failed(zip_error_t* error) {
-  return absl::InternalError(absl::StrCat("an .npz archive cannot be made: ", zip_error_strerror(error)));
+  return ZipError("an .npz archive cannot be made", absl::StatusCode::kInternal, error);
 }
 
 }  // namespace
@@ -82,6 +84,7 @@ absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>
   }
   zip_error_t error;
   zip_error_init(&error);
+  errno = 0;
   const std::unique_ptr<zip_source_t, Free> bytes(zip_source_buffer_create(nullptr, 0, 0, &error));
   if (bytes == nullptr) return Failed(&error);
   std::unique_ptr<zip_t, Discard> archive(zip_open_from_source(bytes.get(), ZIP_TRUNCATE, &error));

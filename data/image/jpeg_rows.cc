@@ -3,6 +3,7 @@
 #include <jerror.h>
 
 #include "absl/strings/str_cat.h"
+#include "base/out_of_memory.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "data/image/image_errors.h"
@@ -15,8 +16,7 @@ JpegRows::JpegRows(absl::string_view bytes, const DecodeImageOptions& options)
 absl::Status JpegRows::Error() const {
   switch (decoder_.error_code()) {
     case JERR_OUT_OF_MEMORY:
-      return absl::ResourceExhaustedError(
-          absl::StrCat(PrintableLine(options_.name), ": no memory to decode the JPEG picture"));
+      return OutOfMemoryError(absl::StrCat(PrintableLine(options_.name), ": no memory to decode the JPEG picture"));
     case JERR_SOF_UNSUPPORTED:
     case JERR_BAD_PRECISION:
     case JERR_CONVERSION_NOTIMPL:

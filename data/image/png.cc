@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/out_of_memory.h"
 #include "base/printable.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
@@ -22,8 +23,7 @@ constexpr double kMaxDeflateRatio = 1032;
 
 absl::Status ErrorOf(const PngDecoder& decoder, const DecodeImageOptions& options, size_t size) {
   if (decoder.out_of_memory()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(PrintableLine(options.name), ": no memory to decode the PNG picture"));
+    return OutOfMemoryError(absl::StrCat(PrintableLine(options.name), ": no memory to decode the PNG picture"));
   }
   return image_internal::Broken(options, "PNG", decoder.offset(), size, decoder.error_text());
 }

@@ -1,5 +1,6 @@
 #include "data/image/png_decoder.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -17,7 +18,9 @@ double PngDecoder::file_bytes() const {
 void PngDecoder::Fail(png_structp png, png_const_charp message) {
   PngDecoder* const decoder = static_cast<PngDecoder*>(png_get_error_ptr(png));
   snprintf(decoder->text_, sizeof(decoder->text_), "%s", message);
-  decoder->out_of_memory_ = strstr(message, "ut of memory") != nullptr || strstr(message, "ut of Memory") != nullptr;
+  // libpng's texts for it are many, and zlib has its own.
+  decoder->out_of_memory_ =
+      errno == ENOMEM || strstr(message, "ut of memory") != nullptr || strstr(message, "ut of Memory") != nullptr;
   longjmp(decoder->landing_, 1);
 }
 
@@ -32,6 +35,7 @@ void PngDecoder::Read(png_structp png, png_bytep to, png_size_t bytes) {
 }
 
 bool PngDecoder::ReadHeader() {
+  errno = 0;
   if (setjmp(landing_) != 0) return false;
   png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, Fail, [](png_structp, png_const_charp) {});
   if (png_ != nullptr) info_ = png_create_info_struct(png_);
@@ -48,6 +52,7 @@ bool PngDecoder::ReadHeader() {
 }
 
 bool PngDecoder::Transform(int channels, int bits) {
+  errno = 0;
   if (setjmp(landing_) != 0) return false;
   const int type = png_get_color_type(png_, info_), depth = png_get_bit_depth(png_, info_);
   const bool palette = type == PNG_COLOR_TYPE_PALETTE, grey = (type & PNG_COLOR_MASK_COLOR) == 0;
@@ -77,6 +82,7 @@ bool PngDecoder::Transform(int channels, int bits) {
 }
 
 bool PngDecoder::ReadRows(uint8_t* out, size_t stride) {
+  errno = 0;
   if (setjmp(landing_) != 0) return false;
   const int passes = png_get_interlace_type(png_, info_) == PNG_INTERLACE_ADAM7 ? PNG_INTERLACE_ADAM7_PASSES : 1;
   const size_t height = png_get_image_height(png_, info_);
