@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
+#include "base/out_of_memory.h"
 #include "base/status_macros.h"
 #include "data/element_store.h"
 #include "data/file_shard.h"
@@ -37,12 +38,14 @@ class FirstPass {
       // Only the element that is asked for is about to be made.
       const bool wanted = payload != nullptr && drawn_ == i && child_->info().has_payloads;
       lock.unlock();
-      if (order_ == nullptr) order_ = child_->MakeTokens();
-      const bool more = order_->Next(next.data(), wanted ? payload : nullptr);
+      // Without memory it may have taken a token that is not kept: then the order begins anew.
+      std::unique_ptr<TokenIterator> order = order_ != nullptr ? std::move(order_) : OrderBehind(drawn_);
+      const bool more = order->Next(next.data(), wanted ? payload : nullptr);
       lock.lock();
+      if (more) tokens_.insert(tokens_.end(), next.begin(), next.end());
+      order_ = std::move(order);
       ended_ = !more;
       if (!more) break;
-      tokens_.insert(tokens_.end(), next.begin(), next.end());
       ++drawn_;
     }
     if (i >= drawn_) return false;
@@ -73,10 +76,19 @@ class FirstPass {
   }
 
  private:
+  // The order of the pass without its first `count` tokens.
+  std::unique_ptr<TokenIterator> OrderBehind(int64_t count) const {
+    std::unique_ptr<TokenIterator> order = child_->MakeTokens();
+    std::vector<int64_t> token(width_);
+    for (int64_t i = 0; i < count && order->Next(token.data(), nullptr); ++i) {
+    }
+    return order;
+  }
+
   const NodePtr child_;
   const int64_t width_;
   std::mutex draw_mutex_;                 // of order_, whose calls may take long; taken before mutex_
-  std::unique_ptr<TokenIterator> order_;  // null before the first token
+  std::unique_ptr<TokenIterator> order_;  // null before the first token, and where drawing the last one failed
   std::mutex mutex_;
   std::deque<int64_t> tokens_;  // of the elements that were drawn, one after another
   int64_t drawn_ = 0;
@@ -115,7 +127,8 @@ class CacheNode : public Node {
     if (*found) return absl::OkStatus();
     const absl::Status status = child_->Materialize(token + 1, payload, out);
     if (!pass_.Has(i, token + 1)) return status;
-    // Errors are not kept.
+    // Errors are not kept; an element that only lacks memory now is still to be made.
+    if (IsOutOfMemory(status)) return status;
     if (status.ok()) TD_RETURN_IF_ERROR(Annotate(store_->Put(i, *out), "Cache", location_));
     pass_.SetMade(i);
     TD_RETURN_IF_ERROR(FinishStore());

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
+#include "base/out_of_memory.h"
 #include "data/dataset.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
@@ -176,9 +177,8 @@ TEST(DatasetErrorsTest, AnExceptionIsAnErrorOfItsElement) {
       EXPECT_EQ(
           status,
           i == 3 ? absl::InvalidArgumentError(absl::StrCat(at, "3 of the source: threw std::runtime_error: \"three\""))
-          : i == 5
-              ? absl::ResourceExhaustedError(absl::StrCat(at, "5 of the source: ran out of memory (std::bad_alloc)"))
-              : absl::OkStatus());
+          : i == 5 ? OutOfMemoryError(absl::StrCat(at, "5 of the source: ran out of memory (std::bad_alloc)"))
+                   : absl::OkStatus());
     }
     EXPECT_TRUE(Read(*it).empty());
   }

@@ -1,9 +1,10 @@
 // Dedupe: of the elements with one key, the first. The keys of a pass are part of the position, as their fingerprints.
 // A token is 1 for an element whose key was one too many, otherwise 0, and the child's token.
 #include <array>
+#include <unordered_set>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
@@ -79,8 +80,10 @@ class DedupeIterator : public TokenIterator {
       if (!child_->Next(token + 1, node_.child().info().has_payloads ? &read : nullptr)) return false;
       Element element;
       absl::Status status = node_.child().Materialize(token + 1, read.get(), &element);
+      ThrowIfOutOfMemory(status);
       if (status.ok()) {
         const absl::StatusOr<KeyPrint> key = node_.Key(token, element);
+        ThrowIfOutOfMemory(key.status());
         if (key.ok() && seen_.contains(*key)) continue;
         status = key.status();
         if (key.ok() && static_cast<int64_t>(order_.size()) >= node_.max_keys()) {
@@ -124,7 +127,8 @@ class DedupeIterator : public TokenIterator {
  private:
   const DedupeNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  absl::flat_hash_set<KeyPrint> seen_;
+  // Not Abseil's: where it gets no memory to grow, its destructor frees what it has not got.
+  std::unordered_set<KeyPrint, absl::Hash<KeyPrint>> seen_;
   std::vector<KeyPrint> order_;  // the same, as they came: a position has one state
 };
 

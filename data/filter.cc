@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
+#include "base/out_of_memory.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "data/made_element.h"
@@ -26,10 +27,13 @@ class DecidingNode : public OrderNode {
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // It was kept, or is an error that Decide finds again.
+    // It was kept, or is an error that Decide finds again, unless memory was short then.
     absl::Status status = child_->Materialize(token, nullptr, out);
-    Decide(token, *out, /*dropped=*/INT64_MAX, &status);
-    return status;
+    if (Decide(token, *out, /*dropped=*/INT64_MAX, &status) == Verdict::kKeep) return status;
+    return OutOfMemoryError(
+        absl::StrCat(Describe(token),
+                     ": memory was short when it was to be decided on, and it does not belong to the dataset; read "
+                     "the dataset from its beginning"));
   }
   absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                SourceLocation location, Element* out) const override {
@@ -124,7 +128,8 @@ class IgnoreErrorsNode : public DecidingNode {
       : DecidingNode(std::move(child), std::move(info)), max_(max), location_(location) {}
 
   Verdict Decide(const int64_t* token, const Element&, int64_t dropped, absl::Status* status) const override {
-    if (status->ok()) return Verdict::kKeep;
+    // An element that only lacks memory now is not broken.
+    if (status->ok() || IsOutOfMemory(*status)) return Verdict::kKeep;
     if (dropped >= max_) {
       *status = Annotate(
           absl::Status(status->code(),

@@ -196,9 +196,10 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
     return true;
   }
   absl::StatusOr<NodePtr> inner = node_.Inner(open->outer.data(), read.get());
+  ThrowIfOutOfMemory(inner.status());
   if (inner.ok()) {
+    open->tokens = (*inner)->MakeTokens();
     open->node = *std::move(inner);
-    open->tokens = open->node->MakeTokens();
     return true;
   }
   // Materialize finds the error again.

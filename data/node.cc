@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/out_of_memory.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
@@ -102,6 +104,10 @@ absl::Status CheckParallelCalls(int num_parallel_calls) {
 
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location) {
   return tandem::Annotate(status, absl::StrCat(location.file, ":", location.line, ": ", op, ": "));
+}
+
+void ThrowIfOutOfMemory(const absl::Status& status) {
+  if (IsOutOfMemory(status)) throw std::bad_alloc();
 }
 
 }  // namespace tandem::data_internal

@@ -154,6 +154,9 @@ class Node {
 // "file.cc:12: Batch: message", with the code and payloads of `status`.
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location);
 
+// Throws where memory has run out: of an element that decides on what comes behind it, so that nothing comes behind it.
+void ThrowIfOutOfMemory(const absl::Status& status);
+
 using NodePtr = std::shared_ptr<const Node>;
 
 // A stage that only reorders or selects: its tokens are its child's.

@@ -201,8 +201,11 @@ class PaddedBatchNode : public PaddedNode {
   size_t BucketOf(const int64_t* token, const Payload* payload) const {
     if (!length_) return 0;
     Element element;
-    if (!child_->Materialize(token, payload, &element).ok()) return 0;
+    const absl::Status made = child_->Materialize(token, payload, &element);
+    ThrowIfOutOfMemory(made);
+    if (!made.ok()) return 0;
     const absl::StatusOr<int64_t> length = CallUserCode([&] { return length_(element); });
+    ThrowIfOutOfMemory(length.status());
     if (!length.ok()) return 0;
     return std::upper_bound(boundaries_.begin(), boundaries_.end(), *length) - boundaries_.begin();
   }

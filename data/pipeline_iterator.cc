@@ -86,6 +86,14 @@ bool PipelineIterator::Draw(Slot* slot) {
   return true;
 }
 
+absl::StatusOr<bool> PipelineIterator::TryToDraw(absl::FunctionRef<bool()> draw) {
+  if (draw_failed_) return false;
+  absl::StatusOr<bool> drawn =
+      CatchResourceErrors("the input pipeline", [&]() -> absl::StatusOr<bool> { return draw(); });
+  draw_failed_ = !drawn.ok();
+  return drawn;
+}
+
 void PipelineIterator::Note() {
   StateWriter writer;
   tokens_->Save(&writer);
@@ -120,7 +128,10 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
   Slot slot;
   {
     std::lock_guard<std::mutex> draw(draw_mutex_);
-    if (!Draw(&slot)) {
+    TD_RETURN_IF_ERROR(broken_);
+    const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(&slot); });
+    if (!drawn.ok()) return broken_ = drawn.status();
+    if (!*drawn) {
       *end = true;
       return absl::OkStatus();
     }
@@ -206,7 +217,7 @@ void PipelineIterator::Work(int index) {
   try {
     MakeElements(index);
   } catch (...) {
-    // Between drawing a token and making its slot: what was drawn is lost, so nothing may follow it.
+    // Outside of any element.
     absl::Status status = StatusOfException("the input pipeline");
     std::lock_guard<std::mutex> lock(mutex_);
     broken_ = std::move(status);
@@ -244,15 +255,20 @@ void PipelineIterator::MakeElements(int index) {
       }
       weight = SampleWeight(drawn_);
       const ScopedSample sample(weight);
-      const bool drawn = Draw(slot.get());
-      lock.lock();
+      const absl::StatusOr<bool> drawn = TryToDraw([&] {
+        if (!Draw(slot.get())) return false;
+        lock.lock();
+        slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
+        return true;
+      });
+      if (!lock.owns_lock()) lock.lock();
       --drawing_;
-      if (!drawn) {
+      if (!drawn.ok()) broken_ = drawn.status();
+      if (!drawn.value_or(false)) {
         ended_ = true;
         first_ready_.notify_all();
         continue;
       }
-      slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
     }
     lock.unlock();
     {

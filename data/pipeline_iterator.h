@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
 #include "data/dataset.h"
 #include "data/node.h"
 
@@ -48,6 +50,8 @@ class PipelineIterator : public Iterator {
 
   // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
   bool Draw(Slot* slot);
+  // draw(); false once that has thrown: what it had drawn is lost, so nothing may follow it. Needs draw_mutex_.
+  absl::StatusOr<bool> TryToDraw(absl::FunctionRef<bool()> draw);
   // Notes the state of tokens_, if it is time. Needs draw_mutex_.
   void Note();
   // Worker number `index`: draws tokens while there is room in the window, and makes their elements.
@@ -97,6 +101,7 @@ class PipelineIterator : public Iterator {
   Token scratch_;                            // what followed_ passes
   const bool notes_order_;                   // with threads and a costly order
   std::deque<OrderNote> notes_;              // the first is not behind the consumer
+  bool draw_failed_ = false;                 // guarded by draw_mutex_
   Share share_;                              // set before the first draw
   int64_t in_round_ = 0;                     // of the next draw; guarded by draw_mutex_
   int64_t drawn_ = 0, next_note_ = 0;        // tokens, since the start or RestoreState; guarded by draw_mutex_
@@ -108,7 +113,7 @@ class PipelineIterator : public Iterator {
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
   bool ended_ = false;                       // tokens_ has no more
   bool stop_ = false;
-  absl::Status broken_;  // of a worker that failed outside of any element: the iterator gives no more
+  absl::Status broken_;  // of a draw, or of a worker outside of any element: the iterator gives no more
   bool was_full_ = false;
   int active_;  // workers that take part: the first so many
   int64_t window_;

@@ -111,6 +111,7 @@ class ScanIterator : public TokenIterator {
     Element element;
     absl::Status status = node_.child().Materialize(token, read.get(), &element);
     if (status.ok()) status = node_.Step(token, &state_, &element);
+    ThrowIfOutOfMemory(status);
     if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));
     return true;
   }
