@@ -8,6 +8,7 @@
 
 #include "base/env.h"
 #include "base/exit_code.h"
+#include "base/llvm_memory.h"
 #include "base/posix_error.h"
 #include "base/program.h"
 #include "base/resource_errors.h"
@@ -143,6 +144,7 @@ absl::Status RunPhases(const std::string& input, const std::string& output, cons
 int main(int argc, char** argv) {
   tandem::PrepareStandardStreams();
   return tandem::RunMain("tandem-opt", [&]() -> int {
+    const tandem::LlvmMemoryScope scope("the passes");
     llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitHandler=*/false);
     mlir::DialectRegistry registry;
     registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,

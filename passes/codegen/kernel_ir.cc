@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/llvm_memory.h"
 #include "base/status_macros.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"
@@ -22,6 +23,7 @@ void AppendKernelIr(absl::string_view name, absl::string_view bitcode, std::stri
 }
 
 absl::StatusOr<std::string> LlvmIrText(absl::string_view bitcode) {
+  const LlvmMemoryScope scope("reading the LLVM IR of kernels");
   llvm::LLVMContext context;
   // The reader wants memory that ends in a zero and is aligned.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bitcode.data(), bitcode.size()), "kernel");

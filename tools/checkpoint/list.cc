@@ -51,6 +51,7 @@ absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir) {
     return absl::NotFoundError(absl::StrCat(dir, ": there is no checkpoint (model.ckpt-N) in it; name a model_dir"));
   }
   const absl::StatusOr<std::string> pointed = PointedTo(env, dir);
+  if (absl::IsResourceExhausted(pointed.status())) return pointed.status();
   std::vector<std::string> damages;
   if (!pointed.ok()) damages.emplace_back(pointed.status().message());
   CheckpointList list;
@@ -63,6 +64,7 @@ absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir) {
     const std::string name = BaseName(path);
     absl::StrAppendFormat(&list.text, "%-*s  ", width, name);
     const auto reader = CheckpointReader::Open(env, path);
+    if (absl::IsResourceExhausted(reader.status())) return reader.status();  // says nothing of the checkpoint
     const bool renamed = reader.ok() && (*reader)->global_step() != CheckpointStep(name);
     if (!reader.ok() || renamed) {
       damages.push_back(renamed ? absl::StrCat(path, ": is of step ", (*reader)->global_step().value_or(0),

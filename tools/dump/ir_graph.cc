@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/llvm_memory.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/text_check.h"
 #include "llvm/ADT/DenseMap.h"
@@ -134,6 +135,7 @@ namespace {
 
 // Calls `read` with the module that `text` is, if it can be read.
 void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)> read) {
+  const LlvmMemoryScope scope("reading the IR");
   if (!td::CheckText(text, "the program").ok()) return;
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();

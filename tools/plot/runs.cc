@@ -29,15 +29,18 @@ bool IsFolder(Env* env, const std::string& path) {
   return info.ok() && info->is_directory;
 }
 
-// Sorted. What cannot be listed has none: CheckFolder has looked at what a user names.
-std::vector<std::string> NamesIn(Env* env, const std::string& folder) {
-  return env->ListDir(folder).value_or(std::vector<std::string>());
+// Sorted. What may not be listed has none: CheckFolder has looked at what a user names.
+absl::StatusOr<std::vector<std::string>> NamesIn(Env* env, const std::string& folder) {
+  absl::StatusOr<std::vector<std::string>> names = env->ListDir(folder);
+  if (names.ok() || absl::IsResourceExhausted(names.status())) return names;
+  return std::vector<std::string>();
 }
 
 // Sorted names of the folders in `folder`, hidden ones left out.
-std::vector<std::string> FoldersIn(Env* env, const std::string& folder) {
+absl::StatusOr<std::vector<std::string>> FoldersIn(Env* env, const std::string& folder) {
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesIn(env, folder));
   std::vector<std::string> folders;
-  for (std::string& name : NamesIn(env, folder)) {
+  for (std::string& name : names) {
     if (!absl::StartsWith(name, ".") && IsFolder(env, JoinPath(folder, name))) folders.push_back(std::move(name));
   }
   return folders;
@@ -45,30 +48,36 @@ std::vector<std::string> FoldersIn(Env* env, const std::string& folder) {
 
 constexpr char kResults[] = "metrics.jsonl";
 
-bool HasEventFile(Env* env, const std::string& folder) {
-  const std::vector<std::string> names = NamesIn(env, folder);
+absl::StatusOr<bool> HasEventFile(Env* env, const std::string& folder) {
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(env, folder));
   return std::any_of(names.begin(), names.end(), IsEventFile);
 }
 
-bool HasResults(Env* env, const std::string& folder) {
-  const std::vector<std::string> names = NamesIn(env, folder);
+absl::StatusOr<bool> HasResults(Env* env, const std::string& folder) {
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(env, folder));
   return std::find(names.begin(), names.end(), kResults) != names.end();
 }
 
 bool IsEvaluation(absl::string_view name) { return name == "eval" || absl::StartsWith(name, "eval_"); }
 
 // A folder with records of its own or of evaluations.
-bool IsRun(Env* env, const std::string& folder) {
-  if (HasEventFile(env, folder)) return true;
-  const std::vector<std::string> folders = FoldersIn(env, folder);
-  return std::any_of(folders.begin(), folders.end(), [&](const std::string& name) {
-    const std::string inner = JoinPath(folder, name);
-    return IsEvaluation(name) && (HasEventFile(env, inner) || HasResults(env, inner));
-  });
+absl::StatusOr<bool> IsRun(Env* env, const std::string& folder) {
+  TD_ASSIGN_OR_RETURN(bool found, HasEventFile(env, folder));
+  if (found) return true;
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> folders, FoldersIn(env, folder));
+  for (const std::string& name : folders) {
+    if (!IsEvaluation(name)) continue;
+    for (const auto& has : {HasEventFile, HasResults}) {
+      TD_ASSIGN_OR_RETURN(found, has(env, JoinPath(folder, name)));
+      if (found) return true;
+    }
+  }
+  return false;
 }
 
-void ReadEvents(Env* env, const std::string& folder, Points* points, std::vector<absl::Status>* damaged) {
-  for (const std::string& name : NamesIn(env, folder)) {
+absl::Status ReadEvents(Env* env, const std::string& folder, Points* points, std::vector<absl::Status>* damaged) {
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(env, folder));
+  for (const std::string& name : names) {
     if (!IsEventFile(name) || IsFolder(env, JoinPath(folder, name))) continue;
     const absl::Status status = ReadEventFile(env, JoinPath(folder, name), [points](const PlotEvent& event) {
       if (event.start) {
@@ -78,6 +87,7 @@ void ReadEvents(Env* env, const std::string& folder, Points* points, std::vector
     });
     if (!status.ok()) damaged->push_back(status);
   }
+  return absl::OkStatus();
 }
 
 // Results of estimator/eval_log.h. Those of another model's checkpoint, or of initial values, are no part of a curve.
@@ -117,16 +127,19 @@ Curves ToCurves(const Points& points) {
   return curves;
 }
 
-PlotRun ReadRun(Env* env, const std::string& folder, std::vector<absl::Status>* damaged) {
+absl::StatusOr<PlotRun> ReadRun(Env* env, const std::string& folder, std::vector<absl::Status>* damaged) {
   PlotRun run{.name = folder};
-  std::vector<std::string> parts = FoldersIn(env, folder);
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> parts, FoldersIn(env, folder));
   parts.insert(parts.begin(), "");
   for (const std::string& part : parts) {
     const std::string path = part.empty() ? folder : JoinPath(folder, part);
     Points points;
-    ReadEvents(env, path, &points, damaged);
+    TD_RETURN_IF_ERROR(ReadEvents(env, path, &points, damaged));
     // After the events, whose numbers have fewer digits.
-    if (IsEvaluation(part) && HasResults(env, path)) ReadResults(env, JoinPath(path, kResults), &points, damaged);
+    if (IsEvaluation(part)) {
+      TD_ASSIGN_OR_RETURN(const bool has_results, HasResults(env, path));
+      if (has_results) ReadResults(env, JoinPath(path, kResults), &points, damaged);
+    }
     if (Curves curves = ToCurves(points); !curves.empty()) run.parts[part] = std::move(curves);
   }
   return run;
@@ -134,7 +147,7 @@ PlotRun ReadRun(Env* env, const std::string& folder, std::vector<absl::Status>* 
 
 // Why there is nothing to draw.
 absl::Status NoRecords(Env* env, const std::string& folder) {
-  std::vector<std::string> there = NamesIn(env, folder);
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> there, NamesIn(env, folder));
   const size_t more = there.size() - std::min(there.size(), kMaxNamed);
   there.resize(there.size() - more);
   return absl::NotFoundError(absl::StrCat(
@@ -179,15 +192,19 @@ absl::StatusOr<PlotRuns> ReadRuns(Env* env, const std::vector<std::string>& fold
     if (!seen.insert(folder).second) continue;
     TD_RETURN_IF_ERROR(CheckFolder(env, folder));
     std::vector<std::string> runs = {folder};
-    if (!IsRun(env, folder)) {
+    TD_ASSIGN_OR_RETURN(const bool is_run, IsRun(env, folder));
+    if (!is_run) {
       runs.clear();
-      for (const std::string& name : FoldersIn(env, folder)) {
-        if (std::string inner = JoinPath(folder, name); IsRun(env, inner)) runs.push_back(std::move(inner));
+      TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, FoldersIn(env, folder));
+      for (const std::string& name : names) {
+        std::string inner = JoinPath(folder, name);
+        TD_ASSIGN_OR_RETURN(const bool inner_is_run, IsRun(env, inner));
+        if (inner_is_run) runs.push_back(std::move(inner));
       }
     }
     const size_t before = result.runs.size(), damaged_before = result.damaged.size();
     for (const std::string& path : runs) {
-      PlotRun run = ReadRun(env, path, &result.damaged);
+      TD_ASSIGN_OR_RETURN(PlotRun run, ReadRun(env, path, &result.damaged));
       if (!run.parts.empty()) result.runs.push_back(std::move(run));
     }
     if (result.runs.size() > before) continue;

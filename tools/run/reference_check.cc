@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/llvm_memory.h"
 #include "base/status_macros.h"
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
@@ -74,6 +75,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
     return absl::FailedPreconditionError(
         absl::StrCat(executable.name(), " holds no IR of phase ", phase, ", so there is nothing to check against"));
   }
+  const LlvmMemoryScope scope("reading the IR");
   auto impl = std::make_unique<Impl>();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
@@ -133,6 +135,7 @@ absl::Status ReferenceCheck::Evaluate(int64_t rows, const Tensors& inputs, const
   for (const auto& [name, value] : scalars) set(name, value);
   for (const char* name : {"example_count", "replica_example_count"}) set(name, static_cast<double>(rows));
   set("replica_index", 0);
+  const LlvmMemoryScope scope("computing the reference");
   TD_ASSIGN_OR_RETURN(impl_->results, Interpret(impl_->step, in));
   return absl::OkStatus();
 }

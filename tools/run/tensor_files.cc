@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/env.h"
 #include "base/status_macros.h"
 #include "data/files/npy.h"
@@ -34,7 +35,8 @@ absl::Status WriteTensorFile(const std::string& path, const std::map<std::string
     TD_ASSIGN_OR_RETURN(const std::string bytes, SerializeNpz(tensors));
     return Env::Default()->WriteFileAtomically(path, bytes);
   }
-  return WriteSafetensors(Env::Default(), path, tensors);
+  TD_ASSIGN_OR_RETURN(const SafetensorsImage image, SerializeSafetensors(tensors));
+  return Env::Default()->WriteFileAtomically(path, absl::StrJoin(image.Pieces(), ""));
 }
 
 }  // namespace tandem
