@@ -28,7 +28,8 @@ using Steady = std::chrono::steady_clock;
 
 }  // namespace
 
-// Its state, but what it reads into, is guarded by the connection's mutex.
+// Its state, but what it reads into, is guarded by the connection's mutex. gRPC would drop an exception of a callback,
+// and this process would wait for what was not done: it ends instead.
 class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerMessage> {
  public:
   Stream(Connection* connection, const rendezvous::Hello& hello) : connection_(connection) {
@@ -56,7 +57,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
   bool idle() const { return queue_.empty(); }
   bool done() const { return done_; }
 
-  void OnReadDone(bool ok) override {
+  void OnReadDone(bool ok) noexcept override {
     std::lock_guard lock(connection_->mutex_);
     if (ok) {
       connection_->Hear(received_);
@@ -66,7 +67,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
       RemoveHold();
     }
   }
-  void OnWriteDone(bool ok) override {
+  void OnWriteDone(bool ok) noexcept override {
     std::lock_guard lock(connection_->mutex_);
     if (!ok) queue_.resize(1);
     queue_.pop_front();
@@ -77,7 +78,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
       StartWritesDone();
     }
   }
-  void OnDone(const grpc::Status& status) override {
+  void OnDone(const grpc::Status& status) noexcept override {
     std::lock_guard lock(connection_->mutex_);
     done_ = true;
     connection_->Ended(status);

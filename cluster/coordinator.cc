@@ -24,7 +24,8 @@ SteadyTime Now() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 // Its state, but what it reads into, is guarded by the coordinator's mutex. gRPC calls back from threads of its own,
-// never from inside of what it is asked to start.
+// never from inside of what it is asked to start. It would drop an exception, and the others would wait for what was
+// not done: the process ends instead.
 class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, ServerMessage>,
                              public CoordinatorState::Visitor {
  public:
@@ -47,7 +48,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
   }
   bool idle() const override { return queue_.empty() && !finishing_; }
 
-  void OnReadDone(bool ok) override {
+  void OnReadDone(bool ok) noexcept override {
     std::lock_guard lock(coordinator_->mutex_);
     if (ok) {
       coordinator_->state_.Hear(this, received_);
@@ -57,7 +58,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
     coordinator_->changed_.notify_all();
     if (ok && !finishing_) StartRead(&received_);
   }
-  void OnWriteDone(bool ok) override {
+  void OnWriteDone(bool ok) noexcept override {
     std::lock_guard lock(coordinator_->mutex_);
     if (!ok) queue_.resize(1);  // the rest would not arrive either
     queue_.pop_front();
@@ -67,7 +68,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
       Finish(grpc::Status::OK);
     }
   }
-  void OnDone() override {
+  void OnDone() noexcept override {
     {
       std::lock_guard lock(coordinator_->mutex_);
       coordinator_->state_.Remove(this);
@@ -97,11 +98,11 @@ class Coordinator::Question : public grpc::ServerUnaryReactor {
     }
     Finish(grpc::Status::OK);
   }
-  void OnCancel() override {
+  void OnCancel() noexcept override {
     std::lock_guard lock(coordinator_->mutex_);
     if (coordinator_->state_.Cancel(this)) Finish(grpc::Status::CANCELLED);
   }
-  void OnDone() override {
+  void OnDone() noexcept override {
     {
       std::lock_guard lock(coordinator_->mutex_);
       --coordinator_->calls_;
@@ -191,12 +192,12 @@ void Coordinator::Watch() {
   }
 }
 
-grpc::ServerBidiReactor<ClientMessage, ServerMessage>* Coordinator::Join(grpc::CallbackServerContext*) {
+grpc::ServerBidiReactor<ClientMessage, ServerMessage>* Coordinator::Join(grpc::CallbackServerContext*) noexcept {
   return new Visitor(this);
 }
 
 grpc::ServerUnaryReactor* Coordinator::Ask(grpc::CallbackServerContext*, const rendezvous::Request* request,
-                                           rendezvous::Reply* reply) {
+                                           rendezvous::Reply* reply) noexcept {
   std::lock_guard lock(mutex_);
   auto* question = new Question(this, reply);
   state_.Ask(*request, question, [question](const absl::StatusOr<std::string>& value) { question->Answer(value); });

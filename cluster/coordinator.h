@@ -33,9 +33,9 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
   std::shared_ptr<grpc::Channel> Channel();
 
   grpc::ServerBidiReactor<rendezvous::ClientMessage, rendezvous::ServerMessage>* Join(
-      grpc::CallbackServerContext* context) override;
+      grpc::CallbackServerContext* context) noexcept override;
   grpc::ServerUnaryReactor* Ask(grpc::CallbackServerContext* context, const rendezvous::Request* request,
-                                rendezvous::Reply* reply) override;
+                                rendezvous::Reply* reply) noexcept override;
 
  private:
   class Visitor;  // the stream of one process

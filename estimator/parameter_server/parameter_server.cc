@@ -18,7 +18,8 @@
 namespace tandem {
 namespace {
 
-// A worker's connection: reads a request, has it answered, and reads the next.
+// A worker's connection: reads a request, has it answered, and reads the next. gRPC would drop an exception of a
+// callback, and the worker would wait for an answer: the process ends instead.
 class Conversation : public grpc::ServerGenericBidiReactor {
  public:
   explicit Conversation(ServerState* state) : state_(state) {
@@ -26,16 +27,16 @@ class Conversation : public grpc::ServerGenericBidiReactor {
     StartRead(&request_);
   }
 
-  void OnReadDone(bool ok) override {
+  void OnReadDone(bool ok) noexcept override {
     if (!ok) return End(grpc::Status::OK);
     state_->Handle(id_, request_);
   }
-  void OnWriteDone(bool ok) override {
+  void OnWriteDone(bool ok) noexcept override {
     if (!ok) return End(grpc::Status::OK);
     StartRead(&request_);
   }
-  void OnCancel() override { End(grpc::Status::CANCELLED); }
-  void OnDone() override { delete this; }
+  void OnCancel() noexcept override { End(grpc::Status::CANCELLED); }
+  void OnDone() noexcept override { delete this; }
 
  private:
   void Send(grpc::ByteBuffer answer) {
@@ -61,7 +62,7 @@ class Conversation : public grpc::ServerGenericBidiReactor {
 class Refusal : public grpc::ServerGenericBidiReactor {
  public:
   Refusal() { Finish(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "no such call")); }
-  void OnDone() override { delete this; }
+  void OnDone() noexcept override { delete this; }
 };
 
 class GrpcParameterServer : public ParameterServer, public grpc::CallbackGenericService {
@@ -94,7 +95,7 @@ class GrpcParameterServer : public ParameterServer, public grpc::CallbackGeneric
 
   ServerState& state() override { return *state_; }
 
-  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) override {
+  grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* context) noexcept override {
     if (context->method() != kParameterCall) return new Refusal;
     return new Conversation(state_.get());
   }
