@@ -1,19 +1,26 @@
 #include "estimator/warm_start/vocabulary.h"
 
 #include <algorithm>
+#include <unordered_map>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 
 namespace tandem {
+namespace {
+
+// Not Abseil's: where it gets no memory to grow, its destructor frees what it has not got.
+using LineOfToken = std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>>;
+
+}  // namespace
 
 absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::string& path, int64_t count) {
   TD_ASSIGN_OR_RETURN(const std::string text, env->ReadFile(path));
   std::vector<std::string> tokens;
-  absl::flat_hash_map<absl::string_view, int64_t> line_of;  // views of `text`
+  LineOfToken line_of;  // views of `text`
   for (size_t begin = 0; begin < text.size() && static_cast<int64_t>(tokens.size()) < count;) {
     const size_t end = std::min(text.find('\n', begin), text.size());
     absl::string_view token(text.data() + begin, end - begin);
@@ -38,7 +45,7 @@ absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::str
 }
 
 std::vector<MatchedRow> MatchRows(absl::Span<const std::string> from, absl::Span<const std::string> to) {
-  absl::flat_hash_map<absl::string_view, int64_t> row_of;
+  LineOfToken row_of;
   for (size_t i = 0; i < from.size(); ++i) row_of[from[i]] = static_cast<int64_t>(i);
   std::vector<MatchedRow> rows;
   for (size_t i = 0; i < to.size(); ++i) {
