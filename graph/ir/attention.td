@@ -20,7 +20,8 @@ def Td_AttentionOp : Td_AttentionFamilyOp<"attention"> {
     `low`, whatever query and key are; with `keep` so are those of later positions, and without it their weights are 0.
 
     The other results are the largest score of every query and the sum of exp(score - largest) over its keys, from which
-    td.attention_grad computes the weights again: float32 in any case. The rows are all float32 or all bfloat16.
+    td.attention_grad computes the weights again: float32 in any case. The rows are all float32 or all bfloat16. With
+    `tf32` products may round float32 factors to TensorFloat-32.
     ```mlir
     %y, %m, %s = td.attention %q, %k, %v {scale = 1.250000e-01, heads_inside}
         : (tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>, tensor<?x128x4x64xf32>) -> (tensor<?x128x4x64xf32>, tensor<?x4x128xf32>, tensor<?x4x128xf32>)
@@ -28,7 +29,7 @@ def Td_AttentionOp : Td_AttentionFamilyOp<"attention"> {
   }];
   let arguments = (ins Td_AttentionRows:$query, Td_AttentionRows:$key, Td_AttentionRows:$value,
                        Optional<Td_BoolTensor>:$keep, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$low,
-                       UnitAttr:$causal, UnitAttr:$heads_inside);
+                       UnitAttr:$causal, UnitAttr:$heads_inside, UnitAttr:$tf32);
   let results = (outs Td_AttentionRows:$output, Td_AttentionStatistic:$largest, Td_AttentionStatistic:$sum);
   let assemblyFormat = "$query `,` $key `,` $value (`keep` $keep^)? attr-dict `:` functional-type(operands, results)";
 }
@@ -48,7 +49,7 @@ def Td_AttentionGradOp : Td_AttentionFamilyOp<"attention_grad"> {
   let arguments = (ins Td_AttentionRows:$query, Td_AttentionRows:$key, Td_AttentionRows:$value,
                        Td_AttentionRows:$output, Td_AttentionStatistic:$largest, Td_AttentionStatistic:$sum,
                        Td_AttentionRows:$dy, Optional<Td_BoolTensor>:$keep, F64Attr:$scale,
-                       DefaultValuedAttr<F64Attr, "0.0">:$low, UnitAttr:$causal, UnitAttr:$heads_inside);
+                       DefaultValuedAttr<F64Attr, "0.0">:$low, UnitAttr:$causal, UnitAttr:$heads_inside, UnitAttr:$tf32);
   let results = (outs Td_AttentionRows:$dquery, Td_AttentionRows:$dkey, Td_AttentionRows:$dvalue);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $output `,` $largest `,` $sum `,` $dy (`keep` $keep^)? attr-dict `:`

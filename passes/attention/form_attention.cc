@@ -71,13 +71,15 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   static void Form(AttentionPattern& p) {
     mlir::OpBuilder b(p.output);
     auto forward = b.create<td::AttentionOp>(p.output.getLoc(), p.query, p.key, p.value, p.keep, llvm::APFloat(p.scale),
-                                             llvm::APFloat(p.low), p.causal, p.heads_inside);
+                                             llvm::APFloat(p.low), p.causal, p.heads_inside,
+                                             /*tf32=*/false);
     Replace(p.output, forward.getOutput());
     if (!p.dy) return;
     b.setInsertionPoint(p.first_of_gradient);
     auto backward = b.create<td::AttentionGradOp>(
         p.first_of_gradient->getLoc(), p.query, p.key, p.value, forward.getOutput(), forward.getLargest(),
-        forward.getSum(), p.dy, p.keep, llvm::APFloat(p.scale), llvm::APFloat(p.low), p.causal, p.heads_inside);
+        forward.getSum(), p.dy, p.keep, llvm::APFloat(p.scale), llvm::APFloat(p.low), p.causal, p.heads_inside,
+        /*tf32=*/false);
     Replace(p.dquery, backward.getDquery());
     Replace(p.dkey, backward.getDkey());
     Replace(p.dvalue, backward.getDvalue());
