@@ -1,16 +1,17 @@
-// Attention after FlashAttention-2 (Dao 2023): a block of threads has 64 queries of a head, takes keys and values block
-// by block through shared memory, and keeps the weights in registers, where a product's numbers lie as those of a left
-// factor do. The gradient computes the weights again from the scores' largest value and sum. It is one launch without
-// sums between blocks, so that its bits repeat: some blocks have 64 queries and make their gradients, others have 64
+// Attention after FlashAttention-2 (Dao 2023): a block of threads has 64 or 32 queries of a head, takes keys and values
+// block by block through shared memory, and keeps the weights in registers, where a product's numbers lie as those of a
+// left factor do. The gradient computes the weights again from the scores' largest value and sum. It is one launch
+// without sums between blocks, so that its bits repeat: some blocks have queries and make their gradients, others have
 // keys and make those of keys and values.
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/attention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
-#include "passes/codegen/gpu/matrix_tiles.h"
 
 namespace tandem {
 namespace {
@@ -23,25 +24,6 @@ using Rows = MatrixTiles::Rows;
 using Values = MatrixTiles::Values;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr int64_t kSharedBytes = 48 << 10;  // that a block may have without asking
-
-int64_t Blocks(int64_t positions) { return (positions + kTileRows - 1) / kTileRows; }
-
-// Rows of so many numbers can be multiplied.
-bool Fits(int64_t size) { return size % 16 == 0 && size <= 128; }
-
-// Of a query in the gradient.
-enum Statistic { kLargest, kReciprocal, kDot, kStatistics };
-
-// How many rows go through shared memory at a time beside a block's own ones.
-int64_t RowsAtOnce(const AttentionShape& s, bool gradient) {
-  if (!gradient) return kTileRows;
-  for (int64_t rows = kTileRows; rows > kWarpRows; rows /= 2) {
-    const int64_t tiles = MatrixTiles::TileBytes(kTileRows + rows, s.size + s.value_size + 8);
-    if (tiles + kStatistics * kTileRows * 4 <= kSharedBytes) return rows;
-  }
-  return kWarpRows;
-}
 
 // A td.attention or td.attention_grad, and the buffers of its kernel.
 struct Attention {
@@ -76,49 +58,56 @@ struct Attention {
 
 class AttentionEmitter {
  public:
-  AttentionEmitter(const Attention& attention, mlir::OpBuilder& b, mlir::Location loc, Device& device, Value thread,
-                   Value example)
+  AttentionEmitter(const Attention& attention, const AttentionPlan& plan, mlir::OpBuilder& b, mlir::Location loc,
+                   Device& device, Value thread, Value example)
       : a_(attention),
         s_(attention.shape),
+        plan_(plan),
         b_(b),
         v_(b, loc, /*width=*/1),
         device_(device),
-        tiles_(v_, device, thread),
+        tiles_(v_, device, plan.factors, thread, plan.threads()),
         thread_(thread),
         example_(example),
         shared_(device.Shared(loc)) {}
 
   // `part`: which of an example's blocks this is.
   void Forward(Value part) {
-    head_ = v_.Div(part, Blocks(s_.queries));
-    Value first = v_.Mul(v_.Rem(part, Blocks(s_.queries)), kTileRows);
-    const Tile keys = {shared_, s_.size}, values = {After(keys, kTileRows), s_.value_size};
-    // The queries pass where keys will be.
-    tiles_.Load(QueryRows(a_.query, s_.size), first, kTileRows, keys);
-    Sync();
-    const std::vector<Device::Pairs> queries = tiles_.LoadLeft(keys);
-
+    const int64_t blocks = plan_.BlocksOf(s_.queries), rows = plan_.others;
+    head_ = v_.Div(part, blocks);
+    Value first = v_.Mul(v_.Rem(part, blocks), plan_.own);
+    // Matrix instructions find the queries in registers: they pass where keys will be.
+    const bool in_registers = plan_.factors != Factors::kFloat32;
+    const Tile queries = tiles_.At(shared_, s_.size);
+    const Tile keys = tiles_.At(in_registers ? shared_ : After(queries, plan_.own), s_.size);
+    const Tile values = tiles_.At(After(keys, rows), s_.value_size);
+    tiles_.Load(QueryRows(a_.query, s_.size), first, plan_.own, queries);
+    std::vector<Device::Words> held;
+    if (in_registers) {
+      Sync();
+      held = tiles_.LoadLeft(queries);
+    }
     Values state = tiles_.Zeros(s_.value_size);  // then, for both rows of a thread, the largest score and the sum
     state.insert(state.end(), {Number(-kInfinity), Number(-kInfinity), Number(0), Number(0)});
-    state = v_.For(v_.Int(0), EndOfKeys(first), kTileRows, state, [&](Value k, const Values& before) {
+    state = v_.For(v_.Int(0), EndOfKeys(first), rows, state, [&](Value k, const Values& before) {
       Sync();
-      tiles_.Load(KeyRows(a_.key, s_.size), k, kTileRows, keys);
-      tiles_.Load(KeyRows(a_.value, s_.value_size), k, kTileRows, values);
+      tiles_.Load(KeyRows(a_.key, s_.size), k, rows, keys);
+      tiles_.Load(KeyRows(a_.value, s_.value_size), k, rows, values);
       Sync();
-      Values products = tiles_.MeetRows([&](int64_t c) { return queries[c / 16]; }, keys, kTileRows);
-      return Mix(Scores(products, {first, k, kTileRows}).scores, values, before);
+      const Values products = in_registers ? tiles_.MeetRows(held, keys, rows) : tiles_.MeetRows(queries, keys, rows);
+      return Mix(Scores(products, {first, k, rows}).scores, values, before);
     });
     Sync();
-    Finish(std::move(state), {shared_, s_.value_size}, first);
+    Finish(std::move(state), tiles_.At(shared_, s_.value_size), first);
   }
 
   void Gradient(Value part) {
-    const int64_t of_queries = Blocks(s_.queries), blocks = of_queries + Blocks(s_.keys);
+    const int64_t of_queries = plan_.BlocksOf(s_.queries), blocks = of_queries + plan_.BlocksOf(s_.keys);
     head_ = v_.Div(part, blocks);
     Value block = v_.Rem(part, blocks);
     v_.If(
-        v_.Within(block, of_queries), [&] { QueryGradients(v_.Mul(block, kTileRows)); },
-        [&] { KeyGradients(v_.Mul(v_.Sub(block, v_.Int(of_queries)), kTileRows)); });
+        v_.Within(block, of_queries), [&] { QueryGradients(v_.Mul(block, plan_.own)); },
+        [&] { KeyGradients(v_.Mul(v_.Sub(block, v_.Int(of_queries)), plan_.own)); });
   }
 
  private:
@@ -153,12 +142,12 @@ class AttentionEmitter {
   void StoreNumber(Value x, Value address) { b_.create<LLVM::StoreOp>(v_.loc(), x, address); }
 
   // Memory behind `rows` rows of a tile.
-  Value After(const Tile& tile, int64_t rows) { return v_.At16(tile.pointer, rows * tile.stride()); }
+  Value After(const Tile& tile, int64_t rows) { return tiles_.Behind(tile.pointer, rows * tile.stride); }
 
   Rows RowsOf(Value tensor, int64_t positions, int64_t width) {
-    Value of_example = v_.At16(tensor, v_.Mul(example_, s_.heads * positions * width));
-    return {v_.At16(of_example, v_.Mul(head_, s_.head_stride(positions, width))), s_.position_stride(width), width,
-            positions};
+    Value of_example = tiles_.Behind(tensor, v_.Mul(example_, s_.heads * positions * width));
+    return {tiles_.Behind(of_example, v_.Mul(head_, s_.head_stride(positions, width))), s_.position_stride(width),
+            width, positions};
   }
   Rows QueryRows(Value tensor, int64_t width) { return RowsOf(tensor, s_.queries, width); }
   Rows KeyRows(Value tensor, int64_t width) { return RowsOf(tensor, s_.keys, width); }
@@ -171,7 +160,7 @@ class AttentionEmitter {
   // Behind the last key that the queries of a block attend to.
   Value EndOfKeys(Value first_query) {
     Value all = v_.Int(s_.keys);
-    return a_.skips_later_keys() ? v_.Min(all, v_.Add(first_query, kTileRows)) : all;
+    return a_.skips_later_keys() ? v_.Min(all, v_.Add(first_query, plan_.own)) : all;
   }
 
   // Row and column of a product's number `i` on this thread.
@@ -215,7 +204,7 @@ class AttentionEmitter {
     if (a_.causal) {
       Value query = block.columns_are_queries ? block.column : block.row;
       Value last =
-          block.columns_are_queries ? v_.Add(block.row, kTileRows - 1) : v_.Add(block.column, block.columns - 1);
+          block.columns_are_queries ? v_.Add(block.row, plan_.own - 1) : v_.Add(block.column, block.columns - 1);
       add(Compare(arith::CmpIPredicate::sgt, last, query));
     }
     if (!masks) return scored;
@@ -276,7 +265,7 @@ class AttentionEmitter {
       sum.push_back(s);
     }
     for (size_t i = 0; i < outputs; ++i) output[i] = v_.MulF(output[i], rescale[i % 4 / 2]);
-    output = tiles_.AddRows(std::move(output), tiles_.Left(scores), values, kTileRows);
+    output = tiles_.AddRows(std::move(output), scores, values, plan_.others);
     output.insert(output.end(), largest.begin(), largest.end());
     output.insert(output.end(), sum.begin(), sum.end());
     return output;
@@ -305,15 +294,16 @@ class AttentionEmitter {
 
   // Statistics of queries [first, first + rows) into shared memory: of each kind, one number after another.
   void LoadStatistics(Value first, int64_t rows, Value to) {
-    const int64_t threads = kTileThreads / rows, chunks = s_.value_size / 8;
+    const int64_t threads = plan_.threads() / rows;
+    const int64_t run = MatrixTiles::RunOf(plan_.factors, s_.value_size), runs = s_.value_size / run;
     Value row = v_.Div(thread_, threads), member = v_.Rem(thread_, threads);
     Value query = v_.Min(v_.Add(first, row), v_.Int(s_.queries - 1));
     const Rows output = QueryRows(a_.output, s_.value_size), dy = QueryRows(a_.dy, s_.value_size);
     Value dot = Number(0);
-    for (int64_t c = 0; c < chunks; c += threads) {
-      Value chunk = v_.Add(member, c), there = c + threads > chunks ? v_.AtMost(chunk, chunks - 1) : Value();
-      if (there) chunk = v_.Min(chunk, v_.Int(chunks - 1));
-      Value product = DotOfChunks(output, dy, query, v_.Mul(chunk, 8));
+    for (int64_t r = 0; r < runs; r += threads) {
+      Value at = v_.Add(member, r), there = r + threads > runs ? v_.AtMost(at, runs - 1) : Value();
+      if (there) at = v_.Min(at, v_.Int(runs - 1));
+      Value product = DotOfRuns(output, dy, query, v_.Mul(at, run));
       if (there) product = v_.Select(there, product, Number(0));
       dot = v_.AddF(dot, product);
     }
@@ -325,23 +315,11 @@ class AttentionEmitter {
     });
   }
 
-  // Of 8 numbers of a row of both.
-  Value DotOfChunks(const Rows& x, const Rows& y, Value row, Value column) {
-    const mlir::Type words = mlir::VectorType::get({4}, b_.getI32Type());
-    const auto load = [&](const Rows& rows) {
-      Value place = v_.At16(rows.pointer, v_.Add(v_.Mul(row, rows.stride), column));
-      return b_.create<LLVM::LoadOp>(v_.loc(), words, place, /*alignment=*/16).getResult();
-    };
-    const auto bits = [&](uint32_t n) { return b_.create<arith::ConstantOp>(v_.loc(), b_.getI32IntegerAttr(n)); };
-    const auto number = [&](Value vector, int i) -> Value {
-      Value place = b_.create<LLVM::ConstantOp>(v_.loc(), b_.getI32Type(), b_.getI32IntegerAttr(i / 2));
-      Value word = b_.create<LLVM::ExtractElementOp>(v_.loc(), vector, place);
-      word = i % 2 == 0 ? b_.create<arith::ShLIOp>(v_.loc(), word, bits(16)).getResult()
-                        : b_.create<arith::AndIOp>(v_.loc(), word, bits(0xffff0000)).getResult();
-      return b_.create<arith::BitcastOp>(v_.loc(), b_.getF32Type(), word);
-    };
-    Value a = load(x), b = load(y), sum = v_.MulF(number(a, 0), number(b, 0));
-    for (int i = 1; i < 8; ++i) sum = v_.AddF(sum, v_.MulF(number(a, i), number(b, i)));
+  // Of the numbers from `column` on that are loaded together.
+  Value DotOfRuns(const Rows& x, const Rows& y, Value row, Value column) {
+    const Values a = tiles_.LoadRun(x, row, column), b = tiles_.LoadRun(y, row, column);
+    Value sum = v_.MulF(a[0], b[0]);
+    for (size_t i = 1; i < a.size(); ++i) sum = v_.AddF(sum, v_.MulF(a[i], b[i]));
     return sum;
   }
 
@@ -376,43 +354,49 @@ class AttentionEmitter {
     Tile own, own_values, others, other_values;
     Value statistics;
   };
-  GradientTiles PlaceTiles(int64_t rows) {
+  GradientTiles PlaceTiles() {
     GradientTiles t;
-    t.own = {shared_, s_.size};
-    t.own_values = {After(t.own, kTileRows), s_.value_size};
-    t.others = {After(t.own_values, kTileRows), s_.size};
-    t.other_values = {After(t.others, rows), s_.value_size};
-    t.statistics = After(t.other_values, rows);
+    t.own = tiles_.At(shared_, s_.size);
+    t.own_values = tiles_.At(After(t.own, plan_.own), s_.value_size);
+    t.others = tiles_.At(After(t.own_values, plan_.own), s_.size);
+    t.other_values = tiles_.At(After(t.others, plan_.others), s_.value_size);
+    t.statistics = After(t.other_values, plan_.others);
     return t;
   }
 
+  // The weights of a block, and the gradients of its products.
+  WeightGradients Weigh(const GradientTiles& t, const Block& block) {
+    const int64_t rows = plan_.others;
+    return Weigh(tiles_.MeetRows(t.own, t.others, rows), tiles_.MeetRows(t.own_values, t.other_values, rows), block,
+                 t.statistics, block.columns_are_queries ? rows : plan_.own);
+  }
+
   void QueryGradients(Value first) {
-    const int64_t rows = RowsAtOnce(s_, /*gradient=*/true);
-    const GradientTiles t = PlaceTiles(rows);
-    tiles_.Load(QueryRows(a_.query, s_.size), first, kTileRows, t.own);
-    tiles_.Load(QueryRows(a_.dy, s_.value_size), first, kTileRows, t.own_values);
-    LoadStatistics(first, kTileRows, t.statistics);
+    const GradientTiles t = PlaceTiles();
+    const int64_t rows = plan_.others;
+    tiles_.Load(QueryRows(a_.query, s_.size), first, plan_.own, t.own);
+    tiles_.Load(QueryRows(a_.dy, s_.value_size), first, plan_.own, t.own_values);
+    LoadStatistics(first, plan_.own, t.statistics);
     Values dquery =
         v_.For(v_.Int(0), EndOfKeys(first), rows, tiles_.Zeros(s_.size), [&](Value k, const Values& before) {
           Sync();
           tiles_.Load(KeyRows(a_.key, s_.size), k, rows, t.others);
           tiles_.Load(KeyRows(a_.value, s_.value_size), k, rows, t.other_values);
           Sync();
-          const WeightGradients made = Weigh(tiles_.MeetRows(tiles_.Left(t.own), t.others, rows),
-                                             tiles_.MeetRows(tiles_.Left(t.own_values), t.other_values, rows),
-                                             {first, k, rows}, t.statistics, kTileRows);
-          return tiles_.AddRows(before, tiles_.Left(made.dproducts), t.others, rows);
+          return tiles_.AddRows(before, Weigh(t, {first, k, rows}).dproducts, t.others, rows);
         });
     tiles_.Store(dquery, t.own, QueryRows(a_.dquery, s_.size), first);
   }
 
   void KeyGradients(Value first) {
-    const int64_t rows = RowsAtOnce(s_, /*gradient=*/true);
-    const GradientTiles t = PlaceTiles(rows);
-    tiles_.Load(KeyRows(a_.key, s_.size), first, kTileRows, t.own);
-    tiles_.Load(KeyRows(a_.value, s_.value_size), first, kTileRows, t.own_values);
-    Values sums = tiles_.Zeros(s_.size + s_.value_size);
-    const auto of_keys = static_cast<int64_t>(tiles_.Zeros(s_.size).size());
+    const GradientTiles t = PlaceTiles();
+    const int64_t rows = plan_.others;
+    tiles_.Load(KeyRows(a_.key, s_.size), first, plan_.own, t.own);
+    tiles_.Load(KeyRows(a_.value, s_.value_size), first, plan_.own, t.own_values);
+    Values sums = tiles_.Zeros(s_.size);
+    const auto of_keys = static_cast<int64_t>(sums.size());
+    const Values of_values = tiles_.Zeros(s_.value_size);
+    sums.insert(sums.end(), of_values.begin(), of_values.end());
     Value begin = a_.skips_later_keys() ? first : v_.Int(0);
     sums = v_.For(begin, v_.Int(s_.queries), rows, sums, [&](Value q, const Values& before) {
       Sync();
@@ -420,12 +404,10 @@ class AttentionEmitter {
       tiles_.Load(QueryRows(a_.dy, s_.value_size), q, rows, t.other_values);
       LoadStatistics(q, rows, t.statistics);
       Sync();
-      const WeightGradients made = Weigh(tiles_.MeetRows(tiles_.Left(t.own), t.others, rows),
-                                         tiles_.MeetRows(tiles_.Left(t.own_values), t.other_values, rows),
-                                         {first, q, rows, /*columns_are_queries=*/true}, t.statistics, rows);
+      const WeightGradients made = Weigh(t, {first, q, rows, /*columns_are_queries=*/true});
       Values dkey(before.begin(), before.begin() + of_keys), dvalue(before.begin() + of_keys, before.end());
-      dvalue = tiles_.AddRows(std::move(dvalue), tiles_.Left(made.weights), t.other_values, rows);
-      dkey = tiles_.AddRows(std::move(dkey), tiles_.Left(made.dproducts), t.others, rows);
+      dvalue = tiles_.AddRows(std::move(dvalue), made.weights, t.other_values, rows);
+      dkey = tiles_.AddRows(std::move(dkey), made.dproducts, t.others, rows);
       dkey.insert(dkey.end(), dvalue.begin(), dvalue.end());
       return dkey;
     });
@@ -435,6 +417,7 @@ class AttentionEmitter {
 
   const Attention& a_;
   const AttentionShape& s_;
+  const AttentionPlan& plan_;
   mlir::OpBuilder& b_;
   VectorBuilder v_;
   Device& device_;
@@ -444,34 +427,31 @@ class AttentionEmitter {
 
 }  // namespace
 
-bool IsMatrixKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<td::AttentionOp, td::AttentionGradOp>(kernel.getBody().front().front());
-}
-
-void GpuKernelBuilder::EmitAttentionKernel() {
+void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
   mlir::Operation* op = &kernel_.getBody().front().front();
   const bool gradient = mlir::isa<td::AttentionGradOp>(op);
-  plan_.block = kTileThreads;
   Function(symbol_, [&](ElementEmitter& e) {
     llvm::SmallVector<Value> operands(f_.getArguments().take_front(kernel_.getNumArguments())), results;
     for (unsigned r = 0; r < results_.size(); ++r) results.push_back(ResultBuffer(r).pointer);
     const Attention attention = gradient ? Attention(mlir::cast<td::AttentionGradOp>(op), operands, results)
                                          : Attention(mlir::cast<td::AttentionOp>(op), operands, results);
     const AttentionShape& s = attention.shape;
-    if (!Fits(s.size) || !Fits(s.value_size) || !td::TypeOf(kernel_.getArgument(0)).getElementType().isBF16()) {
+    if (std::max(s.size, s.value_size) > kMostHeadNumbers) {
       status_.Update(absl::UnimplementedError(
-          absl::StrCat("kernel ", symbol_, ": attention on GPUs takes bfloat16 rows of 16, 32, ... or 128 numbers")));
+          absl::StrCat("kernel ", symbol_, ": attention on GPUs takes heads of up to ", kMostHeadNumbers,
+                       " numbers, not of ", s.size, " and values of ", s.value_size)));
       return;
     }
-    // With three blocks ptxas would have to store a few registers.
-    if (gradient && attention.keep) plan_.blocks_per_processor = 2;
-    plan_.split = s.heads * (Blocks(s.queries) + (gradient ? Blocks(s.keys) : 0));
-    plan_.shared_bytes = gradient ? MatrixTiles::TileBytes(kTileRows + RowsAtOnce(s, true), s.size + s.value_size + 8) +
-                                        kStatistics * kTileRows * 4
-                                  : MatrixTiles::TileBytes(kTileRows, s.size + s.value_size + 8);
+    const AttentionPlan plan(s, factors, gradient);
+    plan_.block = plan.threads();
+    // For more blocks ptxas would have to store a few registers.
+    const bool large = s.size + s.value_size > 192;
+    if (attention.keep ? gradient || large : gradient && factors != Factors::kBFloat16) plan_.blocks_per_processor = 2;
+    plan_.split = s.heads * (plan.BlocksOf(s.queries) + (gradient ? plan.BlocksOf(s.keys) : 0));
+    plan_.shared_bytes = plan.shared_bytes;
     Value example = Add(Number(0), Div(block_, plan_.split));
     EmitIf(e, loc_, Less(example, Number(1)), [&] {
-      AttentionEmitter emitter(attention, b_, loc_, device_, thread_, example);
+      AttentionEmitter emitter(attention, plan, b_, loc_, device_, thread_, example);
       gradient ? emitter.Gradient(Rem(block_, plan_.split)) : emitter.Forward(Rem(block_, plan_.split));
     });
   });

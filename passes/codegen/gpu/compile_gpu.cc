@@ -20,6 +20,7 @@
 #include "base/timing.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
+#include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/expand_math.h"
 #include "passes/codegen/gpu/gpu_kernel.h"
 #include "passes/codegen/gpu/group_entry.h"
@@ -122,7 +123,8 @@ bool TakeFromCache(const GpuCompileOptions& options, Job& job) {
 
 absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   auto start = Clock::now();
-  TD_ASSIGN_OR_RETURN(GpuKernel emitted, EmitGpuKernel(job.function, job.kernel.symbol, options.rows));
+  TD_ASSIGN_OR_RETURN(GpuKernel emitted,
+                      EmitGpuKernel(job.function, job.kernel.symbol, options.rows, options.archs.front()));
   ExpandMath(*emitted.module, AllScalars(job.function));
   // LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For a CPU that lacks
   // the instruction it would call a function.
@@ -190,12 +192,11 @@ absl::Status Annotated(const absl::Status& status, const std::string& name) {
 }  // namespace
 
 std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm) {
-  const bool matrices = kernels
-                            ->walk([](mlir::func::FuncOp f) {
-                              const bool found = exec::GetKernelKind(f) && IsMatrixKernel(f);
-                              return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-                            })
-                            .wasInterrupted();
+  bool matrices = false;
+  kernels->walk([&](mlir::func::FuncOp f) {
+    const std::optional<Factors> factors = exec::GetKernelKind(f) ? AttentionFactors(f, sm) : std::nullopt;
+    matrices |= factors && *factors != Factors::kFloat32;
+  });
   const int oldest = matrices ? 80 : 75;
   return sm >= 90 ? std::vector<int>{oldest, 90} : std::vector<int>{oldest};
 }

@@ -48,6 +48,10 @@ mlir::Value Device::PackBFloat16(mlir::Location loc, mlir::Value low, mlir::Valu
   return Call(loc, kPackBFloat16Function, b_.getI32Type(), {low, high});
 }
 
+mlir::Value Device::RoundToTensorFloat32(mlir::Location loc, mlir::Value x) {
+  return Call(loc, kRoundTf32Function, b_.getI32Type(), {x});
+}
+
 std::array<mlir::Value, 4> Device::Elements(mlir::Location loc, mlir::Value vector) {
   std::array<mlir::Value, 4> elements;
   for (int i = 0; i < 4; ++i) elements[i] = b_.create<LLVM::ExtractElementOp>(loc, vector, Place(loc, i));
@@ -58,17 +62,28 @@ mlir::Value Device::Place(mlir::Location loc, int i) {
   return b_.create<LLVM::ConstantOp>(loc, b_.getI32Type(), b_.getI32IntegerAttr(i));
 }
 
-Device::Pairs Device::LoadMatrices(mlir::Location loc, mlir::Value address, bool transposed) {
+Device::Words Device::LoadMatrices(mlir::Location loc, mlir::Value address, bool transposed) {
   const llvm::StringRef name = transposed ? kLoadTransposedFunction : kLoadMatricesFunction;
   return Elements(loc, Call(loc, name, mlir::VectorType::get({4}, b_.getI32Type()), {address}));
 }
 
-std::array<mlir::Value, 4> Device::MultiplyAdd(mlir::Location loc, const Pairs& a, mlir::Value b_first,
+std::array<mlir::Value, 4> Device::MultiplyAdd(mlir::Location loc, const Words& a, mlir::Value b_first,
                                                mlir::Value b_second, llvm::ArrayRef<mlir::Value> c) {
+  return MultiplyAdd(loc, kMultiplyAddFunction, a, b_first, b_second, c);
+}
+
+std::array<mlir::Value, 4> Device::MultiplyAddTensorFloat32(mlir::Location loc, const Words& a, mlir::Value b_first,
+                                                            mlir::Value b_second, llvm::ArrayRef<mlir::Value> c) {
+  return MultiplyAdd(loc, kMultiplyAddTf32Function, a, b_first, b_second, c);
+}
+
+std::array<mlir::Value, 4> Device::MultiplyAdd(mlir::Location loc, llvm::StringRef name, const Words& a,
+                                               mlir::Value b_first, mlir::Value b_second,
+                                               llvm::ArrayRef<mlir::Value> c) {
   const mlir::Type type = mlir::VectorType::get({4}, b_.getF32Type());
   mlir::Value sums = b_.create<LLVM::UndefOp>(loc, type);
   for (int i = 0; i < 4; ++i) sums = b_.create<LLVM::InsertElementOp>(loc, sums, c[i], Place(loc, i));
-  return Elements(loc, Call(loc, kMultiplyAddFunction, type, {a[0], a[1], a[2], a[3], b_first, b_second, sums}));
+  return Elements(loc, Call(loc, name, type, {a[0], a[1], a[2], a[3], b_first, b_second, sums}));
 }
 
 mlir::Value Device::ShuffleXor(mlir::Location loc, mlir::Value value, int mask) {

@@ -38,21 +38,30 @@ class Device {
   mlir::Value Exp(mlir::Location loc, mlir::Value x);
   // Two float32 as bfloat16 numbers in an i32, rounded to nearest even; `low` is in its lower half.
   mlir::Value PackBFloat16(mlir::Location loc, mlir::Value low, mlir::Value high);
+  // A float32 as a TensorFloat-32 number, its bits in an i32: rounded to 10 bits of fraction, to nearest, away from
+  // zero between two.
+  mlir::Value RoundToTensorFloat32(mlir::Location loc, mlir::Value x);
 
-  // Matrix instructions, for which all threads of a warp come together; `lane` is a thread's number in it. A pair is
-  // two bfloat16 numbers in an i32, the first in its lower half.
-  using Pairs = std::array<mlir::Value, 4>;
-  // Of four matrices of 8 rows of 8 numbers in shared memory: thread `lane` gives the address of row lane % 8 of matrix
-  // lane / 8, a multiple of 16 bytes, and gets the pair lane % 4 of row lane / 4 of each matrix, or of its column
-  // lane / 4 where it is `transposed`.
-  Pairs LoadMatrices(mlir::Location loc, mlir::Value address, bool transposed);
+  // Matrix instructions, for which all threads of a warp come together; `lane` is a thread's number in it. A word, an
+  // i32, is a pair of bfloat16 numbers, the first in its lower half, or a TensorFloat-32 number.
+  using Words = std::array<mlir::Value, 4>;
+  // Of four matrices of 8 rows of 4 words in shared memory: thread `lane` gives the address of row lane % 8 of matrix
+  // lane / 8, a multiple of 16 bytes, and gets the word lane % 4 of row lane / 4 of each matrix, or, of bfloat16
+  // numbers, the pair lane % 4 of its column lane / 4 where it is `transposed`.
+  Words LoadMatrices(mlir::Location loc, mlir::Value address, bool transposed);
   // c + a b in float32, where a is 16 x 16, b 16 x 8 and c 16 x 8, as PTX's mma.m16n8k16 has them: with row = lane / 4
   // and p = lane % 4 a thread has pair p of rows `row` and `row` + 8 of a, then pair p + 4 of both; pairs p and p + 4
   // of column `row` of b; and the numbers 2 p and 2 p + 1 of rows `row` and `row` + 8 of c.
-  std::array<mlir::Value, 4> MultiplyAdd(mlir::Location loc, const Pairs& a, mlir::Value b_first, mlir::Value b_second,
+  std::array<mlir::Value, 4> MultiplyAdd(mlir::Location loc, const Words& a, mlir::Value b_first, mlir::Value b_second,
                                          llvm::ArrayRef<mlir::Value> c);
+  // The same of TensorFloat-32 numbers, where a is 16 x 8 and b 8 x 8, as PTX's mma.m16n8k8 has them: a thread has
+  // number p of rows `row` and `row` + 8 of a, then number p + 4 of both; numbers p and p + 4 of column `row` of b.
+  std::array<mlir::Value, 4> MultiplyAddTensorFloat32(mlir::Location loc, const Words& a, mlir::Value b_first,
+                                                      mlir::Value b_second, llvm::ArrayRef<mlir::Value> c);
 
  private:
+  std::array<mlir::Value, 4> MultiplyAdd(mlir::Location loc, llvm::StringRef name, const Words& a, mlir::Value b_first,
+                                         mlir::Value b_second, llvm::ArrayRef<mlir::Value> c);
   mlir::Value Call(mlir::Location loc, llvm::StringRef name, mlir::Type result, mlir::ValueRange arguments);
   // Of a vector of four.
   std::array<mlir::Value, 4> Elements(mlir::Location loc, mlir::Value vector);
@@ -64,9 +73,10 @@ class Device {
 
 // The names: i32 td_thread(), i32 td_block(), void td_sync_block(), void td_sync_warp(),
 // i32 td_shuffle_xor(i32 value, i32 mask), i32 td_arrive(ptr counter, i32 count), ptr td_shared(), f32 td_exp(f32 x),
-// i32 td_pack_bf16(f32 low, f32 high),
+// i32 td_pack_bf16(f32 low, f32 high), i32 td_round_tf32(f32 x),
 // <4 x i32> td_load_matrices(ptr address), <4 x i32> td_load_transposed(ptr address),
-// <4 x f32> td_multiply_add(i32 a0, i32 a1, i32 a2, i32 a3, i32 b0, i32 b1, <4 x f32> c).
+// <4 x f32> td_multiply_add(i32 a0, i32 a1, i32 a2, i32 a3, i32 b0, i32 b1, <4 x f32> c), and with the same arguments
+// td_multiply_add_tf32.
 inline constexpr char kThreadFunction[] = "td_thread";
 inline constexpr char kBlockFunction[] = "td_block";
 inline constexpr char kSyncBlockFunction[] = "td_sync_block";
@@ -76,9 +86,11 @@ inline constexpr char kArriveFunction[] = "td_arrive";
 inline constexpr char kSharedFunction[] = "td_shared";
 inline constexpr char kExpFunction[] = "td_exp";
 inline constexpr char kPackBFloat16Function[] = "td_pack_bf16";
+inline constexpr char kRoundTf32Function[] = "td_round_tf32";
 inline constexpr char kLoadMatricesFunction[] = "td_load_matrices";
 inline constexpr char kLoadTransposedFunction[] = "td_load_transposed";
 inline constexpr char kMultiplyAddFunction[] = "td_multiply_add";
+inline constexpr char kMultiplyAddTf32Function[] = "td_multiply_add_tf32";
 
 }  // namespace tandem
 

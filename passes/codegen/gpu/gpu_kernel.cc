@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "passes/codegen/float_rules.h"
+#include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "runtime/gpu_launch.h"
@@ -177,10 +178,11 @@ bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t r
 
 }  // namespace
 
-absl::Status GpuKernelBuilder::Emit() {
+absl::Status GpuKernelBuilder::Emit(int arch) {
   const bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat,
-             once = kind_ == exec::KernelKind::kOnce, matrices = IsMatrixKernel(kernel_);
-  if (!matrices && !elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
+             once = kind_ == exec::KernelKind::kOnce;
+  const std::optional<Factors> attention = AttentionFactors(kernel_, arch);
+  if (!attention && !elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
     return absl::UnimplementedError(absl::StrCat(
         "kernel ", symbol_, " of kind \"", exec::stringifyKernelKind(kind_).str(), "\" cannot be compiled for GPUs"));
   }
@@ -197,8 +199,8 @@ absl::Status GpuKernelBuilder::Emit() {
   }
   index_bits_ = 32;
   const bool reduces = llvm::any_of(kernel_.getBody().front(), [](mlir::Operation& op) { return IsReduceOp(&op); });
-  if (matrices) {
-    EmitAttentionKernel();
+  if (attention) {
+    EmitAttentionKernel(*attention);
   } else if (elementwise || (once && !reduces)) {
     EmitLoopKernel();
   } else if (FitsColumns()) {
@@ -219,13 +221,13 @@ absl::Status GpuKernelBuilder::Emit() {
   return status_;
 }
 
-absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows) {
+absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows, int arch) {
   LoadCodegenDialects(*kernel.getContext());
   GpuKernel result;
   for (bool cuts_rows : {true, false}) {
     result.module = mlir::ModuleOp::create(kernel.getLoc(), kernel.getName());
     GpuKernelBuilder builder(kernel, *result.module, symbol, rows, cuts_rows);
-    TD_RETURN_IF_ERROR(builder.Emit());
+    TD_RETURN_IF_ERROR(builder.Emit(arch));
     result.plan = builder.plan();
     result.index_bits = builder.index_bits();
     if (!builder.parts_depend()) break;

@@ -31,17 +31,15 @@ struct GpuKernel {
   int index_bits = 64;  // the width that values of type index may be lowered to
 };
 
-// Whether the kernel multiplies matrices of bfloat16 numbers (attention), which takes a GPU of compute capability 8.0.
-bool IsMatrixKernel(mlir::func::FuncOp kernel);
-
 // The entry `symbol` with parameters
 //   (ptr arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard)
 // Threads are what gpu/device.h gives. `rows`: the most rows of the batch that a launch may have; a row is found at the
-// same place whatever their number.
+// same place whatever their number. `arch`: of the oldest GPU that is to run the code, ten times its compute
+// capability.
 //
 // The results' bits depend on the rows alone: which thread adds what, and in which order, follows from shapes and
 // `rows`.
-absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows);
+absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows, int arch);
 
 }  // namespace tandem
 

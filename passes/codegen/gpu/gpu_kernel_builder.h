@@ -12,6 +12,7 @@
 #include "passes/codegen/gpu/device.h"
 #include "passes/codegen/gpu/gpu_kernel.h"
 #include "passes/codegen/gpu/linear_space.h"
+#include "passes/codegen/gpu/matrix_tiles.h"
 #include "passes/codegen/kernel_values.h"
 #include "passes/codegen/reduction.h"
 #include "passes/exec/kernel_kind.h"
@@ -23,7 +24,8 @@ class GpuKernelBuilder {
   // `cuts_rows`: several blocks may share a row where its reductions are of parts of it, such as softmax over the keys
   // of every query.
   GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows, bool cuts_rows);
-  absl::Status Emit();
+  // `arch`: of the oldest GPU that is to run the code.
+  absl::Status Emit(int arch);
   const GpuPlan& plan() const { return plan_; }
   int index_bits() const { return index_bits_; }
   // Whether a part of a row needs what another part computes: the code is wrong, and rows must not be cut.
@@ -125,7 +127,7 @@ class GpuKernelBuilder {
   bool HasArgMaxKeys(mlir::Operation* op, const Reduction& reduction) const;
 
   // attention.cc
-  void EmitAttentionKernel();
+  void EmitAttentionKernel(Factors factors);
 
   // grid_reduce.cc
   bool ReducesOverGrid() const;

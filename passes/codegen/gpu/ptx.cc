@@ -68,6 +68,9 @@ declare {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr
 declare {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16.p3(ptr addrspace(3))
 declare {float, float, float, float} @llvm.nvvm.mma.m16n8k16.row.col.bf16(
     i32, i32, i32, i32, i32, i32, float, float, float, float)
+declare i32 @llvm.nvvm.f2tf32.rna(float)
+declare {float, float, float, float} @llvm.nvvm.mma.m16n8k8.row.col.tf32(
+    i32, i32, i32, i32, i32, i32, float, float, float, float)
 define i32 @td_thread() alwaysinline {
   %r = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !0
   ret i32 %r
@@ -111,6 +114,10 @@ define i32 @td_pack_bf16(float %low, float %high) alwaysinline {
   %r = bitcast <2 x bfloat> %pair to i32
   ret i32 %r
 }
+define i32 @td_round_tf32(float %x) alwaysinline {
+  %r = call i32 @llvm.nvvm.f2tf32.rna(float %x)
+  ret i32 %r
+}
 define <4 x i32> @td_load_matrices(ptr %address) alwaysinline convergent {
   %shared = addrspacecast ptr %address to ptr addrspace(3)
   %r = call {i32, i32, i32, i32} @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(ptr addrspace(3) %shared) convergent
@@ -143,6 +150,23 @@ define <4 x float> @td_multiply_add(i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0,
   %c2 = extractelement <4 x float> %c, i32 2
   %c3 = extractelement <4 x float> %c, i32 3
   %r = call {float, float, float, float} @llvm.nvvm.mma.m16n8k16.row.col.bf16(
+      i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, float %c0, float %c1, float %c2, float %c3) convergent
+  %r0 = extractvalue {float, float, float, float} %r, 0
+  %r1 = extractvalue {float, float, float, float} %r, 1
+  %r2 = extractvalue {float, float, float, float} %r, 2
+  %r3 = extractvalue {float, float, float, float} %r, 3
+  %v0 = insertelement <4 x float> undef, float %r0, i32 0
+  %v1 = insertelement <4 x float> %v0, float %r1, i32 1
+  %v2 = insertelement <4 x float> %v1, float %r2, i32 2
+  %v3 = insertelement <4 x float> %v2, float %r3, i32 3
+  ret <4 x float> %v3
+}
+define <4 x float> @td_multiply_add_tf32(i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, <4 x float> %c) alwaysinline convergent {
+  %c0 = extractelement <4 x float> %c, i32 0
+  %c1 = extractelement <4 x float> %c, i32 1
+  %c2 = extractelement <4 x float> %c, i32 2
+  %c3 = extractelement <4 x float> %c, i32 3
+  %r = call {float, float, float, float} @llvm.nvvm.mma.m16n8k8.row.col.tf32(
       i32 %a0, i32 %a1, i32 %a2, i32 %a3, i32 %b0, i32 %b1, float %c0, float %c1, float %c2, float %c3) convergent
   %r0 = extractvalue {float, float, float, float} %r, 0
   %r1 = extractvalue {float, float, float, float} %r, 1

@@ -38,7 +38,7 @@ absl::StatusOr<std::string> CompileToWalk(llvm::Module& module, const std::vecto
                                           int64_t shared_bytes, const CpuTarget& target) {
   bool syncs = false;
   for (const char* name : {kSyncBlockFunction, kSyncWarpFunction, kShuffleFunction, kLoadMatricesFunction,
-                           kLoadTransposedFunction, kMultiplyAddFunction}) {
+                           kLoadTransposedFunction, kMultiplyAddFunction, kMultiplyAddTf32Function}) {
     const llvm::Function* f = module.getFunction(name);
     syncs |= f != nullptr && !f->use_empty();
   }

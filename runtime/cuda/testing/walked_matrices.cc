@@ -1,5 +1,7 @@
 #include "runtime/cuda/testing/walked_matrices.h"
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/bfloat16.h"
@@ -38,16 +40,21 @@ struct Product {
   FourFloats c;
 };
 
-// Products of bfloat16 numbers are exact in double; a sum is rounded once.
+// Products of bfloat16 and of TensorFloat-32 numbers are exact in double; a sum is rounded once. `kInWord`: numbers of
+// a word.
+template <int kInWord>
 void MultiplyAll(void* const* lanes) {
-  double a[16][16], b[16][8];
-  const auto number = [](uint32_t pair, int half) { return FromBFloat16Bits(pair >> 16 * half & 0xffff); };
+  constexpr int kDepth = 8 * kInWord;
+  double a[16][kDepth], b[kDepth][8];
+  const auto number = [](uint32_t word, int i) {
+    return kInWord == 1 ? std::bit_cast<float>(word & ~0x1fffu) : FromBFloat16Bits(word >> 16 * i & 0xffff);
+  };
   for (int lane = 0; lane < kWarp; ++lane) {
     const Product& p = *static_cast<Product*>(lanes[lane]);
-    const int row = lane / 4, first = lane % 4 * 2;
-    for (int half = 0; half < 2; ++half) {
-      for (int i = 0; i < 4; ++i) a[row + i % 2 * 8][first + i / 2 * 8 + half] = number(p.a[i], half);
-      for (int i = 0; i < 2; ++i) b[first + i * 8 + half][row] = number(p.b[i], half);
+    const int row = lane / 4, first = lane % 4 * kInWord, next = 4 * kInWord;
+    for (int n = 0; n < kInWord; ++n) {
+      for (int i = 0; i < 4; ++i) a[row + i % 2 * 8][first + i / 2 * next + n] = number(p.a[i], n);
+      for (int i = 0; i < 2; ++i) b[first + i * next + n][row] = number(p.b[i], n);
     }
   }
   for (int lane = 0; lane < kWarp; ++lane) {
@@ -55,7 +62,7 @@ void MultiplyAll(void* const* lanes) {
     for (int i = 0; i < 4; ++i) {
       const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
       double sum = p.c[i];
-      for (int k = 0; k < 16; ++k) sum += a[row][k] * b[k][column];
+      for (int k = 0; k < kDepth; ++k) sum += a[row][k] * b[k][column];
       p.c[i] = static_cast<float>(sum);
     }
   }
@@ -65,6 +72,11 @@ void MultiplyAll(void* const* lanes) {
 
 uint32_t WalkedPackBFloat16(float low, float high) {
   return ToBFloat16Bits(low) | static_cast<uint32_t>(ToBFloat16Bits(high)) << 16;
+}
+
+uint32_t WalkedRoundToTensorFloat32(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  return std::isfinite(x) ? (bits + 0x1000) & ~0x1fffu : bits;
 }
 
 FourInts WalkedLoadMatrices(const char* address) {
@@ -82,7 +94,14 @@ FourInts WalkedLoadTransposed(const char* address) {
 FourFloats WalkedMultiplyAdd(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
                              FourFloats c) {
   Product product = {{a0, a1, a2, a3}, {b0, b1}, c};
-  WalkedBlock::Current()->MeetWarp(MultiplyAll, &product);
+  WalkedBlock::Current()->MeetWarp(MultiplyAll<2>, &product);
+  return product.c;
+}
+
+FourFloats WalkedMultiplyAddTensorFloat32(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                          FourFloats c) {
+  Product product = {{a0, a1, a2, a3}, {b0, b1}, c};
+  WalkedBlock::Current()->MeetWarp(MultiplyAll<1>, &product);
   return product.c;
 }
 
