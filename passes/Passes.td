@@ -106,10 +106,10 @@ def FormAttentionPass : ModulePass<"td-form-attention"> {
     which); with dropout of the weights they stay apart. So they do where the scores of one example, 4 heads x queries x
     keys bytes, fit into a core's second-level cache: products by the library are faster then.
 
-    For targets whose kernels of attention take bfloat16 rows (GPUs) this happens in mixed_bfloat16 only, whatever the
-    sequence, since launches and traffic are what it saves: for heads of 16, 32, ... or 128 numbers, unless the user's
-    lists keep batch_matmul, attention or attention_grad from bfloat16. In float32 such targets keep products and a
-    softmax.
+    For targets whose kernels of attention take heads of few numbers (GPUs: up to 128) this happens whatever the
+    sequence, since launches and traffic are what it saves. In mixed_bfloat16 the user's lists may keep batch_matmul,
+    attention or attention_grad from bfloat16: such targets keep products and a softmax then. Where float32 operands may
+    be rounded to TensorFloat-32, the ops say so.
 
     ```
     %x = td.batch_matmul %q, %k {transpose_b}       // [b, heads, queries, keys]
@@ -417,9 +417,8 @@ def LowerContractionsPass : ModulePass<"td-lower-contractions"> {
 def LowerAttentionPass : ModulePass<"td-lower-attention"> {
   let summary = "Gives attention the memory that its kernel works in";
   let description = [{
-    Before: td.attention and td.attention_grad in maps. After: those of float32 rows are exec.attention and
-    exec.attention_grad, with scratch memory as a further result. Kernels of bfloat16 rows keep in registers what they
-    work with: the ops stay as they are.
+    Before: td.attention and td.attention_grad in maps. After, on CPUs: exec.attention and exec.attention_grad, with
+    scratch memory as a further result. Kernels for GPUs keep in registers what they work with: the ops stay as they are.
 
     ```
     %y, %m, %s = td.attention %q, %k, %v   =>   %y, %m, %s, %scratch = exec.attention %q, %k, %v

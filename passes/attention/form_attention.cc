@@ -1,4 +1,5 @@
 // td-form-attention, as Passes.td describes it.
+#include <algorithm>
 #include <memory>
 
 #include "graph/ir/attention.h"
@@ -23,17 +24,19 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     const std::shared_ptr<const Target> target = TargetOf(getOperation());
-    const bool bfloat16 = TakesBFloat16(getOperation(), *target);
-    if (!bfloat16 && !target->generates_contractions()) return;
+    const bool small_heads = target->has_bfloat16_attention();
+    if (small_heads ? !TakesKernels(getOperation(), *target) : !target->generates_contractions()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
     if (!machine.ok()) {
       getOperation()->emitError() << std::string(machine.status().message());
       return signalPassFailure();
     }
+    const bool tf32 = target->has_tf32() && ConfigOf(getOperation()).getTf32() &&
+                      ConfigOf(getOperation()).getPrecision() != Precision::kMixedBfloat16;
     mlir::Block& body = step.getBody().front();
     for (auto softmax : body.getOps<td::SoftmaxOp>()) {
       std::optional<AttentionPattern> p = FindAttention(softmax);
-      if (p && (bfloat16 ? FitsMatrices(p->shape()) : ExceedsCache(p->shape(), *machine))) Form(*p);
+      if (p && (small_heads ? HasSmallHeads(p->shape()) : ExceedsCache(p->shape(), *machine))) Form(*p, tf32);
     }
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {
       if (mlir::isOpTriviallyDead(&op)) op.erase();
@@ -41,14 +44,12 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   }
 
  private:
-  // Whether the target's kernels may round rows to bfloat16: the user leaves what attention is made of, and attention,
-  // to it. What is wrong with the lists td-paint-precision says.
-  static bool TakesBFloat16(mlir::ModuleOp module, const Target& target) {
+  // Whether attention may be kernels where they take heads of few numbers: in mixed precision the user leaves what
+  // attention is made of, and attention, to bfloat16. What is wrong with the lists td-paint-precision says.
+  static bool TakesKernels(mlir::ModuleOp module, const Target& target) {
+    if (ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return true;
     PrecisionRules rules;
-    if (!target.has_bfloat16_attention() || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16 ||
-        !ReadPrecisionRules(module, target, &rules).ok()) {
-      return false;
-    }
+    if (!ReadPrecisionRules(module, target, &rules).ok()) return false;
     const auto allows = [&](llvm::StringRef op) {
       auto rule = rules.find(op);
       return rule == rules.end() || rule->second == td::PrecisionRule::kAllow;
@@ -58,28 +59,23 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   }
 
   // See Target::has_bfloat16_attention.
-  static bool FitsMatrices(const AttentionShape& shape) {
-    const auto fits = [](int64_t size) { return size % 16 == 0 && size <= 128; };
-    return fits(shape.size) && fits(shape.value_size);
-  }
+  static bool HasSmallHeads(const AttentionShape& shape) { return std::max(shape.size, shape.value_size) <= 128; }
 
   static bool ExceedsCache(const AttentionShape& shape, const MachineModel& machine) {
     return sizeof(float) * static_cast<double>(shape.scores()) > machine.l2_bytes;
   }
 
   // Nothing reads the ops that it replaces then.
-  static void Form(AttentionPattern& p) {
+  static void Form(AttentionPattern& p, bool tf32) {
     mlir::OpBuilder b(p.output);
     auto forward = b.create<td::AttentionOp>(p.output.getLoc(), p.query, p.key, p.value, p.keep, llvm::APFloat(p.scale),
-                                             llvm::APFloat(p.low), p.causal, p.heads_inside,
-                                             /*tf32=*/false);
+                                             llvm::APFloat(p.low), p.causal, p.heads_inside, tf32);
     Replace(p.output, forward.getOutput());
     if (!p.dy) return;
     b.setInsertionPoint(p.first_of_gradient);
     auto backward = b.create<td::AttentionGradOp>(
         p.first_of_gradient->getLoc(), p.query, p.key, p.value, forward.getOutput(), forward.getLargest(),
-        forward.getSum(), p.dy, p.keep, llvm::APFloat(p.scale), llvm::APFloat(p.low), p.causal, p.heads_inside,
-        /*tf32=*/false);
+        forward.getSum(), p.dy, p.keep, llvm::APFloat(p.scale), llvm::APFloat(p.low), p.causal, p.heads_inside, tf32);
     Replace(p.dquery, backward.getDquery());
     Replace(p.dkey, backward.getDkey());
     Replace(p.dvalue, backward.getDvalue());

@@ -2,6 +2,7 @@
 #include "graph/ir/attention.h"
 #include "passes/exec/attention.h"
 #include "passes/passes.h"
+#include "passes/target/target.h"
 
 namespace tandem {
 
@@ -13,6 +14,7 @@ namespace {
 class LowerAttentionPass : public impl::LowerAttentionPassBase<LowerAttentionPass> {
  public:
   void runOnOperation() final {
+    if (TargetOf(getOperation())->has_bfloat16_attention()) return;
     llvm::SmallVector<mlir::Operation*> ops;
     getOperation().walk([&](mlir::Operation* op) {
       if (mlir::isa<td::AttentionOp, td::AttentionGradOp>(op) && IsFloat32(op)) ops.push_back(op);

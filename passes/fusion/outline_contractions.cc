@@ -45,7 +45,7 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
   }
 
  private:
-  // In float32 with scratch memory, in bfloat16 without.
+  // On CPUs with scratch memory, on GPUs without.
   static bool IsAttention(mlir::Operation* op) {
     return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, td::AttentionOp, td::AttentionGradOp>(op);
   }

@@ -19,17 +19,19 @@ struct Case {
   Precision precision = Precision::kFloat32;
   int64_t limit = 0;  // what the compiler has reached
   int64_t bar = 0;    // what it is to reach; 0: none
+  bool tf32 = false;
 };
 
 std::string CaseName(const Case& c) {
-  return absl::StrCat(c.model, c.precision == Precision::kMixedBfloat16 ? "_bfloat16" : "_float32");
+  return absl::StrCat(c.model, c.precision == Precision::kMixedBfloat16 ? "_bfloat16" : c.tf32 ? "_tf32" : "_float32");
 }
 
 class LaunchCountsTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(LaunchCountsTest, AreWithinTheLimit) {
   const Case& c = GetParam();
-  absl::StatusOr<std::shared_ptr<const Executable>> executable = CompileModelForGpu(c.model, c.batch, c.precision);
+  absl::StatusOr<std::shared_ptr<const Executable>> executable =
+      CompileModelForGpu(c.model, c.batch, c.precision, {.tf32 = c.tf32});
   ASSERT_TRUE(executable.ok()) << executable.status();
   const fb::ExecutableT& index = (*executable)->index();
   const fb::ProgramT& program = *index.programs[0];
@@ -44,7 +46,8 @@ TEST_P(LaunchCountsTest, AreWithinTheLimit) {
 INSTANTIATE_TEST_SUITE_P(Models, LaunchCountsTest,
                          ::testing::Values(Case{"s0", 512, Precision::kFloat32, 25, 30},
                                            Case{"s0", 512, Precision::kMixedBfloat16, 28, 30},
-                                           Case{"transformer", 512, Precision::kFloat32, 103, 0},
+                                           Case{"transformer", 512, Precision::kFloat32, 85, 0},
+                                           Case{"transformer", 512, Precision::kFloat32, 85, 0, /*tf32=*/true},
                                            Case{"transformer", 512, Precision::kMixedBfloat16, 86, 90},
                                            Case{"resnet50", 256, Precision::kFloat32, 422, 0},
                                            Case{"resnet50", 256, Precision::kMixedBfloat16, 421, 450}),

@@ -38,22 +38,40 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target
 
 // -----
 
-// Heads of other sizes stay apart, and so does all in float32, and what the user keeps from bfloat16.
+// Heads of up to 128 numbers, whatever multiple of 16 or none they are.
 // CHECK-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16
-// CHECK-NOT: td.attention
+// CHECK: func.func private @attention(
+// CHECK-SAME: (tensor<?x2x8x20xbf16>, tensor<?x2x8xf32>, tensor<?x2x8xf32>)
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target = <backend = cuda>>} {
-  func.func @step(%x: tensor<?x2x8x24xf32>) -> tensor<?x2x8x24xf32> {
-    %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x2x8x24xf32>, tensor<?x2x8x24xf32> -> tensor<?x2x8x8xf32>
+  func.func @step(%x: tensor<?x2x8x20xf32>) -> tensor<?x2x8x20xf32> {
+    %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x2x8x20xf32>, tensor<?x2x8x20xf32> -> tensor<?x2x8x8xf32>
     %p = td.softmax %0 : tensor<?x2x8x8xf32>
-    %y = td.batch_matmul %p, %x : tensor<?x2x8x8xf32>, tensor<?x2x8x24xf32> -> tensor<?x2x8x24xf32>
-    return %y : tensor<?x2x8x24xf32>
+    %y = td.batch_matmul %p, %x : tensor<?x2x8x8xf32>, tensor<?x2x8x20xf32> -> tensor<?x2x8x20xf32>
+    return %y : tensor<?x2x8x20xf32>
   }
 }
 
 // -----
 
-// CHECK-LABEL: module attributes {exec.config = #exec.config<
+// Larger heads stay apart.
+// CHECK-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16
 // CHECK-NOT: td.attention
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target = <backend = cuda>>} {
+  func.func @step(%x: tensor<?x2x8x144xf32>) -> tensor<?x2x8x144xf32> {
+    %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x2x8x144xf32>, tensor<?x2x8x144xf32> -> tensor<?x2x8x8xf32>
+    %p = td.softmax %0 : tensor<?x2x8x8xf32>
+    %y = td.batch_matmul %p, %x : tensor<?x2x8x8xf32>, tensor<?x2x8x144xf32> -> tensor<?x2x8x144xf32>
+    return %y : tensor<?x2x8x144xf32>
+  }
+}
+
+// -----
+
+// In float32 too, and with TensorFloat-32 where the user allows it.
+// CHECK-LABEL: module attributes {exec.config = #exec.config<target = <backend = cuda
+// CHECK: func.func private @attention(
+// CHECK-SAME: (tensor<?x2x8x16xf32>, tensor<?x2x8xf32>, tensor<?x2x8xf32>) attributes {exec.kernel = #exec.kernel_kind<tile>}
+// CHECK: td.attention %{{.*}} {scale = 1.000000e+00 : f64}
 module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
   func.func @step(%x: tensor<?x2x8x16xf32>) -> tensor<?x2x8x16xf32> {
     %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x2x8x16xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x8xf32>
@@ -65,6 +83,37 @@ module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
 
 // -----
 
+// CHECK-LABEL: module attributes {exec.config = #exec.config<tf32 = true
+// CHECK: td.attention %{{.*}} {scale = 1.000000e+00 : f64, tf32}
+// CHECK: td.attention_grad %{{.*}} {scale = 1.000000e+00 : f64, tf32}
+module attributes {exec.config = #exec.config<tf32 = true, target = <backend = cuda>>} {
+  func.func @step(%q: tensor<?x2x8x16xf32>, %k: tensor<?x2x8x16xf32>, %v: tensor<?x2x8x16xf32>, %dy: tensor<?x2x8x16xf32>)
+      -> (tensor<?x2x8x16xf32>, tensor<?x2x8x16xf32>) {
+    %0 = td.batch_matmul %q, %k {transpose_b = true} : tensor<?x2x8x16xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x8xf32>
+    %p = td.softmax %0 : tensor<?x2x8x8xf32>
+    %y = td.batch_matmul %p, %v : tensor<?x2x8x8xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x16xf32>
+    %dv = td.batch_matmul %p, %dy {transpose_a = true} : tensor<?x2x8x8xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x16xf32>
+    return %y, %dv : tensor<?x2x8x16xf32>, tensor<?x2x8x16xf32>
+  }
+}
+
+// -----
+
+// Rows that are bfloat16 need no leave to round float32 ones.
+// CHECK-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16, tf32 = true
+// CHECK: td.attention %{{.*}} {scale = 1.000000e+00 : f64} : (tensor<?x2x8x16xbf16>
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16, tf32 = true, target = <backend = cuda>>} {
+  func.func @step(%x: tensor<?x2x8x16xf32>) -> tensor<?x2x8x16xf32> {
+    %0 = td.batch_matmul %x, %x {transpose_b = true} : tensor<?x2x8x16xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x8xf32>
+    %p = td.softmax %0 : tensor<?x2x8x8xf32>
+    %y = td.batch_matmul %p, %x : tensor<?x2x8x8xf32>, tensor<?x2x8x16xf32> -> tensor<?x2x8x16xf32>
+    return %y : tensor<?x2x8x16xf32>
+  }
+}
+
+// -----
+
+// What the user keeps from bfloat16 stays apart.
 // CHECK-LABEL: module attributes {exec.config = #exec.config<precision = mixed_bfloat16
 // CHECK-NOT: td.attention
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, precision_lists = <deny = ["attention"]>, target = <backend = cuda>>} {
