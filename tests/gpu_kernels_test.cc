@@ -66,9 +66,9 @@ TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuKernelsTest,
-                         testing::Values(Case{"s0", 512}, Case{"s2", 512}, Case{"s4", 64}, Case{"mlp", 512},
-                                         Case{"transformer", 64}, Case{"transformer", 64, Precision::kMixedBfloat16},
-                                         Case{"resnet50", 256}),
+                         testing::Values(Case{"s0", 512}, Case{"s0", 512, Precision::kMixedBfloat16}, Case{"s2", 512},
+                                         Case{"s4", 64}, Case{"mlp", 512}, Case{"transformer", 64},
+                                         Case{"transformer", 64, Precision::kMixedBfloat16}, Case{"resnet50", 256}),
                          [](const auto& info) {
                            return info.param.model +
                                   (info.param.precision == Precision::kMixedBfloat16 ? "_bfloat16" : "");

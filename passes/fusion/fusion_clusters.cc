@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/unary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/codegen/reduction.h"
 
@@ -34,6 +35,12 @@ int64_t SizeOf(mlir::Value v) {
 bool IsConstant(mlir::Operation* op) { return op->hasTrait<mlir::OpTrait::ConstantLike>(); }
 bool IsReshape(mlir::Operation* op) { return op->getName().getStringRef() == "td.reshape"; }
 
+// A cast of elements that take fewer bytes in memory than its result's.
+bool IsWidening(mlir::Operation* op) {
+  const auto bits = [](mlir::Value v) { return TypeOf(v).getElementTypeBitWidth(); };
+  return mlir::isa<td::CastOp>(op) && bits(op->getOperand(0)) < bits(op->getResult(0));
+}
+
 int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
   auto shape = TypeOf(op->getOperand(0)).getShape();
   int64_t columns = 1;
@@ -43,7 +50,7 @@ int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
 
 }  // namespace
 
-FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) {
+FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) : costly_launches_(costly_launches) {
   Classify(block);
   ChooseInlined();
   Connect();
@@ -53,18 +60,18 @@ FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) {
   }
   seen_.resize(nodes_.size());
   MergeProducers();
-  MergeSiblings(costly_launches);
+  MergeSiblings();
   // What two windows read can join them now that both are in one cluster.
   MergeProducers();
 }
 
-void FusionClusters::MergeSiblings(bool costly_launches) {
+void FusionClusters::MergeSiblings() {
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> readers;
   std::vector<mlir::Value> order;
   for (unsigned i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[i].member) continue;
     // Updates of variables are grouped by their kernels (td-group-updates).
-    if (!nodes_[i].batched && (!costly_launches || nodes_[i].tied)) continue;
+    if (!nodes_[i].batched && (!costly_launches_ || nodes_[i].tied)) continue;
     const auto add = [&](mlir::Value key) {
       if (!readers.count(key)) order.push_back(key);
       readers[key].push_back(i);
@@ -268,6 +275,13 @@ bool FusionClusters::MakesCycle(unsigned a, unsigned b) {
   return false;
 }
 
+bool FusionClusters::ReadsMembers(const Node& node, const std::vector<unsigned>& members) const {
+  return llvm::any_of(node.leaves, [&](mlir::Value leaf) {
+    const int def = Find(leaf);
+    return def >= 0 && llvm::is_contained(members, static_cast<unsigned>(def));
+  });
+}
+
 bool FusionClusters::LeavesCluster(const Node& node, const std::vector<unsigned>& members) const {
   return llvm::any_of(node.users, [&](unsigned user) {
     return !llvm::is_contained(members, user) &&
@@ -363,7 +377,8 @@ const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& mem
         if (producer.batch_reduce) return "it reads a sum over the batch, which is known when all rows are done";
         if (!node.window) continue;
         int64_t reads = node.weight.reads.empty() ? 1 : node.weight.reads[operand];
-        if (2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand)))
+        const bool again = 2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand));
+        if (again && !(costly_launches_ && IsWidening(producer.op) && !ReadsMembers(producer, members)))
           return "windows that overlap would compute what they read several times";
         if (LeavesCluster(producer, members)) return "another kernel needs what the windows read";
       }

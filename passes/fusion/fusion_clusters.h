@@ -20,7 +20,8 @@ namespace tandem {
 //   - no path leaves a cluster and comes back,
 //   - all members run over the rows of the batch, or none does,
 //   - a sum over the batch is not used where it is made,
-//   - windows that overlap do not recompute their producers,
+//   - windows that overlap do not recompute their producers, except casts to wider types where launches are costly:
+//     what they read is less than what would be stored,
 //   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
 class FusionClusters {
  public:
@@ -61,15 +62,17 @@ class FusionClusters {
   int Find(mlir::Value value) const;  // the node that defines it, or -1
   unsigned Root(unsigned node);
   void MergeProducers();
-  void MergeSiblings(bool costly_launches);
+  void MergeSiblings();
   bool TryMerge(unsigned a, unsigned b);
   // Why these nodes cannot be one kernel; null when they can.
   const char* Incompatible(const std::vector<unsigned>& members);
   const char* IncompatibleStatic(const std::vector<unsigned>& members);
   const char* IncompatibleBatched(const std::vector<unsigned>& members);
   bool MakesCycle(unsigned a, unsigned b);
+  bool ReadsMembers(const Node& node, const std::vector<unsigned>& members) const;
   bool LeavesCluster(const Node& node, const std::vector<unsigned>& members) const;
 
+  const bool costly_launches_;
   std::vector<Node> nodes_;
   llvm::DenseMap<mlir::Operation*, unsigned> index_;
   std::vector<std::vector<unsigned>> members_;  // by root

@@ -212,3 +212,32 @@ func.func @siblings_without_batch(%x: tensor<8xf32>, %y: tensor<8xf32>, %z: tens
   return %a, %b, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 }
+
+// -----
+
+// Each number of the gradient is read by the four elements of its window. On GPUs they read bfloat16, and no kernel
+// stores it as float32.
+// CHECK-LABEL: func.func @pool_gradient
+// CHECK: exec.launch
+// CHECK-NOT: exec.launch
+// CHECK: func.func private @kernel_0(%{{.*}}: tensor<?x4x4x8xbf16>, %{{.*}}: tensor<?x4x4x8xui8>) -> tensor<8xf32>
+module attributes {exec.config = #exec.config<target = <backend = cuda, sm = 90>>} {
+  func.func @pool_gradient(%i: tensor<?x4x4x8xui8>, %dp: tensor<?x4x4x8xbf16>) -> tensor<8xf32> {
+    %f = td.cast %dp : tensor<?x4x4x8xbf16> -> tensor<?x4x4x8xf32>
+    %dy = td.max_pool_argmax_grad %i, %f size [8, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x8xui8>, tensor<?x4x4x8xf32> -> tensor<?x8x8x8xf32>
+    %s = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x8x8x8xf32> -> tensor<8xf32>
+    return %s : tensor<8xf32>
+  }
+}
+
+// -----
+
+// On CPUs it is converted once.
+// CHECK-LABEL: func.func @pool_gradient
+// CHECK-COUNT-2: exec.launch
+func.func @pool_gradient(%i: tensor<?x4x4x8xui8>, %dp: tensor<?x4x4x8xbf16>) -> tensor<8xf32> {
+  %f = td.cast %dp : tensor<?x4x4x8xbf16> -> tensor<?x4x4x8xf32>
+  %dy = td.max_pool_argmax_grad %i, %f size [8, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x8xui8>, tensor<?x4x4x8xf32> -> tensor<?x8x8x8xf32>
+  %s = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x8x8x8xf32> -> tensor<8xf32>
+  return %s : tensor<8xf32>
+}
