@@ -4,6 +4,7 @@
 // A sum with taps, the filter gradient of a convolution, has a sum per tap and column: a thread reads a number of dy
 // once, for all taps, and has their sums in registers. The image's numbers are the same for all columns of a place:
 // threads side by side read them together.
+#include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -197,7 +198,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     int64_t used = 0;
     for (last = first; last < count && (last == first || used + bytes(last) <= kSharedBytes); ++last) {
       buffers.push_back({Offset(shared_, Int(used))});
-      used += bytes(last);
+      used += AlignUp(bytes(last), 8);  // doubles may follow
     }
     plan_.shared_bytes = std::max(plan_.shared_bytes, used);
     auto slot = [&](int i) { return Add(Mul(thread.x, tile.width), Int(i)); };

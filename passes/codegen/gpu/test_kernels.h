@@ -219,6 +219,17 @@ inline const GpuTestCase kGpuTestCases[] = {
     })",
      {"bar.sync", "membar.gl", "atom.global.inc.u32", "div.rn.f32"},
      {"atom.global.add", "red.global"}},
+    // The table of doubles lies behind one of 255 numbers, which is no multiple of eight bytes.
+    {"SumsOfTwoTypes",
+     R"(
+    func.func private @k(%x: tensor<?x14x14x5xf32>) -> (tensor<5xf32>, tensor<5xf64>) attributes {exec.kernel = #exec.kernel_kind<col>} {
+      %s = td.reduce sum, %x axes [0, 1, 2] : tensor<?x14x14x5xf32> -> tensor<5xf32>
+      %d = td.cast %x : tensor<?x14x14x5xf32> -> tensor<?x14x14x5xf64>
+      %t = td.reduce sum, %d axes [0, 1, 2] : tensor<?x14x14x5xf64> -> tensor<5xf64>
+      return %s, %t : tensor<5xf32>, tensor<5xf64>
+    })",
+     {"+1024], %fd"},
+     {"+1020], %fd"}},
     {"CrossEntropy",
      R"(
     func.func private @k(%x: tensor<?x10xf32>, %label: tensor<?xi64>) -> (tensor<?x10xf32>, tensor<f32>, tensor<10xf32>)
