@@ -24,7 +24,7 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
     const std::shared_ptr<const Target> target = TargetOf(getOperation());
-    const bool small_heads = target->has_bfloat16_attention();
+    const bool small_heads = target->has_small_head_attention();
     if (small_heads ? !TakesKernels(getOperation(), *target) : !target->generates_contractions()) return;
     absl::StatusOr<MachineModel> machine = MachineModelOf(getOperation());
     if (!machine.ok()) {
@@ -58,7 +58,7 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
            allows(td::AttentionGradOp::getOperationName());
   }
 
-  // See Target::has_bfloat16_attention.
+  // See Target::has_small_head_attention.
   static bool HasSmallHeads(const AttentionShape& shape) { return std::max(shape.size, shape.value_size) <= 128; }
 
   static bool ExceedsCache(const AttentionShape& shape, const MachineModel& machine) {

@@ -14,7 +14,7 @@ namespace {
 class LowerAttentionPass : public impl::LowerAttentionPassBase<LowerAttentionPass> {
  public:
   void runOnOperation() final {
-    if (TargetOf(getOperation())->has_bfloat16_attention()) return;
+    if (TargetOf(getOperation())->has_small_head_attention()) return;
     llvm::SmallVector<mlir::Operation*> ops;
     getOperation().walk([&](mlir::Operation* op) {
       if (mlir::isa<td::AttentionOp, td::AttentionGradOp>(op) && IsFloat32(op)) ops.push_back(op);

@@ -25,7 +25,7 @@ bool HasBfloat16Form(mlir::OperationName op, const Target& target) {
   const llvm::StringRef name = op.getStringRef();
   if (name == td::BatchMatMulOp::getOperationName()) return target.has_bfloat16_batched_products();
   if (name == td::AttentionOp::getOperationName() || name == td::AttentionGradOp::getOperationName()) {
-    return target.has_bfloat16_attention();
+    return target.has_small_head_attention();
   }
   return op.hasInterface<td::PrecisionOp>();
 }

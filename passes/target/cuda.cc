@@ -15,7 +15,7 @@ class Cuda final : public Target {
   bool keeps_invariants() const override { return false; }
   bool generates_contractions() const override { return false; }
   bool has_bfloat16_batched_products() const override { return true; }
-  bool has_bfloat16_attention() const override { return true; }
+  bool has_small_head_attention() const override { return true; }
   bool has_tf32() const override { return true; }
   bool has_costly_launches() const override { return true; }
   bool has_float32_biases() const override { return false; }

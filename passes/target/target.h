@@ -48,8 +48,9 @@ class Target {
 
   // The library multiplies batches of bfloat16 matrices (attention).
   virtual bool has_bfloat16_batched_products() const { return false; }
-  // Generated kernels of attention (td.attention) take bfloat16 rows, of a multiple of 16 numbers and 128 at most.
-  virtual bool has_bfloat16_attention() const { return false; }
+  // Generated kernels of attention (td.attention) take heads of up to 128 numbers, of bfloat16 too; else of any size,
+  // in float32, and only where scores do not fit into a cache.
+  virtual bool has_small_head_attention() const { return false; }
 
   // Library calls may round float32 operands to TensorFloat-32.
   virtual bool has_tf32() const { return false; }
