@@ -46,9 +46,9 @@ absl::Status CheckCluster(const Cluster& cluster) {
   }
   if (cluster.task.index < 0) return wrong("task.index is ", cluster.task.index, "; tasks count from 0 on");
   const auto addresses = cluster.addresses.find(cluster.task.type);
-  const int64_t known = addresses == cluster.addresses.end() ? 0 : static_cast<int64_t>(addresses->second.size());
-  if (!cluster.addresses.empty() && cluster.task.index >= known) {
-    return wrong("there is no address of ", Name(cluster.task.type), " ", cluster.task.index, " in addresses");
+  if (addresses != cluster.addresses.end() && cluster.task.index >= static_cast<int64_t>(addresses->second.size())) {
+    return wrong("task.index is ", cluster.task.index, ", and addresses has ", addresses->second.size(), " of type ",
+                 Name(cluster.task.type));
   }
   return absl::OkStatus();
 }
