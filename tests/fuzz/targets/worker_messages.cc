@@ -2,6 +2,7 @@
 // program has, a checkpoint, what they do between steps. An input is which of these, a byte, and the chief's bytes.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_group.h"
+#include "runtime/collectives/gather_texts.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -48,7 +50,15 @@ class HalfOfAGroup : public ProcessGroup {
     if (bytes.size() > bytes_.size() - at_) return absl::UnavailableError("the chief is lost");
     std::memcpy(bytes.data(), bytes_.data() + at_, bytes.size());
     at_ += bytes.size();
-    return absl::OkStatus();
+    return IsLengthOfNoInput(bytes) ? absl::UnavailableError("the chief is lost") : absl::OkStatus();
+  }
+  // One that can be, for which memory would be filled before it is found that the bytes are not there.
+  static bool IsLengthOfNoInput(absl::Span<const std::byte> bytes) {
+    constexpr uint64_t kMost = 1 << 20;
+    uint64_t length = 0;
+    if (bytes.size() != sizeof(length)) return false;
+    std::memcpy(&length, bytes.data(), sizeof(length));
+    return length > kMost && length <= kMaxTextBytes;
   }
   absl::Status DoAllReduce(fb::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view,
                            const ResultFn&) override {
