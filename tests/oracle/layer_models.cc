@@ -72,6 +72,29 @@ void AddDense(std::vector<Model>& models) {
        [](Forward& f) { return Head(f, ref::Flatten(f.Input("x"))); }});
 }
 
+// Variables of one's own for what an element has in common with others: places of an image, columns, channels. Their
+// gradients are sums of the same numbers over other dimensions.
+void AddVariables(std::vector<Model>& models) {
+  models.push_back(OfImage(
+      "variables_of_places",
+      [](const Tensor& x) {
+        Tensor y = x;
+        for (const auto& [name, shape] :
+             {std::pair<const char*, Shape>("place", {5, 4, 3}), {"column", {4, 3}}, {"channel", {3}}}) {
+          y = y + x.graph()->Variable({.name = name, .shape = shape});
+        }
+        return Tanh(y);
+      },
+      [](const Forward& f, const Array& x) {
+        Array y = x;
+        for (const char* name : {"place", "column", "channel"}) {
+          const std::vector<Real>& values = f.Variable(name).values;
+          for (size_t i = 0; i < y.values.size(); ++i) y.values[i] = y.values[i] + values[i % values.size()];
+        }
+        return ref::Map(y, ref::Tanh);
+      }));
+}
+
 void AddConvolutions(std::vector<Model>& models) {
   models.push_back(OfImage(
       "conv_valid", [](const Tensor& x) { return TD_COVER(layers::Conv2D, x, {.filters = 4, .kernel_size = 3}); },
@@ -323,6 +346,7 @@ std::vector<Model> LayerModels() {
   std::vector<Model> models;
   AddDense(models);
   AddConvolutions(models);
+  AddVariables(models);
   AddDepthwise(models);
   AddLarge(models);
   AddPools(models);
