@@ -1,6 +1,5 @@
 // What a parameter server answers a worker: frames, each behind its length in two bytes. Values land in the worker's
 // store where they belong, or nowhere.
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <list>
@@ -14,6 +13,7 @@
 #include "estimator/parameter_server/part_values.h"
 #include "estimator/parameter_server/rows.h"
 #include "runtime/variable_store.h"
+#include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -116,13 +116,7 @@ class Worker {
 };
 
 std::string Frame(const parameters::Reply& reply, const std::string& tensors = "") {
-  std::vector<grpc::Slice> slices;
-  Require(FrameWithCopies(reply, {{tensors.data(), tensors.size()}}).Dump(&slices).ok(), "a frame has slices");
-  std::string frame;
-  for (const grpc::Slice& slice : slices) {
-    frame.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return std::string{static_cast<char>(frame.size() & 255), static_cast<char>(frame.size() >> 8)} + frame;
+  return WithLength(FrameWithCopies(reply, {{tensors.data(), tensors.size()}}));
 }
 
 }  // namespace
@@ -154,14 +148,7 @@ std::vector<std::string> Seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tandem::fuzz::Worker worker;
   bool taken = false;
-  for (size_t at = 0; at + 2 <= size;) {
-    const size_t length = data[at] | size_t{data[at + 1]} << 8;
-    at += 2;
-    const size_t rest = std::min(length, size - at);
-    const grpc::Slice slice(data + at, rest);
-    at += rest;
-    taken |= worker.Take(grpc::ByteBuffer(&slice, 1));
-  }
+  tandem::fuzz::ForEachFrame(data, size, [&](const grpc::ByteBuffer& frame) { taken |= worker.Take(frame); });
   if (taken) tandem::fuzz::NoteAccepted();
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "estimator/parameter_server/protocol.h"
 #include "estimator/parameter_server/rows.h"
 #include "estimator/parameter_server/server_state.h"
+#include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -24,15 +25,8 @@ std::unique_ptr<ServerState> NewState() {
 }
 
 std::string Frame(const parameters::Request& request, const std::string& tensors = "") {
-  std::vector<grpc::Slice> slices;
   const ByteRange bytes{tensors.data(), tensors.size()};
-  Require(FrameOf(request, {bytes}).Dump(&slices).ok(), "a frame has slices");
-  std::string frame;
-  for (const grpc::Slice& slice : slices) {
-    frame.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  const std::string length = {static_cast<char>(frame.size() & 255), static_cast<char>(frame.size() >> 8)};
-  return length + frame;
+  return WithLength(FrameOf(request, {bytes}));
 }
 
 // What a chief says, of which a conversation is made.
@@ -79,15 +73,10 @@ int Talk(ServerState& state, const std::string& bytes, int* errors) {
     ++answers;
     *errors += reply.has_failure() ? 1 : 0;
   });
-  for (size_t at = 0; at + 2 <= bytes.size();) {
-    const size_t length = static_cast<uint8_t>(bytes[at]) | static_cast<size_t>(static_cast<uint8_t>(bytes[at + 1]))
-                                                                << 8;
-    at += 2;
-    const grpc::Slice slice(bytes.substr(at, length));
-    at += length;
-    state.Handle(connection, grpc::ByteBuffer(&slice, 1));
+  ForEachFrame(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), [&](const grpc::ByteBuffer& frame) {
+    state.Handle(connection, frame);
     Require(answers <= ++sent, "a request is answered once");
-  }
+  });
   state.Disconnect(connection);
   return answers;
 }

@@ -1,6 +1,5 @@
 // Steps that a worker sends to a parameter server which updates its variables: frames, each behind its length in two
 // bytes, from a connection that has greeted and given values. The worker's copy follows from the answers.
-#include <algorithm>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "estimator/parameter_server/server_state.h"
 #include "graph/parameter_servers.h"
 #include "runtime/testing/executable_builder.h"
+#include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -58,14 +58,6 @@ ServerState& Server() {
     return state->release();
   }();
   return server;
-}
-
-std::string BytesOf(const grpc::ByteBuffer& frame) {
-  std::vector<grpc::Slice> slices;
-  Require(frame.Dump(&slices).ok(), "a frame has slices");
-  std::string bytes;
-  for (const grpc::Slice& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
 }
 
 void Describe(const std::string& name, parameters::Tensor* tensor) {
@@ -145,8 +137,7 @@ class Worker {
 };
 
 std::string Frame(const parameters::Request& request, const std::string& tensors) {
-  const std::string frame = BytesOf(FrameWithCopies(request, {{tensors.data(), tensors.size()}}));
-  return std::string{static_cast<char>(frame.size() & 255), static_cast<char>(frame.size() >> 8)} + frame;
+  return WithLength(FrameWithCopies(request, {{tensors.data(), tensors.size()}}));
 }
 
 std::string RowsFrame(int64_t update, const RowNumbers& numbers) {
@@ -181,14 +172,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tandem::SetMinLogSeverity(tandem::LogSeverity::kError);
   tandem::fuzz::Worker worker;
   bool taken = false;
-  for (size_t at = 0; at + 2 <= size;) {
-    const size_t length = data[at] | size_t{data[at + 1]} << 8;
-    at += 2;
-    const size_t rest = std::min(length, size - at);
-    const grpc::Slice slice(data + at, rest);
-    at += rest;
-    taken |= worker.Say(grpc::ByteBuffer(&slice, 1));
-  }
+  tandem::fuzz::ForEachFrame(data, size, [&](const grpc::ByteBuffer& frame) { taken |= worker.Say(frame); });
   if (taken) tandem::fuzz::NoteAccepted();
   return 0;
 }
