@@ -17,13 +17,9 @@ using RateFn = std::function<double(int64_t)>;
 
 std::vector<OptimizerCase> MainCases() {
   auto main = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots) {
-    return OptimizerCase{
-        .name = std::move(name),
-        .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
-        .rate = Constant(rate),
-        .update = std::move(update),
-        .slots = std::move(slots),
-        .main = true};
+    OptimizerCase c = CaseOf(std::move(name), optimizer, rate, std::move(update), std::move(slots));
+    c.main = true;
+    return c;
   };
   return {
       main("gradient_descent",
@@ -76,14 +72,10 @@ std::vector<OptimizerCase> MainCases() {
 std::vector<OptimizerCase> AdaptiveCases() {
   auto with = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots,
                  ref::ScaleFn scale = {}) {
-    return OptimizerCase{
-        .name = std::move(name),
-        .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
-        .rate = Constant(rate),
-        .update = std::move(update),
-        .slots = std::move(slots),
-        .clips = true,
-        .scale = std::move(scale)};
+    OptimizerCase c = CaseOf(std::move(name), optimizer, rate, std::move(update), std::move(slots));
+    c.clips = true;
+    c.scale = std::move(scale);
+    return c;
   };
   return {
       with("rmsprop_epsilon_in_root",

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/clipping.h"
@@ -52,6 +53,17 @@ const std::vector<OptimizerCase>& OptimizerCases();
 // A rate, or a decay, that is the same in all steps.
 inline std::function<double(int64_t)> Constant(double value) {
   return [value](int64_t) { return value; };
+}
+
+// `optimizer(clip)` with a constant rate.
+template <typename MakeOptimizer>
+OptimizerCase CaseOf(std::string name, MakeOptimizer optimizer, double rate, ref::UpdateFn update,
+                     std::vector<std::string> slots) {
+  return {.name = std::move(name),
+          .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
+          .rate = Constant(rate),
+          .update = std::move(update),
+          .slots = std::move(slots)};
 }
 
 // The limits of clipping: small enough to be reached by nearly every model.

@@ -34,14 +34,10 @@ bool HasStatistics(const Tensor& loss) {
 std::vector<OptimizerCase> GroupCases() {
   auto with = [](std::string name, auto optimizer, double rate, ref::UpdateFn update, std::vector<std::string> slots,
                  std::function<Group(const std::string&)> group) {
-    return OptimizerCase{
-        .name = std::move(name),
-        .minimize = [optimizer](const Tensor& loss, const ClipOptions& c) { return optimizer(c).Minimize(loss); },
-        .rate = Constant(rate),
-        .update = std::move(update),
-        .slots = std::move(slots),
-        .clips = true,
-        .group = std::move(group)};
+    OptimizerCase c = CaseOf(std::move(name), optimizer, rate, std::move(update), std::move(slots));
+    c.clips = true;
+    c.group = std::move(group);
+    return c;
   };
   return {
       with(
