@@ -1,4 +1,4 @@
-"""Step times of two programs, taken by turns: what benchmarks/before_after and benchmarks/bfloat16 have in common."""
+"""Step times of two programs, taken by turns: what before_after, bfloat16 and pass_effect have in common."""
 import json
 import os
 import statistics
@@ -11,12 +11,12 @@ HEADER = ["| what | before | after | | ratio (of pairs: least to greatest) | bar
 
 
 class Worker:
-    """A model_bench of the checkout `tree` that waits for commands."""
+    """A model_bench of the checkout `tree` that waits for commands, `variables` set in its environment."""
 
-    def __init__(self, tree, flags, threads):
+    def __init__(self, tree, flags, threads, variables=None):
         self.process = subprocess.Popen(
             [os.path.join(tree, "bazel-bin/benchmarks/model_bench"), "--worker", "--threads=%d" % threads, *flags],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **(variables or {})})
         self.first = self.answer()
         self.ready = self.answer()
 
