@@ -66,6 +66,15 @@ Tensor Div(const Tensor& x, double y, TD_LOC);
 Tensor Pow(const Tensor& x, double y, TD_LOC);
 Tensor Maximum(const Tensor& x, double y, TD_LOC);
 Tensor Minimum(const Tensor& x, double y, TD_LOC);
+Tensor Equal(const Tensor& x, double y, TD_LOC);
+Tensor NotEqual(const Tensor& x, double y, TD_LOC);
+Tensor Less(const Tensor& x, double y, TD_LOC);
+Tensor LessEqual(const Tensor& x, double y, TD_LOC);
+Tensor Greater(const Tensor& x, double y, TD_LOC);
+Tensor GreaterEqual(const Tensor& x, double y, TD_LOC);
+Tensor Sub(double x, const Tensor& y, TD_LOC);
+Tensor Div(double x, const Tensor& y, TD_LOC);
+Tensor Pow(double x, const Tensor& y, TD_LOC);
 
 inline Tensor operator+(TensorArg x, TensorArg y) { return Add(x.tensor, y.tensor, x.loc); }
 inline Tensor operator-(TensorArg x, TensorArg y) { return Sub(x.tensor, y.tensor, x.loc); }
@@ -78,6 +87,8 @@ inline Tensor operator*(TensorArg x, double y) { return Mul(x.tensor, y, x.loc);
 inline Tensor operator/(TensorArg x, double y) { return Div(x.tensor, y, x.loc); }
 inline Tensor operator*(double x, TensorArg y) { return Mul(y.tensor, x, y.loc); }
 inline Tensor operator+(double x, TensorArg y) { return Add(y.tensor, x, y.loc); }
+inline Tensor operator-(double x, TensorArg y) { return Sub(x, y.tensor, y.loc); }
+inline Tensor operator/(double x, TensorArg y) { return Div(x, y.tensor, y.loc); }
 
 // Shapes. In every shape kBatch stands for the batch.
 Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);  // NumPy alignment at the right
@@ -131,7 +142,8 @@ Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const Window
 Tensor LayerNorm(const Tensor& x, double epsilon, TD_LOC);
 Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
 Tensor LogSoftmax(const Tensor& logits, TD_LOC);
-// Per-example cross-entropy [b]: dense labels [b, classes] (float) or sparse labels [b] (integer); logits [b, classes].
+// Cross-entropy of each example or position, [b, ...]: dense labels [b, ..., classes] (float) or sparse labels [b, ...]
+// (integer); logits [b, ..., classes].
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
 // Mean and biased variance over all axes but the last, over the rows of one replica ("replica") or all ("global").

@@ -105,6 +105,33 @@ TD_BINARY(Maximum, "max")
 TD_BINARY(Minimum, "min")
 
 #undef TD_BINARY
+#define TD_COMPARISON(Function, name)                              \
+  Tensor Function(const Tensor& x, double y, SourceLocation loc) { \
+    if (!x.ok()) return Function(x, x, loc);                       \
+    Tensor number = internal::NumberLike(name, x, y, loc);         \
+    return number.ok() ? Function(x, number, loc) : number;        \
+  }
+
+TD_COMPARISON(Equal, "equal")
+TD_COMPARISON(NotEqual, "not_equal")
+TD_COMPARISON(Less, "less")
+TD_COMPARISON(LessEqual, "less_equal")
+TD_COMPARISON(Greater, "greater")
+TD_COMPARISON(GreaterEqual, "greater_equal")
+
+#undef TD_COMPARISON
+#define TD_NUMBER_FIRST(Function, op)                              \
+  Tensor Function(double x, const Tensor& y, SourceLocation loc) { \
+    if (!y.ok()) return EmitOp(op, {y, y}, {}, loc);               \
+    Tensor number = internal::NumberLike(op, y, x, loc);           \
+    return number.ok() ? Function(number, y, loc) : number;        \
+  }
+
+TD_NUMBER_FIRST(Sub, "sub")
+TD_NUMBER_FIRST(Div, "div")
+TD_NUMBER_FIRST(Pow, "pow")
+
+#undef TD_NUMBER_FIRST
 
 Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, SourceLocation loc) {
   Tensor c = condition, a = x, b = y;
