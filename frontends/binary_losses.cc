@@ -4,6 +4,7 @@
 #include "frontends/check.h"
 #include "frontends/loss_parts.h"
 #include "frontends/losses.h"
+#include "graph/logits.h"
 #include "graph/ops.h"
 
 namespace tandem::losses {
@@ -30,6 +31,18 @@ Tensor TermsOfProbabilities(const Tensor& y, const Tensor& probabilities, Source
   return Neg(Add(hit, miss, loc), loc);
 }
 
+// What both cross entropies compute with: logits where they are given or the probabilities are a Sigmoid's, as in
+// Keras.
+struct Scores {
+  Tensor values;
+  bool are_logits = false;
+};
+Scores ScoresOf(const Tensor& probabilities, bool from_logits) {
+  if (from_logits) return {probabilities, true};
+  const Tensor logits = SigmoidLogits(probabilities);
+  return logits.ok() ? Scores{logits, true} : Scores{probabilities, false};
+}
+
 Tensor HingeTerms(const AlignedPair& in, SourceLocation loc) {
   Tensor zero = ScalarConstant(in.graph, 0, in.labels.dtype(), loc);
   Tensor minus_one = ScalarConstant(in.graph, -1, in.labels.dtype(), loc);
@@ -42,31 +55,33 @@ Tensor HingeTerms(const AlignedPair& in, SourceLocation loc) {
 Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
                           SourceLocation loc) {
   constexpr char kOp[] = "BinaryCrossentropy";
+  const Scores scores = ScoresOf(probabilities, options.from_logits);
   AlignedPair in =
-      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", probabilities, loc);
+      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);
   if (in.graph == nullptr) return in.failed;
   if (!frontends::CheckSmoothing(in.graph, kOp, options.label_smoothing, loc)) return in.graph->Poisoned();
   NameScope scope(in.graph, in.graph->UniqueName("binary_crossentropy"));
   Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
   Tensor terms =
-      options.from_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
+      scores.are_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
   return ComputeWeightedLoss(frontends::MeanOfRows(terms, loc), options, loc);
 }
 
 Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
                                SourceLocation loc) {
   constexpr char kOp[] = "BinaryFocalCrossentropy";
+  const Scores scores = ScoresOf(probabilities, options.from_logits);
   AlignedPair in =
-      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", probabilities, loc);
+      frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);
   if (in.graph == nullptr) return in.failed;
   if (!frontends::CheckFocal(in.graph, kOp, options, loc)) return in.graph->Poisoned();
   NameScope scope(in.graph, in.graph->UniqueName("binary_focal_crossentropy"));
   Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
   Tensor not_y = Add(Neg(y, loc), 1.0, loc);
   Tensor terms =
-      options.from_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
+      scores.are_logits ? TermsOfLogits(y, in.predictions, loc) : TermsOfProbabilities(y, in.predictions, loc);
   if (options.gamma != 0) {
-    Tensor p = options.from_logits ? Sigmoid(in.predictions, loc) : in.predictions;
+    Tensor p = scores.are_logits ? Sigmoid(in.predictions, loc) : in.predictions;
     Tensor q = Add(Mul(y, p, loc), Mul(not_y, Add(Neg(p, loc), 1.0, loc), loc), loc);
     // Rounding may take q above 1, and a negative number has no power.
     Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), 0.0, loc);
@@ -79,14 +94,14 @@ Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities
 }
 
 Tensor Hinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("Hinge", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("Hinge", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("hinge"));
   return ComputeWeightedLoss(frontends::MeanOfRows(HingeTerms(in, loc), loc), options, loc);
 }
 
 Tensor SquaredHinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("SquaredHinge", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("SquaredHinge", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("squared_hinge"));
   return ComputeWeightedLoss(frontends::MeanOfRows(Square(HingeTerms(in, loc), loc), loc), options, loc);

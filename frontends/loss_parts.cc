@@ -31,6 +31,16 @@ bool CheckFocal(GraphBuilder* graph, absl::string_view op, const losses::FocalOp
   return CheckSmoothing(graph, op, options.label_smoothing, loc);
 }
 
+AlignedPair AlignForLoss(absl::string_view op, const Tensor& labels, const Tensor& predictions,
+                         const losses::LossOptions& options, SourceLocation loc, int min_rank) {
+  AlignedPair pair = AlignPair(op, labels, "predictions", predictions, loc, min_rank);
+  if (pair.graph == nullptr || (options.label_smoothing == 0 && !options.from_logits)) return pair;
+  const absl::string_view problem = options.from_logits
+                                        ? "`from_logits` is not for this loss; pass what it takes, such as Softmax(x)"
+                                        : "`label_smoothing` is not for this loss; it is for cross entropies";
+  return {.failed = pair.graph->FailAt(op, problem, loc)};
+}
+
 losses::LossOptions ReductionOf(const losses::FocalOptions& options) {
   return {.weights = options.weights, .reduction = options.reduction, .label_smoothing = options.label_smoothing};
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/source_location.h"
+#include "frontends/align.h"
 #include "frontends/losses.h"
 #include "graph/graph_builder.h"
 #include "graph/tensor.h"
@@ -22,6 +23,10 @@ Tensor MeanOfRows(const Tensor& x, SourceLocation loc);
 // Record an error and return false for options that cannot be.
 bool CheckSmoothing(GraphBuilder* graph, absl::string_view op, double smoothing, SourceLocation loc);
 bool CheckFocal(GraphBuilder* graph, absl::string_view op, const losses::FocalOptions& options, SourceLocation loc);
+
+// AlignPair of align.h, with an error for options that such a loss does not have: label_smoothing and from_logits.
+AlignedPair AlignForLoss(absl::string_view op, const Tensor& labels, const Tensor& predictions,
+                         const losses::LossOptions& options, SourceLocation loc, int min_rank = 0);
 
 // The weights, reduction and label smoothing.
 losses::LossOptions ReductionOf(const losses::FocalOptions& options);

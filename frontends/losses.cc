@@ -6,8 +6,8 @@
 #include "frontends/align.h"
 #include "frontends/check.h"
 #include "frontends/loss_parts.h"
+#include "graph/logits.h"
 #include "graph/ops.h"
-#include "graph/softmax_logits.h"
 
 namespace tandem::losses {
 namespace {
@@ -26,11 +26,12 @@ Tensor DivNoNan(const Tensor& num, const Tensor& den, SourceLocation loc) {
   return Div(num, Select(Equal(den, zero, loc), one, den, loc), loc);
 }
 
-// Checks the second argument of a categorical loss: [b, classes], floating point.
+// Checks the second argument of a categorical loss: [b, ..., classes], floating point.
 bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view name, const Tensor& scores,
                  SourceLocation loc) {
-  if (scores.rank() == 2 && IsFloat(scores.dtype())) return true;
-  graph->FailAt(op, absl::StrCat("`", name, "` must be a floating-point [b, classes], got ", TypeString(scores)), loc);
+  if (scores.rank() >= 2 && IsFloat(scores.dtype())) return true;
+  graph->FailAt(op, absl::StrCat("`", name, "` must be a floating-point [b, ..., classes], got ", TypeString(scores)),
+                loc);
   return false;
 }
 
@@ -38,7 +39,7 @@ bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view na
 Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labels, const Tensor& scores,
                    const LossOptions& options, SourceLocation loc) {
   if (labels.shape() != scores.shape()) {
-    bool sparse = IsInteger(labels.dtype()) && (labels.rank() == 1 || (labels.rank() == 2 && labels.shape()[1] == 1));
+    const bool sparse = IsInteger(labels.dtype()) && SqueezeTo(labels, scores.rank() - 1, loc).rank() < scores.rank();
     return graph->FailAt(op,
                          absl::StrCat("labels ", TypeString(labels), " do not match predictions ", TypeString(scores),
                                       sparse ? "; for class numbers use losses::SparseSoftmaxCrossEntropy" : ""),
@@ -48,7 +49,7 @@ Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labe
   const double s = options.label_smoothing;
   Tensor dense = labels.dtype() == scores.dtype() ? labels : Cast(labels, scores.dtype(), loc);
   if (s == 0) return dense;
-  return Add(Mul(dense, 1 - s, loc), s / static_cast<double>(scores.shape()[1]), loc);
+  return Add(Mul(dense, 1 - s, loc), s / static_cast<double>(scores.shape().back()), loc);
 }
 
 }  // namespace
@@ -97,11 +98,13 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
     return graph->FailAt(kOp, "`label_smoothing` needs one-hot labels: use losses::SoftmaxCrossEntropy", loc);
   }
   NameScope scope(graph, graph->UniqueName("sparse_softmax_cross_entropy_loss"));
-  Tensor sparse = SqueezeTo(labels, 1, loc);
-  if (sparse.rank() != 1 || !IsInteger(sparse.dtype())) {
+  Tensor sparse = SqueezeTo(labels, logits.rank() - 1, loc);
+  if (sparse.rank() != logits.rank() - 1 || !IsInteger(sparse.dtype())) {
     return graph->FailAt(
         kOp,
-        absl::StrCat("`labels` must be class numbers, integers of shape [b], got ", TypeString(labels),
+        absl::StrCat("`labels` must be class numbers, integers of shape ",
+                     logits.rank() == 2 ? "[b]" : "[b, ...] as the logits without their last axis", ", got ",
+                     TypeString(labels),
                      labels.shape() == logits.shape() ? "; for one-hot labels use losses::SoftmaxCrossEntropy"
                      : IsFloat(labels.dtype())        ? "; convert them with Cast(labels, DType::kInt32)"
                                                       : ""),

@@ -23,7 +23,8 @@ enum class Reduction : int8_t {
 struct LossOptions {
   Tensor weights;  // [b] (or what the per-example loss broadcasts from), any number type; empty: all 1
   Reduction reduction = Reduction::kSumOverBatchSize;
-  // Categorical losses: labels become labels * (1 - s) + s / classes; binary ones: labels * (1 - s) + s / 2.
+  // Cross entropies of several classes: labels become labels * (1 - s) + s / classes; of two: labels * (1 - s) + s / 2.
+  // For other losses it is an error, as is from_logits.
   double label_smoothing = 0;
   // BinaryCrossentropy, CategoricalCrossentropy and SparseCategoricalCrossentropy: the predictions are logits, not
   // probabilities. The loss and its gradient are then accurate for logits of any size.
@@ -48,32 +49,35 @@ struct FocalOptions {
   bool apply_class_balancing = false;
 };
 
-// labels [b] or [b, 1] of integers in [0, classes), logits [b, classes].
+// The losses of classes take an example's scores, [b, classes], or those of each position of a sequence or picture,
+// [b, ..., classes]. Then the loss is one for each position, and `weights` may be [b, ...], with 0 for padding.
+
+// labels [b, ...] or [b, ..., 1] of integers in [0, classes), logits [b, ..., classes].
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                                  SourceLocation loc = SourceLocation::Current());
-// labels [b, classes] (probabilities, or one-hot of any number type), logits [b, classes].
+// labels [b, ..., classes] (probabilities, or one-hot of any number type), logits of their shape.
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
-// The same on probabilities [b, classes]. Those that come from Softmax are traced back to its logits, which keeps the
-// loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras.
+// The same on probabilities [b, ..., classes]. Those that come from Softmax are traced back to its logits, which keeps
+// the loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras.
 Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
-// labels [b] or [b, 1] of integers in [0, classes), probabilities [b, classes]; they are treated as those above, but
-// cut before they are divided by their sum.
+// labels as SparseSoftmaxCrossEntropy's, probabilities [b, ..., classes]; they are treated as those above, but cut
+// before they are divided by their sum.
 Tensor SparseCategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                      SourceLocation loc = SourceLocation::Current());
-// -(1 - p)^gamma alpha labels log(p), summed over the classes; labels and probabilities [b, classes]. Probabilities are
-// divided by their sum and cut to [1e-7, 1 - 1e-7], also those of logits. Lin et al., "Focal Loss for Dense Object
-// Detection", as in Keras.
+// -(1 - p)^gamma alpha labels log(p), summed over the classes; labels and probabilities [b, ..., classes].
+// Probabilities are divided by their sum and cut to [1e-7, 1 - 1e-7], also those of logits. Lin et al., "Focal Loss for
+// Dense Object Detection", as in Keras.
 Tensor CategoricalFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                     SourceLocation loc = SourceLocation::Current());
 
 // In the losses below labels and predictions have the same shape, except that [b] and [b, 1] go together, and labels
 // any number type. The loss of an example of rank 2 and more is the mean over the last axis.
 
-// -(y log p + (1 - y) log(1 - p)) of labels in [0, 1] and probabilities, cut to [1e-7, 1 - 1e-7] as in Keras. Where
-// there are logits, pass them with `.from_logits = true` instead of their Sigmoid: a loss of cut probabilities has no
-// gradient.
+// -(y log p + (1 - y) log(1 - p)) of labels in [0, 1] and probabilities. Those that come from Sigmoid are traced back
+// to its logits, which keeps the loss finite and accurate; others are cut to [1e-7, 1 - 1e-7] as in Keras, and what is
+// cut has no gradient.
 Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                           SourceLocation loc = SourceLocation::Current());
 // The same times (1 - q)^gamma, where q is the probability of the label: y p + (1 - y) (1 - p). Lin et al., "Focal Loss

@@ -1,12 +1,15 @@
 #include "frontends/losses.h"
 
 #include <cmath>
+#include <limits>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "frontends/metrics.h"
 #include "frontends/testing.h"
+#include "graph/logits.h"
 #include "graph/ops.h"
-#include "graph/softmax_logits.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -105,6 +108,35 @@ TEST(LossesTest, WeightsThatAreAllZeroGiveZero) {
   EXPECT_EQ(Scalar(got, "mean"), 0);
 }
 
+// Three positions of two classes in each example.
+TEST(LossesTest, CrossEntropyOfPositions) {
+  Inputs in;
+  Tensor numbers = Cast(in.one_hot, DType::kInt32);  // [b, 3]
+  Tensor logits = Reshape(Concat({in.logits, 1.0 - in.logits}, 1), {kBatch, 3, 2});
+  in.graph.Output("sparse", losses::SparseSoftmaxCrossEntropy(numbers, logits, {.reduction = Reduction::kNone}));
+  in.graph.Output("column", losses::SparseCategoricalCrossentropy(Reshape(numbers, {kBatch, 3, 1}), Softmax(logits)));
+  in.graph.Output("dense", losses::SoftmaxCrossEntropy(OneHot(numbers, 2), logits, {.label_smoothing = 0}));
+  in.graph.Output("masked", losses::SparseSoftmaxCrossEntropy(numbers, logits,
+                                                              {.weights = in.one_hot, .reduction = Reduction::kMean}));
+  Fetched got = RunStep(in.graph, in.feed);
+  ASSERT_EQ(got.outputs["sparse"].size(), 9u);
+  double sum = 0, masked = 0;
+  for (int i = 0; i < 9; ++i) {
+    auto logit = [&](int k) {  // of position i: its row of logits is followed by 1 minus it
+      const int at = 2 * (i % 3) + k;
+      return at < 3 ? kLogits[i / 3 * 3 + at] : 1 - kLogits[i / 3 * 3 + at - 3];
+    };
+    const int label = static_cast<int>(kOneHot[i]);
+    const double loss = std::log(std::exp(logit(0)) + std::exp(logit(1))) - logit(label);
+    EXPECT_NEAR(got.outputs["sparse"][i], loss, 1e-5) << i;
+    sum += loss / 9;
+    masked += label * loss / 3;
+  }
+  EXPECT_NEAR(Scalar(got, "column"), sum, 1e-5);
+  EXPECT_NEAR(Scalar(got, "dense"), sum, 1e-5);
+  EXPECT_NEAR(Scalar(got, "masked"), masked, 1e-5);
+}
+
 TEST(LossesTest, LabelSmoothing) {
   Inputs in;
   in.graph.Output("loss", losses::SoftmaxCrossEntropy(in.one_hot, in.logits, {.label_smoothing = 0.3}));
@@ -135,6 +167,24 @@ TEST(LossesTest, CategoricalCrossentropyOfGivenProbabilities) {
   EXPECT_NEAR(got.outputs["loss"][0], std::log(2), 1e-5);
   EXPECT_NEAR(got.outputs["loss"][1], -std::log(1e-7), 1e-3);
   EXPECT_NEAR(got.outputs["loss"][2], 0, 1e-6);
+}
+
+TEST(LossesTest, BinaryCrossentropyUsesTheLogitsOfASigmoid) {
+  Inputs in;
+  Tensor probabilities = Sigmoid(in.logits);
+  EXPECT_TRUE(SigmoidLogits(probabilities) == in.logits);
+  EXPECT_FALSE(SigmoidLogits(Softmax(in.logits)).ok());
+  Tensor loss = losses::BinaryCrossentropy(in.one_hot, probabilities, {.reduction = Reduction::kSum});
+  in.graph.Output("loss", loss);
+  in.graph.Output("focal", losses::BinaryFocalCrossentropy(in.one_hot, probabilities, {.reduction = Reduction::kSum}));
+  in.graph.Output("gradient", in.graph.Gradients(loss, {in.logits})[0]);
+  // The labels 0, 1, 0 with the certain and wrong answers 1, 0, 1; through the probabilities this loss would be
+  // log(1e-7), and without a gradient.
+  in.feed.inputs["logits"] = Floats({3, 3}, {100, -100, 100, 100, -100, -100, -100, -100, 100});
+  Fetched got = RunStep(in.graph, in.feed);
+  EXPECT_NEAR(Scalar(got, "loss"), 100, 1e-4);
+  EXPECT_NEAR(Scalar(got, "focal"), 100, 1e-4);
+  EXPECT_NEAR(got.outputs["gradient"][0], 1.0 / 3, 1e-6);
 }
 
 TEST(LossesTest, MeanSquaredError) {
@@ -200,10 +250,16 @@ TEST(LossesTest, ErrorsSayWhatAndWhere) {
        "one weight per example"},
       {[](Inputs& in) { losses::MeanSquaredError(in.one_hot, in.weights); }, "must have the same shape"},
       {[](Inputs& in) { losses::MeanSquaredError(in.labels, in.labels); }, "must be floating point"},
+      {[](Inputs& in) { losses::KLDivergence(in.one_hot, in.logits, {.from_logits = true}); },
+       "`from_logits` is not for this loss; pass what it takes, such as Softmax(x)"},
+      {[](Inputs& in) { losses::Hinge(in.one_hot, in.logits, {.label_smoothing = 0.1}); },
+       "`label_smoothing` is not for this loss; it is for cross entropies"},
+      {[](Inputs& in) { metrics::Accuracy(in.labels, Sigmoid(in.weights)); },
+       "`predictions` float32 [b] are no class numbers; for probabilities of two classes use metrics::BinaryAccuracy"},
       {[](Inputs& in) {
          metrics::Accuracy(in.labels, Reshape(in.logits, {kBatch, 3, 1}));
        },
-       "[b] or [b, classes]"},
+       "labels are class numbers [b, ...] or one-hot [b, ..., classes]"},
       {[](Inputs& in) { metrics::Mean(ReduceMean(in.weights), in.weights); }, "a scalar takes no weights"},
   };
   for (const Case& c : cases) {
@@ -228,6 +284,13 @@ TEST(MetricsTest, AccuracyOfEveryKindOfLabel) {
   output("scores", metrics::Accuracy(Reshape(in.labels, {kBatch, 1}), in.logits));
   output("one_hot", metrics::Accuracy(in.one_hot, in.logits));
   output("weighted", metrics::Accuracy(in.labels, in.logits, in.weights));
+  // Three positions of each example: the class numbers 0, 1, 0; 1, 0, 0; 0, 0, 1 against 1, 2, 0; -1, 0, 3; 0, 0, 0.
+  Tensor positions = Cast(in.one_hot, DType::kInt32), numbers = Cast(in.logits, DType::kInt32);
+  output("scores of positions", metrics::Accuracy(positions, OneHot(positions, 3)));
+  output("one-hot positions", metrics::Accuracy(OneHot(positions, 3), positions));
+  output("numbers of positions", metrics::Accuracy(positions, numbers));
+  output("weighted positions", metrics::Accuracy(positions, numbers, in.weights));
+  output("masked positions", metrics::Accuracy(positions, numbers, 1.0 - in.one_hot));
   Fetched got = RunStep(in.graph, in.feed);
   for (const std::string name : {"sparse", "scores", "one_hot"}) {
     EXPECT_EQ(Scalar(got, name + "/total"), 2) << name;
@@ -235,6 +298,51 @@ TEST(MetricsTest, AccuracyOfEveryKindOfLabel) {
   }
   EXPECT_EQ(Scalar(got, "weighted/total"), 2.5);
   EXPECT_EQ(Scalar(got, "weighted/count"), 2.5);
+  const std::map<std::string, std::pair<double, double>> of_positions = {{"scores of positions", {9, 9}},
+                                                                         {"one-hot positions", {9, 9}},
+                                                                         {"numbers of positions", {4, 9}},
+                                                                         {"weighted positions", {3, 7.5}},
+                                                                         {"masked positions", {4, 6}}};
+  for (const auto& [name, expected] : of_positions) {
+    EXPECT_EQ(Scalar(got, name + "/total"), expected.first) << name;
+    EXPECT_EQ(Scalar(got, name + "/count"), expected.second) << name;
+  }
+}
+
+// A class that is masked has the score -inf; what is no number is never right.
+TEST(MetricsTest, TopKAccuracyOfScoresThatAreNotFinite) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const std::pair<Values, int> cases[] = {
+      // The labels are 1, 0, 2; the number of hits.
+      {{-inf, 1, 2, 2, -inf, 1, 2, 1, -inf}, 1},  // of a row whose label is not among the best, one that is, one masked
+      {{1, nan, 0, nan, nan, nan, 0, 0, 1}, 1},
+      {{nan, 5, nan, 3, nan, 0, 0, 1, 2}, 1},  // NaN counts as better than the label
+      {{inf, 1, 0, 1, inf, 0, 0, 0, inf}, 0},
+  };
+  for (const auto& [scores, hits] : cases) {
+    Inputs in;
+    in.graph.Output("total", metrics::TopKAccuracy(in.labels, in.logits, {.k = 1}).total);
+    in.feed.inputs["logits"] = Floats({3, 3}, scores);
+    Fetched got = RunStep(in.graph, in.feed);
+    EXPECT_EQ(Scalar(got, "total"), hits);
+  }
+}
+
+TEST(MetricsTest, PercentilesOfWhatIsNoNumber) {
+  for (const double value : {0.25, std::numeric_limits<double>::quiet_NaN()}) {
+    Inputs in;
+    const Metric metric = metrics::Percentiles(in.weights, {.percentiles = {100}, .bins = 4});
+    in.graph.Output("histogram", metric.sums.at("histogram"));
+    in.feed.inputs["weights"] = Floats({3}, {0.25, value, 0.5});
+    Fetched got = RunStep(in.graph, in.feed);
+    const auto result = metric.result({{"histogram", got.outputs["histogram"]}});
+    ASSERT_TRUE(result.ok()) << result.status();
+    const double percentile = result->tensor.data<double>()[0];
+    EXPECT_EQ(std::isnan(percentile), std::isnan(value));
+    if (!std::isnan(value)) {
+      EXPECT_EQ(percentile, 0.75);
+    }
+  }
 }
 
 TEST(MetricsTest, MeanCountsExamples) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "frontends/align.h"
@@ -83,6 +84,35 @@ Metric MeanOfPairs(const char* op, const char* scope_name, const Tensor& labels,
   return WeightedSums(op, f(pair.labels, pair.predictions), weights, loc);
 }
 
+// Class numbers of one shape, [b, ...], of labels (such or one-hot) and predictions (such or scores). Returns what is
+// wrong, or nothing.
+std::string AlignClasses(const Tensor& labels, const Tensor& predictions, Tensor* actual, Tensor* predicted,
+                         SourceLocation loc) {
+  const std::string both =
+      absl::StrCat("`labels` ", TypeString(labels), " do not fit `predictions` ", TypeString(predictions));
+  if (labels.rank() < 1 || predictions.rank() < 1) return both + ": both must be of examples, [b] or [b, ...]";
+  // Scores have an axis of classes; class numbers may have one of size 1.
+  const bool scores =
+      frontends::IsFloat(predictions.dtype()) && predictions.rank() >= 2 && predictions.shape().back() > 1;
+  *predicted = scores ? ArgMax(predictions, -1, loc) : predictions;
+  if (!scores && predictions.rank() > 1) *predicted = frontends::SqueezeTo(predictions, predictions.rank() - 1, loc);
+  *actual = frontends::SqueezeTo(labels, predicted->rank(), loc);
+  if (actual->rank() == predicted->rank() + 1) {
+    *actual = ArgMax(actual->dtype() == DType::kUInt8 ? Cast(*actual, DType::kInt32, loc) : *actual, -1, loc);
+  }
+  if (!actual->ok() || !predicted->ok()) return "";
+  if (actual->shape() != predicted->shape()) {
+    return both +
+           ": labels are class numbers [b, ...] or one-hot [b, ..., classes], predictions class numbers or scores";
+  }
+  if (frontends::IsInteger(actual->dtype()) && frontends::IsFloat(predicted->dtype())) {
+    return absl::StrCat("`predictions` ", TypeString(predictions),
+                        " are no class numbers; for probabilities of two classes use metrics::BinaryAccuracy, for "
+                        "numbers Cast(predictions, DType::kInt32)");
+  }
+  return "";
+}
+
 }  // namespace
 
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
@@ -90,8 +120,11 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& w
   GraphBuilder* graph = CommonGraph("Accuracy", {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
   if (graph == nullptr) return {failed, failed};
   NameScope scope(graph, graph->UniqueName("accuracy"));
-  Tensor actual = frontends::ClassNumbers("Accuracy", "labels", labels, loc);
-  Tensor predicted = frontends::ClassNumbers("Accuracy", "predictions", predictions, loc);
+  Tensor actual, predicted;
+  if (std::string problem = AlignClasses(labels, predictions, &actual, &predicted, loc); !problem.empty()) {
+    failed = graph->FailAt("Accuracy", problem, loc);
+    return {failed, failed};
+  }
   if (!actual.ok() || !predicted.ok()) return {graph->Poisoned(), graph->Poisoned()};
   if (actual.dtype() != predicted.dtype()) {
     // int64 holds every class number of the other integer types; next to floats they become such without rounding.
@@ -183,13 +216,16 @@ Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKO
   const frontends::ClassIndices classes = frontends::FindClasses(kOp, labels, predictions, predictions.shape()[1], loc);
   if (!classes.ok()) return {graph->Poisoned(), graph->Poisoned()};
   Tensor hot = OneHot(classes.labels, predictions.shape()[1], predictions.dtype(), loc);
-  Tensor score = ReduceSum(Mul(hot, predictions, loc), {-1}, true, loc);
-  Tensor better = ReduceSum(Cast(Greater(predictions, score, loc), DType::kFloat32, loc), {-1}, false, loc);
-  Tensor hit =
-      Less(better, frontends::ScalarConstant(graph, static_cast<double>(options.k), DType::kFloat32, loc), loc);
+  // Selected, not multiplied by 0 and 1: a class that is masked has the score -inf.
+  Tensor zero = frontends::ScalarConstant(graph, 0, predictions.dtype(), loc);
+  Tensor score = ReduceSum(Select(Greater(hot, zero, loc), predictions, zero, loc), {-1}, true, loc);
+  // A score that is no number counts as better than all.
+  Tensor not_better = ReduceSum(Cast(LessEqual(predictions, score, loc), DType::kFloat32, loc), {-1}, false, loc);
+  const double least = static_cast<double>(predictions.shape()[1] - options.k);
+  Tensor hit = And(Greater(not_better, frontends::ScalarConstant(graph, least, DType::kFloat32, loc), loc),
+                   IsFinite(Reshape(score, {kBatch}, loc), loc), loc);
   // The scores of a label that is no class are all 0: it is never right.
-  Tensor is_class =
-      Greater(ReduceSum(hot, {-1}, false, loc), frontends::ScalarConstant(graph, 0, hot.dtype(), loc), loc);
+  Tensor is_class = Greater(ReduceSum(hot, {-1}, false, loc), zero, loc);
   return WeightedSums(kOp, Cast(And(hit, is_class, loc), DType::kFloat32, loc), options.weights, loc);
 }
 

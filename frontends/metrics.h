@@ -60,14 +60,17 @@ namespace metrics {
 // (ArgMax(logits, -1)) or scores [b, classes], whose largest counts. `weights`: the weight of each example, [b]; empty:
 // all 1.
 
-// The share of examples whose prediction is right.
+// The share of examples whose prediction is right; of sequences and pictures the share of positions: labels [b, ...] or
+// one-hot [b, ..., classes], predictions integers [b, ...] or scores [b, ..., classes], floating-point. `weights` may
+// be [b, ...], 0 for padding. For probabilities of two classes, [b], there is BinaryAccuracy.
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
                 SourceLocation loc = SourceLocation::Current());
 struct TopKOptions {
   Tensor weights;
   int64_t k = 5;
 };
-// The share of examples of which fewer than `k` classes have a higher score than the label; predictions are scores.
+// The share of examples of which fewer than `k` classes have a higher score than the label; predictions are scores. One
+// whose score of the label is not finite is wrong.
 Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 struct ClassOptions {
@@ -108,7 +111,7 @@ Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const T
 
 // The rest of the two-class metrics: labels are 0 or not 0, predictions numbers, above a threshold for what is
 // predicted to be 1. Both [b] or [b, 1], or [b, n] of several labels for each example. A quotient without examples is
-// 0, as in Keras.
+// 0, as in Keras, but that of BinaryAccuracy, which is NaN as every mean.
 
 // The share of elements that are on their label's side of the threshold.
 Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
@@ -130,10 +133,10 @@ Metric FalseNegatives(const Tensor& labels, const Tensor& predictions, const Thr
 
 // Over the labels of [b, n], or over the classes of scores [b, classes] with class numbers as labels.
 enum class Average : int8_t {
-  kMicro,     // of the counts of all labels together, which is what Keras does
+  kMicro,     // of the counts of all labels together, as Keras' Precision and Recall
   kMacro,     // the mean of the values of all labels
   kWeighted,  // that mean, weighted by how often each label is 1
-  kNone,      // all values, [n]
+  kNone,      // all values, [n], as Keras' F1Score unless it is told otherwise
 };
 struct ScoreOptions {
   Tensor weights;
@@ -190,7 +193,7 @@ struct PercentileOptions {
   int64_t bins = 1000;
 };
 // Values ([b] or [b, ...]) below which the given shares of all values lie; one number, or a vector for several
-// percentiles. From a histogram: wrong by at most its bins' width, (high - low) / bins.
+// percentiles. From a histogram: wrong by at most its bins' width, (high - low) / bins. NaN where a value is.
 Metric Percentiles(const Tensor& values, const PercentileOptions& options = {},
                    SourceLocation loc = SourceLocation::Current());
 

@@ -30,7 +30,7 @@ std::string Problem(const PercentileOptions& o) {
 double ValueAt(const std::vector<double>& weights, double share, double low, double width) {
   double total = 0;
   for (double w : weights) total += w;
-  if (total == 0) return NAN;
+  if (!(total > 0)) return NAN;
   double below = 0, value = low;
   for (size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == 0) continue;
@@ -61,7 +61,12 @@ Metric Percentiles(const Tensor& values, const PercentileOptions& options, Sourc
   Tensor weights = frontends::DoubleWeights(kOp, options.weights, values, loc);
   if (!weights.ok()) return frontends::Failed(weights);
   const double bins = static_cast<double>(options.bins), width = (options.high - options.low) / bins;
-  Tensor place = Floor(Div(Sub(Cast(values, DType::kFloat64, loc), options.low, loc), width, loc), loc);
+  Tensor exact = Cast(values, DType::kFloat64, loc);
+  Tensor is_number = Equal(exact, exact, loc);
+  // What is no number has no bin, and its weight makes all sums NaN.
+  weights = Select(is_number, weights, frontends::ScalarConstant(graph, NAN, DType::kFloat64, loc), loc);
+  exact = Select(is_number, exact, frontends::ScalarConstant(graph, 0, DType::kFloat64, loc), loc);
+  Tensor place = Floor(Div(Sub(exact, options.low, loc), width, loc), loc);
   Tensor index = Cast(Minimum(Maximum(place, 0.0, loc), bins - 1, loc), DType::kInt64, loc);
   const Shape shape = values.shape();
   const int64_t n = NumElements(absl::MakeConstSpan(shape).subspan(1));

@@ -30,7 +30,7 @@ Tensor Normalized(const Tensor& x, SourceLocation loc) {
 
 Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
                         SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("MeanSquaredError", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("MeanSquaredError", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("mean_squared_error"));
   return ComputeWeightedLoss(frontends::MeanOfRows(Square(Error(in, loc), loc), loc), options, loc);
@@ -38,7 +38,7 @@ Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const L
 
 Tensor MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
                          SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("MeanAbsoluteError", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("MeanAbsoluteError", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("mean_absolute_error"));
   return ComputeWeightedLoss(frontends::MeanOfRows(Abs(Error(in, loc), loc), loc), options, loc);
@@ -62,7 +62,7 @@ Tensor Huber(const Tensor& labels, const Tensor& predictions, const HuberOptions
 }
 
 Tensor LogCosh(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("LogCosh", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("LogCosh", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("log_cosh"));
   Tensor error = Error(in, loc);
@@ -71,7 +71,7 @@ Tensor LogCosh(const Tensor& labels, const Tensor& predictions, const LossOption
 }
 
 Tensor Poisson(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("Poisson", labels, "predictions", predictions, loc);
+  AlignedPair in = frontends::AlignForLoss("Poisson", labels, predictions, options, loc);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("poisson"));
   Tensor log_rate = Log(Add(in.predictions, frontends::kProbabilityEpsilon, loc), loc);
@@ -81,7 +81,7 @@ Tensor Poisson(const Tensor& labels, const Tensor& predictions, const LossOption
 
 Tensor CategoricalHinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
                         SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("CategoricalHinge", labels, "predictions", predictions, loc, /*min_rank=*/2);
+  AlignedPair in = frontends::AlignForLoss("CategoricalHinge", labels, predictions, options, loc, /*min_rank=*/2);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("categorical_hinge"));
   Tensor right = ReduceSum(Mul(in.labels, in.predictions, loc), {-1}, false, loc);
@@ -90,7 +90,7 @@ Tensor CategoricalHinge(const Tensor& labels, const Tensor& predictions, const L
 }
 
 Tensor KLDivergence(const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("KLDivergence", labels, "predictions", predictions, loc, /*min_rank=*/2);
+  AlignedPair in = frontends::AlignForLoss("KLDivergence", labels, predictions, options, loc, /*min_rank=*/2);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("kl_divergence"));
   auto cut = [&](const Tensor& p) { return Minimum(Maximum(p, frontends::kProbabilityEpsilon, loc), 1.0, loc); };
@@ -101,7 +101,7 @@ Tensor KLDivergence(const Tensor& labels, const Tensor& predictions, const LossO
 
 Tensor CosineSimilarity(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
                         SourceLocation loc) {
-  AlignedPair in = frontends::AlignPair("CosineSimilarity", labels, "predictions", predictions, loc, /*min_rank=*/2);
+  AlignedPair in = frontends::AlignForLoss("CosineSimilarity", labels, predictions, options, loc, /*min_rank=*/2);
   if (in.graph == nullptr) return in.failed;
   NameScope scope(in.graph, in.graph->UniqueName("cosine_similarity"));
   Tensor products = Mul(Normalized(in.labels, loc), Normalized(in.predictions, loc), loc);

@@ -32,7 +32,9 @@ IndexRange RangeOfUse(mlir::OpOperand& use) {
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(operand.getType());
     if (operand == use.get() || !type || type.getRank() < 1) continue;
     if (gather) return {type.getDimSize(0), /*table=*/true};
-    if (mlir::isa<mlir::FloatType>(type.getElementType()) && type.getRank() == 2) return {type.getDimSize(1)};
+    if (mlir::isa<mlir::FloatType>(type.getElementType()) && type.getRank() >= 2) {
+      return {type.getShape().back()};
+    }
   }
   return {};
 }

@@ -14,7 +14,7 @@ namespace tandem {
 
 class GraphBuilder;
 class Tensor;
-Tensor SoftmaxLogits(const Tensor& probabilities);  // graph/softmax_logits.h
+Tensor ArgumentOf(const char* op, const Tensor& result);  // graph/logits.h
 
 namespace internal {
 
@@ -59,7 +59,7 @@ class Tensor {
 
  private:
   friend class GraphBuilder;
-  friend Tensor SoftmaxLogits(const Tensor& probabilities);
+  friend Tensor ArgumentOf(const char* op, const Tensor& result);
   friend std::string BatchStatistic(const Tensor& x);
   friend struct IndexRange IndexRangeOf(const Tensor& indices);
   Tensor(std::shared_ptr<const internal::TensorOrigin> origin, void* value)

@@ -6,8 +6,8 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/graph_builder.h"
+#include "graph/logits.h"
 #include "graph/ops.h"
-#include "graph/softmax_logits.h"
 #include "gtest/gtest.h"
 
 namespace tandem {

@@ -105,6 +105,43 @@ void AddSparse(std::vector<Model>& models) {
       [](Forward& f) { return Sparse(false, Mean::kOverExamples)(f) * 2.5; }, kSparse);
 }
 
+// Scores [b, 2, 3] of two positions of each example.
+Tensor PositionScores(GraphBuilder& g) {
+  return Reshape(TD_COVER(layers::Dense, g.Input("x", DType::kFloat32, {kBatch, 4}), {.units = 6}), {kBatch, 2, 3});
+}
+// Those of all positions, [2 b, 3].
+Array PositionScores(const Forward& f) {
+  Array scores = ref::Dense(f, f.Input("x"), "dense");
+  return {{2 * scores.rows(), 3}, scores.values};
+}
+
+void AddPositions(std::vector<Model>& models) {
+  models.push_back({"sparse_cross_entropy_of_positions",
+                    [](GraphBuilder& g) {
+                      Tensor labels = g.Input("label", DType::kInt32, {kBatch, 2});
+                      Tensor weights = g.Input("weight", DType::kFloat32, {kBatch, 2});
+                      return TD_COVER(losses::SparseSoftmaxCrossEntropy, labels, PositionScores(g),
+                                      {.weights = weights, .reduction = Reduction::kMean});
+                    },
+                    [](Forward& f) {
+                      return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), PositionScores(f)),
+                                         Doubles(f.Input("weight")), Mean::kOverWeights);
+                    },
+                    kSomeZero});
+  models.push_back({"softmax_cross_entropy_of_positions",
+                    [](GraphBuilder& g) {
+                      Tensor labels = g.Input("labels", DType::kFloat32, {kBatch, 2, 3});
+                      return TD_COVER(losses::SoftmaxCrossEntropy, labels, PositionScores(g), {.label_smoothing = 0.1});
+                    },
+                    [](Forward& f) {
+                      Array labels = f.Input("labels");
+                      labels.shape = {2 * labels.rows(), 3};
+                      return ref::Reduce(ref::SoftmaxCrossEntropy(labels, PositionScores(f), 0.1), {},
+                                         Mean::kOverExamples);
+                    },
+                    {{"labels", {0, 1}}}});
+}
+
 // Distributions over the classes need not be one-hot, nor add up to 1, for the formula to hold.
 Tensor Dense(GraphBuilder& g) { return g.Input("labels", DType::kFloat32, {kBatch, 3}); }
 
@@ -333,6 +370,11 @@ void AddBinary(std::vector<Model>& models) {
                                {.weights = Weights(g), .label_smoothing = 0.1});
              },
              Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x), 0.1); }), zero_or_one, true},
+            {"binary_crossentropy_of_any",
+             [](GraphBuilder&, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x) * 0.9);
+             },
+             Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x) * 0.9); }), zero_or_one},
             {"binary_crossentropy_of_logits",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
                return TD_COVER(losses::BinaryCrossentropy, y, x, {.from_logits = true});
@@ -344,6 +386,11 @@ void AddBinary(std::vector<Model>& models) {
                                {.weights = Weights(g), .gamma = 1.5, .alpha = 0.3, .apply_class_balancing = true});
              },
              Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 1.5, 0.3); }), zero_or_one, true},
+            {"binary_focal_of_any",
+             [](GraphBuilder&, const Tensor& y, const Tensor& x) {
+               return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x) * 0.9);
+             },
+             Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x) * 0.9, 2, -1); }), zero_or_one},
             {"binary_focal_of_logits",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
                return TD_COVER(losses::BinaryFocalCrossentropy, y, x, {.label_smoothing = 0.1, .from_logits = true});
@@ -550,6 +597,7 @@ void AddReductions(std::vector<Model>& models) {
 std::vector<Model> LossModels() {
   std::vector<Model> models;
   AddSparse(models);
+  AddPositions(models);
   AddDense(models);
   AddSquares(models);
   AddBinary(models);
