@@ -45,19 +45,20 @@ KeepBest BestRecords::Rule(const std::string& evaluation) const {
 
 bool BestRecords::Update(const std::string& evaluation, const EvalResult& result, int64_t steps) {
   const KeepBest rule = Rule(evaluation);
+  const MetricDirection direction = OrMin(rule.direction);
   const double value = result[rule.metric];
   if (!std::isfinite(value)) return false;  // a NaN record would never be beaten
   auto it = records_.find(evaluation);
   if (it != records_.end()) {
     const BestRecord& best = it->second;
     if (steps != 0 && best.steps == 0) return false;
-    if (steps == best.steps && !IsBetter(value, best.value, rule.direction)) return false;
+    if (steps == best.steps && !IsBetter(value, best.value, direction)) return false;
   }
   records_[evaluation] = {.loss = result["loss"],
                           .global_step = result.global_step(),
                           .steps = steps,
                           .metric = rule.metric,
-                          .direction = rule.direction,
+                          .direction = direction,
                           .value = value};
   return true;
 }
@@ -96,7 +97,7 @@ absl::Status BestRecords::Restore(absl::string_view json) {
   records_.clear();
   for (auto& [name, record] : restored.records_) {
     const KeepBest rule = Rule(name);
-    if (record.metric == rule.metric && record.direction == rule.direction) records_[name] = std::move(record);
+    if (record.metric == rule.metric && record.direction == OrMin(rule.direction)) records_[name] = std::move(record);
   }
   return absl::OkStatus();
 }
@@ -128,7 +129,7 @@ std::set<int64_t> BestSteps(const EvalHistory& history, const KeepBest& keep_bes
     if (std::isfinite(value)) found.push_back({value, step});
   }
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-    return a.first == b.first ? a.second < b.second : IsBetter(a.first, b.first, keep_best.direction);
+    return a.first == b.first ? a.second < b.second : IsBetter(a.first, b.first, OrMin(keep_best.direction));
   });
   if (static_cast<int>(found.size()) > keep_best.count) found.resize(keep_best.count);
   std::set<int64_t> best;

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/eval_log.h"
-#include "estimator/keep_best.h"
+#include "estimator/metric_direction.h"
 #include "estimator/metric_value.h"
 
 namespace tandem {

@@ -95,9 +95,14 @@ class Best : public ServingExporter {
       : ServingExporter("BestExporter", std::move(name), std::move(input), options.exports_to_keep),
         options_(std::move(options)) {}
 
- private:
-  bool IsBetter(double a, double b) const { return options_.direction == Better::kHigher ? a > b : a < b; }
+  absl::Status Prepare(Estimator& estimator) override {
+    if (std::string problem = DirectionProblem(options_.metric, options_.direction); !problem.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(kind_, " \"", name(), "\": ", problem));
+    }
+    return ServingExporter::Prepare(estimator);
+  }
 
+ private:
   absl::Status NoSuchMetric(const EvalResult& evaluation) const {
     std::vector<std::string> names;
     for (const auto& entry : evaluation.metrics) {
@@ -114,6 +119,7 @@ class Best : public ServingExporter {
     if (value == request.evaluation.metrics.end()) return NoSuchMetric(request.evaluation);
     if (std::isnan(value->second)) return false;
     TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, request.export_dir_base));
+    const MetricDirection direction = OrMin(options_.direction);
     std::optional<double> best;
     for (const std::string& path : exports) {
       const absl::StatusOr<ModelSignature> signature = ReadSignature(env, path);
@@ -123,9 +129,9 @@ class Best : public ServingExporter {
       }
       auto recorded = signature->metrics.find(options_.metric);
       if (recorded == signature->metrics.end() || std::isnan(recorded->second)) continue;
-      if (!best.has_value() || IsBetter(recorded->second, *best)) best = recorded->second;
+      if (!best.has_value() || IsBetter(recorded->second, *best, direction)) best = recorded->second;
     }
-    return !best.has_value() || IsBetter(value->second, *best);
+    return !best.has_value() || IsBetter(value->second, *best, direction);
   }
 
   const BestExporterOptions options_;

@@ -1,18 +1,21 @@
 // Exporters: what TrainAndEvaluate exports after evaluations and at its end, as those of tf.estimator.
 //
 //   EvalSpec{.input_fn = EvalInput,
-//            .exporters = {BestExporter("best", serving_input, {.metric = "accuracy", .direction = Better::kHigher}),
+//            .exporters = {BestExporter("best", serving_input, {.metric = "accuracy", .direction =
+//            MetricDirection::kMax}),
 //                          FinalExporter("final", serving_input)}}
 #ifndef TANDEM_ESTIMATOR_EXPORTER_H_
 #define TANDEM_ESTIMATOR_EXPORTER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/eval_result.h"
+#include "estimator/metric_direction.h"
 #include "estimator/serving_input.h"
 
 namespace tandem {
@@ -58,10 +61,10 @@ struct LatestExporterOptions {
 std::shared_ptr<Exporter> LatestExporter(std::string name, ServingInput serving_input,
                                          LatestExporterOptions options = {});
 
-enum class Better { kLower, kHigher };
 struct BestExporterOptions {
   std::string metric = "loss";
-  Better direction = Better::kLower;
+  // Which values are the better ones. For "loss" kMin unless it is set; for another metric it must be.
+  std::optional<MetricDirection> direction = std::nullopt;
   int exports_to_keep = 5;  // the newest, which are the best; 0 keeps all
 };
 // After every evaluation whose metric is better than that of all exports in its directory, also those of earlier runs:

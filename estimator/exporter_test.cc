@@ -135,11 +135,14 @@ std::vector<double> Exported(const std::string& name, const std::vector<double>&
 TEST(ExporterTest, BestIsWhatIsOnRecord) {
   LogCapture log;
   const std::vector<double> values = {NAN, 0.3, 0.2, 0.25, NAN, 0.2, 0.1, 0.3, 0.4};
-  EXPECT_THAT(Exported("lower", values, {.metric = "auc"}), ElementsAre(0.3, 0.2, 0.1));
-  EXPECT_THAT(Exported("higher", values, {.metric = "auc", .direction = Better::kHigher}), ElementsAre(0.3, 0.4));
-  EXPECT_THAT(Exported("one", values, {.metric = "auc", .exports_to_keep = 1}), ElementsAre(0.1));
-  EXPECT_THAT(Exported("none", {NAN, NAN}, {.metric = "auc"}), IsEmpty());
-  EXPECT_THAT(Exported("infinite", {INFINITY, 5}, {.metric = "auc"}), testing::SizeIs(2));
+  EXPECT_THAT(Exported("lower", values, {.metric = "auc", .direction = MetricDirection::kMin}),
+              ElementsAre(0.3, 0.2, 0.1));
+  EXPECT_THAT(Exported("higher", values, {.metric = "auc", .direction = MetricDirection::kMax}), ElementsAre(0.3, 0.4));
+  EXPECT_THAT(Exported("one", values, {.metric = "auc", .direction = MetricDirection::kMin, .exports_to_keep = 1}),
+              ElementsAre(0.1));
+  EXPECT_THAT(Exported("none", {NAN, NAN}, {.metric = "auc", .direction = MetricDirection::kMin}), IsEmpty());
+  EXPECT_THAT(Exported("infinite", {INFINITY, 5}, {.metric = "auc", .direction = MetricDirection::kMin}),
+              testing::SizeIs(2));
 }
 
 // An export whose signature is damaged says nothing, and does no harm.
@@ -162,8 +165,9 @@ TEST(ExporterTest, UnknownMetric) {
   LogCapture log;
   const std::string dir = test::ModelDir();
   Estimator estimator(test::LineModel, SavingConfig(dir));
-  const auto result = TrainAndEvaluate(estimator, Train(22),
-                                       Eval({BestExporter("best", {.features = kFeatures}, {.metric = "mean_yy"})}));
+  const auto result = TrainAndEvaluate(
+      estimator, Train(22),
+      Eval({BestExporter("best", {.features = kFeatures}, {.metric = "mean_yy", .direction = MetricDirection::kMin})}));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument) << result.status();
   EXPECT_THAT(result.status().message(),
               HasSubstr("BestExporter \"best\": the evaluation has no number \"mean_yy\"; it "

@@ -101,7 +101,7 @@ TEST_F(KeepBestTest, ASmallestMetricThatImprovesIsSavedEachTime) {
 }
 
 TEST_F(KeepBestTest, ANamedEvaluationAndItsMetric) {
-  config_.keep_best = KeepBest{.metric = "mean_y", .evaluation = "other"};
+  config_.keep_best = KeepBest{.metric = "mean_y", .direction = MetricDirection::kMin, .evaluation = "other"};
   ASSERT_EQ(Run(40, {.name = "other", .throttle_secs = 0}), absl::OkStatus());
   std::pair<double, int64_t> least = {INFINITY, 0};
   for (int64_t step : {10, 20, 30, 40}) {
@@ -152,7 +152,7 @@ TEST_F(KeepBestTest, BestIsOnRecordWhereNothingIsTrained) {
 // What was trained up to an evaluation that fails is saved.
 TEST_F(KeepBestTest, AMistypedMetricLosesNoStep) {
   config_.save_checkpoints_steps = 1000;
-  config_.keep_best = KeepBest{.metric = "los"};
+  config_.keep_best = KeepBest{.metric = "los", .direction = MetricDirection::kMin};
   const absl::Status status = Run(40, {.every_steps = 7});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("did you mean \"loss\"?"));
@@ -240,6 +240,10 @@ TEST_F(KeepBestTest, RefusesNonsense) {
   EXPECT_THAT(refused(config_), HasSubstr("keep_best: count must be at least 1, got 0"));
   config_.keep_best = KeepBest{.metric = ""};
   EXPECT_THAT(refused(config_), HasSubstr("keep_best: metric is empty"));
+  config_.keep_best = KeepBest{.metric = "accuracy"};
+  EXPECT_THAT(refused(config_),
+              HasSubstr("keep_best: direction is not set, and nothing says whether a larger or a smaller \"accuracy\" "
+                        "is better; set it to MetricDirection::kMax or MetricDirection::kMin"));
   config_.keep_best = KeepBest{};
   config_.save_checkpoints_steps = 0;
   EXPECT_THAT(refused(config_), HasSubstr("keep_best keeps checkpoints, and they are off; set save_checkpoints_steps"));

@@ -16,6 +16,8 @@ absl::Status ReduceOnPlateau::Validate() const {
   std::string problem;
   if (metric.empty()) {
     problem = "metric is empty; name one of the evaluation, such as \"loss\"";
+  } else if (std::string unknown = DirectionProblem(metric, direction); !unknown.empty()) {
+    problem = unknown;
   } else if (!(factor > 0 && factor < 1)) {
     problem = absl::StrCat("factor must be in (0, 1), got ", factor);
   } else if (patience < 0 || cooldown < 0) {
@@ -34,7 +36,7 @@ bool PlateauState::Observe(const ReduceOnPlateau& rule, int64_t global_step, dou
     --cooldown_;
     wait_ = 0;
   }
-  const double sign = rule.higher_is_better ? -1 : 1;
+  const double sign = OrMin(rule.direction) == MetricDirection::kMax ? -1 : 1;
   if (std::isfinite(value) && (std::isnan(best_) || sign * value < sign * best_ - rule.min_delta)) {
     best_ = value;
     wait_ = 0;

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/eval_result.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/metric_direction.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/step_scalar_settings.h"
 
@@ -26,7 +27,8 @@ namespace tandem {
 // `min_delta`.
 struct ReduceOnPlateau {
   std::string metric = "loss";
-  bool higher_is_better = false;
+  // Which values are the better ones. For "loss" kMin unless it is set; for another metric it must be.
+  std::optional<MetricDirection> direction = std::nullopt;
   double factor = 0.1;  // in (0, 1)
   int64_t patience = 10;
   double min_delta = 1e-4;

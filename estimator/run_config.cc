@@ -27,7 +27,7 @@ std::string StrategyString(const DistributionStrategy& strategy) {
 std::string KeepBestString(const std::optional<KeepBest>& keep_best) {
   if (!keep_best.has_value()) return "none";
   const std::string evaluation = keep_best->evaluation.empty() ? "" : absl::StrCat(" of ", keep_best->evaluation);
-  return absl::StrCat(keep_best->count, " by ", Name(keep_best->direction), " ", keep_best->metric, evaluation);
+  return absl::StrCat(keep_best->count, " by ", Name(OrMin(keep_best->direction)), " ", keep_best->metric, evaluation);
 }
 
 // `zero`: what 0 stands for.
@@ -50,7 +50,11 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("keep_checkpoint_max", keep_checkpoint_max, "keeps all", &problems);
   CheckNotNegative("keep_checkpoint_every_n_hours", keep_checkpoint_every_n_hours, "keeps none of them", &problems);
   if (keep_best.has_value()) {
-    if (keep_best->metric.empty()) problems.push_back("keep_best: metric is empty; name one, for example \"loss\"");
+    if (keep_best->metric.empty()) {
+      problems.push_back("keep_best: metric is empty; name one, for example \"loss\"");
+    } else if (std::string problem = DirectionProblem(keep_best->metric, keep_best->direction); !problem.empty()) {
+      problems.push_back("keep_best: " + problem);
+    }
     if (keep_best->count < 1) {
       problems.push_back(absl::StrCat("keep_best: count must be at least 1, got ", keep_best->count));
     }

@@ -27,7 +27,8 @@ EstimatorSpec Counter(const Features& features, const Tensor& labels, Mode mode,
   Tensor loss = w + ReduceMean(features["value"]) * 0.0;
   if (mode == Mode::kEval) return EstimatorSpec::Eval(Floor(loss));
   LearningRate rate = 0.125;
-  if (params.Bool("schedule", false)) rate = schedules::ExponentialDecay({.decay_steps = 10});
+  if (params.Bool("schedule", false))
+    rate = schedules::ExponentialDecay({.initial_learning_rate = 0.1, .decay_steps = 10});
   return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = rate}).Minimize(loss));
 }
 
@@ -178,7 +179,7 @@ TEST(ReduceOnPlateauTest, IsKerasRule) {
   EXPECT_THAT(Reductions({.patience = 2}, {5, 4, 4, 4, 4, 4, 3, 3, 3}), ElementsAre(3, 5, 8));
   EXPECT_THAT(Reductions({.patience = 2, .cooldown = 2}, {5, 5, 5, 5, 5, 5, 5, 5, 5, 5}), ElementsAre(2, 5, 8));
   EXPECT_THAT(Reductions({.patience = 1, .min_delta = 0.5}, {5, 4.6, 4.4, 4.2, 3.8}), ElementsAre(1, 3));
-  EXPECT_THAT(Reductions({.higher_is_better = true, .patience = 1}, {1, 2, 1.5, 3, 3}), ElementsAre(2, 4));
+  EXPECT_THAT(Reductions({.direction = MetricDirection::kMax, .patience = 1}, {1, 2, 1.5, 3, 3}), ElementsAre(2, 4));
   EXPECT_THAT(Reductions({.patience = 2}, {nan, nan, 1, nan, nan}), ElementsAre(1, 4));
   EXPECT_THAT(Reductions({.patience = 0}, {1, 1, 0}), ElementsAre(1));
 }
@@ -186,6 +187,7 @@ TEST(ReduceOnPlateauTest, IsKerasRule) {
 TEST(ReduceOnPlateauTest, OptionsAreChecked) {
   const std::pair<ReduceOnPlateau, const char*> cases[] = {
       {{.metric = ""}, "metric is empty"},
+      {{.metric = "accuracy"}, "direction is not set, and nothing says whether a larger or a smaller \"accuracy\" is"},
       {{.factor = 1}, "factor must be in (0, 1), got 1"},
       {{.patience = -1}, "patience and cooldown must not be negative, got -1 and 0"},
       {{.min_delta = -1}, "min_delta must be a number >= 0, got -1"},
@@ -193,9 +195,12 @@ TEST(ReduceOnPlateauTest, OptionsAreChecked) {
   };
   for (const auto& [rule, text] : cases) EXPECT_THAT(std::string(rule.Validate().message()), HasSubstr(text));
   Estimator estimator(Counter, Saving(ModelDir(), 1));
-  const absl::StatusOr<EvalResult> result = TrainAndEvaluate(
-      estimator, {.input_fn = Numbers(), .max_steps = 3, .reduce_on_plateau = ReduceOnPlateau{.metric = "acuracy"}},
-      {.input_fn = Numbers(1), .throttle_secs = 0});
+  const absl::StatusOr<EvalResult> result =
+      TrainAndEvaluate(estimator,
+                       {.input_fn = Numbers(),
+                        .max_steps = 3,
+                        .reduce_on_plateau = ReduceOnPlateau{.metric = "acuracy", .direction = MetricDirection::kMax}},
+                       {.input_fn = Numbers(1), .throttle_secs = 0});
   EXPECT_THAT(std::string(result.status().message()), HasSubstr("no number \"acuracy\", it has global_step, loss"));
 }
 

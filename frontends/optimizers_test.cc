@@ -275,8 +275,19 @@ TEST(OptimizersTest, ErrorsSayWhatAndWhere) {
       {[](Bowl& b) { optimizers::Adam({.beta2 = 1}).Minimize(b.loss); }, "`beta2`"},
       {[](Bowl& b) { optimizers::Adam({.epsilon = -1}).Minimize(b.loss); }, "`epsilon`"},
       {[](Bowl& b) { optimizers::RMSprop({.rho = 2}).Minimize(b.loss); }, "`rho`"},
-      {[](Bowl& b) { GradientDescent({.learning_rate = schedules::ExponentialDecay({})}).Minimize(b.loss); },
+      {[](Bowl& b) {
+         GradientDescent({.learning_rate = schedules::ExponentialDecay({.decay_steps = 1})}).Minimize(b.loss);
+       },
+       "a learning rate must be a number >= 0, got -1, which it is where none is given"},
+      {[](Bowl& b) {
+         GradientDescent({.learning_rate = schedules::ExponentialDecay({.initial_learning_rate = 0.1})})
+             .Minimize(b.loss);
+       },
        "`decay_steps` must be positive"},
+      {[](Bowl& b) {
+         GradientDescent({.learning_rate = schedules::LinearWarmup({.warmup_steps = 1})}).Minimize(b.loss);
+       },
+       "a learning rate must be a number >= 0, got -1, which it is where none is given"},
       {[](Bowl& b) {
          GradientDescent({.learning_rate = schedules::PiecewiseConstant({.boundaries = {1}, .values = {1}})})
              .Minimize(b.loss);

@@ -27,7 +27,10 @@ bool Check(const Tensor& step, absl::string_view schedule, double rate, double s
            SourceLocation loc) {
   if (!step.ok()) return false;
   if (!IsRate(rate)) {
-    step.graph()->FailAt(schedule, absl::StrCat("a learning rate must be a number >= 0, got ", rate), loc);
+    step.graph()->FailAt(schedule,
+                         absl::StrCat("a learning rate must be a number >= 0, got ", rate,
+                                      rate == -1 ? ", which it is where none is given" : ""),
+                         loc);
     return false;
   }
   if (!(std::isfinite(steps) && steps > 0)) {

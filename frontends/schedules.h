@@ -38,8 +38,8 @@ class LearningRate {
 namespace schedules {
 
 struct ExponentialDecayOptions {
-  double initial_learning_rate = 0.1;
-  double decay_steps = 0;  // required
+  double initial_learning_rate = -1;  // required
+  double decay_steps = 0;             // required
   double decay_rate = 0.96;
   bool staircase = false;  // whole multiples of decay_steps only
 };
@@ -47,8 +47,8 @@ struct ExponentialDecayOptions {
 Schedule ExponentialDecay(const ExponentialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct TimeDecayOptions {
-  double initial_learning_rate = 0.1;
-  double decay_steps = 0;  // required
+  double initial_learning_rate = -1;  // required
+  double decay_steps = 0;             // required
   double decay_rate = 0.5;
   bool staircase = false;  // whole multiples of decay_steps only
 };
@@ -65,8 +65,8 @@ struct PiecewiseConstantOptions {
 Schedule PiecewiseConstant(const PiecewiseConstantOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct PolynomialDecayOptions {
-  double initial_learning_rate = 0.1;
-  double decay_steps = 0;  // required
+  double initial_learning_rate = -1;  // required
+  double decay_steps = 0;             // required
   double end_learning_rate = 1e-4;
   double power = 1;
   bool cycle = false;  // starts again at multiples of decay_steps, each time with a longer period
@@ -75,27 +75,27 @@ struct PolynomialDecayOptions {
 Schedule PolynomialDecay(const PolynomialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct CosineDecayOptions {
-  double initial_learning_rate = 0.1;
-  double decay_steps = 0;  // required
-  double alpha = 0;        // the share of the initial rate that is left at the end
+  double initial_learning_rate = -1;  // required
+  double decay_steps = 0;             // required
+  double alpha = 0;                   // the share of the initial rate that is left at the end
 };
 // Loshchilov and Hutter 2016, without restarts: initial * ((1 - alpha) (1 + cos(pi min(step, steps) / steps)) / 2 +
 // alpha).
 Schedule CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct CosineDecayRestartsOptions {
-  double initial_learning_rate = 0.1;
-  double first_decay_steps = 0;  // required
-  double t_mul = 2;              // each period is so many times as long as the one before; at least 1
-  double m_mul = 1;              // and starts from so many times its rate
-  double alpha = 0;              // the share of the initial rate that is left at the end of a period
+  double initial_learning_rate = -1;  // required
+  double first_decay_steps = 0;       // required
+  double t_mul = 2;                   // each period is so many times as long as the one before; at least 1
+  double m_mul = 1;                   // and starts from so many times its rate
+  double alpha = 0;                   // the share of the initial rate that is left at the end of a period
 };
 // Loshchilov and Hutter 2016 as in Keras: in period i, of which the part p is over,
 // initial * ((1 - alpha) m_mul^i (1 + cos(pi p)) / 2 + alpha).
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct OneCycleOptions {
-  double max_learning_rate = 0.1;
+  double max_learning_rate = -1;  // required
   double total_steps = 0;         // required
   double rising_share = 0.3;      // of the steps, in (0, 1)
   double div_factor = 25;         // the first rate is max / div_factor; positive
@@ -107,9 +107,9 @@ struct OneCycleOptions {
 Schedule OneCycle(const OneCycleOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct LinearWarmupOptions {
-  double warmup_steps = 0;  // required
-  double start_factor = 0;  // the share of the first rate at step 0
-  LearningRate then = 0.1;  // what follows; a schedule begins after the warm-up
+  double warmup_steps = 0;   // required
+  double start_factor = 0;   // the share of the first rate at step 0
+  LearningRate then = -1.0;  // required: what follows; a schedule begins after the warm-up
 };
 // Rises from start_factor * then(0) to then(0) over warmup_steps, then goes on as then(step - warmup_steps).
 Schedule LinearWarmup(const LinearWarmupOptions& options, SourceLocation loc = SourceLocation::Current());

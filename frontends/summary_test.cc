@@ -58,7 +58,8 @@ TEST(Summary, RatesAreInTheOrderOfTheOptimizers) {
   Tensor a = graph.Variable({.name = "a", .shape = {2}}), b = graph.Variable({.name = "b", .shape = {2}});
   Tensor loss = ReduceSum(Square(a - 1.0) + Square(b - 1.0));
   const NameScope scope(&graph, "training");
-  optimizers::SGD({.learning_rate = schedules::ExponentialDecay({.decay_steps = 2})}).Minimize(loss, {.var_list = {a}});
+  optimizers::SGD({.learning_rate = schedules::ExponentialDecay({.initial_learning_rate = 0.1, .decay_steps = 2})})
+      .Minimize(loss, {.var_list = {a}});
   optimizers::SGD({.learning_rate = 0.5}).Minimize(loss, {.var_list = {b}});
   ASSERT_TRUE(graph.status().ok()) << graph.status();
   EXPECT_THAT(TagsOf(graph), ElementsAre("learning_rate", "learning_rate_1"));

@@ -13,7 +13,7 @@ inline constexpr char kExportHelp[] =
 // For models that take what `eval_input` has, and have a metric "accuracy".
 inline ExporterList ExportersOf(const InputFn& eval_input) {
   const ServingInput serving{.input_fn = eval_input};
-  return {BestExporter("best", serving, {.metric = "accuracy", .direction = Better::kHigher}),
+  return {BestExporter("best", serving, {.metric = "accuracy", .direction = MetricDirection::kMax}),
           FinalExporter("final", serving)};
 }
 

@@ -44,17 +44,24 @@ std::vector<Case> Cases() {
       With("AdamClipValue", Adam({.learning_rate = 0.1, .epsilon = 1e-3, .clip_value = 0.02})),
       With("RmsProp", RMSprop({.learning_rate = 0.1})),
       With("RmsPropMomentum", RMSprop({.learning_rate = 0.1, .momentum = 0.8, .clip_global_norm = 0.2})),
-      Scheduled("ExponentialDecay", schedules::ExponentialDecay({.decay_steps = 3, .decay_rate = 0.5})),
-      Scheduled("Staircase", schedules::ExponentialDecay({.decay_steps = 2, .decay_rate = 0.5, .staircase = true})),
+      Scheduled("ExponentialDecay",
+                schedules::ExponentialDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = 0.5})),
+      Scheduled("Staircase",
+                schedules::ExponentialDecay(
+                    {.initial_learning_rate = 0.1, .decay_steps = 2, .decay_rate = 0.5, .staircase = true})),
       Scheduled("PiecewiseConstant", schedules::PiecewiseConstant({.boundaries = {1, 3}, .values = {0.5, 0.2, 0.1}})),
-      Scheduled("PolynomialDecay", schedules::PolynomialDecay({.decay_steps = 4, .power = 2})),
-      Scheduled("PolynomialDecayCycle", schedules::PolynomialDecay({.decay_steps = 2, .cycle = true})),
-      Scheduled("CosineDecay", schedules::CosineDecay({.decay_steps = 4, .alpha = 0.1})),
-      Scheduled("LinearWarmup",
-                schedules::LinearWarmup(
-                    {.warmup_steps = 3, .start_factor = 0.25, .then = schedules::CosineDecay({.decay_steps = 3})})),
-      With("AdamScheduled",
-           Adam({.learning_rate = schedules::ExponentialDecay({.decay_steps = 3, .decay_rate = 0.5})})),
+      Scheduled("PolynomialDecay",
+                schedules::PolynomialDecay({.initial_learning_rate = 0.1, .decay_steps = 4, .power = 2})),
+      Scheduled("PolynomialDecayCycle",
+                schedules::PolynomialDecay({.initial_learning_rate = 0.1, .decay_steps = 2, .cycle = true})),
+      Scheduled("CosineDecay", schedules::CosineDecay({.initial_learning_rate = 0.1, .decay_steps = 4, .alpha = 0.1})),
+      Scheduled(
+          "LinearWarmup",
+          schedules::LinearWarmup({.warmup_steps = 3,
+                                   .start_factor = 0.25,
+                                   .then = schedules::CosineDecay({.initial_learning_rate = 0.1, .decay_steps = 3})})),
+      With("AdamScheduled", Adam({.learning_rate = schedules::ExponentialDecay(
+                                      {.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = 0.5})})),
       {"SomeVariables",
        [](GraphBuilder& g) {
          Tensor loss = Loss(g);

@@ -124,14 +124,17 @@ TEST(JobsEdgeTest, Exporters) {
           .status();
     };
   };
-  Check("exporters", {{"null", with(nullptr), "null"},
-                      {"no name", with(FinalExporter("", good)), "name"},
-                      {"a path for a name", with(FinalExporter("../x", good)), "../x"},
-                      {"no input", with(LatestExporter("latest", {})), "latest"},
-                      {"a negative number to keep", with(LatestExporter("latest", good, {.exports_to_keep = -1})),
-                       "exports_to_keep"},
-                      {"no metric", with(BestExporter("best", good, {.metric = ""})), "best"},
-                      {"an unknown metric", with(BestExporter("best", good, {.metric = "nothing"})), "nothing"}});
+  Check(
+      "exporters",
+      {{"null", with(nullptr), "null"},
+       {"no name", with(FinalExporter("", good)), "name"},
+       {"a path for a name", with(FinalExporter("../x", good)), "../x"},
+       {"no input", with(LatestExporter("latest", {})), "latest"},
+       {"a negative number to keep", with(LatestExporter("latest", good, {.exports_to_keep = -1})), "exports_to_keep"},
+       {"no metric", with(BestExporter("best", good, {.metric = ""})), "best"},
+       {"no direction", with(BestExporter("best", good, {.metric = "accuracy"})), "direction is not set"},
+       {"an unknown metric",
+        with(BestExporter("best", good, {.metric = "nothing", .direction = MetricDirection::kMax})), "nothing"}});
 }
 
 TEST(JobsEdgeTest, LoopsOfOnesOwn) {

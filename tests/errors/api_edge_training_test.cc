@@ -149,8 +149,11 @@ std::vector<Row> Training() {
       "AddRegularization", "a factor without end", [](World& w) { AddRegularization(w.w, L2(kInf)); }, "",
       "Regularizer");
   t.Add(
-      "At", "no step", [](World& w) { return LearningRate(schedules::CosineDecay({.decay_steps = 3})).At(w.none); }, "",
-      "Tensor");
+      "At", "no step",
+      [](World& w) {
+        return LearningRate(schedules::CosineDecay({.initial_learning_rate = 0.1, .decay_steps = 3})).At(w.none);
+      },
+      "", "Tensor");
   t.Graph(
       "Constant", "no number",
       [](World& w) { w.graph.Variable({.name = "v", .shape = {2}, .initializer = initializers::Constant(kNaN)({2})}); },
@@ -168,28 +171,34 @@ std::vector<Row> Training() {
       },
       "", "Variable");
   using Schedules = std::vector<std::pair<const char*, Schedule>>;
-  for (const auto& [name, schedule] :
-       Schedules{{"ExponentialDecay", schedules::ExponentialDecay({})},
-                 {"ExponentialDecay", schedules::ExponentialDecay({.decay_steps = 3, .decay_rate = -1})},
-                 {"PiecewiseConstant", schedules::PiecewiseConstant({})},
-                 {"PiecewiseConstant", schedules::PiecewiseConstant({.boundaries = {2, 1}, .values = {1, 2, 3}})},
-                 {"PolynomialDecay", schedules::PolynomialDecay({})},
-                 {"PolynomialDecay", schedules::PolynomialDecay({.decay_steps = 3, .power = 0})},
-                 {"CosineDecay", schedules::CosineDecay({})},
-                 {"CosineDecay", schedules::CosineDecay({.initial_learning_rate = kNaN, .decay_steps = 3})},
-                 {"InverseTimeDecay", schedules::InverseTimeDecay({})},
-                 {"InverseTimeDecay", schedules::InverseTimeDecay({.decay_steps = 3, .decay_rate = -1})},
-                 {"NaturalExpDecay", schedules::NaturalExpDecay({.decay_steps = 3, .decay_rate = kNaN})},
-                 {"NaturalExpDecay", schedules::NaturalExpDecay({.initial_learning_rate = -1, .decay_steps = 3})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .t_mul = 0.5})},
-                 {"CosineDecayRestarts", schedules::CosineDecayRestarts({.first_decay_steps = 3, .m_mul = 0})},
-                 {"OneCycle", schedules::OneCycle({})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .rising_share = 1})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .div_factor = 0})},
-                 {"OneCycle", schedules::OneCycle({.total_steps = 3, .final_div_factor = kInf})},
-                 {"LinearWarmup", schedules::LinearWarmup({})},
-                 {"LinearWarmup", schedules::LinearWarmup({.warmup_steps = 3, .start_factor = 2})}}) {
+  for (const auto& [name, schedule] : Schedules{
+           {"ExponentialDecay", schedules::ExponentialDecay({})},
+           {"ExponentialDecay",
+            schedules::ExponentialDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = -1})},
+           {"PiecewiseConstant", schedules::PiecewiseConstant({})},
+           {"PiecewiseConstant", schedules::PiecewiseConstant({.boundaries = {2, 1}, .values = {1, 2, 3}})},
+           {"PolynomialDecay", schedules::PolynomialDecay({})},
+           {"PolynomialDecay",
+            schedules::PolynomialDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .power = 0})},
+           {"CosineDecay", schedules::CosineDecay({})},
+           {"CosineDecay", schedules::CosineDecay({.initial_learning_rate = kNaN, .decay_steps = 3})},
+           {"InverseTimeDecay", schedules::InverseTimeDecay({})},
+           {"InverseTimeDecay",
+            schedules::InverseTimeDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = -1})},
+           {"NaturalExpDecay",
+            schedules::NaturalExpDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = kNaN})},
+           {"NaturalExpDecay", schedules::NaturalExpDecay({.initial_learning_rate = -1, .decay_steps = 3})},
+           {"CosineDecayRestarts", schedules::CosineDecayRestarts({})},
+           {"CosineDecayRestarts",
+            schedules::CosineDecayRestarts({.initial_learning_rate = 0.1, .first_decay_steps = 3, .t_mul = 0.5})},
+           {"CosineDecayRestarts",
+            schedules::CosineDecayRestarts({.initial_learning_rate = 0.1, .first_decay_steps = 3, .m_mul = 0})},
+           {"OneCycle", schedules::OneCycle({})},
+           {"OneCycle", schedules::OneCycle({.max_learning_rate = 0.1, .total_steps = 3, .rising_share = 1})},
+           {"OneCycle", schedules::OneCycle({.max_learning_rate = 0.1, .total_steps = 3, .div_factor = 0})},
+           {"OneCycle", schedules::OneCycle({.max_learning_rate = 0.1, .total_steps = 3, .final_div_factor = kInf})},
+           {"LinearWarmup", schedules::LinearWarmup({})},
+           {"LinearWarmup", schedules::LinearWarmup({.warmup_steps = 3, .start_factor = 2, .then = 0.1})}}) {
     t.Add(name, "an option", [schedule = schedule](World& w) { return LearningRate(schedule).Build(&w.graph); });
   }
   return t.rows();

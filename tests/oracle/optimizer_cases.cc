@@ -231,7 +231,8 @@ std::vector<OptimizerCase> ScheduleCases() {
       descend(
           "exponential_decay_staircase",
           [] {
-            return TD_COVER(schedules::ExponentialDecay, {.decay_steps = 2, .decay_rate = 0.3, .staircase = true});
+            return TD_COVER(schedules::ExponentialDecay,
+                            {.initial_learning_rate = 0.1, .decay_steps = 2, .decay_rate = 0.3, .staircase = true});
           },
           [](int64_t s) { return ref::ExponentialDecayAt(s, 0.1, 2, 0.3, true); }),
       descend(
@@ -247,7 +248,10 @@ std::vector<OptimizerCase> ScheduleCases() {
           [](int64_t s) { return ref::PolynomialDecayAt(s, 0.5, 1.6, 0.1, 2, false); }),
       descend(
           "polynomial_decay_cycle",
-          [] { return TD_COVER(schedules::PolynomialDecay, {.decay_steps = 1.5, .cycle = true}); },
+          [] {
+            return TD_COVER(schedules::PolynomialDecay,
+                            {.initial_learning_rate = 0.1, .decay_steps = 1.5, .cycle = true});
+          },
           [](int64_t s) { return ref::PolynomialDecayAt(s, 0.1, 1.5, 1e-4, 1, true); }),
       descend(
           "cosine_decay",
@@ -264,11 +268,17 @@ std::vector<OptimizerCase> ScheduleCases() {
           [](int64_t s) { return ref::InverseTimeDecayAt(s, 0.4, 1.5, 0.7, false); }),
       descend(
           "inverse_time_decay_staircase",
-          [] { return TD_COVER(schedules::InverseTimeDecay, {.decay_steps = 1.5, .staircase = true}); },
+          [] {
+            return TD_COVER(schedules::InverseTimeDecay,
+                            {.initial_learning_rate = 0.1, .decay_steps = 1.5, .staircase = true});
+          },
           [](int64_t s) { return ref::InverseTimeDecayAt(s, 0.1, 1.5, 0.5, true); }),
       descend(
           "natural_exp_decay",
-          [] { return TD_COVER(schedules::NaturalExpDecay, {.decay_steps = 1.5, .staircase = true}); },
+          [] {
+            return TD_COVER(schedules::NaturalExpDecay,
+                            {.initial_learning_rate = 0.1, .decay_steps = 1.5, .staircase = true});
+          },
           [](int64_t s) { return ref::NaturalExpDecayAt(s, 0.1, 1.5, 0.5, true); }),
       descend(
           "natural_exp_decay_smooth",
