@@ -280,6 +280,7 @@ TEST(Train, WarmStartsALargerLayerOnTwoDevices) {
   ASSERT_EQ(cold.Train(LineInput(), {.steps = 1}), absl::OkStatus());
   RunConfig config = Config(dir, 2);
   config.warm_start_from = WarmStartSettings{.path = narrow_dir,
+                                             .with_slots = true,
                                              .var_name_replacements = {{"^wide/", "dense/"}},
                                              .on_shape_mismatch = ShapeMismatch::kCopyOverlap};
   for (int64_t steps : {1, 2}) {

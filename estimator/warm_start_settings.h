@@ -38,16 +38,21 @@ struct VocabInfo {
 struct WarmStartSettings {
   // A safetensors file, a checkpoint directory (".../model.ckpt-100"), or a model_dir (its latest checkpoint).
   std::string path;
-  // A regular expression (ECMAScript) that a variable's whole name must match. It chooses among all variables, slots
-  // and statistics included; names that the source does not have keep their initialisers.
+  // A regular expression (ECMAScript) that a variable's whole name must match. It chooses among all variables, the
+  // statistics of batch norms included (of which TensorFlow's ".*" takes none); names that the source does not have
+  // keep their initialisers.
   std::string vars_to_warm_start = ".*";
+  // Whether it chooses among slots of optimizers, too: Adam's moments and moving averages of weights. Otherwise they
+  // begin anew, the averages from the values that the weights begin with. The step begins at 0, so that Adam would take
+  // moments of a long training for those of its first steps.
+  bool with_slots = false;
   // The source's names for variables of the model, where they differ: {{"encoder/kernel", "conv2d/kernel"}}. Slots
-  // follow their variable. A name that the model or the source lacks is an error.
+  // that are taken follow their variable. A name that the model or the source lacks is an error.
   std::map<std::string, std::string> var_name_to_prev_var_name = {};
   // The same by rules, for names that are not in the map: each (expression, replacement) is applied to what the ones
   // before made of the model's name, as std::regex_replace does: {{"^encoder/", "bert/encoder/"}}.
   std::vector<std::pair<std::string, std::string>> var_name_replacements = {};
-  // By the model's name of the variable. Slots of a variable are remapped with it.
+  // By the model's name of the variable. Slots of a variable that are taken are remapped with it.
   std::map<std::string, VocabInfo> var_name_to_vocab_info = {};
   ShapeMismatch on_shape_mismatch = ShapeMismatch::kError;
 

@@ -55,6 +55,7 @@ class WarmStart {
     CheckNames();
     const std::regex pattern(settings_.vars_to_warm_start);  // RunConfig::Validate has tried it
     for (const VariableSpec& variable : variables) {
+      if (!settings_.with_slots && !variable.slot_of.empty()) continue;
       if (std::regex_match(variable.name, pattern)) {
         chosen_.push_back(variable.name);
         TD_RETURN_IF_ERROR(Take(variable));
@@ -83,7 +84,11 @@ class WarmStart {
       const bool is_slot = std::any_of(known.begin(), known.end(), [&](const std::string& variable) {
         return absl::StartsWith(name, absl::StrCat(variable, "/"));
       });
-      if (model_.contains(name) || is_slot) continue;
+      const auto variable = model_.find(name);
+      if ((variable != model_.end() ? !variable->second->slot_of.empty() : is_slot) && !settings_.with_slots) {
+        problems_.push_back(absl::StrCat(name, ": the settings name this slot, and with_slots is false"));
+      }
+      if (variable != model_.end() || is_slot) continue;
       problems_.push_back(
           absl::StrCat(name, ": the settings name it, and the model has no such variable", DidYouMean(name, known)));
     }
@@ -232,6 +237,9 @@ class WarmStart {
     if (!same_name_.empty()) TD_LOG(INFO) << "  taken: " << List(same_name_);
     if (!other_name_.empty()) TD_LOG(INFO) << "  taken under another name: " << List(other_name_);
     if (!in_part_.empty()) TD_LOG(INFO) << "  taken in part, the rest initialised as usual: " << List(in_part_);
+    if (!settings_.with_slots && !source_.slots().empty()) {
+      TD_LOG(INFO) << "  not taken: optimizers' slots and moving averages, which begin anew (with_slots)";
+    }
     if (!not_chosen_.empty()) TD_LOG(INFO) << "  not chosen, so initialised as usual: " << List(not_chosen_);
     std::vector<std::string> left;
     for (const SavedTensor& tensor : source_.variables()) {

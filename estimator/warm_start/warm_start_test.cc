@@ -89,6 +89,15 @@ TEST_F(WarmStartTest, TakesWhatTheFileHas) {
   EXPECT_THAT(log_.Text(), Not(HasSubstr("dense/kernel/Adam"))) << "a fresh optimizer's slot is no news";
 }
 
+TEST_F(WarmStartTest, SlotsAreTakenWhereAskedFor) {
+  Source({{"dense/kernel", Counting({2, 3}, 42)}, {"dense/kernel/Adam", Counting({2, 3}, 1)}});
+  EXPECT_FALSE(Read({}, Dense())->contains("dense/kernel/Adam"));
+  EXPECT_THAT(ValuesOf(Read({.with_slots = true}, Dense()), "dense/kernel/Adam"), ElementsAre(1, 2, 3, 4, 5, 6));
+  const WarmStartSettings settings{.var_name_to_prev_var_name = {{"dense/kernel/Adam", "dense/kernel/Adam"}}};
+  EXPECT_THAT(ErrorOf(settings, Dense()),
+              HasSubstr("dense/kernel/Adam: the settings name this slot, and with_slots is false"));
+}
+
 TEST_F(WarmStartTest, AShapeThatDiffersIsAnErrorByDefault) {
   Source({{"dense/kernel", Counting({2, 3}, 42)}});
   EXPECT_THAT(ErrorOf({}, {Var("dense/kernel", {3, 2})}),
@@ -125,7 +134,8 @@ TEST_F(WarmStartTest, NamesAreMapped) {
           {"same", Counting({1}, 7)}});
   const std::vector<VariableSpec> model = {Var("b/kernel", {2}), Var("b/kernel/Adam", {2}, "b/kernel"),
                                            Var("encoder/y/bias", {1}), Var("same", {1})};
-  auto values = Read({.var_name_to_prev_var_name = {{"b/kernel", "a/kernel"}},
+  auto values = Read({.with_slots = true,
+                      .var_name_to_prev_var_name = {{"b/kernel", "a/kernel"}},
                       .var_name_replacements = {{"^encoder/", "bert/"}, {"/y/", "/x/"}}},
                      model);
   EXPECT_THAT(ValuesOf(values, "b/kernel"), ElementsAre(1, 2));
@@ -146,8 +156,9 @@ TEST_F(WarmStartTest, NamesThatAreNotThereAreErrors) {
   EXPECT_THAT(ErrorOf({.var_name_replacements = {{"^dence/", "encoder/"}}}, Dense()),
               HasSubstr("var_name_replacements \"^dence/\" matches none of dense/kernel, dense/bias"));
   // An evaluation of the same Estimator has no slots.
-  EXPECT_TRUE(
-      Read({.var_name_to_prev_var_name = {{"dense/kernel/Adam", "dense/kernel"}}}, {Var("dense/kernel", {2, 3})}).ok());
+  EXPECT_TRUE(Read({.with_slots = true, .var_name_to_prev_var_name = {{"dense/kernel/Adam", "dense/kernel"}}},
+                   {Var("dense/kernel", {2, 3})})
+                  .ok());
 }
 
 TEST_F(WarmStartTest, NothingChosenIsAnError) {
@@ -165,9 +176,9 @@ TEST_F(WarmStartTest, RowsAreMatchedByTheirTokens) {
   const VocabInfo rows{.new_vocab = now, .old_vocab = before, .new_oov_buckets = 2, .old_oov_buckets = 1};
   VocabInfo columns = rows;
   columns.axis = 1;
-  auto values =
-      Read({.var_name_to_vocab_info = {{"table", rows}, {"out/kernel", columns}, {"out/bias", rows}}},
-           {Var("table", {5, 2}), Var("table/Adam", {5, 2}, "table"), Var("out/kernel", {2, 5}), Var("out/bias", {5})});
+  auto values = Read(
+      {.with_slots = true, .var_name_to_vocab_info = {{"table", rows}, {"out/kernel", columns}, {"out/bias", rows}}},
+      {Var("table", {5, 2}), Var("table/Adam", {5, 2}, "table"), Var("out/kernel", {2, 5}), Var("out/bias", {5})});
   constexpr float i = kInitial;
   EXPECT_THAT(ValuesOf(values, "table"), ElementsAre(i, i, 4, 5, 0, 1, i, i, i, i));
   EXPECT_THAT(ValuesOf(values, "table/Adam"), ElementsAre(i, i, 104, 105, 100, 101, i, i, i, i));
