@@ -11,7 +11,8 @@ namespace tandem {
 // Names and meaning as in tf.distribute.InputContext: an input_fn usually ends with
 // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id) before it shuffles.
 struct InputContext {
-  // Number of processes that run an input pipeline (workers), and which of them this is, counted from 0.
+  // Into how many parts the data are to be divided, and which of them this process takes, counted from 0: the workers
+  // where RunConfig.auto_shard is kOff. Otherwise 1 and 0: workers share one input, or files are dealt out to them.
   int num_input_pipelines = 1;
   int input_pipeline_id = 0;
   // Replicas over all workers.

@@ -96,7 +96,7 @@ TEST_F(HooksTest, StepCounterAndProgressNameInputStalls) {
   auto progress = Progress({}, &terminal);
   ASSERT_TRUE(Run({std::make_shared<StepCounterHook>(2, clock_), progress}, 2, 0, 0.75, 0.25).ok());
   EXPECT_THAT(Log(), ElementsAre("global_step/sec: 1, input wait 25.0 %"));
-  EXPECT_THAT(terminal, HasSubstr("step 2  loss 2.2500  4 images/s  input wait 25 %  ETA -\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 2  loss 2.2500  4 examples/s  input wait 25 %  ETA -\r"));
 }
 
 TEST_F(HooksTest, StopAtStepCountsFromWhereTrainingStarts) {
@@ -217,23 +217,23 @@ TEST_F(HooksTest, ProgressRewritesOneLine) {
   std::string terminal;
   ASSERT_TRUE(Run({Progress({.max_steps = 4}, &terminal)}, 3).ok());
   EXPECT_EQ(terminal,
-            "\033[Kstep 1/4  loss 2.5000  4 images/s  ETA -\r\033[Kstep 2/4  loss 2.2500  4 images/s  ETA 0:02\r"
-            "\033[Kstep 3/4  loss 2.0000  4 images/s  ETA 0:01\r\033[K");
+            "\033[Kstep 1/4  loss 2.5000  4 examples/s  ETA -\r\033[Kstep 2/4  loss 2.2500  4 examples/s  ETA 0:02\r"
+            "\033[Kstep 3/4  loss 2.0000  4 examples/s  ETA 0:01\r\033[K");
 }
 
 TEST_F(HooksTest, ProgressTellsTheTimeLeft) {
   // Steps of 30 s: after the third of 100 there are 97 left.
   std::string terminal;
   ASSERT_TRUE(Run({Progress({.max_steps = 100}, &terminal)}, 3, 0, 30).ok());
-  EXPECT_THAT(terminal, HasSubstr("step 3/100  loss 2.0000  0.13 images/s  ETA 48:30\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 3/100  loss 2.0000  0.13 examples/s  ETA 48:30\r"));
   // Of `steps` more from step 7 on, seven are left after the third.
   terminal.clear();
   ASSERT_TRUE(Run({Progress({.steps = 10}, &terminal)}, 3, 7, 30).ok());
-  EXPECT_THAT(terminal, HasSubstr("step 10/17  loss 2.0000  0.13 images/s  ETA 3:30\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 10/17  loss 2.0000  0.13 examples/s  ETA 3:30\r"));
   // Without an end it is not known.
   terminal.clear();
   ASSERT_TRUE(Run({Progress({}, &terminal)}, 3, 0, 30).ok());
-  EXPECT_THAT(terminal, HasSubstr("step 3  loss 2.0000  0.13 images/s  ETA -\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 3  loss 2.0000  0.13 examples/s  ETA -\r"));
 }
 
 TEST_F(HooksTest, TheFirstStepIsNoMeasureOfTheTimeLeft) {
@@ -247,8 +247,8 @@ TEST_F(HooksTest, TheFirstStepIsNoMeasureOfTheTimeLeft) {
     ++global_step;
     ASSERT_TRUE(hook->AfterRun(context, RunValues{.examples = 4}).ok());
   }
-  EXPECT_THAT(terminal, HasSubstr("step 1/11  loss nan  0.04 images/s  ETA -\r"));
-  EXPECT_THAT(terminal, HasSubstr("step 2/11  loss nan  2 images/s  ETA 0:18\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 1/11  loss nan  0.04 examples/s  ETA -\r"));
+  EXPECT_THAT(terminal, HasSubstr("step 2/11  loss nan  2 examples/s  ETA 0:18\r"));
 }
 
 TEST_F(HooksTest, ProgressShowsEpochAndMetrics) {
@@ -260,7 +260,7 @@ TEST_F(HooksTest, ProgressShowsEpochAndMetrics) {
   hook->set_metrics({{"accuracy", 0.875}, {"loss", 7}});
   now_ += 1;
   ASSERT_TRUE(hook->AfterRun(context, RunValues{.examples = 4}).ok());
-  EXPECT_THAT(terminal, HasSubstr("\033[Kepoch 2/4  step 5/10  loss nan  accuracy 0.875  4 images/s  ETA -\r"));
+  EXPECT_THAT(terminal, HasSubstr("\033[Kepoch 2/4  step 5/10  loss nan  accuracy 0.875  4 examples/s  ETA -\r"));
 }
 
 TEST_F(HooksTest, ProgressFitsTheTerminal) {
@@ -283,13 +283,13 @@ TEST(ProgressLineTest, LosesTheLeastImportantFirst) {
                               .input_wait = 0.12,
                               .seconds_left = 200};
   EXPECT_EQ(ProgressLine(p, 200),
-            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 images/s  input wait 12 %  "
+            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 examples/s  input wait 12 %  "
             "ETA 3:20");
   EXPECT_EQ(ProgressLine(p, 95),
-            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 images/s  ETA 3:20");
-  EXPECT_EQ(ProgressLine(p, 80), "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 images/s  ETA 3:20");
-  EXPECT_EQ(ProgressLine(p, 70), "epoch 2/5  step 1200/4690  loss 0.4312  10873 images/s  ETA 3:20");
-  EXPECT_EQ(ProgressLine(p, 60), "step 1200/4690  loss 0.4312  10873 images/s  ETA 3:20");
+            "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  top_5 0.99  10873 examples/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 82), "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 examples/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 70), "epoch 2/5  step 1200/4690  loss 0.4312  10873 examples/s  ETA 3:20");
+  EXPECT_EQ(ProgressLine(p, 60), "step 1200/4690  loss 0.4312  10873 examples/s  ETA 3:20");
   EXPECT_EQ(ProgressLine(p, 45), "step 1200/4690  loss 0.4312  ETA 3:20");
   EXPECT_EQ(ProgressLine(p, 30), "step 1200/4690  ETA 3:20");
   EXPECT_EQ(ProgressLine(p, 20), "step 1200/4690");

@@ -85,10 +85,11 @@ struct RunConfig {
   // container is limited to, or this worker's share of them where several are on one machine. Results do not depend on
   // it.
   int threads = 0;
-  // Leaves of the reduction tree over the whole global batch, and rows of a microbatch; 0 lets the compiler choose.
-  // Lanes are a power of two times the odd part of the number of devices: 1, 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3
-  // or 6.
+  // Parts of the global batch. The gradient of one is computed by one thread, and they are added in one fixed order, so
+  // that the bits are the same on up to so many devices. A power of two times the odd part of the number of devices: 1,
+  // 2, 4, ... on 1, 2 or 4; 3, 6, 12, ... on 3 or 6. 0: the compiler chooses.
   int lanes = 0;
+  // Rows of a lane that are computed at once. 0: the compiler chooses.
   int microbatch_rows = 0;
 
   // How exact arithmetic has to be (base/precision.h). Variables, checkpoints, inputs and outputs are float32 in any
@@ -103,8 +104,9 @@ struct RunConfig {
   std::string target = "";
   // GPUs: convolutions and matmuls may round float32 operands to TensorFloat-32 (10 bits of mantissa instead of 23).
   bool tf32 = false;
-  // GPUs: seconds that a step may take, its waiting for other GPUs included, before one of them is taken for lost:
-  // training ends with an error that names the GPUs that did not finish (exit code 75), and the last checkpoint stands.
+  // Seconds that workers wait for one that lives but is slow in a step, a checkpoint or an evaluation, and that a step
+  // of GPUs may take, its waiting for other GPUs included, before one of them is taken for lost: training ends with an
+  // error that names who did not finish (exit code 75), and the last checkpoint stands.
   double deadline_seconds = 600;
   // GPUs: a file with the plans of convolutions and matmuls that were measured to be the fastest. What it holds is
   // repeated, so that results are; what it lacks is measured when the program is loaded, and added. Empty: the file
@@ -135,7 +137,7 @@ struct RunConfig {
   double stall_warning_secs = 10;
   // False: a step with a NaN or infinity ends training without an error. No such step changes a variable either way.
   bool fail_on_nan = true;
-  // A line with images/s and loss that is rewritten in place, when stderr is a terminal.
+  // A line with examples/s and loss that is rewritten in place, when stderr is a terminal.
   bool progress = true;
 
   // A file for a Chrome trace of some steps (chrome://tracing, ui.perfetto.dev): see estimator/trace/tracer.h and

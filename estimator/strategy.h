@@ -55,7 +55,8 @@ DistributionStrategy OneDeviceStrategy(std::string device);
 // As mirrored, to the bit, with one copy of the variables and their slots in place of one for each CPU device. For one
 // process.
 DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices);
-// The same over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas of all.
+// MirroredStrategy over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas
+// of all.
 DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});
 // Asynchronous: the tasks of type ps of a cluster keep the variables. Each worker, with these devices, computes
 // gradients of batches of its own and sends them, and the servers update. Without a cluster one process trains.

@@ -1,6 +1,6 @@
 // The optimizers, named by their source: GradientDescent, Momentum and Adam have the formulas of tf.compat.v1.train,
-// the others those of Keras 2.15 or of the paper that is named. `learning_rate` is a number or a schedule
-// (frontends/schedules.h). t counts steps from 1; slots are zeros at first where nothing else is said.
+// the others those of Keras 2.15 or of the paper that is named, but for RMSprop's epsilon. `learning_rate` is a number
+// or a schedule (frontends/schedules.h). t counts steps from 1; slots are zeros at first where nothing else is said.
 //
 //   return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss));
 //

@@ -87,11 +87,12 @@ absl::Status Run() {
     return absl::InvalidArgumentError(absl::StrCat("--learning_rate must be positive, got ", rate));
   }
   TD_RETURN_IF_ERROR(hvd::Init());
-  RunConfig config = hvd::Config({.model_dir = absl::GetFlag(FLAGS_model_dir)});
+  RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir)};
   if (const int64_t every = absl::GetFlag(FLAGS_save_checkpoints_steps); every != 0) {
     config.save_checkpoints_steps = every;
   }
   TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
+  config = hvd::Config(std::move(config));  // last: DistributedOptimizer goes by what it is given
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TrainOptions options{.max_steps = std::max<int64_t>(1, steps / hvd::Size()),
                        .hooks = {std::make_shared<hvd::BroadcastGlobalVariablesHook>(0)}};

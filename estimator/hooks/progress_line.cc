@@ -53,7 +53,7 @@ std::string ProgressLine(const Progress& p, int columns) {
   }
   const double rate = p.images_per_second;
   parts.push_back(
-      {absl::StrCat(rate >= 10 ? absl::StrFormat("%.0f", rate) : absl::StrFormat("%.2g", rate), " images/s"), kRate});
+      {absl::StrCat(rate >= 10 ? absl::StrFormat("%.0f", rate) : absl::StrFormat("%.2g", rate), " examples/s"), kRate});
   if (p.input_wait > kStall) parts.push_back({absl::StrFormat("input wait %.0f %%", 100 * p.input_wait), kInputWait});
   parts.push_back({absl::StrCat("ETA ", p.seconds_left < 0 ? "-" : DurationText(p.seconds_left)), kTimeLeft});
   while (parts.size() > 1 && Width(parts) > columns) {

@@ -19,7 +19,7 @@ struct Progress {
   double seconds_left = -1;  // negative: not known
 };
 
-// "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 images/s  input wait 12 %  ETA 3:20". The epoch is
+// "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 examples/s  input wait 12 %  ETA 3:20". The epoch is
 // there when its length is known, the input wait above 2 %; the ETA is "-" while it is not known. What is wider than
 // `columns` loses the input wait, metrics from the last on, the epoch, the rate and the loss, in this order.
 std::string ProgressLine(const Progress& progress, int columns);

@@ -37,7 +37,8 @@ int LocalRank();
 int LocalSize();
 
 // Each process has an input of its own: input_fn gives the part of the data that is this rank's, and inputs may end at
-// different times, as with Join. Everything else is as `config` says. Calls Init where nobody has, as do the functions
+// different times, as with Join. Everything else is as `config` says. Call it when `config` is complete:
+// DistributedOptimizer goes by the accumulate_batches given here. Calls Init where nobody has, as do the functions
 // below.
 RunConfig Config(RunConfig config = {});
 

@@ -62,7 +62,7 @@ def a_line_on_a_terminal():
     assert lines, text[-3000:]
     before = 0
     for line in lines:
-        found = re.fullmatch(r"epoch (\d+)/40  step (\d+)/200  loss \d+\.\d{4}  [\d.]+ images/s(  input wait \d+ %)?  ETA (\S+)", line)
+        found = re.fullmatch(r"epoch (\d+)/40  step (\d+)/200  loss \d+\.\d{4}  [\d.]+ examples/s(  input wait \d+ %)?  ETA (\S+)", line)
         assert found, line
         epoch, step = int(found[1]), int(found[2])
         assert epoch == (step + 4) // 5 and before < step <= STEPS, line
@@ -81,7 +81,7 @@ def a_narrow_terminal():
 def nothing_without_a_terminal():
     data = fashion.make(sample.fresh_dir("data"), train=EXAMPLES)
     text = sample.run(*flags(data, 10))
-    assert "images/s  " not in text and "\033" not in text, text
+    assert "examples/s  " not in text and "\033" not in text, text
 
 
 xunit.run("progress", [("a_line_on_a_terminal", a_line_on_a_terminal), ("a_narrow_terminal", a_narrow_terminal),
