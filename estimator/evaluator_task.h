@@ -31,7 +31,10 @@ class EvaluatorTask {
     int64_t max_evaluations = 0;
   };
   EvaluatorTask(Estimator& estimator, const EvalSpec& eval_spec, Options options)
-      : estimator_(estimator), eval_spec_(eval_spec), exporters_(estimator, eval_spec.exporters), options_(options) {}
+      : estimator_(estimator),
+        eval_spec_(eval_spec),
+        exporters_(estimator, eval_spec.exporters, eval_spec.use_moving_average),
+        options_(options) {}
 
   // The last evaluation. Cancelled after a signal; DeadlineExceeded when the time is over before there was a
   // checkpoint; otherwise errors of Estimator::Evaluate. A checkpoint that was deleted before it was read, because

@@ -41,8 +41,10 @@ class ServingExporter : public Exporter {
   absl::StatusOr<std::string> Export(Estimator& estimator, const ExportRequest& request) override {
     TD_ASSIGN_OR_RETURN(const bool wanted, Wanted(estimator.config().file_env(), request));
     if (!wanted) return std::string();
-    ExportOptions options{
-        .checkpoint_path = request.checkpoint_path, .metrics = request.evaluation.metrics, .reuse_equal = true};
+    ExportOptions options{.checkpoint_path = request.checkpoint_path,
+                          .use_moving_average = request.use_moving_average,
+                          .metrics = request.evaluation.metrics,
+                          .reuse_equal = true};
     options.metrics.erase("global_step");
     if (!shape_.has_value()) TD_RETURN_IF_ERROR(Prepare(estimator));
     TD_ASSIGN_OR_RETURN(std::string path, estimator.impl_->ExportModel(request.export_dir_base, *shape_, options));

@@ -27,7 +27,9 @@ struct ExportRequest {
   std::string export_dir_base;  // model_dir/export/<name of the exporter>
   std::string checkpoint_path;  // for ExportOptions: of what was evaluated; empty for the weights in memory
   EvalResult evaluation;        // the last
-  bool is_final = false;        // training is at its end
+  // For ExportOptions: whether `evaluation` is of moving averages, where there are any.
+  bool use_moving_average = true;
+  bool is_final = false;  // training is at its end
 };
 
 // Derive from it for exports of your own. TrainAndEvaluate calls Export after every evaluation, and once more with

@@ -38,9 +38,10 @@ absl::Status ValidateExporters(const ExporterList& exporters) {
   return absl::OkStatus();
 }
 
-ExporterRun::ExporterRun(Estimator& estimator, const ExporterList& exporters)
+ExporterRun::ExporterRun(Estimator& estimator, const ExporterList& exporters, bool use_moving_average)
     : estimator_(estimator),
       exporters_(exporters),
+      use_moving_average_(use_moving_average),
       exports_(estimator.is_evaluator() || (estimator.is_chief() && !estimator.impl_->has_evaluator())) {}
 
 absl::Status ExporterRun::Prepare() {
@@ -67,6 +68,7 @@ absl::Status ExporterRun::Export(const EvalResult& evaluation, const std::string
     const ExportRequest request{.export_dir_base = JoinPath(JoinPath(estimator_.model_dir(), "export"), name),
                                 .checkpoint_path = checkpoint_path,
                                 .evaluation = evaluation,
+                                .use_moving_average = use_moving_average_,
                                 .is_final = is_final};
     const absl::StatusOr<std::string> path = CallUserCode([&] { return exporter->Export(estimator_, request); });
     if (path.ok()) continue;

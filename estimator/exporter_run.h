@@ -15,8 +15,9 @@ absl::Status ValidateExporters(const ExporterList& exporters);
 
 class ExporterRun {
  public:
-  // `exporters` must outlive it. Does nothing in a process that does not evaluate for all.
-  ExporterRun(Estimator& estimator, const ExporterList& exporters);
+  // `exporters` must outlive it. What is evaluated and exported are moving averages, where there are any, with
+  // `use_moving_average`. Does nothing in a process that does not evaluate for all.
+  ExporterRun(Estimator& estimator, const ExporterList& exporters, bool use_moving_average);
 
   // Before training. Errors are of the program.
   absl::Status Prepare();
@@ -30,6 +31,7 @@ class ExporterRun {
 
   Estimator& estimator_;
   const ExporterList& exporters_;
+  const bool use_moving_average_;
   bool exports_;
 };
 

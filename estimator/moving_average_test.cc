@@ -206,5 +206,31 @@ TEST(MovingAverageTest, BeginsFromTheFirstValueOfItsVariable) {
   EXPECT_EQ(LineOf(ReadStep(warm, 0), true).w0, LineOf(ReadStep(dir, 2), false).w0);
 }
 
+// An exported model has the weights whose metrics are in it.
+TEST(MovingAverageTest, ExportersTakeTheWeightsThatWereEvaluated) {
+  for (bool averages : {true, false}) {
+    const std::string dir = ModelDir(averages ? "averages" : "raw");
+    Estimator estimator(Averaged, EveryStep(dir));
+    const ServingInput serving = {.features = {{"x", DType::kFloat32, {kBatch, 2}}}};
+    ASSERT_TRUE(TrainAndEvaluate(estimator, {.input_fn = LineInput(kRows), .max_steps = 6},
+                                 {.input_fn = Once(),
+                                  .throttle_secs = 0,
+                                  .exporters = {FinalExporter("final", serving)},
+                                  .use_moving_average = averages})
+                    .ok());
+    const auto names = Env::Default()->ListDir(dir + "/export/final");
+    ASSERT_TRUE(names.ok() && names->size() == 1) << names.status();
+    const auto model = LoadModel(dir + "/export/final/" + names->front());
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto at = [&](float a, float b) {
+      return (*(*model)->Predict({{"x", HostTensor::FromVector<float>({1, 2}, {a, b})}}))["y"].data<float>()[0];
+    };
+    const Line line = {at(1, 0) - at(0, 0), at(0, 1) - at(0, 0), at(0, 0)};
+    EXPECT_NEAR(LossOf(line), (*model)->metrics().at("loss"), 1e-4);
+    const CheckpointData data = ReadStep(dir, 6);
+    EXPECT_GT(std::abs(LossOf(LineOf(data, true)) - LossOf(LineOf(data, false))), 1e-2);  // they can be told apart
+  }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -104,7 +104,7 @@ class TrainAndEvaluateRun {
                   .hooks = eval_spec.hooks,
                   .name = eval_spec.name,
                   .use_moving_average = eval_spec.use_moving_average},
-        exporters_(estimator, eval_spec.exporters) {}
+        exporters_(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
 
   absl::StatusOr<EvalResult> Run() {
     TD_RETURN_IF_ERROR(Validate());
