@@ -43,13 +43,20 @@ class EarlyStoppingHook : public SessionRunHook {
 
   absl::Status AfterCreateSession(RunContext& context) override {
     TD_RETURN_IF_ERROR(CheckAlive());
+    error_ = absl::OkStatus();
     return Look(context);
   }
 
+  // The steps that an error is found behind are not lost: training ends in order, which saves them, and End says why.
   absl::Status AfterRun(RunContext& context, const RunValues&) override {
     TD_RETURN_IF_ERROR(CheckAlive());
-    return Due(context.global_step()) ? Look(context) : absl::OkStatus();
+    if (!Due(context.global_step())) return absl::OkStatus();
+    error_ = Look(context);
+    if (!error_.ok()) context.RequestStop();
+    return absl::OkStatus();
   }
+
+  absl::Status End(RunContext&) override { return error_; }
 
  private:
   absl::Status CheckAlive() const {
@@ -91,6 +98,7 @@ class EarlyStoppingHook : public SessionRunHook {
   const StopRule rule_;
   const EarlyStoppingOptions options_;
   const absl::Status arguments_;
+  absl::Status error_;
   int64_t seen_ = 0;  // evaluations of this process
   double looked_ = 0;
 };

@@ -225,6 +225,17 @@ TEST_F(EarlyStoppingTest, ARuleOfOnesOwn) {
   EXPECT_EQ(Done().reason, "early stopping: four are enough");
 }
 
+// What was trained up to an evaluation that has no such metric is saved.
+TEST_F(EarlyStoppingTest, AMistypedMetricLosesNoStep) {
+  config_.save_checkpoints_steps = 1000;
+  const auto result =
+      Run([](const Estimator& e) -> HookList { return {StopIfNoDecrease(e, "los", 20)}; }, 0.05, {.every_steps = 7});
+  EXPECT_EQ(ExitCodeFor(result.status()), kExitUsage);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("did you mean \"loss\"?"));
+  EXPECT_EQ(CheckpointNames(config_.model_dir), (std::vector<std::string>{"model.ckpt-0", "model.ckpt-7"}));
+  EXPECT_FALSE(Env::Default()->Exists(config_.model_dir + "/DONE"));
+}
+
 TEST_F(EarlyStoppingTest, SaysWhatIsWrong) {
   const std::vector<std::pair<MakeHooks, std::string>> cases = {
       {[](const Estimator& e) -> HookList { return {StopIfNoDecrease(e, "los", 20)}; },
