@@ -37,14 +37,16 @@ RunConfig Saving(const std::string& dir, RunConfig config = {}) {
 }
 
 // Trains to `steps` with evaluations, none of which counts as better, so that the rate falls at every second one.
-absl::StatusOr<EvalResult> Job(const RunConfig& config, int64_t steps, const HookList& hooks = {}) {
+absl::StatusOr<EvalResult> Job(const RunConfig& config, int64_t steps, const HookList& hooks = {},
+                               EvalSpec eval = {.throttle_secs = 0}) {
   Estimator estimator(Model, config);
+  eval.input_fn = LineInput(61, 8, /*epochs=*/1);
   return TrainAndEvaluate(estimator,
                           {.input_fn = LineInput(61, 8),
                            .max_steps = steps,
                            .hooks = hooks,
                            .reduce_on_plateau = ReduceOnPlateau{.factor = 0.5, .patience = 2, .min_delta = 1000}},
-                          {.input_fn = LineInput(61, 8, /*epochs=*/1), .throttle_secs = 0});
+                          eval);
 }
 
 std::string Text(const absl::StatusOr<EvalResult>& result) {
@@ -63,6 +65,21 @@ TEST(AveragesWorkersTest, ARateThatOneWorkerSetsAloneIsAnError) {
        })) {
     EXPECT_THAT(result, testing::HasSubstr("hooks have set other step scalars at"));
   }
+}
+
+// All workers have the rule's memory back before the chief evaluates where a process before has not.
+TEST(AveragesWorkersTest, ByStepsARestartFromAnUnrecordedCheckpointIsExact) {
+  const std::string whole = ModelDir("whole"), restarted = ModelDir("restarted");
+  const auto run = [](const std::string& dir, int64_t steps) {
+    return test::ResultsOfWorkers(kWorkers, [&](int, const RunConfig& config) {
+      return Text(Job(Saving(dir, config), steps, {}, {.every_steps = 2}));
+    });
+  };
+  const std::vector<std::string> want = run(whole, 9);
+  EXPECT_THAT(want[0], testing::HasSubstr("\"global_step\":9"));
+  run(restarted, 4);
+  ASSERT_TRUE(Env::Default()->DeleteRecursively(restarted + "/eval").ok());
+  EXPECT_EQ(run(restarted, 9), want);
 }
 
 // Last: from here on this process has had threads.

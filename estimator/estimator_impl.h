@@ -80,10 +80,12 @@ class Estimator::Impl {
   int64_t programs_built() const { return programs_built_; }
   int64_t evaluations() const { return evaluations_; }
 
-  // Makes a hook that stands behind the checkpoint saver in the next Train: one for evaluations, on the chief, and null
-  // on the others. All workers set it.
-  using EvaluationHook = std::function<absl::StatusOr<std::shared_ptr<SessionRunHook>>(const BatchDealer&)>;
-  void set_evaluation_hook(EvaluationHook hook) { evaluation_hook_ = std::move(hook); }
+  // Makes the hooks that stand behind the checkpoint saver in the next Train: those that evaluate, or go by
+  // evaluations. All workers set it, or none.
+  using EvaluationHooks = std::function<absl::StatusOr<HookList>(const BatchDealer&)>;
+  void set_evaluation_hooks(EvaluationHooks hooks) { evaluation_hooks_ = std::move(hooks); }
+  // Why the training that saves and ends now has no further step; nothing while it makes steps.
+  std::optional<StopReason> ending() const { return ending_; }
   // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
   void set_evaluates_for_job(bool for_job) { evaluates_for_job_ = for_job; }
   // EvalScope::data of what that input_fn reads for evaluations. The input_fn is called.
@@ -219,7 +221,7 @@ class Estimator::Impl {
   // estimator_summaries.cc: the hooks of this process that write about a training; none where there are no event files.
   HookList SummaryHooks(const Prepared& prepared);
   HookList TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
-                      const std::shared_ptr<SessionRunHook>& evaluations = nullptr);
+                      const HookList& evaluations = {});
   void LogModel(const Prepared& prepared);
 
   // NotFound for a model_dir that an evaluation or prediction would have to make: its name is mistyped.
@@ -273,7 +275,8 @@ class Estimator::Impl {
   StepScalarSettings step_scalars_;
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;
-  EvaluationHook evaluation_hook_;
+  EvaluationHooks evaluation_hooks_;
+  std::optional<StopReason> ending_;
   bool evaluates_for_job_ = false;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
   std::optional<std::pair<std::string, int64_t>> compared_part_;

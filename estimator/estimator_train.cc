@@ -205,7 +205,7 @@ absl::Status Estimator::Impl::FinishSave(bool wait) {
 }
 
 HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared& prepared, int64_t restored_step,
-                                     const std::shared_ptr<SessionRunHook>& evaluations) {
+                                     const HookList& evaluations) {
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
@@ -225,7 +225,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     save = std::make_shared<CheckpointSaverHook>(std::move(saver));
     hooks.push_back(save);
   }
-  if (evaluations != nullptr) hooks.push_back(evaluations);
+  append(evaluations);
   if (chief) append(spec.training_chief_hooks);
   if (config_.log_step_count_steps > 0 && chief) {
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
@@ -376,9 +376,9 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
 
   TD_ASSIGN_OR_RETURN(prepared_, e.Prepare(Mode::kTrain, input_fn));
   e.LogModel(prepared_);
-  std::shared_ptr<SessionRunHook> evaluations;
-  if (e.evaluation_hook_) {
-    TD_ASSIGN_OR_RETURN(evaluations, e.evaluation_hook_(*prepared_.dealer));
+  HookList evaluations;
+  if (e.evaluation_hooks_) {
+    TD_ASSIGN_OR_RETURN(evaluations, e.evaluation_hooks_(*prepared_.dealer));
   }
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
@@ -427,6 +427,7 @@ LoopOptions Training::MakeLoopOptions() {
 // After an error the loop's hooks have no end; what was begun is still written.
 Training::~Training() {
   estimator_.between_own_steps_ = false;
+  estimator_.ending_.reset();
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
   if (absl::Status saved = estimator_.FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
 }
@@ -434,6 +435,7 @@ Training::~Training() {
 absl::Status Training::End() {
   Estimator::Impl& e = estimator_;
   if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(loop_->reason()));
+  e.ending_ = loop_->reason();
   TD_ASSIGN_OR_RETURN(const LoopResult result, loop_->End());
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));
   if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());

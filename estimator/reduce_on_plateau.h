@@ -47,7 +47,8 @@ class PlateauState {
 
   // Of the last evaluation seen; -1: none.
   int64_t seen() const { return seen_; }
-  // Whether the checkpoint that has this state was evaluated after it was saved, if nothing ended the process before.
+  // Whether the checkpoint that has this state is evaluated after it was saved, unless something ends the process
+  // first.
   bool due() const { return due_; }
   void set_due(bool due) { due_ = due; }
 
@@ -95,7 +96,8 @@ class PlateauHook : public SessionRunHook {
 // Tells the hook of saves.
 class PlateauListener : public CheckpointSaverListener {
  public:
-  // `evaluated`: whether what is saved now will be evaluated, but for the weights that training starts with.
+  // `evaluated`: whether what is saved now is evaluated where nothing ends the process first, but for the weights that
+  // training starts with.
   PlateauListener(std::shared_ptr<PlateauHook> hook, std::function<bool()> evaluated)
       : hook_(std::move(hook)), evaluated_(std::move(evaluated)) {}
   bool WaitsFor(int64_t) override { return false; }

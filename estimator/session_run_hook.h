@@ -128,11 +128,12 @@ struct RunValues {
 
 // Order of the calls: Begin of all hooks -> the graph is final and compiled -> variables are initialised or restored ->
 // AfterCreateSession -> for each step: BeforeRun of all hooks, the step, AfterRun of all hooks -> End.
-// Within each, hooks are called in this order, as TensorFlow's Estimator orders them: checkpoint saver, the spec's
-// chief hooks, step counter, summaries, the hooks given to Train, stop-at-step, finite check, logging (of the loss,
-// then of the spec's metrics), the spec's training hooks, progress. Two things differ: the first checkpoint is written
-// in the saver's first BeforeRun, so after every AfterCreateSession; and the saver skips steps that were not finite, so
-// it needs no place behind the check.
+// Within each, hooks are called in this order, as TensorFlow's Estimator orders those that it has: checkpoint saver
+// (and with it evaluations after checkpoints), ReduceOnPlateau, the evaluations of every_steps or every_epochs, the
+// spec's chief hooks, step counter, summaries, the hooks given to Train, stop-at-step, finite check, logging (of the
+// loss, then of the spec's metrics), the spec's training hooks, progress, the saver of the best evaluation (keep_best).
+// Two things differ: the first checkpoint is written in the saver's first BeforeRun, so after every AfterCreateSession;
+// and the saver skips steps that were not finite, so it needs no place behind the check.
 //
 // The first error from Begin, AfterCreateSession or AfterRun ends the call at once. End runs after the last step, also
 // at the end of the input and after a signal, not after an error; an error in one End does not keep others from it.

@@ -1,10 +1,13 @@
 // Learning rates that change while a training runs: by hooks and by ReduceOnPlateau.
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/exit_code.h"
+#include "base/logging.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
@@ -254,6 +257,93 @@ TEST(ReduceOnPlateauTest, LowersTheRateAndRestartsExactly) {
     }
   }
   for (const auto& [step, w] : expected) EXPECT_EQ(WeightAt(dir, step), w) << step;
+}
+
+const ReduceOnPlateau kHalving = {.factor = 0.5, .patience = 2, .min_learning_rate = 0.03125};
+
+absl::Status RunTo(const RunConfig& config, int64_t end, EvalSpec eval, HookList hooks = {},
+                   std::vector<std::shared_ptr<CheckpointSaverListener>> listeners = {}) {
+  eval.input_fn = Numbers(1);
+  TrainSpec train{.input_fn = Numbers(), .max_steps = end, .reduce_on_plateau = kHalving};
+  train.hooks = std::move(hooks);
+  train.saving_listeners = std::move(listeners);
+  Estimator estimator(Counter, config);
+  return TrainAndEvaluate(estimator, train, eval).status();
+}
+
+// A process that ended between a checkpoint and its evaluation: what the checkpoint says of the evaluations before it
+// is there when the checkpoint is evaluated.
+TEST(ReduceOnPlateauTest, ByStepsARestartFromAnUnrecordedCheckpointIsExact) {
+  const std::string dir = ModelDir();
+  ASSERT_EQ(RunTo(Saving(dir, 1), 3, {.every_steps = 1}), absl::OkStatus());
+  ASSERT_TRUE(Env::Default()->DeleteRecursively(dir + "/eval").ok());
+  ASSERT_EQ(RunTo(Saving(dir, 1), 12, {.every_steps = 1}), absl::OkStatus());
+  for (const auto& [step, w] : Expected(12)) EXPECT_EQ(WeightAt(dir, step), w) << step;
+}
+
+// At step 12 with an evaluation at every second: those of 4 and 6, and then of 8 and 10, are no better than before.
+constexpr float kEverySecond = -6 * 0.125f - 4 * 0.0625f - 2 * 0.03125f;
+
+TEST(ReduceOnPlateauTest, ByStepsARestartBetweenEvaluationsMakesNone) {
+  const std::string dir = ModelDir("stopped"), whole = ModelDir("whole");
+  const EvalSpec eval = {.throttle_secs = 0, .every_steps = 2};
+  auto stop = std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 3) std::raise(SIGTERM);
+  });
+  EXPECT_EQ(ExitCodeFor(RunTo(Saving(dir, 1), 12, eval, {stop})), kExitTerminated);
+  ASSERT_EQ(RunTo(Saving(dir, 1), 12, eval), absl::OkStatus());
+  ASSERT_EQ(RunTo(Saving(whole, 1), 12, eval), absl::OkStatus());
+  EXPECT_EQ(WeightAt(dir, 12), WeightAt(whole, 12));
+  EXPECT_EQ(WeightAt(whole, 12), kEverySecond);
+}
+
+TEST(ReduceOnPlateauTest, ByStepsNeedsNoCheckpoints) {
+  LogCapture log;
+  ASSERT_EQ(RunTo(Saving(ModelDir(), 0), 12, {.throttle_secs = 0, .every_steps = 2}), absl::OkStatus());
+  EXPECT_TRUE(log.Contains("ReduceOnPlateau: loss = "));
+}
+
+// Its checkpoint is saved by the rule for checkpoints, and would have been evaluated.
+TEST(ReduceOnPlateauTest, AStopInTheStepOfACheckpointLeavesOutNoEvaluation) {
+  struct Stop : CheckpointSaverListener {
+    absl::Status BeforeSave(int64_t global_step) override {
+      if (global_step == 4) std::raise(SIGTERM);
+      return absl::OkStatus();
+    }
+  };
+  const std::string dir = ModelDir("stopped"), whole = ModelDir("whole");
+  const EvalSpec eval = {.throttle_secs = 0};
+  EXPECT_EQ(ExitCodeFor(RunTo(Saving(dir, 2), 12, eval, {}, {std::make_shared<Stop>()})), kExitTerminated);
+  ASSERT_EQ(RunTo(Saving(dir, 2), 12, eval), absl::OkStatus());
+  ASSERT_EQ(RunTo(Saving(whole, 2), 12, eval), absl::OkStatus());
+  EXPECT_EQ(WeightAt(dir, 12), WeightAt(whole, 12));
+  EXPECT_EQ(WeightAt(whole, 12), kEverySecond);
+}
+
+// One that no rule would have saved is not evaluated.
+TEST(ReduceOnPlateauTest, AStopBetweenCheckpointsAddsNoEvaluation) {
+  const std::string dir = ModelDir();
+  auto stop = std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 5) std::raise(SIGTERM);
+  });
+  EXPECT_EQ(ExitCodeFor(RunTo(Saving(dir, 3), 8, {.throttle_secs = 0}, {stop})), kExitTerminated);
+  ASSERT_EQ(RunTo(Saving(dir, 3), 9, {.throttle_secs = 0}), absl::OkStatus());
+  EXPECT_EQ(WeightAt(dir, 9), -9 * 0.125f);  // evaluated are 3 and 8
+}
+
+// What was trained up to the evaluation is saved.
+TEST(ReduceOnPlateauTest, AMistypedMetricLosesNoStep) {
+  const std::string dir = ModelDir();
+  Estimator estimator(Counter, Saving(dir, 1000));
+  const absl::StatusOr<EvalResult> result =
+      TrainAndEvaluate(estimator,
+                       {.input_fn = Numbers(),
+                        .max_steps = 20,
+                        .reduce_on_plateau = ReduceOnPlateau{.metric = "acuracy", .direction = MetricDirection::kMax}},
+                       {.input_fn = Numbers(1), .every_steps = 7});
+  EXPECT_EQ(ExitCodeFor(result.status()), kExitUsage);
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("no number \"acuracy\", it has global_step, loss"));
+  EXPECT_THAT(test::CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-7"));
 }
 
 }  // namespace

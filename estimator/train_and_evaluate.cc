@@ -131,10 +131,7 @@ class TrainAndEvaluateRun {
     WarnOfOtherEvaluations();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
     train.hooks.push_back(std::make_shared<BegunHook>(&begun_));
-    if (train_spec_.reduce_on_plateau.has_value()) {
-      plateau_ = MakePlateauHook();
-      train.hooks.push_back(plateau_);
-    }
+    if (train_spec_.reduce_on_plateau.has_value()) plateau_ = MakePlateauHook();
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
@@ -145,20 +142,18 @@ class TrainAndEvaluateRun {
       }));
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
-      if (plateau_ != nullptr) {
-        train.saving_listeners.push_back(std::make_shared<PlateauListener>(
-            plateau_, [this] { return eval_spec_.throttle_secs == 0 && !Signalled(); }));
+      if (plateau_ != nullptr && config_.checkpoints_enabled()) {
+        train.saving_listeners.push_back(
+            std::make_shared<PlateauListener>(plateau_, [this] { return WouldBeEvaluated(); }));
       }
       if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
     } else if (!impl_.served()) {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
-    if (eval_spec_.by_steps()) {
-      impl_.set_evaluation_hook([this](const BatchDealer& dealer) { return EvaluatorBySteps(dealer); });
-    }
     if (eval_spec_.steps.has_value()) impl_.set_compared_part(std::make_pair(eval_spec_.name, *eval_spec_.steps));
+    impl_.set_evaluation_hooks([this](const BatchDealer& dealer) { return EvaluationHooks(dealer); });
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
-    impl_.set_evaluation_hook(nullptr);
+    impl_.set_evaluation_hooks(nullptr);
     impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
@@ -249,6 +244,14 @@ class TrainAndEvaluateRun {
 
   bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
 
+  // Whether a run that nobody interrupts evaluates the checkpoint that is saved now, after every checkpoint that the
+  // rule for them has saved. One that a signal has saved, at the end of the steps, is none of these.
+  bool WouldBeEvaluated() const {
+    const std::optional<StopReason> ending = impl_.ending();
+    const bool by_signal = ending == StopReason::kSignal || ending == StopReason::kPeerSignal;
+    return !eval_spec_.by_steps() && eval_spec_.throttle_secs == 0 && !by_signal;
+  }
+
   std::shared_ptr<EvalScheduler> Scheduler() {
     EvalScheduler::Options scheduling;
     scheduling.throttle_secs = eval_spec_.throttle_secs;
@@ -258,6 +261,16 @@ class TrainAndEvaluateRun {
       return stopped_;
     };
     return std::make_shared<EvalScheduler>(scheduling);
+  }
+
+  // What goes by evaluations has its memory back before one of them is made.
+  absl::StatusOr<HookList> EvaluationHooks(const BatchDealer& dealer) {
+    HookList hooks;
+    if (plateau_ != nullptr) hooks.push_back(plateau_);
+    if (!eval_spec_.by_steps()) return hooks;
+    TD_ASSIGN_OR_RETURN(const std::shared_ptr<SessionRunHook> evaluator, EvaluatorBySteps(dealer));
+    if (evaluator != nullptr) hooks.push_back(evaluator);
+    return hooks;
   }
 
   // All workers look at the interval; the chief alone evaluates by it, and the others join.
@@ -316,8 +329,9 @@ class TrainAndEvaluateRun {
     evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
     last_ = *std::move(result);
-    if (plateau_ != nullptr) TD_RETURN_IF_ERROR(plateau_->Observe(last_));
-    evaluation_ = Annotate(exporters_.AfterEvaluation(last_), "TrainAndEvaluate: ");
+    absl::Status after = plateau_ != nullptr ? plateau_->Observe(last_) : absl::OkStatus();
+    if (after.ok()) after = exporters_.AfterEvaluation(last_);
+    evaluation_ = Annotate(after, "TrainAndEvaluate: ");
     return evaluation_;
   }
 
@@ -325,7 +339,10 @@ class TrainAndEvaluateRun {
     PlateauHook::Options options{
         .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
     options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
-    if (impl_.is_chief()) options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    // By steps the evaluator does it.
+    if (impl_.is_chief() && !eval_spec_.by_steps()) {
+      options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    }
     return std::make_shared<PlateauHook>(std::move(options));
   }
 
