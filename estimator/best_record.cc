@@ -25,6 +25,7 @@ absl::StatusOr<BestRecord> RecordFrom(const nlohmann::json& json) {
   BestRecord record{.loss = HasNumber(json, "loss") ? json["loss"].get<double>() : kNoNumber,
                     .global_step = json["global_step"].get<int64_t>()};
   if (json.contains("steps") && json["steps"].is_number_integer()) record.steps = json["steps"].get<int64_t>();
+  record.raw_weights = json.contains("raw_weights") && json["raw_weights"] == true;
   record.value = record.loss;
   if (!by_metric) return record;
   if (!json["metric"].is_string() || !json.contains("direction") ||
@@ -43,20 +44,21 @@ KeepBest BestRecords::Rule(const std::string& evaluation) const {
   return keep_best_.has_value() && keep_best_->evaluation == evaluation ? *keep_best_ : KeepBest();
 }
 
-bool BestRecords::Update(const std::string& evaluation, const EvalResult& result, int64_t steps) {
+bool BestRecords::Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind) {
   const KeepBest rule = Rule(evaluation);
   const MetricDirection direction = OrMin(rule.direction);
   const double value = result[rule.metric];
   if (!std::isfinite(value)) return false;  // a NaN record would never be beaten
   auto it = records_.find(evaluation);
-  if (it != records_.end()) {
+  if (it != records_.end() && it->second.raw_weights == kind.raw_weights) {
     const BestRecord& best = it->second;
-    if (steps != 0 && best.steps == 0) return false;
-    if (steps == best.steps && !IsBetter(value, best.value, direction)) return false;
+    if (kind.steps != 0 && best.steps == 0) return false;
+    if (kind.steps == best.steps && !IsBetter(value, best.value, direction)) return false;
   }
   records_[evaluation] = {.loss = result["loss"],
                           .global_step = result.global_step(),
-                          .steps = steps,
+                          .steps = kind.steps,
+                          .raw_weights = kind.raw_weights,
                           .metric = rule.metric,
                           .direction = direction,
                           .value = value};
@@ -71,6 +73,7 @@ std::string BestRecords::ToJson() const {
     if (std::isfinite(record.loss)) entry["loss"] = record.loss;
     entry["global_step"] = record.global_step;
     if (record.steps != 0) entry["steps"] = record.steps;
+    if (record.raw_weights) entry["raw_weights"] = true;
     if (record.metric != "loss" || record.direction != MetricDirection::kMin) {
       entry["metric"] = record.metric;
       entry["direction"] = std::string(Name(record.direction));
@@ -102,19 +105,18 @@ absl::Status BestRecords::Restore(absl::string_view json) {
   return absl::OkStatus();
 }
 
-absl::Status BestRecords::AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step,
-                                      const std::optional<std::pair<std::string, int64_t>>& part) {
+absl::Status BestRecords::AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step) {
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env->ListDir(model_dir));
   for (absl::string_view dir : names) {
     if (dir != "eval" && !absl::StartsWith(dir, "eval_")) continue;
     const std::string name(dir == "eval" ? "" : dir.substr(5));
     TD_ASSIGN_OR_RETURN(const EvalHistory history, ReadEvalHistory(env, EvalDir(model_dir, name)));
     const auto known = records_.find(name);
-    const bool as_known = known != records_.end() && known->second.steps == history.steps;
-    const bool as_part = part.has_value() && *part == std::make_pair(name, history.steps);
-    if (history.steps != 0 && !as_known && !as_part) continue;
+    const bool as_known = known != records_.end() && known->second.steps == history.kind.steps &&
+                          known->second.raw_weights == history.kind.raw_weights;
+    if (history.kind.steps != 0 && !history.job && !as_known) continue;
     for (const auto& [step, result] : history.results) {
-      if (step <= last_step) Update(name, result, history.steps);
+      if (step <= last_step) Update(name, result, history.kind);
     }
   }
   return absl::OkStatus();

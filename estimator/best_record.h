@@ -23,7 +23,9 @@ namespace tandem {
 struct BestRecord {
   double loss = 0;  // of that evaluation; NaN where it was not finite
   int64_t global_step = 0;
-  int64_t steps = 0;  // that were evaluated; 0: the whole input
+  // That were to be evaluated; 0: the whole input.
+  int64_t steps = 0;
+  bool raw_weights = false;  // evaluated without moving averages
   // What it is the best by: RunConfig.keep_best for the evaluations it names, otherwise the smallest loss.
   std::string metric = "loss";
   MetricDirection direction = MetricDirection::kMin;
@@ -39,25 +41,23 @@ class BestRecords {
   BestRecords() = default;
   explicit BestRecords(std::optional<KeepBest> keep_best) : keep_best_(std::move(keep_best)) {}
 
-  // Takes a result over `steps` steps (0: the whole input) whose metric is finite, where it is better than that of the
-  // record. Only what covers the same is compared: a result over the whole input takes the place of one that was not,
-  // which never takes its; other numbers of steps begin anew. True when it was taken.
-  bool Update(const std::string& evaluation, const EvalResult& result, int64_t steps = 0);
+  // Takes a result whose metric is finite, where it is better than that of the record. Only what is of one kind is
+  // compared: a result over the whole input takes the place of one that was not, which never takes its; other numbers
+  // of steps, and other weights, begin anew. True when it was taken.
+  bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
   const std::map<std::string, BestRecord>& records() const { return records_; }
 
-  // {"": {"loss": 0.25, "global_step": 100}}, with "steps" where it is not 0, and with "metric", "direction" and
-  // "value" where it is not by the smallest loss; empty text for no record.
+  // {"": {"loss": 0.25, "global_step": 100}}, with "steps" where it is not 0, "raw_weights" where it is true, and with
+  // "metric", "direction" and "value" where it is not by the smallest loss; empty text for no record.
   std::string ToJson() const;
   static absl::StatusOr<BestRecords> FromJson(absl::string_view json);
 
   // In place of all records: those of a checkpoint's text, but for those by another metric or direction.
   absl::Status Restore(absl::string_view json);
   // Adds what the logs of evaluations in `model_dir` have up to the global step `last_step`. A checkpoint is saved
-  // before its evaluation, and an evaluator in a process of its own saves none. Of evaluations over a part of the input
-  // count those that TrainAndEvaluate compares with each other: that of a record, and `part`, the evaluation's name and
-  // its steps.
-  absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step,
-                           const std::optional<std::pair<std::string, int64_t>>& part = std::nullopt);
+  // before its evaluation, and an evaluator in a process of its own saves none. Evaluations over a part of the input
+  // count where a job has made them, or such a one is the record.
+  absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step);
 
  private:
   // What the record of an evaluation is by.

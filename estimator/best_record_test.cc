@@ -86,10 +86,10 @@ TEST(BestRecords, TakeWhatTheLogsHave) {
   EXPECT_EQ(by_loss.records().at("").global_step, 30);  // 40 is of a later step
   // A part by hand does not count.
   EXPECT_FALSE(by_loss.records().contains("part"));
-  ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30, std::make_pair("part", 3)), absl::OkStatus());
-  EXPECT_FALSE(by_loss.records().contains("part"));
-  ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30, std::make_pair("part", 2)), absl::OkStatus());
-  EXPECT_EQ(by_loss.records().at("part").steps, 2);
+  ASSERT_TRUE(AppendEvalResult(env, dir + "/eval_part", Result(6, 0.1, 20), {.steps = 3, .job = true}).ok());
+  ASSERT_EQ(by_loss.AddFromLogs(env, dir, 30), absl::OkStatus());
+  EXPECT_EQ(by_loss.records().at("part").steps, 3);
+  EXPECT_EQ(by_loss.records().at("part").loss, 6);
   ASSERT_EQ(by_accuracy.AddFromLogs(env, dir, 30), absl::OkStatus());
   EXPECT_EQ(by_accuracy.records().at("").global_step, 20);
 }
@@ -102,15 +102,58 @@ TEST(EvalHistory, HasTheLastOfEachStepThatCoversTheSame) {
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(2, 0, 20), {.steps = 6}).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(1, 0, 30), {.steps = 6}).ok());
   EvalHistory parts = *ReadEvalHistory(env, dir);
-  EXPECT_EQ(parts.steps, 6);
+  EXPECT_EQ(parts.kind, (EvalKind{.steps = 6}));
   ASSERT_EQ(parts.results.size(), 2);
   EXPECT_EQ(parts.results.at(30)["loss"], 1);
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(9, 0, 10)).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(8, 0, 10)).ok());
   const EvalHistory whole = *ReadEvalHistory(env, dir);
-  EXPECT_EQ(whole.steps, 0);
+  EXPECT_EQ(whole.kind, EvalKind());
   ASSERT_EQ(whole.results.size(), 1);
   EXPECT_EQ(whole.results.at(10)["loss"], 8);
+}
+
+TEST(EvalHistory, HasWhatTheJobComparesAndNoOtherKindByHand) {
+  Env* env = Env::Default();
+  const std::string dir = ::testing::TempDir() + "/kinds/eval";
+  const auto add = [&](double loss, int64_t step, const EvalScope& scope) {
+    ASSERT_TRUE(AppendEvalResult(env, dir, Result(loss, 0, step), scope).ok());
+  };
+  using Losses = std::map<int64_t, double>;
+  const auto losses = [&] {
+    Losses by_step;
+    const EvalHistory history = *ReadEvalHistory(env, dir);
+    for (const auto& [step, result] : history.results) by_step[step] = result["loss"];
+    return by_step;
+  };
+  const auto counts = [&](const EvalScope& scope) { return *CountsBesideJob(env, dir, scope); };
+  const EvalScope raw = {.raw_weights = true}, part = {.steps = 5}, job_part = {.steps = 6, .job = true};
+  // By hand alone.
+  add(5, 10, raw);
+  EXPECT_EQ(losses(), (Losses{{10, 5}}));
+  EXPECT_TRUE(ReadEvalHistory(env, dir)->kind.raw_weights);
+  EXPECT_EQ(counts(raw), std::nullopt);
+  add(4, 10, {});
+  EXPECT_EQ(losses(), (Losses{{10, 4}}));
+  EXPECT_EQ(counts(raw), false);
+  EXPECT_EQ(counts({}), std::nullopt);
+  // A job that evaluates a part, and then another one. What it makes of another kind than before begins anew.
+  add(3, 10, job_part);
+  add(1, 10, part);
+  add(2, 10, {});
+  EXPECT_EQ(losses(), (Losses{{10, 3}}));
+  EXPECT_EQ(ReadEvalHistory(env, dir)->kind, job_part.kind());
+  EXPECT_EQ(counts({.steps = 6}), true);
+  EXPECT_EQ(counts(part), false);
+  EXPECT_EQ(counts({}), false);
+  add(2.5, 20, {.steps = 6});
+  EXPECT_EQ(losses(), (Losses{{10, 3}, {20, 2.5}}));
+  add(9, 30, {.raw_weights = true, .job = true});
+  add(8, 40, {.stopped = true, .raw_weights = true, .job = true});
+  add(8, 40, {});
+  add(7, 50, raw);
+  EXPECT_EQ(losses(), (Losses{{10, 5}, {30, 9}, {50, 7}}));
+  EXPECT_TRUE(ReadEvalHistory(env, dir)->job);
 }
 
 TEST(BestSteps, AreTheBestOfThoseThatAreThere) {

@@ -225,6 +225,12 @@ TEST_F(EarlyStoppingTest, ARuleOfOnesOwn) {
   EXPECT_EQ(Done().reason, "early stopping: four are enough");
 }
 
+// Evaluations of the weights as trained, where these are what the job evaluates.
+TEST_F(EarlyStoppingTest, OfWeightsWithoutAverages) {
+  ASSERT_TRUE(Run(NoDecrease, /*learning_rate=*/0, {.throttle_secs = 0, .use_moving_average = false}).ok());
+  EXPECT_EQ(Done().final_step, 30);
+}
+
 // What was trained up to an evaluation that has no such metric is saved.
 TEST_F(EarlyStoppingTest, AMistypedMetricLosesNoStep) {
   config_.save_checkpoints_steps = 1000;

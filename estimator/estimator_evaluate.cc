@@ -171,13 +171,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   scope.data = prepared.EvaluatedData();
   scope.job = evaluates_for_job_;
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
-  // A part of the input is compared where the job itself evaluates that part again and again.
-  const bool whole = result.reason == StopReason::kEndOfInput;
   const std::string dir = EvalDir(config_.model_dir, options.name);
-  // A log that cannot be read is reported where it is written.
-  const bool same_data = scope.job || !is_chief() || IsDataOfJob(config_.file_env(), dir, scope.data).value_or(true);
-  if (own && same_data && !scope.stopped && (whole || resident_.training())) {
-    const bool better = best_.Update(options.name, evaluated, whole ? 0 : options.steps.value_or(0));
+  if (own && !scope.stopped && IsCompared(dir, scope)) {
+    const bool better = best_.Update(options.name, evaluated, scope.kind());
     if (better && ranked) best_step_ = evaluated.global_step();
   }
   if (!is_chief()) {
@@ -197,6 +193,16 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
   return evaluated;
+}
+
+bool Estimator::Impl::IsCompared(const std::string& dir, const EvalScope& scope) const {
+  if (scope.job) return true;
+  // Whoever does not see the log takes it that there is no job. One that cannot be read is reported where it is
+  // written.
+  std::optional<bool> beside_job;
+  if (is_chief()) beside_job = CountsBesideJob(config_.file_env(), dir, scope).value_or(std::nullopt);
+  // Without a job, a part counts in a loop of the user's own, which evaluates it again and again.
+  return beside_job.value_or(!scope.steps.has_value() || resident_.training());
 }
 
 std::string Estimator::Impl::Prepared::EvaluatedData() const {

@@ -91,8 +91,6 @@ class Estimator::Impl {
   // EvalScope::data of what that input_fn reads for evaluations. The input_fn is called.
   absl::StatusOr<std::string> EvaluatedData(const InputFn& input_fn);
   void set_between_own_steps(bool between) { between_own_steps_ = between; }
-  // The name and steps of evaluations over a part of the input that the trainings from now on compare with each other.
-  void set_compared_part(std::optional<std::pair<std::string, int64_t>> part) { compared_part_ = std::move(part); }
 
   // In a cluster all processes call what is here in the same order. The chief alone writes into model_dir.
   bool is_chief() const { return !cluster_.has_value() || cluster_->is_chief(); }
@@ -236,6 +234,9 @@ class Estimator::Impl {
   absl::StatusOr<bool> LoadForInference(const Prepared& prepared, const std::string& checkpoint_path, const char* what);
   absl::StatusOr<bool> LoadAlone(const ModeProgram& program, const std::string& checkpoint_path, const char* what);
   absl::StatusOr<EvalResult> EvaluateTogether(const InputFn& input_fn, const EvaluateOptions& options);
+  // Whether an evaluation of the model's own weights, that no hook has stopped and whose log is in `dir`, is compared
+  // with those before.
+  bool IsCompared(const std::string& dir, const EvalScope& scope) const;
 
   ModelFn model_fn_;
   RunConfig config_;
@@ -279,7 +280,6 @@ class Estimator::Impl {
   std::optional<StopReason> ending_;
   bool evaluates_for_job_ = false;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
-  std::optional<std::pair<std::string, int64_t>> compared_part_;
 };
 
 }  // namespace tandem

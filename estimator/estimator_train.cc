@@ -97,7 +97,7 @@ absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std
 }
 
 void Estimator::Impl::AddFromLogs(int64_t last_step, BestRecords& best) const {
-  const absl::Status read = best.AddFromLogs(config_.file_env(), config_.model_dir, last_step, compared_part_);
+  const absl::Status read = best.AddFromLogs(config_.file_env(), config_.model_dir, last_step);
   if (!read.ok() && !absl::IsNotFound(read)) {  // there may be no model_dir yet
     TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
   }

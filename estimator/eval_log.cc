@@ -45,6 +45,21 @@ struct Line {
   nlohmann::json of;  // ToJson of its scope
   std::string data;
   bool job = false;
+
+  // Nothing for one of another checkpoint, or that a hook has stopped.
+  std::optional<EvalKind> kind() const {
+    EvalKind kind;
+    size_t known = 0;
+    if (const auto steps = of.find("steps"); steps != of.end() && steps->is_number_integer()) {
+      kind.steps = steps->get<int64_t>();
+      ++known;
+    }
+    if (const auto raw = of.find("raw_weights"); raw != of.end() && *raw == true) {
+      kind.raw_weights = true;
+      ++known;
+    }
+    return known == of.size() ? std::make_optional(kind) : std::nullopt;
+  }
 };
 
 // Nothing for a line that does not parse.
@@ -98,20 +113,35 @@ std::vector<Line> ParseLines(absl::string_view text) {
   return lines;
 }
 
-// Tells evaluations by hand that are of other data than those of the job. A job's own always count: its input may be
-// made anew each time.
-class JobData {
+// Tells which evaluations are compared with each other. Of a job's own the data do not matter: its input may be made
+// anew each time.
+class Compared {
  public:
-  explicit JobData(const std::vector<Line>& lines) {
+  explicit Compared(const std::vector<Line>& lines) {
     for (const Line& line : lines) {
-      if (line.job) marks_.insert(line.data);
+      const std::optional<EvalKind> kind = line.kind();
+      if (!kind.has_value()) continue;
+      averages_ = averages_ || !kind->raw_weights;
+      if (!line.job) continue;
+      data_.insert(line.data);
+      kinds_.insert(*kind);
+      raw_weights_ = kind->raw_weights;
     }
   }
-  bool Has(const std::string& data) const { return marks_.empty() || data.empty() || marks_.contains(data); }
-  bool Has(const Line& line) const { return line.job || Has(line.data); }
+  bool job() const { return !kinds_.empty(); }
+  // Without a job all but those of raw weights beside others.
+  bool Has(const EvalKind& kind, const std::string& data, bool by_job) const {
+    if (!job()) return !kind.raw_weights || !averages_;
+    if (kind.raw_weights != raw_weights_) return false;
+    return by_job || (kinds_.contains(kind) && (data.empty() || data_.contains(data)));
+  }
 
  private:
-  std::set<std::string> marks_;
+  bool averages_ = false;
+  // Of a job: its data, the kinds of its evaluations, and the weights of the last one.
+  std::set<std::string> data_;
+  std::set<EvalKind> kinds_;
+  bool raw_weights_ = false;
 };
 
 }  // namespace
@@ -152,9 +182,11 @@ absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::st
   return found;
 }
 
-absl::StatusOr<bool> IsDataOfJob(Env* env, const std::string& dir, const std::string& data) {
+absl::StatusOr<std::optional<bool>> CountsBesideJob(Env* env, const std::string& dir, const EvalScope& scope) {
   TD_ASSIGN_OR_RETURN(const std::string text, ReadLog(env, dir));
-  return JobData(ParseLines(text)).Has(data);
+  const Compared compared(ParseLines(text));
+  const bool counts = compared.Has(scope.kind(), scope.data, /*by_job=*/false);
+  return compared.job() || !counts ? std::make_optional(counts) : std::nullopt;
 }
 
 absl::StatusOr<EvalHistory> ReadEvalHistory(Env* env, const std::string& dir) {
@@ -162,15 +194,14 @@ absl::StatusOr<EvalHistory> ReadEvalHistory(Env* env, const std::string& dir) {
   std::map<int64_t, EvalHistory> by_steps;
   int64_t last = 0;
   std::vector<Line> lines = ParseLines(text);
-  const JobData job_data(lines);
+  const Compared compared(lines);
   for (Line& line : lines) {
-    if (line.result.global_step() < 0 || !job_data.Has(line)) continue;
-    const auto steps = line.of.find("steps");
-    const bool part = steps != line.of.end() && steps->is_number_integer();
-    if (line.of.size() != (part ? 1 : 0)) continue;  // of another checkpoint, or stopped
-    last = part ? steps->get<int64_t>() : 0;
+    const std::optional<EvalKind> kind = line.kind();
+    if (line.result.global_step() < 0 || !kind.has_value() || !compared.Has(*kind, line.data, line.job)) continue;
+    last = kind->steps;
     EvalHistory& history = by_steps[last];
-    history.steps = last;
+    history.kind = *kind;
+    history.job = compared.job();
     history.results[line.result.global_step()] = std::move(line.result);
   }
   return std::move(by_steps[by_steps.contains(0) ? 0 : last]);

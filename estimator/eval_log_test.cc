@@ -125,7 +125,7 @@ TEST(EvalLog, TellsTheDataOfAJobFromOthers) {
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(9, 5)).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(1, 10), {.data = train}).ok());
   EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 1}}));
-  EXPECT_TRUE(*IsDataOfJob(env, dir, test));
+  EXPECT_EQ(*CountsBesideJob(env, dir, {.data = test}), std::nullopt);
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(3, 10), {.data = test, .job = true}).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(0.5, 10), {.data = train}).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(0.5, 20), {.data = train}).ok());
@@ -133,9 +133,9 @@ TEST(EvalLog, TellsTheDataOfAJobFromOthers) {
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(2, 20), {.data = test}).ok());
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(2.5, 30), {}).ok());  // of data that cannot tell
   EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 3}, {20, 2}, {30, 2.5}}));
-  EXPECT_TRUE(*IsDataOfJob(env, dir, test));
-  EXPECT_TRUE(*IsDataOfJob(env, dir, ""));
-  EXPECT_FALSE(*IsDataOfJob(env, dir, train));
+  EXPECT_EQ(*CountsBesideJob(env, dir, {.data = test}), true);
+  EXPECT_EQ(*CountsBesideJob(env, dir, {}), true);
+  EXPECT_EQ(*CountsBesideJob(env, dir, {.data = train}), false);
   // A job that makes its data anew.
   ASSERT_TRUE(AppendEvalResult(env, dir, Result(1.5, 40), {.data = "89ab", .job = true}).ok());
   EXPECT_EQ(losses(), (Losses{{5, 9}, {10, 3}, {20, 2}, {30, 2.5}, {40, 1.5}}));
@@ -152,13 +152,18 @@ TEST(EvalLog, TellsTheDataOfAJobFromOthers) {
 
 TEST(BestRecords, ComparesWhatCoversTheSame) {
   BestRecords best;
-  EXPECT_TRUE(best.Update("", Result(1, 10), 5));
-  EXPECT_FALSE(best.Update("", Result(2, 20), 5));
-  EXPECT_TRUE(best.Update("", Result(2, 20), 6));
+  EXPECT_TRUE(best.Update("", Result(1, 10), {.steps = 5}));
+  EXPECT_FALSE(best.Update("", Result(2, 20), {.steps = 5}));
+  EXPECT_TRUE(best.Update("", Result(2, 20), {.steps = 6}));
   EXPECT_TRUE(best.Update("", Result(3, 30)));
-  EXPECT_FALSE(best.Update("", Result(1, 40), 6));
+  EXPECT_FALSE(best.Update("", Result(1, 40), {.steps = 6}));
   EXPECT_TRUE(best.Update("", Result(2.5, 40)));
-  ASSERT_TRUE(best.Update("part", Result(1, 10), 5));
+  // Weights as trained and averages are not compared.
+  EXPECT_TRUE(best.Update("", Result(9, 50), {.raw_weights = true}));
+  EXPECT_FALSE(best.Update("", Result(10, 60), {.raw_weights = true}));
+  EXPECT_TRUE(BestRecords::FromJson(best.ToJson())->records().at("").raw_weights);
+  EXPECT_TRUE(best.Update("", Result(12, 70)));
+  ASSERT_TRUE(best.Update("part", Result(1, 10), {.steps = 5}));
   const auto back = BestRecords::FromJson(best.ToJson());
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->records().at("").steps, 0);

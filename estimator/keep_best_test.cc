@@ -225,6 +225,53 @@ TEST_F(KeepBestTest, PartsThatAreComparedCountAfterAnInterrupt) {
   EXPECT_EQ(next.best()->checkpoint, config_.model_dir + "/model.ckpt-10");
 }
 
+// Of another kind than the job's are evaluations by hand over a part, with averages where the job takes none, and over
+// all where the job takes a part.
+TEST_F(KeepBestTest, EvaluationsByHandOfAnotherKindDeleteNothing) {
+  config_.keep_checkpoint_max = 1;
+  for (const EvalSpec& job :
+       {EvalSpec{.steps = 4, .throttle_secs = 0}, EvalSpec{.throttle_secs = 0, .use_moving_average = false}}) {
+    config_.model_dir = ModelDir(job.steps.has_value() ? "part" : "raw");
+    const int64_t steps = job.steps.value_or(0);
+    Estimator estimator(LineModel, config_);
+    ASSERT_EQ(Run(estimator, 30, job), absl::OkStatus());
+    for (const EvaluateOptions& by_hand : {EvaluateOptions{.steps = 3}, EvaluateOptions{}}) {
+      ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1), by_hand).ok());
+      EXPECT_EQ(estimator.best()->global_step, 10);
+    }
+    ASSERT_EQ(Run(estimator, 50, job), absl::OkStatus());
+    EXPECT_THAT(Names(), ElementsAre("model.ckpt-10", "model.ckpt-50"));
+    EXPECT_EQ(estimator.best()->global_step, 10);
+    EXPECT_EQ(estimator.best()->steps, steps);
+    // The same to a process that has evaluated nothing, and to one that goes on.
+    Estimator reader(LineModel, config_), next(LineModel, config_);
+    ASSERT_TRUE(reader.best().has_value());
+    EXPECT_EQ(reader.best()->global_step, 10);
+    ASSERT_EQ(next.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+    EXPECT_EQ(next.best()->global_step, 10);
+    EXPECT_EQ(next.best()->steps, steps);
+  }
+}
+
+// A job that evaluates other weights from now on begins anew.
+TEST_F(KeepBestTest, AveragesAndWeightsAsTrainedAreNotCompared) {
+  ASSERT_EQ(Run(30), absl::OkStatus());
+  Estimator next(LineModel, config_);
+  ASSERT_EQ(Run(next, 60, {.throttle_secs = 0, .use_moving_average = false}), absl::OkStatus());
+  EXPECT_EQ(next.best()->global_step, 40);
+  EXPECT_THAT(Names(), ElementsAre("model.ckpt-40", "model.ckpt-50", "model.ckpt-60"));
+}
+
+// More steps than the input has.
+TEST_F(KeepBestTest, APartThatIsTheWholeInputIsRememberedByTheNextProcess) {
+  config_.keep_best = KeepBest{};
+  ASSERT_EQ(Run(30, {.steps = 100, .throttle_secs = 0}), absl::OkStatus());
+  Estimator next(LineModel, config_);
+  ASSERT_EQ(next.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_EQ(next.best()->global_step, 30);
+  EXPECT_EQ(next.best()->steps, 100);
+}
+
 TEST_F(KeepBestTest, AMetricThatTheEvaluationDoesNotHave) {
   config_.keep_best->metric = "mean_x";
   const absl::Status status = Run(30);

@@ -150,11 +150,9 @@ class TrainAndEvaluateRun {
     } else if (!impl_.served()) {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
-    if (eval_spec_.steps.has_value()) impl_.set_compared_part(std::make_pair(eval_spec_.name, *eval_spec_.steps));
     impl_.set_evaluation_hooks([this](const BatchDealer& dealer) { return EvaluationHooks(dealer); });
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
     impl_.set_evaluation_hooks(nullptr);
-    impl_.set_compared_part(std::nullopt);
     if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
