@@ -129,6 +129,32 @@ TEST_F(HooksTest, SaverByTime) {
   EXPECT_THAT(saved_, ElementsAre(0, 3, 6, 7));
 }
 
+// Others may have made steps by then.
+TEST_F(HooksTest, ListenersHearOfTheStepThatWasSaved) {
+  struct Listener : CheckpointSaverListener {
+    absl::StatusOr<bool> AfterSave(int64_t step) override {
+      steps.push_back(step);
+      return false;
+    }
+    std::vector<int64_t> steps;
+  };
+  auto listener = std::make_shared<Listener>();
+  int64_t global_step = 0;
+  CheckpointSaverHook::Options options{.save_steps = 4};
+  options.save = [&](int64_t) {
+    global_step += 2;
+    return absl::OkStatus();
+  };
+  options.listeners = {listener};
+  const HookList hooks = {std::make_shared<CheckpointSaverHook>(options)};
+  HookContext context(Mode::kTrain, "", 1, 4);
+  ASSERT_EQ(BeginHooks(hooks, context), absl::OkStatus());
+  CountedSource source(5);
+  ASSERT_TRUE(RunLoop(runner_, source, hooks, {.fetches = {"loss"}}, &global_step).ok());
+  // The first save becomes step 2, that of step 6 step 8, and that of the end, 9, step 11.
+  EXPECT_THAT(listener->steps, ElementsAre(2, 8, 11));
+}
+
 TEST_F(HooksTest, SaverNeedsOneInterval) {
   EXPECT_FALSE(Run({Saver(0, 0)}, 1).ok());
   EXPECT_FALSE(Run({Saver(5, 5)}, 1).ok());

@@ -53,18 +53,19 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   }
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
   TD_RETURN_IF_ERROR(options_.save(step));
+  const int64_t saved = context.global_step();
   bool waits = false;
   for (const auto& listener : options_.listeners) {
-    absl::StatusOr<bool> waits_for = CallUserCode([&] { return listener->WaitsFor(step); });
+    absl::StatusOr<bool> waits_for = CallUserCode([&] { return listener->WaitsFor(saved); });
     TD_RETURN_IF_ERROR(InListener("WaitsFor", waits_for.status()));
     waits = waits || *waits_for;
   }
   if (waits) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
-  saved_step_ = step;
+  saved_step_ = saved;
   saved_time_ = options_.clock();
-  TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << step << "...";
+  TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << saved << "...";
   for (const auto& listener : options_.listeners) {
-    absl::StatusOr<bool> stop = CallUserCode([&] { return listener->AfterSave(step); });
+    absl::StatusOr<bool> stop = CallUserCode([&] { return listener->AfterSave(saved); });
     TD_RETURN_IF_ERROR(InListener("AfterSave", stop.status()));
     if (*stop) context.RequestStop();
   }

@@ -25,6 +25,9 @@ class CheckpointSaverListener {
   // `start_step`: where training starts; the checkpoint saved there is no news.
   virtual absl::Status Begin(int64_t start_step) { return absl::OkStatus(); }
   virtual absl::Status BeforeSave(int64_t global_step) { return absl::OkStatus(); }
+  // What follows is called with the step of the checkpoint. With parameter servers it may be a later one than
+  // BeforeSave was told: others make updates meanwhile.
+  //
   // Whether AfterSave of this step has to find the checkpoint durable. Where no listener says so it may come while the
   // files are still being written.
   virtual bool WaitsFor(int64_t global_step) { return true; }
@@ -40,7 +43,7 @@ class CheckpointSaverHook : public SessionRunHook {
     // When a save is due: so many steps or seconds after the last one. Exactly one is positive.
     int64_t save_steps = 0;
     double save_secs = 0;
-    // Writes the checkpoint of `global_step`; it does not exist yet.
+    // Writes the checkpoint of `global_step`, which does not exist yet, or of a later step; then that is the context's.
     std::function<absl::Status(int64_t global_step)> save;
     // Where `save` may leave writing to a thread of its own: what came of it. Waits for the end (`wait`), or looks
     // whether it has come. Every result is given once; OK where there is none. Null: `save` does it all.

@@ -242,6 +242,24 @@ TEST(Served, ASignalEndsTheWaitForServers) {
   EXPECT_EQ(server.Wait(0), kExitTerminated);
 }
 
+// A checkpoint has the steps that others make while the chief reads the values.
+TEST(Served, ListenersHearOfCheckpointsThatAreThere) {
+  struct Listener : CheckpointSaverListener {
+    explicit Listener(const std::string& dir) : dir(dir) {}
+    absl::StatusOr<bool> AfterSave(int64_t step) override {
+      const std::string path = absl::StrCat(dir, "/model.ckpt-", step);
+      if (!Env::Default()->Exists(path)) return absl::NotFoundError(path);
+      return false;
+    }
+    const std::string dir;
+  };
+  const Job job(3, 1, ModelDir());
+  const std::vector<int> codes = RunJob(job, LineModel, [&](int, Estimator& e) {
+    return e.Train(LineInput(), {.max_steps = 400, .saving_listeners = {std::make_shared<Listener>(job.model_dir)}});
+  });
+  EXPECT_EQ(codes, std::vector<int>(4, 0));
+}
+
 // As a launcher does when a worker has failed.
 TEST(Served, ASignalToAllSaves) {
   const Job job(3, 2, ModelDir());
