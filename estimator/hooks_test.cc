@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/logging.h"
@@ -127,6 +129,19 @@ TEST_F(HooksTest, SaverDoesNotSaveAStepTwice) {
 TEST_F(HooksTest, SaverByTime) {
   ASSERT_TRUE(Run({Saver(0, 3)}, 7).ok());
   EXPECT_THAT(saved_, ElementsAre(0, 3, 6, 7));
+}
+
+// Counts of steps that no training comes to.
+TEST_F(HooksTest, TheLargestCountsAreNeverReached) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  std::string terminal;
+  ASSERT_TRUE(Run({Saver(kMost, 0, /*restored=*/3), Progress({.steps = kMost}, &terminal),
+                   std::make_shared<StopAtStepHook>(StopAtStepHook::Options{.num_steps = kMost})},
+                  5, 3)
+                  .ok());
+  EXPECT_EQ(runner_.requests.size(), 5);
+  EXPECT_THAT(saved_, ElementsAre(8));
+  EXPECT_THAT(terminal, HasSubstr("/9223372036854775807"));
 }
 
 // Others may have made steps by then.

@@ -41,7 +41,7 @@ absl::Status CheckpointSaverHook::Begin(HookContext& context) {
 
 bool CheckpointSaverHook::Due(int64_t global_step) const {
   if (global_step == saved_step_) return false;
-  if (options_.save_steps > 0) return global_step >= saved_step_ + options_.save_steps;
+  if (options_.save_steps > 0) return global_step - saved_step_ >= options_.save_steps;
   return options_.clock() >= saved_time_ + options_.save_secs;
 }
 

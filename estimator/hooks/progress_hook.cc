@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "estimator/hooks/progress_line.h"
@@ -30,7 +31,8 @@ int ColumnsOfStderr() {
 }
 
 absl::Status ProgressHook::AfterCreateSession(RunContext& context) {
-  last_step_ = options_.steps > 0 ? context.global_step() + options_.steps : options_.max_steps;
+  const int64_t most = std::numeric_limits<int64_t>::max() - context.global_step();
+  last_step_ = options_.steps > 0 ? context.global_step() + std::min(options_.steps, most) : options_.max_steps;
   first_step_ = -1;
   metrics_.clear();
   last_time_ = options_.clock();

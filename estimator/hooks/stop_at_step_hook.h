@@ -26,18 +26,23 @@ class StopAtStepHook : public SessionRunHook {
     return absl::OkStatus();
   }
   absl::Status AfterCreateSession(RunContext& context) override {
-    last_step_ = options_.last_step > 0 ? options_.last_step : context.global_step() + options_.num_steps;
-    if (context.global_step() >= last_step_) context.RequestStop();
+    first_step_ = context.global_step();
+    if (Reached(context)) context.RequestStop();
     return absl::OkStatus();
   }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {
-    if (context.global_step() >= last_step_) context.RequestStop();
+    if (Reached(context)) context.RequestStop();
     return absl::OkStatus();
   }
 
  private:
+  bool Reached(const RunContext& context) const {
+    return options_.last_step > 0 ? context.global_step() >= options_.last_step
+                                  : context.global_step() - first_step_ >= options_.num_steps;
+  }
+
   Options options_;
-  int64_t last_step_ = 0;
+  int64_t first_step_ = 0;
 };
 
 }  // namespace tandem
