@@ -192,6 +192,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   }
   ++evaluations_;
   TD_RETURN_IF_ERROR(TakeTraceStatus(result.trace));
+  if (guard.ForgetsSignal()) {
+    return SignalError(SignalGuard::pending(), absl::StrCat(" behind an evaluation, whose result is in ", dir));
+  }
   return evaluated;
 }
 
@@ -248,7 +251,9 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
   TD_ASSIGN_OR_RETURN(const LoopResult result,
                       RunLoop(prepared.program->runner(), *prepared.dealer, hooks, loop, resident_.step_counter()));
   TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
-  if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " during a prediction");
+  if (result.reason == StopReason::kSignal || guard.ForgetsSignal()) {
+    return SignalError(SignalGuard::pending(), " during a prediction");
+  }
   return TakeTraceStatus(result.trace);
 }
 

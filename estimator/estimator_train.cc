@@ -434,9 +434,11 @@ Training::~Training() {
 
 absl::Status Training::End() {
   Estimator::Impl& e = estimator_;
-  if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(loop_->reason()));
   e.ending_ = loop_->reason();
-  TD_ASSIGN_OR_RETURN(const LoopResult result, loop_->End());
+  if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(*e.ending_));
+  TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
+  // One that came behind the last step.
+  result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));
   if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());
   TD_ASSIGN_OR_RETURN(e.iterator_state_, prepared_.SavePosition());

@@ -12,6 +12,8 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "estimator/eval_log.h"
+#include "estimator/monitored_training_session.h"
 #include "estimator/test_models.h"
 
 namespace tandem {
@@ -377,6 +379,32 @@ TEST(Train, AnInterruptFinishesTheStepAndSaves) {
   EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-3"));
   ASSERT_EQ(estimator.Train(LineInput(), {.max_steps = 10}), absl::OkStatus());
   EXPECT_EQ(estimator.last_train_result()->steps, 7);
+}
+
+// One that comes when the last step is made must not be forgotten: the program would go on with what comes next.
+TEST(Train, ASignalBehindTheLastStepEndsTheCall) {
+  struct StopAtEnd : SessionRunHook {
+    absl::Status End(RunContext&) override {
+      std::raise(SIGTERM);
+      return absl::OkStatus();
+    }
+  };
+  const std::string dir = ModelDir();
+  const HookList stop = {std::make_shared<StopAtEnd>()};
+  Estimator estimator(LineModel, Config(dir));
+  EXPECT_EQ(ExitCodeFor(estimator.Train(LineInput(), {.max_steps = 3, .hooks = stop})), kExitTerminated);
+  EXPECT_EQ(estimator.last_train_result()->reason, StopReason::kMaxRounds);
+  EXPECT_EQ(ExitCodeFor(estimator.Evaluate(LineInput(64, 8, 1), {.hooks = stop}).status()), kExitTerminated);
+  EXPECT_TRUE(FindEvalResult(Env::Default(), dir + "/eval", 3)->has_value());
+  EXPECT_EQ(ExitCodeFor(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.hooks = stop})),
+            kExitTerminated);
+  auto session = MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 2, .hooks = stop});
+  ASSERT_TRUE(session.ok()) << session.status();
+  while (!(*session)->ShouldStop()) ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(ExitCodeFor((*session)->Close()), kExitTerminated);
+  EXPECT_THAT(CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-3", "model.ckpt-5"));
+  // It ends one call.
+  EXPECT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
 }
 
 // The loss of a line is the mean of its steps' losses, the metric that of their examples.

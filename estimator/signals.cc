@@ -38,6 +38,7 @@ SignalGuard::SignalGuard(bool enabled) : enabled_(enabled) {
   if (!enabled_) return;
   std::lock_guard<std::mutex> lock(g_mutex);
   if (g_guards++ > 0) return;
+  outermost_ = true;
   g_pending = 0;
   struct sigaction action = {};
   action.sa_handler = RememberSignal;

@@ -19,11 +19,14 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
+  // Whether a signal has come that is forgotten with this guard, because no other was there when it was made.
+  bool ForgetsSignal() const { return outermost_ && pending() != 0; }
   // The signal that came since the outermost guard was made; 0 when none did.
   static int pending();
 
  private:
-  bool enabled_;
+  const bool enabled_;
+  bool outermost_ = false;
 };
 
 // Cancelled: "stopped by SIGINT" + `detail`, with exit code 129 (SIGHUP), 130 (SIGINT) or 143 (SIGTERM).
