@@ -195,8 +195,9 @@ class Estimator::Impl {
   absl::Status TakeServedStep();
   // Whether the chief wants this worker to end its training.
   std::optional<StopReason> WishOfChief() const;
-  // This worker makes no steps any more. On the chief: waits for the others, and reads the values that they leave.
-  absl::Status EndServed(StopReason reason);
+  // This worker makes no steps any more, for that reason. On the chief: waits for the others, and reads the values that
+  // they leave. Gives the reason, or kSignal where one has ended the wait.
+  absl::StatusOr<StopReason> EndServed(StopReason reason);
   // The chief's: all values as the servers have them, and their step.
   absl::Status ReadServed();
 

@@ -196,16 +196,26 @@ std::optional<StopReason> Estimator::Impl::WishOfChief() const {
   return std::nullopt;
 }
 
-absl::Status Estimator::Impl::EndServed(StopReason reason) {
-  if (!is_chief()) return served_->Leave(served_training_);
-  if (reason == StopReason::kSignal || reason == StopReason::kStopRequested) {
-    TD_RETURN_IF_ERROR(served_->Stop(reason == StopReason::kSignal ? Wish::kSignal : Wish::kStop));
+absl::StatusOr<StopReason> Estimator::Impl::EndServed(StopReason reason) {
+  if (!is_chief()) {
+    TD_RETURN_IF_ERROR(served_->Leave(served_training_));
+    return reason;
   }
   {
     const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
-    TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_, /*here_only=*/reason == StopReason::kSignal));
+    if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(served_->Stop(Wish::kStop));
+    if (reason != StopReason::kSignal) {
+      const absl::Status waited = served_->WaitForOthers(served_training_);
+      if (!absl::IsCancelled(waited)) TD_RETURN_IF_ERROR(waited);
+      if (!waited.ok()) reason = StopReason::kSignal;
+    }
+    if (reason == StopReason::kSignal) {
+      TD_RETURN_IF_ERROR(served_->Stop(Wish::kSignal));
+      TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_, /*here_only=*/true));
+    }
   }
-  return ReadServed();
+  TD_RETURN_IF_ERROR(ReadServed());
+  return reason;
 }
 
 std::map<std::string, std::string> Estimator::Impl::ServedFacts(const Prepared& prepared) const {

@@ -435,7 +435,9 @@ Training::~Training() {
 absl::Status Training::End() {
   Estimator::Impl& e = estimator_;
   e.ending_ = loop_->reason();
-  if (e.served()) TD_RETURN_IF_ERROR(e.EndServed(*e.ending_));
+  if (e.served()) {
+    TD_ASSIGN_OR_RETURN(e.ending_, e.EndServed(*e.ending_));
+  }
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
   // One that came behind the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;

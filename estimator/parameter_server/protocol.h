@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-inline constexpr uint32_t kParameterProtocol = 3;
+inline constexpr uint32_t kParameterProtocol = 4;
 // The one call of gRPC: a stream of frames in both directions, each request answered before the next.
 inline constexpr char kParameterCall[] = "/tandem.parameters.ParameterServer/Talk";
 

@@ -242,6 +242,28 @@ TEST(Served, ASignalEndsTheWaitForServers) {
   EXPECT_EQ(server.Wait(0), kExitTerminated);
 }
 
+// The chief's own input has ended.
+TEST(Served, ASignalEndsTheWaitForOtherWorkersAndSaves) {
+  const Job job(2, 1, ModelDir());
+  const Work work = [](int task, Estimator& e) {
+    auto slow = std::make_shared<StepHook>([](RunContext&, const RunValues&) { Sleep(0.002); });
+    return e.Train(task == 0 ? LineInput(64, 8, 2) : LineInput(), {.hooks = {slow}});
+  };
+  const auto change = [](RunConfig* config) {
+    config->auto_shard = AutoShard::kOff;
+    config->save_checkpoints_steps = 1000000;
+  };
+  Processes tasks(3, [&](int task) { return RunTask(job, LineModel, task, work, change); });
+  Sleep(3);
+  tasks.Signal(0, SIGTERM);
+  EXPECT_EQ(tasks.Wait(0), kExitTerminated);
+  EXPECT_EQ(tasks.Wait(1), kExitTemporary);
+  EXPECT_EQ(tasks.Wait(2), 0);
+  const auto saved = ReadCheckpoint(Env::Default(), Latest(job.model_dir));
+  ASSERT_TRUE(saved.ok()) << saved.status();
+  EXPECT_GT(saved->global_step, 2 * 64 / 8) << "with the steps of the other";
+}
+
 // A checkpoint has the steps that others make while the chief reads the values.
 TEST(Served, ListenersHearOfCheckpointsThatAreThere) {
   struct Listener : CheckpointSaverListener {

@@ -40,10 +40,15 @@ constexpr double kTimesItsCost = 300;
 constexpr double kMostSecondsBetweenPositions = 10;
 constexpr double kBytesPerSecond = 1e9, kMostGrowth = 1.5;
 
+constexpr double kPause = 0.05;  // seconds between two questions whose answer may be another one
+
 uint64_t NumberOfProcess() {
   std::random_device random;
   return uint64_t{random()} << 32 | random();
 }
+
+// For how long a server may keep an answer back: that it answers at all must be known before the deadline.
+double Patience(double deadline_seconds) { return std::min(1.0, deadline_seconds / 2); }
 
 Request ReadRequest(const std::vector<PlacedPart>& parts) {
   Request request;
@@ -144,7 +149,6 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
     server.connection = nullptr;
     if (options_.interrupted && options_.interrupted()) return absl::CancelledError("interrupted");
     TD_RETURN_IF_ERROR(watch.Failed());
-    constexpr double kPause = 0.05;
     if (SecondsUntil(end) < kPause) {
       return Annotate(reply.status(), "", absl::StrFormat("; it was waited for %g s", seconds));
     }
@@ -246,6 +250,7 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
     }
   }
   scalars_only.mutable_exchange()->set_update(++updates_);
+  scalars_only.mutable_exchange()->set_seconds(Patience(options_.deadline_seconds));
   std::vector<absl::Status> begun;
   std::list<std::string> packed;
   for (Server& server : servers_) {
@@ -271,19 +276,31 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
     FrameReader tensors;
     absl::Status status = begun[i];
     if (status.ok()) {
-      absl::StatusOr<Reply> reply = server.connection->End(options_.deadline_seconds, &tensors);
+      absl::StatusOr<Reply> reply = EndUpdate(server, &tensors);
       status = reply.status();
-      if (status.ok()) {
-        Note(server, *reply);
+      if (status.ok() && reply->not_finite()) {
+        status = absl::InternalError(absl::StrCat("a NaN or infinity came out of the update of ", server.name));
+      } else if (status.ok() && !reply->ahead()) {
         traffic_.received += tensors.left();
-        status = reply->not_finite()
-                     ? absl::InternalError(absl::StrCat("a NaN or infinity came out of the update of ", server.name))
-                     : WriteParts(server.updated, reply->rows(), tensors, *store_);
+        status = WriteParts(server.updated, reply->rows(), tensors, *store_);
       }
     }
     result.Update(Recovered(server, status));
   }
   return result;
+}
+
+absl::StatusOr<Reply> ServedVariables::EndUpdate(Server& server, FrameReader* tensors) {
+  for (bool finite = true;;) {
+    TD_ASSIGN_OR_RETURN(Reply reply, server.connection->End(options_.deadline_seconds, tensors));
+    Note(server, reply);
+    finite = finite && !reply.not_finite();
+    reply.set_not_finite(!finite);
+    if (!reply.ahead() || !finite || (options_.interrupted && options_.interrupted())) return reply;
+    Request request;
+    request.mutable_catch_up()->set_seconds(Patience(options_.deadline_seconds));
+    TD_RETURN_IF_ERROR(server.connection->Begin(request, {}));
+  }
 }
 
 absl::Status ServedVariables::Recovered(Server& server, const absl::Status& status) {
@@ -356,7 +373,6 @@ absl::StatusOr<bool> ServedVariables::AllAtEnd() {
     TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
     if (reply.all_at_end().known()) return reply.all_at_end().all();
     if (wish_ != Wish::kGoOn || (options_.interrupted && options_.interrupted())) return false;
-    constexpr double kPause = 0.05;
     std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
   }
 }
@@ -392,14 +408,16 @@ absl::Status ServedVariables::Stop(Wish wish) {
 
 absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
-  Request request;
-  request.mutable_wait_for_others()->set_training(training);
-  request.mutable_wait_for_others()->set_seconds(here_only ? 0 : options_.deadline_seconds);
-  TD_RETURN_IF_ERROR(servers_[0].connection->Begin(request, {}));
-  constexpr double kForever = 1e8;
-  TD_ASSIGN_OR_RETURN(const Reply reply, servers_[0].connection->End(kForever));
-  Note(servers_[0], reply);
-  return absl::OkStatus();
+  const Clock::time_point end = In(here_only ? 0 : options_.deadline_seconds);
+  while (true) {
+    Request request;
+    request.mutable_others_left()->set_training(training);
+    request.mutable_others_left()->set_without_absent(Clock::now() >= end);
+    TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
+    if (reply.others_left()) return absl::OkStatus();
+    if (!here_only && options_.interrupted && options_.interrupted()) return absl::CancelledError("interrupted");
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
+  }
 }
 
 void ServedVariables::End(const absl::Status& status) {

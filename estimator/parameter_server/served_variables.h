@@ -36,7 +36,8 @@ class ServedVariables {
     double start_deadline_seconds = 300;         // until a server is there, and until the chief has given it values
     double deadline_seconds = 30;                // of an answer, and until a lost server is back
     std::optional<TlsFiles> tls = std::nullopt;  // of connections to servers; read by Begin
-    // Whether waiting for servers, or for first values, is to end: then the call is Cancelled. May be null.
+    // Whether waiting for servers, for first values or for other workers is to end: then the call is Cancelled. May be
+    // null.
     std::function<bool()> interrupted;
   };
   explicit ServedVariables(Options options);
@@ -79,8 +80,10 @@ class ServedVariables {
   // The outputs of `program` that go to servers.
   std::vector<std::string> sent() const;
 
-  // Sends what a step has computed and gets the new values. A server that is lost is waited for; the step may then have
-  // been lost for it, and it has values of before.
+  // Sends what a step has computed and gets the new values. Where servers bound the staleness and this worker is ahead,
+  // it waits here for the others, however long that takes; when it is interrupted the step is made all the same,
+  // without new values. A server that is lost is waited for; the step may then have been lost for it, and it has values
+  // of before.
   absl::Status Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars);
   // The chief's copies of all variables become the servers' values, and positions() those that belong to them: of each
   // worker's updates all servers have as many, unless one was lost in the middle of it.
@@ -93,7 +96,8 @@ class ServedVariables {
   // The chief's: all workers end their training, for `wish`.
   absl::Status Stop(Wish wish);
   // The chief's: waits until no other worker makes steps any more in that training. Those that are not there are waited
-  // for until the deadline, unless `here_only`, or where they have been there and all are to stop.
+  // for until the deadline, unless `here_only`, or where they have been there and all are to stop. With `here_only`
+  // nothing interrupts it.
   absl::Status WaitForOthers(int64_t training, bool here_only = false);
   // The chief's: the servers end, since the job is done or has failed with `status`, which they tell the others. Does
   // not wait long.
@@ -119,6 +123,8 @@ class ServedVariables {
   void NotePositions(const parameters::Reply& reply);
   // Adds the position to an update for server 0, if it is time, and this worker's number of it.
   absl::Status AddPosition(parameters::Exchange* exchange);
+  // The answer to an update that was sent. One without values is asked for them again.
+  absl::StatusOr<parameters::Reply> EndUpdate(Server& server, FrameReader* tensors);
   using Cut = std::map<int64_t, parameters::Progress>;  // the most updates of each rank that a server has made
   absl::Status Hold(Server& server, Cut* cut);
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);

@@ -145,15 +145,17 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
       stop_ = request.stop();
       AnswerOk(connection);
       return absl::OkStatus();
-    case Request::kWaitForOthers: {
+    case Request::kCatchUp:
+      if (!has_values_) return absl::FailedPreconditionError("values are asked for before there are any");
+      AnswerUpdate(id, request.catch_up().seconds(), /*finite=*/true);
+      return absl::OkStatus();
+    case Request::kOthersLeft: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
-      const auto end = After<Clock>(request.wait_for_others().seconds());
-      waiting_.push_back(
-          {id, [this, training = request.wait_for_others().training(), end] { return OthersHaveLeft(training, end); },
-           [this](Connection& c) {
-             stop_.reset();  // the next training is another one
-             AnswerOk(c);
-           }});
+      const bool left = OthersHaveLeft(request.others_left());
+      if (left) stop_.reset();  // the next training is another one
+      Reply reply = NewReply();
+      reply.set_others_left(left);
+      AnswerWith(connection, reply, {});
       return absl::OkStatus();
     }
     case Request::kEnd:
@@ -302,18 +304,24 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
   progress_.Update(connection.rank, exchange);
   connection.read_step = step_;
   connection.training = true;
-  waiting_.push_back({id,
-                      [this, id] {
-                        return !options_.max_staleness.has_value() || stop_.has_value() ||
-                               StalenessOfOthers(id) <= *options_.max_staleness;
-                      },
-                      [this, finite](Connection& c) {
+  AnswerUpdate(id, exchange.seconds(), finite);
+  return absl::OkStatus();
+}
+
+void ServerState::AnswerUpdate(int64_t id, double seconds, bool finite) {
+  const auto may_go_on = [this, id] {
+    return !options_.max_staleness.has_value() || stop_.has_value() || StalenessOfOthers(id) <= *options_.max_staleness;
+  };
+  waiting_.push_back({id, [may_go_on, end = After<Clock>(seconds)] { return may_go_on() || Clock::now() >= end; },
+                      [this, may_go_on, finite](Connection& c) {
                         Reply reply = NewReply();
                         reply.set_not_finite(!finite);
+                        c.ahead = !may_go_on();
+                        reply.set_ahead(c.ahead);
+                        if (c.ahead) return AnswerWith(c, reply, {});
                         c.read_step = step_;
                         AnswerWithUpdated(c, std::move(reply));
                       }});
-  return absl::OkStatus();
 }
 
 absl::Status ServerState::Receive(const Connection& connection, const parameters::Exchange& exchange,
@@ -492,22 +500,22 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
   int64_t staleness = 0;
   for (const auto& [id, c] : connections_) {
     if (id == connection || !c.training) continue;
-    // Who waits for an answer has made its update.
+    // Who waits for an answer with values has made its update.
     const bool waits =
-        std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.connection == id; });
+        c.ahead || std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.connection == id; });
     if (!waits) staleness = std::max(staleness, step_ - c.read_step);
   }
   return staleness;
 }
 
-bool ServerState::OthersHaveLeft(int64_t training, Clock::time_point end) const {
+bool ServerState::OthersHaveLeft(const parameters::OthersLeft& asked) const {
   for (int64_t rank = 1; rank < options_.workers; ++rank) {
-    if (const auto left = left_.find(rank); left != left_.end() && left->second >= training) continue;
+    if (const auto left = left_.find(rank); left != left_.end() && left->second >= asked.training()) continue;
     if (IsHere(rank)) return false;
     // Once all are to end, one that was lost is not needed.
     if (stop_.has_value() && came_.contains(rank)) continue;
     // One that is lost may come back, and one that has not come may still come.
-    if (Clock::now() < end) return false;
+    if (!asked.without_absent()) return false;
   }
   return true;
 }

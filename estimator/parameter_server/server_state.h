@@ -74,6 +74,7 @@ class ServerState {
     int64_t read_step = 0;             // when it last got values
     int64_t updated_step = -1;         // when it last got values of `updated`, and has all of them; -1: never
     bool training = false;             // it makes steps
+    bool ahead = false;                // its last answer had no values, because it is too far ahead
     std::string replaced_by;           // who has its place now
   };
   // A value that workers send.
@@ -113,6 +114,8 @@ class ServerState {
   absl::Status Greet(Connection& connection, int64_t id, const parameters::Hello& hello);
   absl::Status Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors);
   absl::Status Update(int64_t id, Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
+  // Answers an update that was made, when the worker may go on with new values, or after so many seconds without them.
+  void AnswerUpdate(int64_t id, double seconds, bool finite);
   // Puts what a worker has sent to where the program reads it. InvalidArgument for bytes that are not as `exchange`
   // says.
   absl::Status Receive(const Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
@@ -131,7 +134,7 @@ class ServerState {
   ByteRange Bytes(const std::string& variable) const;
   // Updates since the worker that is furthest behind got its values, `connection` left out.
   int64_t StalenessOfOthers(int64_t connection) const;
-  bool OthersHaveLeft(int64_t training, Clock::time_point end) const;
+  bool OthersHaveLeft(const parameters::OthersLeft& asked) const;
   bool IsHere(int64_t rank) const;
   bool IsHeld(int64_t connection, int64_t update) const;
   // Whether the position is known behind the last update of each worker that makes steps.

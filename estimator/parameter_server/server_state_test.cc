@@ -79,15 +79,17 @@ TEST_F(ServerStateTest, AHoldForNoTimeIsNone) {
   EXPECT_TRUE(UpdatesIn(-1));
 }
 
-TEST_F(ServerStateTest, AnEndlessWaitForOthersGoesOn) {
-  Request wait;
-  wait.mutable_wait_for_others()->set_training(1);
-  wait.mutable_wait_for_others()->set_seconds(std::numeric_limits<double>::infinity());
+TEST_F(ServerStateTest, OneThatIsGoneMayComeBackUnlessItIsNotWaitedFor) {
+  Request left;
+  left.mutable_others_left()->set_training(1);
+  Say(0, left);
+  EXPECT_FALSE(replies_[0].others_left());
   state_->Disconnect(connections_[1]);
-  const int before = answers_[0];
-  Say(0, wait);
-  state_->WaitForEnd(ServerState::Clock::duration::zero());
-  EXPECT_EQ(answers_[0], before) << "worker 1 may come back";
+  Say(0, left);
+  EXPECT_FALSE(replies_[0].others_left());
+  left.mutable_others_left()->set_without_absent(true);
+  Say(0, left);
+  EXPECT_TRUE(replies_[0].others_left());
 }
 
 }  // namespace

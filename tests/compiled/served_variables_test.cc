@@ -372,6 +372,62 @@ TEST_F(ServedVariablesTest, WhoIsAheadWaitsForTheOthers) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Step(chief), absl::OkStatus());
 }
 
+// A worker that is slower than the deadline is no sign that the server is lost.
+TEST_F(ServedVariablesTest, WhoIsAheadWaitsLongerThanTheDeadline) {
+  Serve(/*max_staleness=*/2);
+  Worker chief = NewWorker(0, /*deadline_seconds=*/0.5), other = NewWorker(1);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  ASSERT_EQ(Step(other), absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  std::atomic<bool> done = false;
+  absl::Status ahead;
+  std::thread third([&] {
+    ahead = Step(chief);
+    done = true;
+  });
+  std::thread server([&, state = &servers_[0]->state()] {
+    while (!done) state->WaitForEnd(std::chrono::milliseconds(50));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(2000));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(Step(other), absl::OkStatus());
+  third.join();
+  server.join();
+  EXPECT_EQ(ahead, absl::OkStatus());
+  EXPECT_EQ(other.variables->step(), 5);
+  EXPECT_EQ(chief.variables->step(), 5);
+}
+
+// The update is made, and the loop sees the signal.
+TEST_F(ServedVariablesTest, ASignalEndsTheWaitOfWhoIsAhead) {
+  Serve(/*max_staleness=*/0);
+  Worker chief = NewWorker(0), other = NewWorker(1);
+  std::atomic<bool> done = false, signalled = false;
+  chief.variables = std::make_unique<ServedVariables>(ServedVariables::Options{
+      .addresses = addresses_, .who = "worker 0", .interrupted = [&] { return signalled.load(); }});
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  ASSERT_EQ(Step(other), absl::OkStatus());
+  std::thread server([&, state = &servers_[0]->state()] {
+    while (!done) state->WaitForEnd(std::chrono::milliseconds(50));
+  });
+  std::thread signal([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    signalled = true;
+  });
+  EXPECT_EQ(Step(chief), absl::OkStatus());
+  done = true;
+  server.join();
+  signal.join();
+  EXPECT_EQ(chief.variables->step(), 2);
+  // The connection is whole: all is read, and the chief is not waited for.
+  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+  EXPECT_EQ(chief.variables->Leave(1), absl::OkStatus());
+  EXPECT_EQ(Step(other), absl::OkStatus());
+}
+
 TEST_F(ServedVariablesTest, TheChiefWaitsUntilTheOthersHaveLeft) {
   Serve();
   Worker chief = NewWorker(0, /*deadline_seconds=*/1), other = NewWorker(1);

@@ -31,7 +31,7 @@ std::string Frame(const parameters::Request& request, const std::string& tensors
 
 // What a chief says, of which a conversation is made.
 std::vector<std::string> Conversation() {
-  parameters::Request hello, assign, exchange, hold, read, at_end, leave, stop, wait, end;
+  parameters::Request hello, assign, exchange, hold, read, at_end, catch_up, leave, stop, others_left, end;
   hello.mutable_hello()->set_protocol(kParameterProtocol);
   hello.mutable_hello()->set_who("chief");
   hello.mutable_hello()->add_reads("w");
@@ -55,13 +55,15 @@ std::vector<std::string> Conversation() {
   at_end.mutable_at_end()->set_without_absent(true);
   leave.mutable_leave()->set_training(1);
   stop.mutable_stop()->set_signal(true);
-  wait.mutable_wait_for_others()->set_training(1);
+  others_left.mutable_others_left()->set_training(1);
+  catch_up.mutable_catch_up()->set_seconds(1);
   end.mutable_end()->set_failure("none");
   return {Frame(hello),    Frame(assign, std::string(16, 'x')),
           Frame(exchange), Frame(hold),
           Frame(read),     Frame(at_end),
-          Frame(leave),    Frame(stop),
-          Frame(wait),     Frame(end)};
+          Frame(catch_up), Frame(leave),
+          Frame(stop),     Frame(others_left),
+          Frame(end)};
 }
 
 // The answers to frames of one connection.
