@@ -142,8 +142,9 @@ class Estimator {
   // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
   // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
   // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in
-  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name. As
-  // long as this process has trained nothing, it is the best of those over the whole input on record in model_dir.
+  // TrainAndEvaluate, which are compared with each other only. Evaluations of other data belong under another name; by
+  // hand only those count that are like the ones that TrainAndEvaluate makes under that name, if it does. As long as
+  // this process has trained nothing, it is the best of those on record in model_dir.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // Whether this process saves and logs: the only one, or the first worker of a cluster.
   bool is_chief() const;

@@ -20,8 +20,11 @@ TEST(SignalGuard, RemembersTheFirstSignalAndHandsBackTheSecond) {
     SignalGuard outer(true);
     SignalGuard inner(true);
     EXPECT_EQ(SignalGuard::pending(), 0);
+    EXPECT_FALSE(outer.ForgetsSignal());
     std::raise(SIGTERM);
     EXPECT_EQ(SignalGuard::pending(), SIGTERM);
+    EXPECT_TRUE(outer.ForgetsSignal());
+    EXPECT_FALSE(inner.ForgetsSignal());  // whoever has made the outer one sees it
     EXPECT_EQ(g_handled, 0);
     std::raise(SIGTERM);
     EXPECT_EQ(g_handled, 1);
