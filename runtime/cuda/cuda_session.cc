@@ -222,7 +222,7 @@ class CudaSession final : public Session {
     full_ = std::all_of(inputs_.begin(), inputs_.end(),
                         [&](const ReplicaInputs& r) { return r.rows == executable_->rows_per_replica(); });
     // The first full step warms up what libraries load on first use, which capture would forbid.
-    const bool graphs = full_ && warm_ && !clock_->runs();
+    const bool graphs = full_ && FirstRowsAreUsual() && warm_ && !clock_->runs();
     TD_RETURN_IF_ERROR(copies_behind_->Begin(fetches, inputs_));
     TD_RETURN_IF_ERROR(clock_->BeginRun());
     TD_RETURN_IF_ERROR(IssueAll(prefetched, graphs));
@@ -230,6 +230,16 @@ class CudaSession final : public Session {
       TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica&, size_t r) { return copies_behind_->Join(r); }));
     }
     return absl::OkStatus();
+  }
+
+  // Whether all replicas in front of this process' own are full, too: the first row of a replica in the global batch is
+  // a parameter of kernels, which a graph keeps.
+  bool FirstRowsAreUsual() const {
+    for (size_t r = 0; r < inputs_.size(); ++r) {
+      const int64_t before = first_replica_ + static_cast<int64_t>(r);
+      if (inputs_[r].first_row != before * executable_->rows_per_replica()) return false;
+    }
+    return true;
   }
 
   absl::Status FinishStep() {

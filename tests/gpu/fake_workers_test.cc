@@ -106,6 +106,12 @@ TEST(FakeWorkersTest, TwoGpus) {
   }
 }
 
+// 24 images in batches of 10: the third batch has four, all of them the first replica's. The second one is full, and
+// its rows begin at another row of the global batch than in the steps around.
+TEST(FakeWorkersTest, AShortBatch) {
+  ExpectSameBits({.model = "normalised", .batch = 10, .steps = 6}, {{1, 2}, {2, 1}});
+}
+
 // Three numbers have an order, which is the tree's here.
 TEST(FakeWorkersTest, FourGpusInTreeOrder) {
   ExpectSameBits({.model = "normalised", .batch = 4, .steps = 3, .deterministic = true}, {{1, 4}, {2, 2}, {4, 1}});
