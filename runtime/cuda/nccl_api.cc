@@ -1,6 +1,7 @@
 #include "runtime/cuda/nccl_api.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,11 @@
 
 namespace tandem {
 namespace {
+
+// Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
+// deadline reaches. With 0 it connects them where a communicator is made. Set before `main`, as long as no thread reads
+// the environment; a user's own setting stays.
+[[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
 std::atomic<const NcclApi*> g_override{nullptr};
 

@@ -176,6 +176,7 @@ absl::StatusOr<Job> RunJobOnFakeGpus(const JobSpec& spec, int gpus, const std::s
   FakeGpuMachine machine(gpus);
   machine.AddModelDir(dir);
   if (spec.fake_nccl != nullptr) machine.nccl().ConnectProcesses(spec.fake_nccl);
+  if (spec.killed_at_first_all_reduce) machine.nccl().KillAt("ncclAllReduce");
   absl::StatusOr<Job> job = RunJob(spec, dir);
   EXPECT_EQ(absl::StrJoin(machine.TakeViolations(), "\n"), "");
   // After an error nothing waits for the device any more.

@@ -33,6 +33,7 @@ struct JobSpec {
   // This process among several that run the job together, and by what their fakes of NCCL are connected.
   std::optional<Cluster> cluster = std::nullopt;
   ProcessGroup* fake_nccl = nullptr;
+  bool killed_at_first_all_reduce = false;  // this process
 };
 
 struct Job {

@@ -26,6 +26,7 @@ struct World {
   int processes, gpus_of_each;
   // Every process sees the GPUs of all, as on one machine, and takes its own ones.
   bool sees_all = false;
+  int lost_rank = -1;  // at its first all-reduce
 };
 
 std::vector<std::string> Gpus(int count) {
@@ -66,6 +67,7 @@ std::unique_ptr<Processes> Start(const World& world, JobSpec spec, const std::st
       EXPECT_TRUE(of_nccl.ok()) << of_nccl.status();
       spec.fake_nccl = of_nccl->get();
     }
+    spec.killed_at_first_all_reduce = rank == world.lost_rank;
     const int gpus = world.gpus_of_each * (world.sees_all ? world.processes : 1);
     ended(rank, RunJobOnFakeGpus(spec, gpus, dir));
     return ::testing::Test::HasFailure() ? 1 : 0;
@@ -131,6 +133,19 @@ TEST(FakeWorkersTest, ALostWorkerIsNamed) {
   absl::SleepFor(absl::Seconds(1));
   processes->Signal(1, SIGKILL);
   EXPECT_EQ(processes->Wait(0), 0);
+}
+
+// All GPUs are connected by then: else NCCL would wait for rank 1 inside of a call, whatever the cluster says.
+TEST(FakeWorkersTest, AWorkerLostInTheFirstStepIsNamed) {
+  const TestFolder folder;
+  const World world{.processes = 2, .gpus_of_each = 1, .lost_rank = 1};
+  const auto processes =
+      Start(world, {.model = "dense", .steps = 10}, JobDir("lost"), folder, [](int, const absl::StatusOr<Job>& job) {
+        EXPECT_EQ(ExitCodeFor(job.status()), kExitTemporary) << job.status();
+        EXPECT_TRUE(absl::StrContains(job.status().message(), "rank 1 (worker 0")) << job.status();
+      });
+  EXPECT_EQ(processes->Wait(0), 0);
+  EXPECT_EQ(processes->Wait(1), -SIGKILL);
 }
 
 // A GPU has no room for the replicas of others, and a smaller global batch would be another training.

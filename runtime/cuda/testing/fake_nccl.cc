@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,7 @@ namespace {
 struct Clique {
   int ranks = 0;                   // of all processes
   int first = 0, local_ranks = 0;  // of this one
+  bool connected = false;          // to the other processes
   bool has_others() const { return local_ranks < ranks; }
   bool IsLocal(int rank) const { return rank >= first && rank < first + local_ranks; }
 };
@@ -59,6 +61,7 @@ struct State {
   };
   std::vector<Failure> failures;
   std::map<int, ncclResult_t> async_errors;
+  std::string killed_at;
   int depth = 0;
   std::vector<Call> group;
   ProcessGroup* processes = nullptr;
@@ -69,6 +72,7 @@ State* g_state = nullptr;
 
 ncclResult_t Enter(const std::string& name, const std::string& detail = "") {
   g_state->calls.push_back(absl::StrCat(name, detail));
+  if (name == g_state->killed_at) raise(SIGKILL);
   for (State::Failure& f : g_state->failures) {
     if (f.name == name && f.n > 0 && --f.n == 0) return f.result;
   }
@@ -282,7 +286,17 @@ ncclResult_t Join() {
         absl::StrCat(mine, "\n", p * clique.local_ranks, " ", clique.ranks / static_cast<int>(all->size()));
     if ((*all)[p] != expected) return Violate("processes join different communicators: they would hang");
   }
+  const char* later = std::getenv("NCCL_RUNTIME_CONNECT");
+  clique.connected = later != nullptr && std::string(later) == "0";
   return nccl::kSuccess;
+}
+
+// As NCCL 2.22 does at the first collective, unless it was told otherwise: there it waits for all other processes.
+ncclResult_t ConnectAtFirstUse(Clique& clique) {
+  if (clique.connected || !clique.has_others()) return nccl::kSuccess;
+  clique.connected = true;
+  if (GatherTexts(*g_state->processes, "", "to connect").ok()) return nccl::kSuccess;
+  return Violate("ncclGroupEnd: connects at the first collective, to a process that is gone: it would hang");
 }
 
 ncclResult_t EndGroup() {
@@ -294,6 +308,9 @@ ncclResult_t EndGroup() {
   if (failed != nccl::kSuccess) return failed;
   if (const ncclResult_t joined = Join(); joined != nccl::kSuccess) return joined;
   if (group.size() > 2048) return Violate("ncclGroupEnd: more than 2048 calls in a group");
+  for (const Call& c : group) {
+    if (const ncclResult_t made = ConnectAtFirstUse(*c.comm->clique); made != nccl::kSuccess) return made;
+  }
   // By communicator and rank, each in the order of its calls.
   std::map<const Clique*, std::map<int, std::vector<Call>>> cliques;
   std::vector<const Clique*> order;
@@ -436,6 +453,7 @@ void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
   g_state->failures.push_back({name, result, n});
 }
 void FakeNccl::ConnectProcesses(ProcessGroup* group) { g_state->processes = group; }
+void FakeNccl::KillAt(const std::string& name) { g_state->killed_at = name; }
 void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { g_state->async_errors[rank] = result; }
 std::vector<std::string> FakeNccl::TakeCalls() { return std::exchange(g_state->calls, {}); }
 std::vector<std::string> FakeNccl::TakeViolations() {

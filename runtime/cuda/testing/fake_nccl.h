@@ -17,7 +17,8 @@ class ProcessGroup;  // runtime/collectives/process_group.h
 // Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
 // a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
 // communicator that is used after it was aborted, ranks of several processes that do not join the same, more than 2048
-// calls in a group, a send without its receive, and a group that receives where it sends from.
+// calls in a group, a send without its receive, a group that receives where it sends from, and a first collective that
+// still has to connect to a process that is gone (NCCL_RUNTIME_CONNECT).
 class FakeNccl {
  public:
   FakeNccl();
@@ -31,6 +32,8 @@ class FakeNccl {
   void ConnectProcesses(ProcessGroup* group);
   // The n-th call of `name` from now on (1: the next) returns `result` and does nothing else.
   void FailCall(const std::string& name, ncclResult_t result, int n = 1);
+  // The next call of `name` kills the process.
+  void KillAt(const std::string& name);
   // From now on communicators of this rank report `result` asynchronously.
   void SetAsyncError(int rank, ncclResult_t result);
   // "ncclGroupStart", "ncclAllReduce 0 4" (rank and count), ... in order.
