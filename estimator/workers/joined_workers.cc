@@ -114,17 +114,17 @@ JoinedWorkers::~JoinedWorkers() {
 
 absl::Status JoinedWorkers::Ended(const absl::Status& status) {
   if (status.ok()) return status;
-  if (!absl::IsUnavailable(status)) {  // a reason of its own
+  // What GPUs have in common with those of others is given up then, too, and not ended together.
+  const auto give_up = [&] {
     member_->Fail(status);
+    if (group_ != nullptr) group_->Abort(status);
     return status;
-  }
+  };
+  if (!absl::IsUnavailable(status)) return give_up();  // a reason of its own
   const absl::Time until = absl::Now() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
   while (member_->status().ok() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(5));
   const absl::Status lost = member_->status();
-  if (lost.ok()) {
-    member_->Fail(status);
-    return status;
-  }
+  if (lost.ok()) return give_up();
   // The member's word comes first: what a collective says may name one that only gave up.
   return absl::StrContains(status.message(), lost.message())
              ? status

@@ -143,6 +143,7 @@ class Process {
   absl::Status Wait(double deadline) { return communicator_->Wait(streams_, deadline, "a collective"); }
   Communicator& communicator() { return *communicator_; }
   ProcessGroup& group() { return *group_; }
+  FakeDriver& fake() { return fake_; }
   FakeNccl& nccl() { return nccl_; }
   absl::Span<const CUstream> streams() const { return streams_; }
 
@@ -228,6 +229,31 @@ TEST(CommunicatorProcesses, AProcessThatEndsIsAnError) {
     EXPECT_TRUE(
         absl::StrContains(status.message(), "a collective failed on replica 0 (gpu:0): NCCL says remote process"))
         << status;
+    return process.End();
+  });
+}
+
+// Between steps nobody waits: what the cluster says is found when the communicator is destroyed.
+TEST(CommunicatorProcesses, AProcessThatIsLostBetweenStepsIsNotWaitedFor) {
+  RunProcesses(2, 1, [](Process& process, int rank) {
+    EXPECT_TRUE(process.Make(false).ok());
+    if (rank == 1) _exit(0);
+    process.group().Abort(absl::UnavailableError("worker of rank 1 is lost"));
+    return process.End();
+  });
+}
+
+// One process connects to the others, and then has not got what else it needs.
+TEST(CommunicatorProcesses, AProcessThatDoesNotComeFarDoesNotWaitForOthers) {
+  RunProcesses(2, 1, [](Process& process, int rank) {
+    if (rank == 0) {
+      process.fake().FailCall("cuModuleLoadDataEx", kCudaOutOfMemory);
+      EXPECT_EQ(process.Make(false).code(), absl::StatusCode::kResourceExhausted);
+      return process.End();
+    }
+    EXPECT_TRUE(process.Make(false).ok());
+    process.group().Abort(absl::ResourceExhaustedError("rank 0 gives up"));
+    EXPECT_EQ(process.Wait(20).message(), "rank 0 gives up");
     return process.End();
   });
 }

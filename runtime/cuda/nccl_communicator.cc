@@ -44,6 +44,8 @@ class NcclCommunicator : public Communicator {
 
   ~NcclCommunicator() override {
     tree_.reset();
+    // What is destroyed may wait for other processes. After an error they do not come.
+    if (!complete_ || (group_ != nullptr && !group_->status().ok())) AbortAll();
     for (ncclComm_t comm : comms_) nccl_->ncclCommDestroy(comm);
     for (size_t r = 0; r < kernels_.size(); ++r) {
       driver_->cuCtxSetCurrent(devices_[r].context);
@@ -59,9 +61,11 @@ class NcclCommunicator : public Communicator {
       kernels_.push_back(std::move(kernels));
     }
     // A sum of two numbers has no order.
-    if (!tree_order || replicas() <= 2) return absl::OkStatus();
-    TD_ASSIGN_OR_RETURN(tree_,
-                        NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_, first_replica_, replicas()));
+    if (tree_order && replicas() > 2) {
+      TD_ASSIGN_OR_RETURN(tree_,
+                          NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_, first_replica_, replicas()));
+    }
+    complete_ = true;
     return absl::OkStatus();
   }
 
@@ -211,6 +215,7 @@ class NcclCommunicator : public Communicator {
   const NcclApi* nccl_;
   ProcessGroup* const group_;      // null for one process
   std::vector<ncclComm_t> comms_;  // by replica of this process
+  bool complete_ = false;          // Init has ended well
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
   std::unique_ptr<NcclTree> tree_;  // null where sums are in NCCL's order
 };

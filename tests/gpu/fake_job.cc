@@ -47,17 +47,18 @@ absl::StatusOr<Dataset> Images(int64_t batch, bool repeat, bool one_hot, float b
 
 class Losses : public SessionRunHook {
  public:
-  explicit Losses(Job* job) : losses_(&job->losses), calls_(&job->driver_calls) {}
+  Losses(Job* job, bool fails) : losses_(&job->losses), calls_(&job->driver_calls), fails_(fails) {}
   std::string name() const override { return "Losses"; }
   absl::Status AfterRun(RunContext&, const RunValues& values) override {
     losses_->push_back(values.tensors.at("loss").data<float>()[0]);
     if (FakeDriver::current() != nullptr) calls_->push_back(FakeDriver::current()->CountCalls());
-    return absl::OkStatus();
+    return fails_ ? absl::InvalidArgumentError("a hook gives up") : absl::OkStatus();
   }
 
  private:
   std::vector<float>* losses_;
   std::vector<int>* calls_;
+  const bool fails_;
 };
 
 // A small model with what the large one lacks: batch statistics, moving averages, dropout.
@@ -159,7 +160,8 @@ absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir) {
   Estimator estimator(model->model_fn, config, {{"optimizer", "momentum"}, {"learning_rate", spec.learning_rate}});
   Job job;
   auto train = [&](const InputContext&) { return Images(spec.batch, true, model->one_hot_labels, spec.brightness); };
-  absl::Status status = estimator.Train(train, {.max_steps = spec.steps, .hooks = {std::make_shared<Losses>(&job)}});
+  const auto losses = std::make_shared<Losses>(&job, spec.fails_behind_first_step);
+  absl::Status status = estimator.Train(train, {.max_steps = spec.steps, .hooks = {losses}});
   if (!status.ok()) return status;
   absl::StatusOr<EvalResult> result =
       estimator.Evaluate([&](const InputContext&) { return Images(5, false, model->one_hot_labels, spec.brightness); });

@@ -34,6 +34,7 @@ struct JobSpec {
   std::optional<Cluster> cluster = std::nullopt;
   ProcessGroup* fake_nccl = nullptr;
   bool killed_at_first_all_reduce = false;  // this process
+  bool fails_behind_first_step = false;     // a hook of this process
 };
 
 struct Job {

@@ -26,7 +26,8 @@ struct World {
   int processes, gpus_of_each;
   // Every process sees the GPUs of all, as on one machine, and takes its own ones.
   bool sees_all = false;
-  int lost_rank = -1;  // at its first all-reduce
+  int lost_rank = -1;     // at its first all-reduce
+  int failing_rank = -1;  // behind the first step
 };
 
 std::vector<std::string> Gpus(int count) {
@@ -68,6 +69,7 @@ std::unique_ptr<Processes> Start(const World& world, JobSpec spec, const std::st
       spec.fake_nccl = of_nccl->get();
     }
     spec.killed_at_first_all_reduce = rank == world.lost_rank;
+    spec.fails_behind_first_step = rank == world.failing_rank;
     const int gpus = world.gpus_of_each * (world.sees_all ? world.processes : 1);
     ended(rank, RunJobOnFakeGpus(spec, gpus, dir));
     return ::testing::Test::HasFailure() ? 1 : 0;
@@ -146,6 +148,17 @@ TEST(FakeWorkersTest, AWorkerLostInTheFirstStepIsNamed) {
       });
   EXPECT_EQ(processes->Wait(0), 0);
   EXPECT_EQ(processes->Wait(1), -SIGKILL);
+}
+
+// Neither waits for the other when it gives its GPUs back.
+TEST(FakeWorkersTest, AWorkerThatFailsBetweenStepsEndsAll) {
+  const TestFolder folder;
+  const World world{.processes = 2, .gpus_of_each = 1, .failing_rank = 1};
+  const auto processes =
+      Start(world, {.model = "dense", .steps = 10}, JobDir("failing"), folder, [](int, const absl::StatusOr<Job>& job) {
+        EXPECT_TRUE(absl::StrContains(job.status().message(), "a hook gives up")) << job.status();
+      });
+  EXPECT_EQ(processes->WaitAll(), 0);
 }
 
 // A GPU has no room for the replicas of others, and a smaller global batch would be another training.

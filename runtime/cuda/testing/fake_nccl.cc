@@ -24,6 +24,7 @@ struct Clique {
   int ranks = 0;                   // of all processes
   int first = 0, local_ranks = 0;  // of this one
   bool connected = false;          // to the other processes
+  bool destroyed = false;          // by a rank of this one
   bool has_others() const { return local_ranks < ranks; }
   bool IsLocal(int rank) const { return rank >= first && rank < first + local_ranks; }
 };
@@ -394,6 +395,17 @@ ncclResult_t Remove(const char* name, ncclComm_t comm) {
   return result;
 }
 
+// Of several processes, the first call of each: NCCL may wait for the others there.
+ncclResult_t Destroy(ncclComm_t handle) {
+  if (Comm* comm = Find(handle); comm != nullptr && comm->clique->has_others() && !comm->clique->destroyed) {
+    comm->clique->destroyed = true;
+    if (!GatherTexts(*g_state->processes, "", "to end").ok()) {
+      Violate("ncclCommDestroy: another process is gone, or has not destroyed its communicator: it would hang");
+    }
+  }
+  return Remove("ncclCommDestroy", handle);
+}
+
 NcclApi Bind() {
   if (g_state != nullptr) std::abort();  // a test's mistake
   g_state = new State;
@@ -412,7 +424,7 @@ NcclApi Bind() {
     std::snprintf(id->internal, sizeof id->internal, "id %d of process %d", ++made, static_cast<int>(getpid()));
     return Enter("ncclGetUniqueId");
   };
-  api.ncclCommDestroy = [](ncclComm_t comm) { return Remove("ncclCommDestroy", comm); };
+  api.ncclCommDestroy = Destroy;
   api.ncclCommAbort = [](ncclComm_t comm) { return Remove("ncclCommAbort", comm); };
   api.ncclCommGetAsyncError = [](ncclComm_t handle, ncclResult_t* error) {
     Comm* comm = Find(handle);

@@ -17,8 +17,9 @@ class ProcessGroup;  // runtime/collectives/process_group.h
 // Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
 // a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
 // communicator that is used after it was aborted, ranks of several processes that do not join the same, more than 2048
-// calls in a group, a send without its receive, a group that receives where it sends from, and a first collective that
-// still has to connect to a process that is gone (NCCL_RUNTIME_CONNECT).
+// calls in a group, a send without its receive, a group that receives where it sends from, a first collective that
+// still has to connect to a process that is gone (NCCL_RUNTIME_CONNECT), and a communicator that is destroyed, not
+// aborted, without those of other processes.
 class FakeNccl {
  public:
   FakeNccl();
