@@ -5,6 +5,7 @@
 
 #include "base/bfloat16.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/memory_calls.h"
 
 namespace tandem {
 namespace {
@@ -23,11 +24,11 @@ class Bench {
   explicit Bench(const DriverApi& driver) : driver_(driver) {}
   ~Bench() {
     if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);
-    for (CUdeviceptr p : memory_) driver_.cuMemFree_v2(p);
+    for (CUdeviceptr p : memory_) MemFree(driver_, p);
     if (begin_ != nullptr) driver_.cuEventDestroy_v2(begin_);
     if (end_ != nullptr) driver_.cuEventDestroy_v2(end_);
     if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
-    if (numbers_ != nullptr) driver_.cuMemFreeHost(numbers_);
+    if (numbers_ != nullptr) MemFreeHost(driver_, numbers_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -36,7 +37,8 @@ class Bench {
     TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
     TD_CU(driver_, cuEventCreate(&begin_, kCudaEventDefault));
     TD_CU(driver_, cuEventCreate(&end_, kCudaEventDefault));
-    TD_CU(driver_, cuMemHostAlloc(&numbers_, kNumbers * sizeof(uint16_t), 0));
+    TD_RETURN_IF_ERROR(
+        CudaStatus(driver_, MemHostAlloc(driver_, &numbers_, kNumbers * sizeof(uint16_t), 0), "cuMemHostAlloc"));
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     // Two of them are a number of float32, which has the second's sign, exponent and first digits.
@@ -46,7 +48,7 @@ class Bench {
 
   absl::StatusOr<CUdeviceptr> Allocate(uint64_t bytes) {
     CUdeviceptr address = 0;
-    TD_CU(driver_, cuMemAlloc_v2(&address, std::max<uint64_t>(bytes, 1)));
+    TD_RETURN_IF_ERROR(CudaStatus(driver_, MemAlloc(driver_, &address, std::max<uint64_t>(bytes, 1)), "cuMemAlloc_v2"));
     memory_.push_back(address);
     return address;
   }

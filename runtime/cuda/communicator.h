@@ -61,6 +61,10 @@ class Communicator {
   // Ends what is under way, so that no stream waits for it any longer. Nothing but destruction may follow.
   virtual void AbortAll() = 0;
 
+  // How long AllReduce waits for other threads' calls for memory (memory_calls.h) before it is an error: 600 where
+  // nobody sets it.
+  void set_deadline_seconds(double seconds) { deadline_seconds_ = seconds; }
+
   // Waits until `streams` have done their work, polling for errors; after `deadline_seconds` without an end, or after
   // an error, calls AbortAll. Errors: DeadlineExceeded that names `what` and the replicas that did not finish (exit
   // code 75), Poll's, the driver's.
@@ -78,6 +82,7 @@ class Communicator {
   std::vector<CommunicatorDevice> devices_;
   const int replicas_;
   const int first_replica_;  // of this process, among all
+  double deadline_seconds_ = 600;
 };
 
 // NCCL when all devices differ, the in-process one when all are the same; one replica needs neither and gets the

@@ -7,12 +7,15 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
 #include "base/exit_code.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/connect.h"
@@ -20,6 +23,7 @@
 #include "runtime/collectives/testing/processes.h"
 #include "runtime/collectives/testing/values.h"
 #include "runtime/cuda/communicator.h"
+#include "runtime/cuda/memory_calls.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/cuda/testing/fake_nccl.h"
@@ -229,6 +233,30 @@ TEST(CommunicatorProcesses, AProcessThatEndsIsAnError) {
     EXPECT_TRUE(
         absl::StrContains(status.message(), "a collective failed on replica 0 (gpu:0): NCCL says remote process"))
         << status;
+    return process.End();
+  });
+}
+
+// Another thread gives memory back, which waits for a collective that a lost process left alone.
+TEST(CommunicatorProcesses, AProcessThatIsLostEndsTheWaitForACallForMemory) {
+  RunProcesses(2, 2, [](Process& process, int rank) {
+    EXPECT_TRUE(process.Make(false).ok());
+    if (rank == 1) _exit(0);
+    const CollectiveTensor t = process.Upload<float>(1, 4);
+    absl::Notification in_call, over;
+    std::thread other([&] {
+      std::lock_guard lock(MemoryCallsMutex());
+      in_call.Notify();
+      over.WaitForNotification();
+    });
+    in_call.WaitForNotification();
+    process.group().Abort(absl::UnavailableError("worker of rank 1 is lost"));
+    const std::vector<bool> all(4, true);
+    EXPECT_EQ(process.communicator().AllReduce(fb::ReduceKind::Sum, {&t, 1}, all, process.streams()).message(),
+              "worker of rank 1 is lost");
+    EXPECT_EQ(process.nccl().live_communicators(), 0);
+    over.Notify();
+    other.join();
     return process.End();
   });
 }

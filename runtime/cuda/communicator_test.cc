@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <random>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
 #include "base/exit_code.h"
 #include "gtest/gtest.h"
+#include "runtime/cuda/memory_calls.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 #include "runtime/cuda/testing/fake_nccl.h"
@@ -282,6 +286,26 @@ TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
             "the all-reduce of bucket 0 did not end within 0.02 seconds: replica 0 (gpu:0), replica 1 (gpu:1) have not "
             "finished");
   EXPECT_EQ(nccl->live_communicators(), 0);
+}
+
+// Another thread gives memory back, which waits for a GPU that hangs.
+TEST_F(CommunicatorTest, ACallForMemoryThatDoesNotReturnMeetsTheDeadline) {
+  Start(2, false);
+  communicator->set_deadline_seconds(0.05);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  absl::Notification in_call, over;
+  std::thread other([&] {
+    std::lock_guard lock(MemoryCallsMutex());
+    in_call.Notify();
+    over.WaitForNotification();
+  });
+  in_call.WaitForNotification();
+  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true}, streams);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
+  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+  EXPECT_EQ(nccl->live_communicators(), 0);
+  over.Notify();
+  other.join();
 }
 
 TEST_F(CommunicatorTest, AConnectionThatFailsIsAnError) {

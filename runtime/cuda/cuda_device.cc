@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/device_snapshot.h"
+#include "runtime/cuda/memory_calls.h"
 
 namespace tandem {
 namespace {
@@ -105,7 +106,7 @@ absl::Status CudaDevice::Check(const absl::Status& status) {
 absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes, const std::string& what) {
   TD_RETURN_IF_ERROR(MakeCurrent());
   CUdeviceptr address = 0;
-  const CUresult result = driver_->cuMemAlloc_v2(&address, bytes);
+  const CUresult result = MemAlloc(*driver_, &address, bytes);
   if (result == kCudaSuccess) return address;
   if (result != kCudaOutOfMemory) return Check(CudaStatus(*driver_, result, "cuMemAlloc_v2"));
   size_t free = 0, total = 0;
@@ -117,7 +118,7 @@ absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes, const std::string&
 }
 
 void CudaDevice::Free(uint64_t address) {
-  if (!lost_ && MakeCurrent().ok()) driver_->cuMemFree_v2(address);
+  if (!lost_ && MakeCurrent().ok()) MemFree(*driver_, address);
 }
 
 absl::StatusOr<TransferStaging*> CudaDevice::GetStaging() {
@@ -178,11 +179,11 @@ void CudaOwned<CUgraphExec>::Destroy() {
 }
 template <>
 void CudaOwned<CUdeviceptr>::Destroy() {
-  device_->driver().cuMemFree_v2(handle_);
+  MemFree(device_->driver(), handle_);
 }
 template <>
 void CudaOwned<void*>::Destroy() {
-  device_->driver().cuMemFreeHost(handle_);
+  MemFreeHost(device_->driver(), handle_);
 }
 
 absl::StatusOr<CudaStream> MakeStream(const std::shared_ptr<CudaDevice>& device) {
@@ -202,7 +203,9 @@ absl::StatusOr<CudaEvent> MakeEvent(const std::shared_ptr<CudaDevice>& device, b
 absl::StatusOr<PinnedMemory> MakePinned(const std::shared_ptr<CudaDevice>& device, uint64_t bytes) {
   TD_RETURN_IF_ERROR(device->MakeCurrent());
   void* memory = nullptr;
-  TD_CU(device->driver(), cuMemHostAlloc(&memory, std::max<uint64_t>(bytes, 1), kCudaHostAllocPortable));
+  const DriverApi& driver = device->driver();
+  const CUresult made = MemHostAlloc(driver, &memory, std::max<uint64_t>(bytes, 1), kCudaHostAllocPortable);
+  TD_RETURN_IF_ERROR(CudaStatus(driver, made, "cuMemHostAlloc"));
   std::memset(memory, 0, bytes);
   return PinnedMemory(device, memory);
 }

@@ -54,7 +54,6 @@ class CudaSession final : public Session {
 
   ~CudaSession() override {
     prefetcher_.reset();
-    if (communicator_ != nullptr && !broken_.ok()) communicator_->AbortAll();
     communicator_.reset();
   }
 
@@ -93,6 +92,7 @@ class CudaSession final : public Session {
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_,
                           MakeCommunicator(&devices[0]->driver(), std::move(members), options_.deterministic, group_));
+      communicator_->set_deadline_seconds(options_.deadline_seconds);
     }
     prefetcher_ = std::make_unique<BatchPrefetcher>(*executable_, replicas_, first_replica_, processes_);
     copies_behind_ = std::make_unique<FetchCopies>(*executable_, plan_, replicas_);
@@ -183,10 +183,12 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // After an error in the middle of a step nobody knows what the variables hold: the session ends with it.
+  // After an error in the middle of a step nobody knows what the variables hold: the session ends with it. So do its
+  // collectives at once, since other threads' calls of the driver may wait for them.
   absl::Status Guard(const absl::Status& status) {
     if (status.ok()) return status;
     broken_ = Annotate(status, "", "; the variables on the GPUs may be half updated: go on from the last checkpoint");
+    if (communicator_ != nullptr) communicator_->AbortAll();
     if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
       for (const auto& replica : replicas_) replica->device().MarkLost();
     }

@@ -4,6 +4,7 @@
 
 #include "base/align.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/memory_calls.h"
 
 namespace tandem {
 namespace {
@@ -23,7 +24,7 @@ absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared
   TD_CU(driver, cuMemGetInfo_v2(&free, &total));
   if (bytes == 0 || free < bytes + total / kReservedPart) return nullptr;
   auto snapshot = std::unique_ptr<DeviceSnapshot>(new DeviceSnapshot(std::move(device)));
-  const CUresult made = driver.cuMemAlloc_v2(&snapshot->memory_, bytes);
+  const CUresult made = MemAlloc(driver, &snapshot->memory_, bytes);
   if (made == kCudaOutOfMemory) {  // in pieces
     snapshot->memory_ = 0;
     return nullptr;
@@ -64,7 +65,7 @@ DeviceSnapshot::~DeviceSnapshot() {
   }
   if (idle_) device_->GiveBackStaging(std::move(staging_));
   staging_.reset();
-  if (memory_ != 0) device_->driver().cuMemFree_v2(memory_);
+  if (memory_ != 0) MemFree(device_->driver(), memory_);
 }
 
 }  // namespace tandem

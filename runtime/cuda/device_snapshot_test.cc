@@ -7,6 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "runtime/cuda/testing/linear_job.h"
 
@@ -46,6 +48,28 @@ TEST_F(DeviceSnapshotTest, HoldsTheValuesOfItsMomentWhileStepsGoOn) {
     for (int i = 0; i < 2; ++i) EXPECT_TRUE((*got)[i].BitEqual(want[i])) << i;
     EXPECT_FALSE(job.variables->Read("w")->BitEqual(want[0]));
   }
+}
+
+// A checkpoint is done while a collective's kernels have come to the first GPU and not yet to the second.
+TEST_F(DeviceSnapshotTest, GivesNoMemoryBackWhileACollectiveStarts) {
+  Job job = Start(2);
+  ASSERT_TRUE(job.session->Run(Inputs(Full(2), 1), {}).ok());
+  auto snapshot = job.variables->Snapshot({"w", "c"});
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  std::thread writer;
+  absl::Notification done;
+  nccl.set_at_group_end([&] {
+    if (writer.joinable()) return;
+    writer = std::thread([&] {
+      EXPECT_TRUE(snapshot->Take().ok());
+      done.Notify();
+    });
+    done.WaitForNotificationWithTimeout(absl::Milliseconds(200));
+  });
+  EXPECT_TRUE(job.session->Run(Inputs(Full(2), 2), {}).ok());
+  ASSERT_TRUE(writer.joinable());
+  writer.join();
+  nccl.set_at_group_end(nullptr);
 }
 
 TEST_F(DeviceSnapshotTest, GivesItsMemoryBack) {

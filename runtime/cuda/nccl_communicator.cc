@@ -1,10 +1,14 @@
 // A GPU per replica, over NCCL. One thread drives all GPUs of a process, so that every collective is a group: outside
 // of one, the first rank's call could wait for the second's for ever.
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <mutex>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/exit_code.h"
@@ -13,6 +17,7 @@
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/library_kernels.h"
+#include "runtime/cuda/memory_calls.h"
 #include "runtime/cuda/nccl_api.h"
 #include "runtime/cuda/nccl_tree.h"
 
@@ -33,6 +38,9 @@ ncclDataType_t TypeOf(fb::DType type) {
       return nccl::kFloat32;
   }
 }
+
+// Between looks at what may have failed.
+constexpr std::chrono::milliseconds kPollPeriod(20);
 
 void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
@@ -134,6 +142,7 @@ class NcclCommunicator : public Communicator {
     std::vector<int> ordinals;
     for (const CommunicatorDevice& d : devices_) ordinals.push_back(d.ordinal);
     std::vector<ncclComm_t> comms(devices_.size());
+    TD_ASSIGN_OR_RETURN(const std::unique_lock<std::timed_mutex> no_memory_calls, KeepMemoryCallsOut());
     TD_RETURN_IF_ERROR(NcclStatus(*nccl_,
                                   nccl_->ncclCommInitAll(comms.data(), static_cast<int>(comms.size()), ordinals.data()),
                                   GpusToConnect()));
@@ -151,6 +160,7 @@ class NcclCommunicator : public Communicator {
     TD_RETURN_IF_ERROR(group_->Broadcast({reinterpret_cast<std::byte*>(id.internal), sizeof id.internal}, 0,
                                          "the id of NCCL's ranks"));
     std::vector<ncclComm_t> comms(devices_.size());
+    TD_ASSIGN_OR_RETURN(const std::unique_lock<std::timed_mutex> no_memory_calls, KeepMemoryCallsOut());
     TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGroupStart(), "start to connect processes"));
     absl::Status failed;
     for (int r = 0; r < local_replicas() && failed.ok(); ++r) {
@@ -181,6 +191,7 @@ class NcclCommunicator : public Communicator {
   // `call` for every replica of this process, between start and end. The end must follow even a failed call.
   absl::Status Group(const std::string& what, const std::function<ncclResult_t(int)>& call) {
     if (comms_.empty()) return absl::FailedPreconditionError("the communicator was aborted");
+    TD_ASSIGN_OR_RETURN(const std::unique_lock<std::timed_mutex> no_memory_calls, KeepMemoryCallsOut());
     TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGroupStart(), absl::StrCat("start an ", what)));
     absl::Status failed;
     for (int r = 0; r < local_replicas() && failed.ok(); ++r) {
@@ -188,6 +199,25 @@ class NcclCommunicator : public Communicator {
     }
     const absl::Status ended = NcclStatus(*nccl_, nccl_->ncclGroupEnd(), absl::StrCat("start the ", what));
     return failed.ok() ? ended : failed;
+  }
+
+  // Until the lock is given back; with one GPU there is no second launch to keep them from. Such a call may itself wait
+  // for a collective that is under way, so that what ends a step's wait ends this one.
+  absl::StatusOr<std::unique_lock<std::timed_mutex>> KeepMemoryCallsOut() {
+    std::unique_lock<std::timed_mutex> lock(MemoryCallsMutex(), std::defer_lock);
+    if (local_replicas() == 1) return lock;
+    const absl::Time deadline = absl::Now() + absl::Seconds(deadline_seconds_);
+    while (!lock.try_lock_for(kPollPeriod)) {
+      absl::Status status = Poll();
+      if (status.ok() && absl::Now() < deadline) continue;
+      AbortAll();
+      if (!status.ok()) return status;
+      return WithExitCode(
+          absl::DeadlineExceededError(absl::StrCat("memory of a GPU was neither given nor taken back within ",
+                                                   deadline_seconds_, " seconds, and a collective waits for that")),
+          kExitTemporary);
+    }
+    return lock;
   }
 
   // 0 for sums, the lowest value for Max.

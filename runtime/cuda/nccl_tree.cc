@@ -8,6 +8,7 @@
 #include "base/dtype.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/device_tree.h"
+#include "runtime/cuda/memory_calls.h"
 
 namespace tandem {
 namespace {
@@ -42,7 +43,7 @@ absl::Status NcclTree::Allocate() {
   for (const CommunicatorDevice& d : devices_) {
     TD_CU(driver_, cuCtxSetCurrent(d.context));
     CUdeviceptr address = 0;
-    TD_CU(driver_, cuMemAlloc_v2(&address, kWorkspaceBytes));
+    TD_RETURN_IF_ERROR(CudaStatus(driver_, MemAlloc(driver_, &address, kWorkspaceBytes), "cuMemAlloc_v2"));
     workspaces_.push_back(address);
   }
   return absl::OkStatus();
@@ -51,7 +52,7 @@ absl::Status NcclTree::Allocate() {
 NcclTree::~NcclTree() {
   for (size_t r = 0; r < workspaces_.size(); ++r) {
     driver_.cuCtxSetCurrent(devices_[r].context);
-    driver_.cuMemFree_v2(workspaces_[r]);
+    MemFree(driver_, workspaces_[r]);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/align.h"
 #include "base/status_macros.h"
+#include "runtime/cuda/memory_calls.h"
 
 namespace tandem {
 
@@ -18,7 +19,7 @@ TransferStaging::~TransferStaging() {
   if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);  // after an error copies may be queued
   for (Half& half : halves_) {
     if (half.event != nullptr) driver_.cuEventDestroy_v2(half.event);
-    if (half.memory != nullptr) driver_.cuMemFreeHost(half.memory);
+    if (half.memory != nullptr) MemFreeHost(driver_, half.memory);
   }
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
 }
@@ -31,7 +32,8 @@ void TransferStaging::Forget() {
 absl::Status TransferStaging::Init() {
   TD_CU(driver_, cuStreamCreate(&stream_, kCudaStreamNonBlocking));
   for (Half& half : halves_) {
-    TD_CU(driver_, cuMemHostAlloc(&half.memory, kHalf, kCudaHostAllocPortable));
+    TD_RETURN_IF_ERROR(
+        CudaStatus(driver_, MemHostAlloc(driver_, &half.memory, kHalf, kCudaHostAllocPortable), "cuMemHostAlloc"));
     TD_CU(driver_, cuEventCreate(&half.event, kCudaEventDisableTiming));
   }
   return absl::OkStatus();

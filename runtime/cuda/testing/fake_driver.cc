@@ -107,6 +107,11 @@ void FakeDriver::FailWork(const std::string& name, CUresult result) {
   state_->work_failures.push_back({name, result, 1});
 }
 
+void FakeDriver::OnlyThisThreadCallsForMemory(bool only) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->memory_thread = only ? std::this_thread::get_id() : std::thread::id();
+}
+
 void FakeDriver::Hang(int device) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   state_->contexts[device]->hangs = true;

@@ -78,6 +78,9 @@ class FakeDriver {
   // The next work whose name or kernel symbol is `name` breaks its context when it runs: the call that waits for it and
   // all later ones return `result`.
   void FailWork(const std::string& name, CUresult result);
+  // While `only` calls of other threads that take memory, or give it back, are violations: a real driver could have
+  // such a call and this thread's launches wait for each other.
+  void OnlyThisThreadCallsForMemory(bool only);
   // Work that is queued from now on on any stream of this device never ends: queries say "not ready", and a wait is a
   // violation (a real one would not come back).
   void Hang(int device);

@@ -118,6 +118,8 @@ class FakeDriverState {
   const FakeAllocation* Holder(uint64_t address, uint64_t bytes) const;
   void CheckBorders(uint64_t address, const FakeAllocation& allocation);
   void CheckLeaks(FakeContext& context);
+  // Notes a call for memory by a thread that must not call for any now.
+  void CheckMemoryThread(const char* call);
   // Whether the thread captures on some stream; then the call is not allowed and breaks the capture.
   bool ForbiddenInCapture(const char* call);
 
@@ -134,6 +136,7 @@ class FakeDriverState {
   std::map<const void*, std::unique_ptr<FakeGraph>> graphs, execs;
   std::map<uint64_t, FakeAllocation> allocations;
   int next_stream = 0;
+  std::thread::id memory_thread;  // the only one that may call for memory; none: all may
 
   struct Pending {
     int stream;

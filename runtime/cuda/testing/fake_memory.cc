@@ -124,6 +124,11 @@ void FakeDriverState::CheckBorders(uint64_t address, const FakeAllocation& a) {
   }
 }
 
+void FakeDriverState::CheckMemoryThread(const char* call) {
+  if (memory_thread == std::thread::id() || memory_thread == std::this_thread::get_id()) return;
+  Violation(absl::StrCat(call, ": between a collective's launches on several GPUs: both might wait for each other"));
+}
+
 void BindFakeMemory(DriverApi& api) {
   api.cuMemGetInfo_v2 = [](size_t* free, size_t* total) {
     State::Entry entry("cuMemGetInfo_v2");
@@ -135,6 +140,7 @@ void BindFakeMemory(DriverApi& api) {
   };
   api.cuMemAlloc_v2 = [](CUdeviceptr* address, size_t bytes) {
     State::Entry entry("cuMemAlloc_v2", nullptr, absl::StrCat(bytes));
+    entry.state().CheckMemoryThread("cuMemAlloc_v2");
     State& state = entry.state();
     if (entry.result() != kCudaSuccess) return entry.result();
     if (state.ForbiddenInCapture("cuMemAlloc_v2")) return kCudaCaptureUnsupported;
@@ -149,12 +155,14 @@ void BindFakeMemory(DriverApi& api) {
   };
   api.cuMemFree_v2 = [](CUdeviceptr address) {
     State::Entry entry("cuMemFree_v2");
+    entry.state().CheckMemoryThread("cuMemFree_v2");
     if (entry.state().ForbiddenInCapture("cuMemFree_v2")) return kCudaCaptureUnsupported;
     const CUresult result = Free(entry.state(), address, false, "cuMemFree_v2");
     return entry.result() != kCudaSuccess ? entry.result() : result;
   };
   api.cuMemHostAlloc = [](void** address, size_t bytes, unsigned) {
     State::Entry entry("cuMemHostAlloc", nullptr, absl::StrCat(bytes));
+    entry.state().CheckMemoryThread("cuMemHostAlloc");
     if (entry.result() != kCudaSuccess) return entry.result();
     if (entry.state().ForbiddenInCapture("cuMemHostAlloc")) return kCudaCaptureUnsupported;
     *address = reinterpret_cast<void*>(Allocate(entry.state(), nullptr, bytes));
@@ -162,6 +170,7 @@ void BindFakeMemory(DriverApi& api) {
   };
   api.cuMemFreeHost = [](void* address) {
     State::Entry entry("cuMemFreeHost");
+    entry.state().CheckMemoryThread("cuMemFreeHost");
     return Free(entry.state(), reinterpret_cast<uint64_t>(address), true, "cuMemFreeHost");
   };
   BindCopies(api);

@@ -63,6 +63,7 @@ struct State {
   std::vector<Failure> failures;
   std::map<int, ncclResult_t> async_errors;
   std::string killed_at;
+  std::function<void()> at_group_end;
   int depth = 0;
   std::vector<Call> group;
   ProcessGroup* processes = nullptr;
@@ -300,14 +301,7 @@ ncclResult_t ConnectAtFirstUse(Clique& clique) {
   return Violate("ncclGroupEnd: connects at the first collective, to a process that is gone: it would hang");
 }
 
-ncclResult_t EndGroup() {
-  const ncclResult_t failed = Enter("ncclGroupEnd");
-  if (g_state->depth == 0) return Violate("ncclGroupEnd: no group was started");
-  if (--g_state->depth > 0) return failed;
-  std::vector<Call> group;
-  group.swap(g_state->group);
-  if (failed != nccl::kSuccess) return failed;
-  if (const ncclResult_t joined = Join(); joined != nccl::kSuccess) return joined;
+ncclResult_t StartGroup(const std::vector<Call>& group) {
   if (group.size() > 2048) return Violate("ncclGroupEnd: more than 2048 calls in a group");
   for (const Call& c : group) {
     if (const ncclResult_t made = ConnectAtFirstUse(*c.comm->clique); made != nccl::kSuccess) return made;
@@ -347,6 +341,23 @@ ncclResult_t EndGroup() {
     }
   }
   return nccl::kSuccess;
+}
+
+ncclResult_t EndGroup() {
+  const ncclResult_t failed = Enter("ncclGroupEnd");
+  if (g_state->depth == 0) return Violate("ncclGroupEnd: no group was started");
+  if (--g_state->depth > 0) return failed;
+  std::vector<Call> group;
+  group.swap(g_state->group);
+  if (failed != nccl::kSuccess) return failed;
+  if (const ncclResult_t joined = Join(); joined != nccl::kSuccess) return joined;
+  const bool several =
+      std::any_of(group.begin(), group.end(), [](const Call& c) { return c.comm->clique->local_ranks > 1; });
+  if (several) FakeDriver::current()->OnlyThisThreadCallsForMemory(true);
+  if (g_state->at_group_end) g_state->at_group_end();
+  const ncclResult_t started = StartGroup(group);
+  if (several) FakeDriver::current()->OnlyThisThreadCallsForMemory(false);
+  return started;
 }
 
 ncclComm_t AddRank(const std::shared_ptr<Clique>& clique, int rank) {
@@ -465,6 +476,7 @@ void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
   g_state->failures.push_back({name, result, n});
 }
 void FakeNccl::ConnectProcesses(ProcessGroup* group) { g_state->processes = group; }
+void FakeNccl::set_at_group_end(std::function<void()> at_group_end) { g_state->at_group_end = std::move(at_group_end); }
 void FakeNccl::KillAt(const std::string& name) { g_state->killed_at = name; }
 void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { g_state->async_errors[rank] = result; }
 std::vector<std::string> FakeNccl::TakeCalls() { return std::exchange(g_state->calls, {}); }

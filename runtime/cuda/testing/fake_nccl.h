@@ -2,6 +2,7 @@
 #ifndef TANDEM_RUNTIME_CUDA_TESTING_FAKE_NCCL_H_
 #define TANDEM_RUNTIME_CUDA_TESTING_FAKE_NCCL_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class FakeNccl {
   void FailCall(const std::string& name, ncclResult_t result, int n = 1);
   // The next call of `name` kills the process.
   void KillAt(const std::string& name);
+  // Called at the end of each group, before its collectives start.
+  void set_at_group_end(std::function<void()> at_group_end);
   // From now on communicators of this rank report `result` asynchronously.
   void SetAsyncError(int rank, ncclResult_t result);
   // "ncclGroupStart", "ncclAllReduce 0 4" (rank and count), ... in order.
