@@ -1,9 +1,8 @@
 // Exporters: what TrainAndEvaluate exports after evaluations and at its end, as those of tf.estimator.
 //
+//   const BestExporterOptions by_accuracy{.metric = "accuracy", .direction = MetricDirection::kMax};
 //   EvalSpec{.input_fn = EvalInput,
-//            .exporters = {BestExporter("best", serving_input, {.metric = "accuracy", .direction =
-//            MetricDirection::kMax}),
-//                          FinalExporter("final", serving_input)}}
+//            .exporters = {BestExporter("best", serving_input, by_accuracy), FinalExporter("final", serving_input)}}
 #ifndef TANDEM_ESTIMATOR_EXPORTER_H_
 #define TANDEM_ESTIMATOR_EXPORTER_H_
 
