@@ -135,10 +135,16 @@ absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag, const
   };
   auto ring = [&](const std::shared_ptr<gloo::Context>& context, std::chrono::milliseconds timeout) {
     gloo::AllreduceOptions options(context);
-    if (list.element_size() == 4) {
-      options.setOutput(reinterpret_cast<uint32_t*>(mine), list.count());
-    } else {
-      options.setOutput(reinterpret_cast<uint64_t*>(mine), list.count());
+    const auto set_output = [&]<typename T>(T) { options.setOutput(reinterpret_cast<T*>(mine), list.count()); };
+    switch (list.element_size()) {
+      case 2:
+        set_output(uint16_t());
+        break;
+      case 4:
+        set_output(uint32_t());
+        break;
+      default:
+        set_output(uint64_t());
     }
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
     options.setReduceFunction(combine);

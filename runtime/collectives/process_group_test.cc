@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/bfloat16.h"
+#include "base/dtype.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/connect.h"
 #include "runtime/collectives/testing/folder_store.h"
@@ -73,6 +75,28 @@ class Rank {
       Check(p.front() == T(77) && p.back() == T(77), what + ": wrote outside");
       for (int64_t i = 0; i < n; ++i) wrong += !Same(p[i + 1], want[begin + i]);
       begin += n;
+    }
+    Check(wrong == 0, absl::StrCat(what, ": ", wrong, " elements differ"));
+  }
+
+  // Sums of small whole numbers in bfloat16, which are exact in every order.
+  void AllReduceBFloat16(int64_t count, const std::vector<bool>& here) {
+    const auto number = [](int rank, int64_t i) { return static_cast<float>((i * 7 + rank * 5) % 15 - 7); };
+    const uint16_t guard = ToBFloat16Bits(77);
+    std::vector<uint16_t> numbers(count + 2, guard);
+    for (int64_t i = 0; i < count; ++i) numbers[i + 1] = ToBFloat16Bits(number(group_->rank(), i));
+    const std::unique_ptr<bool[]> present(new bool[here.size()]);
+    for (size_t r = 0; r < here.size(); ++r) present[r] = here[r];
+    const std::string what = absl::StrCat("all-reduce of ", count, " bfloat16");
+    CheckOk(group_->AllReduce(ReduceKind::Sum, {{DType::kBFloat16, numbers.data() + 1, count}},
+                              absl::MakeConstSpan(present.get(), here.size()), what, nullptr),
+            what + ": ");
+    Check(numbers.front() == guard && numbers.back() == guard, what + ": wrote outside");
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      float sum = 0;
+      for (size_t r = 0; r < here.size(); ++r) sum += here[r] ? number(static_cast<int>(r), i) : 0;
+      wrong += FromBFloat16Bits(numbers[i + 1]) != sum;
     }
     Check(wrong == 0, absl::StrCat(what, ": ", wrong, " elements differ"));
   }
@@ -192,6 +216,14 @@ TEST_P(ProcessGroupTest, AllReducesOfManySegments) {
     rank.AllReduce<float>(ReduceKind::Sum, {3000001}, presences[0]);
     rank.AllReduce<double>(ReduceKind::Max, {3000001}, presences[3]);
     rank.AllReduce<int32_t>(ReduceKind::Max, {3000001}, presences[1]);
+  });
+}
+
+TEST_P(ProcessGroupTest, AllReducesOfBFloat16) {
+  Run([](Rank& rank) {
+    const auto presences = Presences(rank.size());
+    for (int64_t count : {1, 7, 1000, 65537, 3000001}) rank.AllReduceBFloat16(count, presences[0]);
+    if (rank.size() > 1) rank.AllReduceBFloat16(1000, presences[1]);  // without rank 0
   });
 }
 

@@ -84,8 +84,9 @@ def batch_norm_model():
 
 
 def ring_trains():
-    _, run = train("ring", 2, ["--communication=ring"])
-    assert len(evaluation(run.output(0))) == 1, run.tails()
+    for dtype in ["float32", "bfloat16"]:
+        _, run = train("ring_" + dtype, 2, ["--communication=ring", "--communication_dtype=" + dtype])
+        assert len(evaluation(run.output(0))) == 1, run.tails()
 
 
 def cross_device_ops():
