@@ -1,4 +1,10 @@
 // td-group-updates, as Passes.td describes it.
+#include <iterator>
+
+#include "graph/ir/shape.h"
+#include "graph/ir/signature.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/pass_util.h"
@@ -29,7 +35,8 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
       }
     }
     for (auto& [kernel, launches] : updates) {
-      if (launches.size() > 1) Merge(launches, launches.back());
+      const llvm::SmallVector<exec::LaunchOp> group = WithoutDependences(step, launches);
+      if (group.size() > 1) Merge(group, group.back());
     }
     for (auto& [kernel, launches] : preparations) {
       if (launches.size() > 1) Merge(launches, launches.front());
@@ -43,6 +50,33 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
     return llvm::all_of(launch->getUsers(),
                         [](mlir::Operation* user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); });
+  }
+
+  // Those that may be written over their variables in any order: none reads, itself or through views, what another one
+  // of `launches` updates, nor the other way round.
+  static llvm::SmallVector<exec::LaunchOp> WithoutDependences(mlir::func::FuncOp step,
+                                                              llvm::ArrayRef<exec::LaunchOp> launches) {
+    llvm::DenseMap<mlir::Attribute, mlir::Operation*> updates;  // by the variable
+    for (exec::LaunchOp launch : launches) {
+      for (mlir::OpOperand& use : launch->getUses()) {
+        if (mlir::Attribute variable = td::UpdateOf(step, use.getOperandNumber())) updates[variable] = launch;
+      }
+    }
+    llvm::DenseSet<mlir::Operation*> dependent;
+    for (exec::LaunchOp launch : launches) {
+      for (mlir::Value v : launch.getOperands()) {
+        while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
+        auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+        mlir::Attribute variable = argument ? td::VariableOf(step, argument.getArgNumber()) : nullptr;
+        mlir::Operation* writer = variable ? updates.lookup(variable) : nullptr;
+        if (writer == nullptr || writer == launch) continue;
+        dependent.insert(writer);
+        dependent.insert(launch);
+      }
+    }
+    llvm::SmallVector<exec::LaunchOp> group;
+    llvm::copy_if(launches, std::back_inserter(group), [&](exec::LaunchOp l) { return !dependent.contains(l); });
+    return group;
   }
 
   // Such launches may all move to the first one's place.

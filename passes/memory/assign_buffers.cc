@@ -137,13 +137,23 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return v;
   }
 
-  // Nothing but `writer` reads `v`, itself or through views, at or after `writer`; `writer` reads it as it writes.
-  bool IsLastReader(mlir::Operation* writer, mlir::Value v) {
-    return llvm::all_of(v.getUsers(), [&](mlir::Operation* reader) {
-      if (reader == writer) return ReadsElementwise(writer);
-      if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsLastReader(writer, view.getResult());
-      return reader->isBeforeInBlock(writer);
+  // Nothing but what makes `result` reads `v`, itself or through views, at or after that; it reads `v` as it writes.
+  bool IsLastReader(mlir::OpResult result, mlir::Value v) {
+    return llvm::all_of(v.getUses(), [&](mlir::OpOperand& use) {
+      mlir::Operation* reader = use.getOwner();
+      if (reader == result.getOwner()) return ReadsElementwise(reader) && IsOfMember(result, use);
+      if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsLastReader(result, view.getResult());
+      return reader->isBeforeInBlock(result.getOwner());
     });
+  }
+
+  // The members of a group run in any order.
+  static bool IsOfMember(mlir::OpResult result, mlir::OpOperand& operand) {
+    auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(result.getOwner());
+    if (!group) return true;
+    const uint64_t operands = group.getOperands().size() / group.getMembers();
+    const uint64_t results = group.getNumResults() / group.getMembers();
+    return operand.getOperandNumber() / operands == result.getResultNumber() / results;
   }
 
   // The update can go straight over the variable: computed here for this purpose alone, after the finite check and the
@@ -155,7 +165,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
       if (v.getDefiningOp()->isBeforeInBlock(check)) return false;
     }
     mlir::BlockArgument old = variable_argument_.lookup(variable.getAttr());
-    return !old || IsLastReader(v.getDefiningOp(), old);
+    return !old || IsLastReader(mlir::cast<mlir::OpResult>(v), old);
   }
 
   // A flat kernel reads element i of its operands before it writes element i of its results.

@@ -225,6 +225,33 @@ std::vector<Case> OutputsAndAssignments() {
          g.Output("y", X(g) * a + b);
        },
        {.steps = 3}},
+      // Updates of one kernel, each of which reads what another one writes: all read the values before the step.
+      {"UpdatesReadEachOther",
+       [](GraphBuilder& g) {
+         Tensor a = Var(g, "a", {6}), b = Var(g, "b", {6});
+         g.Assign(a, a * 0.9 + b * 0.1);
+         g.Assign(b, b * 0.9 + a * 0.1);
+         g.Output("y", X(g) * a + b);
+       },
+       {.devices = 2, .steps = 3}},
+      {"AProductOfTwoVariables",
+       [](GraphBuilder& g) {
+         Tensor a = Var(g, "a", {6}), b = Var(g, "b", {6}), c = Var(g, "c", {6});
+         Tensor loss = ReduceMean(Square(X(g) * (a * b) + c - 1.0)) + ReduceSum(a * b) * 0.1;
+         g.Output("loss", loss);
+         optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+       },
+       {.devices = 2, .steps = 3}},
+      {"ADelayLine",
+       [](GraphBuilder& g) {
+         Tensor a = Var(g, "a", {20000}), b = Var(g, "b", {20000}), c = Var(g, "c", {20000});
+         g.Assign(b, a * 0.5);
+         g.Assign(c, b * 0.5);
+         g.Assign(a, c * 0.5);
+         g.Output("half", a * 0.5);
+         g.Output("y", ReduceSum(X(g)) + ReduceSum(a));
+       },
+       {.steps = 3}},
       {"SwapReshaped",
        [](GraphBuilder& g) {
          Tensor a = Var(g, "a", {2, 3}), b = Var(g, "b", {6});

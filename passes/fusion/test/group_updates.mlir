@@ -68,3 +68,28 @@ func.func @step(%v: tensor<4xf32>, %w: tensor<2x3xf32>) -> (tensor<4xbf16>, tens
   return %x, %y, %z : tensor<4xbf16>, tensor<2x3xbf16>, tensor<4xbf16>
 }
 }
+
+// -----
+
+// Members run in any order: an update that reads what another one writes, through a view as well, stays alone, and so
+// does that one.
+// CHECK-LABEL: func.func @step
+// CHECK: exec.launch @mix(%arg0, %arg1)
+// CHECK: exec.launch @mix(%arg1, %{{.*}})
+// CHECK: exec.grouped_launch @mix x 2(%arg2, %arg2, %arg3, %arg3)
+func.func private @mix(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.add %v, %w : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+func.func @step(%a: tensor<2x2xf32> {td.variable = @a}, %b: tensor<4xf32> {td.variable = @b},
+                %c: tensor<4xf32> {td.variable = @c}, %d: tensor<4xf32> {td.variable = @d})
+    -> (tensor<2x2xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}, tensor<4xf32> {td.update = @c},
+        tensor<4xf32> {td.update = @d}) {
+  %0 = exec.launch @mix(%a, %b) : (tensor<2x2xf32>, tensor<4xf32>) -> tensor<2x2xf32>
+  %view = td.reshape %a : tensor<2x2xf32> -> tensor<4xf32>
+  %1 = exec.launch @mix(%b, %view) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = exec.launch @mix(%c, %c) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = exec.launch @mix(%d, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

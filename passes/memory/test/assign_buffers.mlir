@@ -160,3 +160,42 @@ func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.va
   }
   return %r#0, %r#1 : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+func.func private @mix_both(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.add %v, %w : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// The members of a group run in any order: where one reads what another one would write over, they are written apart.
+// CHECK-LABEL: func.func private @mix_both(
+// CHECK: func.func @step
+// CHECK: %[[U:.*]]:2 = exec.grouped_launch @mix_both x 2
+// CHECK-DAG: exec.copy %[[U]]#0
+// CHECK-DAG: exec.copy %[[U]]#1
+func.func @step(%a: tensor<4xf32> {td.variable = @a}, %b: tensor<4xf32> {td.variable = @b})
+    -> (tensor<4xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}) {
+  %0:2 = exec.grouped_launch @mix_both x 2(%a, %b, %b, %a)
+      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func private @mix_own(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.add %v, %w : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// Each reads its own variable alone, element by element as it writes.
+// CHECK-LABEL: func.func private @mix_own(
+// CHECK: func.func @step
+// CHECK: exec.grouped_launch @mix_own x 2
+// CHECK-NOT: exec.copy
+func.func @step(%a: tensor<4xf32> {td.variable = @a}, %b: tensor<4xf32> {td.variable = @b})
+    -> (tensor<4xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}) {
+  %0:2 = exec.grouped_launch @mix_own x 2(%a, %a, %b, %b)
+      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
