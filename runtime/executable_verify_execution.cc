@@ -96,6 +96,12 @@ class ExecutionVerifier : public ExecutableVerifier {
     if (launch == nullptr || x_.kernels[launch->kernel]->domain != fb::Domain::Blocks || gradient.inputs.size() < 2) {
       return Bad(field, "command ", u.gradient, " is no kernel over blocks");
     }
+    for (uint32_t factor : {gradient.inputs[0], gradient.inputs[1]}) {
+      const fb::DType dtype = Buffer(factor).dtype;
+      if (dtype != fb::DType::Float32 && dtype != fb::DType::BFloat16) {
+        return Bad(field, "buffer ", factor, " is no factor of a gradient: it is neither float32 nor bfloat16");
+      }
+    }
     if (check.body.AsCheckFinite() == nullptr || u.checked >= check.inputs.size() ||
         check.inputs[u.checked] != gradient.outputs[0]) {
       return Bad(field, "command ", u.check, " does not check the gradient");

@@ -22,11 +22,18 @@ constexpr int64_t kScanElements = 32768;
 // Elements of a gradient that are computed before they are applied: what the first-level cache holds beside the rest.
 constexpr int64_t kStripElements = 8192;
 
-// The largest magnitude as bits: beyond 0x7f800000 for a NaN.
+// The largest magnitude as bits of a float32: beyond 0x7f800000 for a NaN.
 TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
   uint32_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, bits[i] & 0x7fffffffu);
   return largest;
+}
+
+// The same of bfloat16, the upper halves of such bits.
+TD_CLONES uint32_t LargestBitsOfBFloat16(const uint16_t* bits, int64_t n) {
+  uint16_t largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::max<uint16_t>(largest, bits[i] & 0x7fffu);
+  return uint32_t{largest} << 16;
 }
 
 MicrobatchContext FirstDevice(const StepState& state) {
@@ -118,9 +125,12 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
   }
   pool.ParallelFor(static_cast<int64_t>(tasks.size()), [&](int64_t i, int) {
     Scan& scan = *scans[tasks[i].first];
-    const auto* bits = reinterpret_cast<const uint32_t*>(FirstDevice(state).Address(scan.operand));
+    const void* values = FirstDevice(state).Address(scan.operand);
     const int64_t begin = tasks[i].second, end = std::min(begin + kScanElements, rows * scan.operand.elements);
-    const uint32_t mine = LargestBits(bits + begin, end - begin);
+    // The loader has checked that it is one of these.
+    const uint32_t mine = scan.operand.dtype == DType::kBFloat16
+                              ? LargestBitsOfBFloat16(static_cast<const uint16_t*>(values) + begin, end - begin)
+                              : LargestBits(static_cast<const uint32_t*>(values) + begin, end - begin);
     uint32_t largest = scan.largest.load(std::memory_order_relaxed);
     while (mine > largest && !scan.largest.compare_exchange_weak(largest, mine, std::memory_order_relaxed)) {
     }
