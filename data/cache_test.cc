@@ -139,6 +139,50 @@ TEST(CacheTest, TheCacheOfAnotherPipelineIsAnError) {
   EXPECT_TRUE(absl::StrContains(data.message(), "other data")) << data;
 }
 
+// The files that FlatMap reads are part of the data, wherever their folder is.
+TEST(CacheTest, ChangedFilesBehindListFilesAreOtherData) {
+  const std::string dir = NewDir("listed"), moved = NewDir("listed_elsewhere"),
+                    file = JoinPath(NewDir("kept"), "cache");
+  const auto write = [](const std::string& folder, const std::string& text) {
+    ASSERT_TRUE(Env::Default()->WriteFile(JoinPath(folder, "part.txt"), {text}).ok());
+  };
+  const auto lines = [&](const std::string& folder) {
+    return Dataset::ListFiles({JoinPath(folder, "*.txt")})
+        .FlatMap([](const Element& name) -> absl::StatusOr<Dataset> {
+          return Dataset::TextLine({std::string(name.components[0].string())});
+        })
+        .Cache({.file = file});
+  };
+  write(dir, "a\n");
+  write(moved, "a\n");
+  EXPECT_EQ(Read(lines(dir)).size(), 1u);
+  EXPECT_TRUE(lines(dir).status().ok()) << lines(dir).status();
+  EXPECT_TRUE(lines(moved).status().ok()) << lines(moved).status();
+  write(dir, "bb\n");
+  const absl::Status changed = lines(dir).status();
+  EXPECT_EQ(changed.code(), absl::StatusCode::kFailedPrecondition) << changed;
+  EXPECT_TRUE(absl::StrContains(changed.message(), "other data")) << changed;
+}
+
+// What one of several sources cannot tell does not hide what the others can.
+TEST(CacheTest, ChangedDataBesideAGeneratorAreOtherData) {
+  const std::string file = JoinPath(NewDir("beside"), "cache");
+  const auto zipped = [&](int64_t value) {
+    const auto three = [](int64_t* position, Element* out, bool* end) -> absl::Status {
+      *end = *position == 3;
+      out->components.assign(1, HostTensor::Scalar<int64_t>(++*position));
+      return absl::OkStatus();
+    };
+    const HostTensor x = HostTensor::FromVector<int64_t>({3}, {1, 2, value});
+    return Dataset::Zip(
+               {Dataset::FromGenerator(three, {{"made", DType::kInt64, {}}}), Dataset::FromTensorSlices({{"x", x}})})
+        .Cache({.file = file});
+  };
+  Read(zipped(3));
+  EXPECT_TRUE(zipped(3).status().ok()) << zipped(3).status();
+  EXPECT_EQ(zipped(4).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 // Each byte of the file, changed, and each length: an error that names the file, or the right elements.
 TEST(CacheTest, DamageIsNoticed) {
   const std::string dir = NewDir("damage"), file = JoinPath(dir, "cache");

@@ -78,11 +78,8 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
     if (!matched.ok()) return Of(matched.status(), "ListFiles", location);
     files.insert(files.end(), matched->begin(), matched->end());
   }
-  const absl::StatusOr<std::vector<std::string>> mine = FilesOfShard(std::move(files));
-  if (!mine.ok()) return Of(mine.status(), "ListFiles", location);
-  const int64_t n = static_cast<int64_t>(mine->size());
-  const Dataset sorted = NoteShard(FromTensorSlices({{"file", HostTensor::FromStrings({n}, *mine)}}, location));
-  return options.shuffle ? sorted.Shuffle(n, {.seed = options.seed}, location) : sorted;
+  const Dataset sorted = NoteShard(Of(OfShard(std::move(files), data_internal::MakeFileNames), "ListFiles", location));
+  return options.shuffle ? sorted.Shuffle(sorted.cardinality(), {.seed = options.seed}, location) : sorted;
 }
 
 Dataset Dataset::Idx(std::vector<std::string> files, IdxOptions options, SourceLocation location) {

@@ -379,7 +379,9 @@ class Dataset {
   std::string Signature() const;
   // Tells the contents of the source from others: names, types, shapes, the number of examples, and a checksum of
   // pieces of its tensors (of rows that are still being read, the first ones). Cheap, so equal fingerprints prove
-  // nothing. What later stages do does not count. Empty where a source cannot tell.
+  // nothing. What later stages do does not count. Of files that ListFiles names, the contents count and not their
+  // folders; of datasets that are made by functions (FlatMap, Interleave) nothing else does. Empty where no source can
+  // tell; of several, one that cannot is "?".
   std::string Fingerprint() const;
 
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;

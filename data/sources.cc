@@ -1,4 +1,4 @@
-// The sources: rows of tensors in memory, and a range of integers. Their tokens are positions.
+// The sources: rows of tensors in memory, names of files, and a range of integers. Their tokens are positions.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/file_list.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -151,6 +152,22 @@ class SlicesNode : public SourceNode {
   std::vector<int64_t> row_bytes_;
 };
 
+// Names of files, whose contents count and not the folders that they are in.
+class FileNamesNode : public SlicesNode {
+ public:
+  FileNamesNode(std::vector<std::string> files, NodeInfo info)
+      : SlicesNode({{info.spec[0].name, HostTensor::FromStrings({info.cardinality}, files)}}, nullptr, {}, info),
+        files_(std::move(files)) {}
+
+  std::string Fingerprint() const override {
+    const std::string contents = FileListFingerprint(files_);
+    return contents.empty() ? "" : absl::StrCat("files(", FileListSignature(files_), ") ", contents);
+  }
+
+ private:
+  const std::vector<std::string> files_;
+};
+
 class RangeNode : public SourceNode {
  public:
   using SourceNode::SourceNode;
@@ -197,6 +214,13 @@ absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows
   }
   info.cardinality = tensors[0].second.shape()[0];
   return NodePtr(std::make_shared<SlicesNode>(std::move(tensors), std::move(wait_for_rows), location, std::move(info)));
+}
+
+absl::StatusOr<NodePtr> MakeFileNames(std::vector<std::string> files) {
+  NodeInfo info;
+  info.spec = {{"file", DType::kString, {}}};
+  info.cardinality = static_cast<int64_t>(files.size());
+  return NodePtr(std::make_shared<FileNamesNode>(std::move(files), std::move(info)));
 }
 
 absl::StatusOr<NodePtr> MakeRange(int64_t n) {

@@ -17,6 +17,8 @@ struct DatasetAccess {
 absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
                                    SourceLocation location);
 absl::StatusOr<NodePtr> MakeRange(int64_t n);
+// The names of files that others read: their contents are part of the fingerprint.
+absl::StatusOr<NodePtr> MakeFileNames(std::vector<std::string> files);
 absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptions options);
 absl::StatusOr<NodePtr> MakeTextLine(std::vector<std::string> files, TextLineOptions options);
 absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options);

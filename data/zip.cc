@@ -24,8 +24,13 @@ class JoinNode : public Node {
   }
   std::string Fingerprint() const override {
     std::vector<std::string> all;
-    for (const NodePtr& child : children_) all.push_back(child->Fingerprint());
-    return std::count(all.begin(), all.end(), "") > 0 ? "" : absl::StrJoin(all, " + ");
+    bool known = false;
+    for (const NodePtr& child : children_) {
+      const std::string own = child->Fingerprint();
+      known |= !own.empty();
+      all.push_back(own.empty() ? std::string(1, '?') : own);
+    }
+    return known ? absl::StrJoin(all, " + ") : "";
   }
 
  protected:
