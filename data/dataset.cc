@@ -47,25 +47,29 @@ Dataset Dataset::Range(int64_t n, SourceLocation location) {
 }
 
 Dataset Dataset::TFRecord(std::vector<std::string> files, RecordOptions options, SourceLocation location) {
+  const size_t count = files.size();
   const auto make = [&](Files mine) { return data_internal::MakeTFRecord(std::move(mine), options); };
-  return NoteShard(Of(OfShard(std::move(files), make), "TFRecord", location));
+  return NoteShard(Of(OfShard(std::move(files), make), "TFRecord", location), count);
 }
 
 Dataset Dataset::TextLine(std::vector<std::string> files, TextLineOptions options, SourceLocation location) {
+  const size_t count = files.size();
   const auto make = [&](Files mine) { return data_internal::MakeTextLine(std::move(mine), options); };
-  return NoteShard(Of(OfShard(std::move(files), make), "TextLine", location));
+  return NoteShard(Of(OfShard(std::move(files), make), "TextLine", location), count);
 }
 
 Dataset Dataset::Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options,
                      SourceLocation location) {
+  const size_t count = files.size();
   const auto make = [&](Files mine) { return data_internal::MakeCsv(std::move(mine), std::move(columns), options); };
-  return NoteShard(Of(OfShard(std::move(files), make), "Csv", location));
+  return NoteShard(Of(OfShard(std::move(files), make), "Csv", location), count);
 }
 
 Dataset Dataset::FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
                                    SourceLocation location) {
+  const size_t count = files.size();
   const auto make = [&](Files mine) { return data_internal::MakeFixedLengthRecord(std::move(mine), options); };
-  return NoteShard(Of(OfShard(std::move(files), make), "FixedLengthRecord", location));
+  return NoteShard(Of(OfShard(std::move(files), make), "FixedLengthRecord", location), count);
 }
 
 Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options,
@@ -78,13 +82,16 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
     if (!matched.ok()) return Of(matched.status(), "ListFiles", location);
     files.insert(files.end(), matched->begin(), matched->end());
   }
-  const Dataset sorted = NoteShard(Of(OfShard(std::move(files), data_internal::MakeFileNames), "ListFiles", location));
+  const size_t count = files.size();
+  const Dataset sorted =
+      NoteShard(Of(OfShard(std::move(files), data_internal::MakeFileNames), "ListFiles", location), count);
   return options.shuffle ? sorted.Shuffle(sorted.cardinality(), {.seed = options.seed}, location) : sorted;
 }
 
 Dataset Dataset::Idx(std::vector<std::string> files, IdxOptions options, SourceLocation location) {
+  const size_t count = files.size();
   const auto make = [&](Files mine) { return data_internal::MakeIdx(std::move(mine), std::move(options)); };
-  return NoteShard(Of(OfShard(std::move(files), make), "Idx", location));
+  return NoteShard(Of(OfShard(std::move(files), make), "Idx", location), count);
 }
 
 Dataset Dataset::FromTensors(Slices tensors, SourceLocation location) {
@@ -106,6 +113,7 @@ Dataset Dataset::Zip(const std::vector<Dataset>& datasets, SourceLocation locati
     if (!dataset.status().ok()) return dataset;
     nodes.push_back(dataset.node_);
   }
+  if (absl::Status status = CheckZipOfShard(datasets); !status.ok()) return Of(status, "Zip", location);
   return Of(data_internal::MakeZip(std::move(nodes)), "Zip", location);
 }
 

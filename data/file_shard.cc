@@ -4,13 +4,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "data/dataset.h"
+#include "data/stage_times.h"
 #include "data/stages.h"
 
 namespace tandem {
 namespace {
 
 thread_local FileShardScope* current = nullptr;
+
+std::string StageText(const data_internal::StageTimes& stage) {
+  return absl::StrCat(stage.name, " (", stage.location.file, ":", stage.location.line, ")");
+}
 
 }  // namespace
 
@@ -38,19 +44,50 @@ std::string PathOfShard(const std::string& path) {
   return current == nullptr ? path : absl::StrCat(path, "-", current->index_, "-of-", current->count_);
 }
 
-Dataset NoteShard(Dataset dataset) {
+Dataset NoteShard(Dataset dataset, size_t files) {
   if (current != nullptr && dataset.status().ok()) {
-    current->sources_.push_back(data_internal::DatasetAccess::Node(dataset)->info().stages.back());
+    current->sources_.push_back({data_internal::DatasetAccess::Node(dataset)->info().stages.back(), files});
   }
   return dataset;
 }
 
-bool FileShardScope::IsPartOf(const Dataset& dataset) const {
-  if (!dataset.status().ok()) return false;
-  const data_internal::StageList& stages = data_internal::DatasetAccess::Node(dataset)->info().stages;
-  return std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
-    return std::find(sources_.begin(), sources_.end(), stage) != sources_.end();
-  });
+absl::Status CheckZipOfShard(const std::vector<Dataset>& datasets) {
+  if (current == nullptr) return absl::OkStatus();
+  // Of each dataset that reads files: how many its sources have, and the same as text.
+  std::vector<std::pair<std::vector<size_t>, std::string>> all;
+  for (const Dataset& dataset : datasets) {
+    std::vector<size_t> files;
+    std::vector<std::string> texts;
+    for (const auto& stage : data_internal::DatasetAccess::Node(dataset)->info().sources) {
+      const FileShardScope::Source* source = current->Find(stage);
+      if (source == nullptr) continue;
+      files.push_back(source->files);
+      texts.push_back(absl::StrCat(StageText(*stage), " has ", source->files, source->files == 1 ? " file" : " files"));
+    }
+    if (!files.empty()) all.emplace_back(std::move(files), absl::StrJoin(texts, ", "));
+  }
+  for (const auto& [files, text] : all) {
+    if (files == all[0].first) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        all[0].second, ", and ", text, ": where each worker reads files of its own, datasets that are zipped need as ",
+        "many files, or elements would meet others than in one process; divide them alike, or have each worker take ",
+        "its batches of all (AutoShard::kBatch)"));
+  }
+  return absl::OkStatus();
+}
+
+const FileShardScope::Source* FileShardScope::Find(const std::shared_ptr<const void>& stage) const {
+  const auto found =
+      std::find_if(sources_.begin(), sources_.end(), [&](const Source& source) { return source.stage == stage; });
+  return found == sources_.end() ? nullptr : &*found;
+}
+
+std::string FileShardScope::SourceNotDealt(const Dataset& dataset) const {
+  if (!dataset.status().ok()) return "";
+  for (const auto& stage : data_internal::DatasetAccess::Node(dataset)->info().sources) {
+    if (Find(stage) == nullptr) return StageText(*stage);
+  }
+  return "";
 }
 
 }  // namespace tandem

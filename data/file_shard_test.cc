@@ -88,18 +88,48 @@ TEST(FileShardTest, TooFewFilesAreAnError) {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(FileShardTest, TellsWhatIsMadeOfItsFiles) {
+TEST(FileShardTest, NamesASourceThatWasNotDealtOut) {
   const Strings files = TextFiles();
-  const Dataset before = Dataset::TextLine(files);
+  const Dataset before = Dataset::TextLine(files, {}, {"before.cc", 1});
   FileShardScope scope(2, 0);
   const Dataset inside = Dataset::TextLine(files);
-  EXPECT_TRUE(scope.IsPartOf(inside.Shuffle(3).Repeat(2).Batch(4)));
+  EXPECT_EQ(scope.SourceNotDealt(inside.Shuffle(3).Repeat(2).Batch(4)), "");
+  EXPECT_EQ(scope.SourceNotDealt(
+                Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}, {.shuffle = true}).FlatMap(LinesOf)),
+            "");
+  EXPECT_EQ(scope.SourceNotDealt(inside.Concatenate(inside.Take(1)).Enumerate()), "");
+  EXPECT_EQ(scope.SourceNotDealt(inside.Batch(0)), "");  // an error of its own
+  EXPECT_EQ(scope.SourceNotDealt(before.Batch(2)), "TextLine (before.cc:1)");
+  EXPECT_EQ(scope.SourceNotDealt(Dataset::Range(3, {"input.cc", 7})), "Range (input.cc:7)");
+  // A part of a dataset.
+  EXPECT_EQ(scope.SourceNotDealt(before.Concatenate(inside).Batch(2)), "TextLine (before.cc:1)");
+  EXPECT_EQ(scope.SourceNotDealt(inside.Concatenate(before).Batch(2)), "TextLine (before.cc:1)");
+  EXPECT_EQ(scope.SourceNotDealt(Dataset::Zip({inside, Dataset::Range(3, {"input.cc", 7})})), "Range (input.cc:7)");
+  EXPECT_EQ(scope.SourceNotDealt(Dataset::Range(1, {"input.cc", 7}).FlatMap([&](const Element&) { return inside; })),
+            "Range (input.cc:7)");
+}
+
+// Of 5 and 3 files a worker would have 0, 2, 4 and 0, 2: the third pair would be of lines that are none.
+TEST(FileShardTest, ZippedDatasetsHaveAsManyFiles) {
+  const Strings files = TextFiles();
+  const auto lines = [](const Strings& files, int line) { return Dataset::TextLine(files, {}, {"input.cc", line}); };
+  const auto labels = [&](const Strings& files, int line) {
+    return lines(files, line).Map([](const Element& e) -> absl::StatusOr<Element> { return e; }, {.names = {"label"}});
+  };
+  const Strings three(files.begin(), files.begin() + 3);
+  EXPECT_TRUE(Dataset::Zip({lines(files, 1), labels(three, 2)}).status().ok());
+  FileShardScope scope(2, 1);
+  EXPECT_TRUE(Dataset::Zip({lines(files, 1), labels(files, 2)}).status().ok());
   EXPECT_TRUE(
-      scope.IsPartOf(Dataset::ListFiles({JoinPath(testing::TempDir(), "?.txt")}, {.shuffle = true}).FlatMap(LinesOf)));
-  EXPECT_TRUE(scope.IsPartOf(before.Concatenate(inside).Batch(2)));
-  EXPECT_FALSE(scope.IsPartOf(inside.Batch(0)));
-  EXPECT_FALSE(scope.IsPartOf(before.Batch(2)));
-  EXPECT_FALSE(scope.IsPartOf(Dataset::Range(3)));
+      Dataset::Zip({lines(files, 1).Concatenate(lines(three, 3)), labels(files, 2).Concatenate(labels(three, 4))})
+          .status()
+          .ok());
+  const absl::Status status = Dataset::Zip({lines(files, 1), labels(three, 2)}, {"input.cc", 3}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const char* part : {"input.cc:3: Zip: ", "TextLine (input.cc:1) has 5 files",
+                           "TextLine (input.cc:2) has 3 files", "AutoShard::kBatch"}) {
+    EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
+  }
 }
 
 TEST(FileShardTest, WhatReadsNoFilesIsLeftAlone) {

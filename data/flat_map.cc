@@ -307,6 +307,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;
   info.shuffles += child->info().shuffles;
+  info.sources = child->info().sources;
   info.stages = child->info().stages;
   AddStages(inner.stages, &info.stages);
   return NodePtr(std::make_shared<InterleaveNode>(std::move(child), std::move(info), std::move(inner), parallelism,

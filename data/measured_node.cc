@@ -63,7 +63,9 @@ class MeasuredNode : public OrderNode {
 
 NodePtr Measured(NodePtr node, const char* op, SourceLocation location) {
   NodeInfo info = node->info();
+  const bool is_source = info.stages.empty();
   info.stages.push_back(std::make_shared<StageTimes>(op, location));
+  if (is_source) info.sources = info.stages;
   StageTimes* const times = info.stages.back().get();
   return std::make_shared<MeasuredNode>(std::move(node), std::move(info), times);
 }

@@ -102,6 +102,7 @@ struct NodeInfo {
   bool costly_order = false;   // drawing a token reads files or calls functions of users
   int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
   StageList stages;            // from the sources on, with the times of each
+  StageList sources;           // of these, the sources; not those that functions of FlatMap and Interleave make
 };
 
 // For a stage that drops some elements: where its child has no end, neither has it.

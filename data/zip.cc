@@ -268,6 +268,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     info.costly_order |= other.costly_order;
     info.shuffles = std::max(info.shuffles, other.shuffles);
     AddStages(other.stages, &info.stages);
+    AddStages(other.sources, &info.sources);
   }
   return info;
 }

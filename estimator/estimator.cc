@@ -171,11 +171,12 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::PrepareInput(Mode mod
   const absl::StatusOr<Dataset> made = CallUserCode([&] { return input_fn(context); });
   asked.reset();
   TD_RETURN_IF_ERROR(Annotate(made.status(), where));
-  if (files.has_value() && made->status().ok() && !files->IsPartOf(*made)) {
+  const std::string not_dealt = files.has_value() ? files->SourceNotDealt(*made) : "";
+  if (!not_dealt.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        where,
-        "RunConfig.auto_shard is file, and the dataset is not made of files that were dealt out: make its source (such "
-        "as TFRecord or ListFiles) inside of input_fn, or use AutoShard::kBatch or kOff"));
+        where, "RunConfig.auto_shard is file, and a source of the dataset is not of files that were dealt out: ",
+        not_dealt, ", of which every worker would have all elements; make each source (such as TFRecord or ListFiles) ",
+        "inside of input_fn, or use AutoShard::kBatch or kOff"));
   }
   files.reset();
   TD_RETURN_IF_ERROR(Annotate(params_.status(), where));

@@ -285,12 +285,14 @@ TEST(WorkersInput, AnInputThatReadsNoFilesCannotBeDealtOut) {
     (void)Table(files, 1);
     return before;
   };
-  for (const InputFn& input : {UnevenInputOfOne(61), as_before})
+  const InputFn in_part = [&](const InputContext&) -> absl::StatusOr<Dataset> {
+    return Table(files, 1).Concatenate(before);
+  };
+  for (const InputFn& input : {UnevenInputOfOne(61), as_before, in_part})
     EXPECT_TRUE(AsWorkersWithInputs(ModelDir("no_files"), 1, [&](RunConfig config) {
       config.auto_shard = AutoShard::kFile;
       const absl::Status status = Estimator(Model, config).Train(input, {.max_steps = 6});
-      return absl::StrContains(status.message(),
-                               "RunConfig.auto_shard is file, and the dataset is not made of files that were dealt out")
+      return absl::StrContains(status.message(), "RunConfig.auto_shard is file, and a source of the dataset is not of ")
                  ? absl::OkStatus()
                  : absl::InternalError(absl::StrCat("not named: ", status.ToString()));
     }));
