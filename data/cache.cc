@@ -188,7 +188,10 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
   const std::string path = options.file.empty() ? "" : PathOfShard(options.file);
   Env* const env = options.env != nullptr ? options.env : Env::Default();
   if (!path.empty()) {
-    const CacheIdentity identity = {child->Signature(/*batch_sizes=*/true), child->Fingerprint()};
+    const std::string& settings = info.cache_settings;
+    const std::string stages =
+        absl::StrCat(child->Signature(/*batch_sizes=*/true), settings.empty() ? "" : "; ", settings);
+    const CacheIdentity identity = {stages, child->Fingerprint()};
     absl::StatusOr<std::unique_ptr<CacheFile>> opened = CacheFile::Open(path, identity, width, env);
     if (!opened.ok() && !absl::IsNotFound(opened.status())) return opened.status();
     if (opened.ok()) file = *std::move(opened);

@@ -17,6 +17,8 @@
 #include "data/dataset.h"
 #include "data/files/cache_file.h"
 #include "data/files/element_codec.h"
+#include "data/files/example.h"
+#include "data/files/record_writer.h"
 #include "data/test_util.h"
 #include "gtest/gtest.h"
 
@@ -181,6 +183,93 @@ TEST(CacheTest, ChangedDataBesideAGeneratorAreOtherData) {
   Read(zipped(3));
   EXPECT_TRUE(zipped(3).status().ok()) << zipped(3).status();
   EXPECT_EQ(zipped(4).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+struct Settings {
+  const char* name;
+  Dataset one, other;
+};
+
+// Stages that differ in what a position does not depend on make other elements.
+TEST(CacheTest, OtherSettingsOfAStageAreAnotherPipeline) {
+  const std::string dir = NewDir("settings"), table = JoinPath(dir, "table.csv"), records = JoinPath(dir, "records");
+  ASSERT_TRUE(Env::Default()->WriteFile(table, {"a,b\n1;0,\n"}).ok());
+  std::unique_ptr<RecordWriter> writer = *RecordWriter::Create(records);
+  ASSERT_TRUE(writer->Write(ExampleBuilder().Int64("x", {1, 2}).Int64("y", {3, 4}).Serialize()).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  const auto csv = [&](const char* value, char delimiter) {
+    return Dataset::Csv({table}, {{"b", DType::kString, HostTensor::FromStrings({}, std::vector<std::string>{value})}},
+                        {.delimiter = delimiter});
+  };
+  const auto headless = [&](char delimiter) {
+    return Dataset::Csv(
+        {table},
+        {{"a", DType::kString}, {"b", DType::kString, HostTensor::FromStrings({}, std::vector<std::string>{""})}},
+        {.header = false, .delimiter = delimiter});
+  };
+  const auto parsed = [&](FeatureSpec feature) {
+    feature.name = "value";
+    return Dataset::TFRecord({records}).ParseExample({std::move(feature)});
+  };
+  const auto sequences = [&](FeatureSpec feature) {
+    feature.name = "value";
+    return Dataset::TFRecord({records}).ParseSequenceExample({std::move(feature)}, {});
+  };
+  const auto number = [](int64_t value) { return HostTensor::Scalar<int64_t>(value); };
+  const auto padded = [&](PaddedBatchOptions options) {
+    return Dataset::Range(5).Window({.size = 2}).PaddedBatch(2, options);
+  };
+  const auto bucketed = [&](int64_t padding) {
+    return Dataset::Range(5)
+        .Window({.size = 2})
+        .BucketBySequenceLength(
+            [](const Element& e) -> absl::StatusOr<int64_t> { return e.components[0].num_elements(); }, {2}, {1, 2},
+            {.padding_values = {{"value", number(padding)}}});
+  };
+  const auto key = [](const Element&) -> absl::StatusOr<std::string> { return ""; };
+  const std::vector<Settings> rows = {
+      {"a key", parsed(FeatureSpec::FixedLen("x", DType::kInt64, {2})),
+       parsed(FeatureSpec::FixedLen("y", DType::kInt64, {2}))},
+      {"a default", parsed(FeatureSpec::FixedLen("z", DType::kInt64, {}, number(1))),
+       parsed(FeatureSpec::FixedLen("z", DType::kInt64, {}, number(2)))},
+      {"a padding", parsed(FeatureSpec::VarLen("x", DType::kInt64)),
+       parsed(FeatureSpec::VarLen("x", DType::kInt64, number(2)))},
+      {"a key of a sequence", sequences(FeatureSpec::FixedLen("x", DType::kInt64, {2})),
+       sequences(FeatureSpec::FixedLen("y", DType::kInt64, {2}))},
+      {"a default of a column", csv("n", ','), csv("m", ',')},
+      {"a delimiter", headless(','), headless(';')},
+      {"epochs", Dataset::Range(3).Repeat(1), Dataset::Range(3).Repeat(2)},
+      {"the first number", Dataset::Range(3).Enumerate(), Dataset::Range(3).Enumerate(1)},
+      {"padded shapes", padded({.padded_shapes = {{"value", {2}}}}), padded({.padded_shapes = {{"value", {3}}}})},
+      {"a padding of a batch", padded({}), padded({.padding_values = {{"value", number(1)}}})},
+      {"a padding of a bucket", bucketed(0), bucketed(1)},
+      {"errors", Dataset::Range(3).IgnoreErrors({.max = 1}), Dataset::Range(3).IgnoreErrors({.max = 2})},
+      {"keys", Dataset::Range(3).Dedupe(key, {.max_keys = 1}), Dataset::Range(3).Dedupe(key, {.max_keys = 2})},
+      {"settings of one of two",
+       Dataset::Zip({Dataset::Range(3),
+                     Dataset::Range(3).Enumerate().Map(
+                         [](const Element& e) -> absl::StatusOr<Element> { return Element{{e.components[0]}}; },
+                         {.names = {"index"}})}),
+       Dataset::Zip({Dataset::Range(3),
+                     Dataset::Range(3).Enumerate(1).Map(
+                         [](const Element& e) -> absl::StatusOr<Element> { return Element{{e.components[0]}}; },
+                         {.names = {"index"}})})},
+  };
+  for (const Settings& row : rows) {
+    SCOPED_TRACE(row.name);
+    ASSERT_TRUE(row.one.status().ok()) << row.one.status();
+    ASSERT_TRUE(row.other.status().ok()) << row.other.status();
+    EXPECT_EQ(row.one.Signature(), row.other.Signature()) << "positions do not depend on it";
+    const std::string file = JoinPath(dir, absl::StrCat(row.name, ".cache"));
+    std::unique_ptr<Iterator> it = Make(row.one.Cache({.file = file}));
+    bool end = false;
+    for (Element e; !end;) (void)it->GetNext(&e, &end);
+    ASSERT_TRUE(Env::Default()->Exists(file));
+    EXPECT_TRUE(row.one.Cache({.file = file}).status().ok()) << row.one.Cache({.file = file}).status();
+    const absl::Status status = row.other.Cache({.file = file}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "another pipeline")) << status;
+  }
 }
 
 // Each byte of the file, changed, and each length: an error that names the file, or the right elements.

@@ -345,10 +345,10 @@ class Dataset {
   //
   // With CacheOptions.file they are kept there, and the dataset that is made when the file is complete reads them from
   // it. Positions are the same in all three. The file gets its name when every element was made, and never before. It
-  // knows the stages and the data (Signature, Fingerprint), but not what functions do: after a change of one, delete
-  // the file. FailedPrecondition for the cache of another pipeline or of other data, DataLoss for a damaged one. When
-  // it cannot be written, as on a full disk, this element and all further ones are an error: the position before stays
-  // right.
+  // knows the stages with their settings and the data (Signature, Fingerprint), but not what functions do: after a
+  // change of one, delete the file. Of files that a function opens it knows those whose names come from ListFiles.
+  // FailedPrecondition for the cache of another pipeline or of other data, DataLoss for a damaged one. When it cannot
+  // be written, as on a full disk, this element and all further ones are an error: the position before stays right.
   Dataset Cache(CacheOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
   // Stacks elements whose sizes differ: each is filled up at its ends.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},

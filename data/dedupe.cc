@@ -9,6 +9,7 @@
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/cache_settings.h"
 #include "data/made_element.h"
 #include "data/stages.h"
 
@@ -146,6 +147,7 @@ absl::StatusOr<NodePtr> MakeDedupe(NodePtr child, Dataset::KeyFn key, DedupeOpti
   ForgetEpoch(&info);
   info.has_payloads = info.costly_order = true;
   ++info.token_width;
+  AddCacheSettings(absl::StrCat("dedupe(", options.max_keys, ")"), &info);
   return NodePtr(std::make_shared<DedupeNode>(std::move(child), std::move(info), std::move(key), options, location));
 }
 

@@ -224,8 +224,9 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
 }  // namespace
 
 absl::StatusOr<NodePtr> MakeFileSource(std::vector<std::string> files, std::vector<ComponentSpec> spec,
-                                       std::unique_ptr<const FileFormat> format) {
+                                       std::unique_ptr<const FileFormat> format, std::string cache_settings) {
   NodeInfo info;
+  info.cache_settings = std::move(cache_settings);
   info.spec = std::move(spec);
   info.cardinality = kUnknownCardinality;
   info.token_width = kTokenWidth;

@@ -57,8 +57,9 @@ class FileFormat {
 };
 
 // A dataset of the pieces of `files`. A token is a file's number, an offset, and the number of the piece in its file.
+// `cache_settings` are those that the format's own lack: data/cache_settings.h.
 absl::StatusOr<NodePtr> MakeFileSource(std::vector<std::string> files, std::vector<ComponentSpec> spec,
-                                       std::unique_ptr<const FileFormat> format);
+                                       std::unique_ptr<const FileFormat> format, std::string cache_settings = "");
 
 }  // namespace tandem::data_internal
 

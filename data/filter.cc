@@ -8,6 +8,7 @@
 #include "base/out_of_memory.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/cache_settings.h"
 #include "data/made_element.h"
 #include "data/stages.h"
 
@@ -187,6 +188,7 @@ absl::StatusOr<NodePtr> MakeIgnoreErrors(NodePtr child, IgnoreErrorsOptions opti
     return absl::InvalidArgumentError(absl::StrCat("the number of errors must be >= 0, got ", options.max));
   }
   NodeInfo info = InfoOfRest(child);
+  AddCacheSettings(absl::StrCat("ignore_errors(", options.max, ")"), &info);
   return NodePtr(std::make_shared<IgnoreErrorsNode>(std::move(child), std::move(info), options.max, location));
 }
 

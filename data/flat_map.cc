@@ -10,6 +10,7 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/cache_settings.h"
 #include "data/file_shard.h"
 #include "data/stages.h"
 
@@ -307,6 +308,8 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;
   info.shuffles += child->info().shuffles;
+  info.cache_settings = child->info().cache_settings;
+  if (!inner.cache_settings.empty()) AddCacheSettings(absl::StrCat("{ ", inner.cache_settings, " }"), &info);
   info.sources = child->info().sources;
   info.stages = child->info().stages;
   AddStages(inner.stages, &info.stages);

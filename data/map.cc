@@ -6,6 +6,7 @@
 #include "base/annotate.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/cache_settings.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -118,13 +119,14 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
 }  // namespace
 
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
-                                SourceLocation location) {
+                                SourceLocation location, absl::string_view cache_settings) {
   if (!fn) return absl::InvalidArgumentError("the function is null");
   TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
   if (!options.names.empty() && !options.spec.empty()) {
     return absl::InvalidArgumentError("MapOptions.names and MapOptions.spec are both given; spec has the names");
   }
   NodeInfo info = child->info();
+  if (!cache_settings.empty()) AddCacheSettings(cache_settings, &info);
   if (options.spec.empty()) {
     TD_ASSIGN_OR_RETURN(info.spec, InferSpec(*child, fn, options.names));
   } else {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/cache_settings.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -361,6 +362,9 @@ absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length,
   }
   TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, PaddingValues(info, options));
   for (ComponentSpec& component : info.spec) component.shape.insert(component.shape.begin(), kBatch);
+  const std::string padding = absl::StrJoin(
+      values, ", ", [](std::string* out, const HostTensor& value) { absl::StrAppend(out, ValueSetting(value)); });
+  AddCacheSettings(absl::StrCat("padded(", SpecString(info.spec), "; ", padding, ")"), &info);
   const int64_t largest = *std::max_element(sizes.begin(), sizes.end());
   info.token_width = 1 + largest * info.token_width;
   info.batch_size = largest;

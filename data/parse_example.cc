@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "data/cache_settings.h"
 #include "data/files/example.h"
 #include "data/files/sequence_example.h"
 #include "data/stages.h"
@@ -61,6 +63,17 @@ class ParseExampleNode : public ElementNode {
   const SourceLocation location_;
 };
 
+// "parse_example(key: default, ...)"; types, shapes and names are in the stage's signature.
+std::string FeatureSettings(absl::string_view name, const std::vector<FeatureSpec>& features) {
+  return absl::StrCat(name, "(",
+                      absl::StrJoin(features, ", ",
+                                    [](std::string* out, const FeatureSpec& f) {
+                                      absl::StrAppend(out, f.key, f.variable_length ? " of variable length" : "", ": ",
+                                                      ValueSetting(f.default_value));
+                                    }),
+                      ")");
+}
+
 }  // namespace
 
 absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec> features, ParseExampleOptions options,
@@ -72,7 +85,9 @@ absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec>
                                                    " }; they must be records: one string, or a batch of them"));
   }
   TD_RETURN_IF_ERROR(CheckParallelCalls(options.num_parallel_calls));
+  const std::string settings = FeatureSettings("parse_example", features);
   TD_ASSIGN_OR_RETURN(ExampleParser parser, ExampleParser::Create(std::move(features)));
+  AddCacheSettings(settings, &info);
   info.spec = parser.spec();
   for (ComponentSpec& component : info.spec) {
     if (rank == 1) component.shape.insert(component.shape.begin(), kBatch);
@@ -89,6 +104,8 @@ absl::StatusOr<NodePtr> MakeParseSequenceExample(NodePtr child, std::vector<Feat
     return absl::InvalidArgumentError(
         absl::StrCat("the elements are { ", SpecString(records), " }; they must be single records; put Batch behind"));
   }
+  const std::string settings =
+      absl::StrCat(FeatureSettings("context", context), ", ", FeatureSettings("sequence", sequence));
   TD_ASSIGN_OR_RETURN(SequenceExampleParser parser,
                       SequenceExampleParser::Create(std::move(context), std::move(sequence)));
   const MapOptions of_map = {.num_parallel_calls = options.num_parallel_calls, .spec = parser.spec()};
@@ -97,7 +114,7 @@ absl::StatusOr<NodePtr> MakeParseSequenceExample(NodePtr child, std::vector<Feat
     TD_RETURN_IF_ERROR(parser.Parse(record.components[0].string(), &out));
     return out;
   };
-  return MakeMap(std::move(child), parse, of_map, "ParseSequenceExample", "parse_sequence_example", location);
+  return MakeMap(std::move(child), parse, of_map, "ParseSequenceExample", "parse_sequence_example", location, settings);
 }
 
 }  // namespace tandem::data_internal

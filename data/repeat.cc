@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "data/cache_settings.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -77,6 +78,7 @@ absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count) {
     return absl::InvalidArgumentError(absl::StrCat("the count must be >= 0, or -1 for ever, got ", count));
   }
   NodeInfo info = child->info();
+  AddCacheSettings(absl::StrCat("repeat(", count, ")"), &info);
   int64_t n = info.cardinality;
   if (n != kInfiniteCardinality) info.epoch = {.elements = n};
   if (count == 0 || n == 0) {

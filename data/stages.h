@@ -3,6 +3,7 @@
 #define TANDEM_DATA_STAGES_H_
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/source_location.h"
 #include "data/dataset.h"
 #include "data/node.h"
@@ -47,9 +48,9 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
 absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length, std::vector<int64_t> boundaries,
                                         std::vector<int64_t> sizes, PaddedBatchOptions options,
                                         SourceLocation location);
-// Errors name `op`, signatures `name`.
+// Errors name `op`, signatures `name`. `cache_settings` are what the function depends on.
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
-                                SourceLocation location);
+                                SourceLocation location, absl::string_view cache_settings = "");
 absl::StatusOr<NodePtr> MakeMapInto(NodePtr child, Dataset::MapIntoFn fn, MapOptions options, SourceLocation location);
 // InvalidArgument for a type that no tensor has, and for two components of one name.
 absl::Status CheckMapSpec(const std::vector<ComponentSpec>& spec);

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/status_macros.h"
+#include "data/cache_settings.h"
 #include "data/file_list.h"
 #include "data/file_source.h"
 #include "data/files/csv.h"
@@ -257,11 +259,16 @@ absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvC
   lines.quoted = true;
   lines.delimiter = options.delimiter;
   TD_RETURN_IF_ERROR(CheckLineOptions(lines));
+  const std::string settings = absl::StrCat(
+      "csv('", absl::string_view(&options.delimiter, 1), "'; ",
+      absl::StrJoin(columns, ", ",
+                    [](std::string* out, const CsvColumn& c) { absl::StrAppend(out, ValueSetting(c.default_value)); }),
+      ")");
   TD_ASSIGN_OR_RETURN(CsvParser parser, CsvParser::Create(std::move(columns), options.delimiter));
   std::vector<ComponentSpec> spec = parser.spec();
   auto format = std::make_unique<CsvFormat>(files, lines, std::move(parser), options.header);
   TD_RETURN_IF_ERROR(format->ReadHeaders());
-  return MakeFileSource(std::move(files), std::move(spec), std::move(format));
+  return MakeFileSource(std::move(files), std::move(spec), std::move(format), settings);
 }
 
 absl::StatusOr<NodePtr> MakeFixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options) {

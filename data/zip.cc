@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "data/cache_settings.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -255,6 +256,7 @@ class EnumerateNode : public Node {
 // What the elements of several children are together, but for spec, token width and cardinality.
 absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
   NodeInfo info = children[0]->info();
+  info.cache_settings.clear();
   for (const NodePtr& child : children) {
     const NodeInfo& other = child->info();
     if (other.batch_size != info.batch_size) {
@@ -267,6 +269,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     info.needs_payload |= other.needs_payload;
     info.costly_order |= other.costly_order;
     info.shuffles = std::max(info.shuffles, other.shuffles);
+    if (!other.cache_settings.empty()) AddCacheSettings(absl::StrCat("{ ", other.cache_settings, " }"), &info);
     AddStages(other.stages, &info.stages);
     AddStages(other.sources, &info.sources);
   }
@@ -344,6 +347,7 @@ absl::StatusOr<NodePtr> MakeEnumerate(NodePtr child, int64_t start, const std::s
   }
   info.spec.insert(info.spec.begin(), ComponentSpec{name, DType::kInt64, {}});
   ++info.token_width;
+  AddCacheSettings(absl::StrCat("enumerate(", start, ")"), &info);
   return NodePtr(std::make_shared<EnumerateNode>(std::move(child), std::move(info), start));
 }
 
