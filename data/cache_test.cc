@@ -121,6 +121,28 @@ TEST(CacheTest, ErrorsAreNotKept) {
   EXPECT_EQ(calls, 9 + 1 + 2);  // the broken one each time
 }
 
+// What failed when the file was made may be an element later, behind the file's end.
+TEST(CacheTest, AnElementThatComesTooLateForTheFileIsStillThere) {
+  const std::string file = JoinPath(NewDir("late"), "cache");
+  std::atomic<int> failures = 0;
+  const Dataset d = Dataset::Range(9)
+                        .Map(
+                            [&failures](const Element& e) -> absl::StatusOr<Element> {
+                              const int64_t i = *e.components[0].data<int64_t>();
+                              if (i == 4 && failures++ == 0) return absl::UnavailableError("not now");
+                              // Larger than the writer's buffer, so that each is written at once.
+                              HostTensor t(DType::kInt64, {1 << 18});
+                              std::fill_n(t.data<int64_t>(), t.num_elements(), i);
+                              return Element{{t}};
+                            },
+                            {.spec = {{"value", DType::kInt64, {1 << 18}}}})
+                        .Cache({.file = file})
+                        .IgnoreErrors({.max = 1})
+                        .Repeat(2);
+  EXPECT_EQ(Read(d).size(), 8u + 9u);
+  EXPECT_TRUE(Env::Default()->Exists(file));
+}
+
 TEST(CacheTest, TheCacheOfAnotherPipelineIsAnError) {
   const std::string dir = NewDir("other"), file = JoinPath(dir, "cache");
   Read(Dataset::Range(5).Cache({.file = file}));

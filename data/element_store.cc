@@ -77,12 +77,15 @@ class WritingStore : public ElementStore {
     std::string bytes;
     AppendElement(element, &bytes);
     std::lock_guard<std::mutex> lock(mutex_);
+    // What was an error when the file was made is made each time.
+    if (finished_) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Begin());
     return status_ = writer_->Write(i, bytes);
   }
   absl::Status Finish(int64_t elements, absl::Span<const int64_t> tokens) override {
     std::lock_guard<std::mutex> lock(mutex_);
     TD_RETURN_IF_ERROR(Begin());
+    finished_ = true;
     return status_ = writer_->Finish(elements, tokens);
   }
 
@@ -102,7 +105,8 @@ class WritingStore : public ElementStore {
   Env* const env_;
   std::mutex mutex_;
   std::unique_ptr<CacheFileWriter> writer_;
-  absl::Status status_;  // the first error: nothing is kept any more, so nothing may go on as if it were
+  bool finished_ = false;  // or tried to
+  absl::Status status_;    // the first error: nothing is kept any more, so nothing may go on as if it were
 };
 
 }  // namespace
