@@ -270,7 +270,8 @@ class Dataset {
   // What a function makes. It is called with a position, 0 at first, makes the element that is there, and stores the
   // position of the next, any other number >= 0; or it sets *end. Its result must depend on nothing but the position,
   // so that a saved position is all that is needed to go on: it may be called again for a position, and from another
-  // thread. After an error the next element is that of the position that was stored; if it is the same, none.
+  // thread. After an error the next element is that of the position that was stored; if it is the same, or *end was set
+  // too, none.
   static Dataset FromGenerator(GeneratorFn fn, std::vector<ComponentSpec> spec,
                                SourceLocation location = SourceLocation::Current());
   // Element i has the components of element i of each dataset. As long as the shortest.

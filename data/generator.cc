@@ -15,7 +15,8 @@ class GeneratorNode : public Node {
   GeneratorNode(NodeInfo info, Dataset::GeneratorFn fn, SourceLocation location)
       : Node(std::move(info)), fn_(std::move(fn)), location_(location) {}
 
-  // The element at *position, which goes on to the next. After an error it stays where it is, or goes on too.
+  // The element at *position, which goes on to the next, or *end. After an error it stays where it is, or goes on too;
+  // *end then says that no more follow.
   absl::Status Call(int64_t* position, Element* out, bool* end) const {
     const int64_t at = *position;
     absl::Status status = CallUserCode([&] { return fn_(position, out, end); });
@@ -62,9 +63,9 @@ class GeneratorIterator : public TokenIterator {
     bool end = false;
     *token = position_;
     absl::Status status = node_.Call(&position_, &element, &end);
-    // An error that does not go on would come for ever.
+    // An error that does not go on would come for ever. One that comes with the end is the last element's.
     ended_ = end || position_ == *token;
-    if (end) return false;
+    if (end && status.ok()) return false;
     if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));
     return true;
   }

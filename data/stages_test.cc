@@ -1,6 +1,7 @@
 // The stages that select, flatten, join and pad: orders and values, those of tf.data where it has the stage.
 #include <algorithm>
 #include <atomic>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -463,6 +464,31 @@ TEST(StagesTest, FromGeneratorGoesOnFromAPosition) {
   EXPECT_TRUE(absl::StrContains(Make(other)->GetNext(&e, &end).message(), "component 'value' is int64[]"));
   EXPECT_FALSE(Dataset::FromGenerator(nullptr, {{"value", DType::kInt64, {}}}).status().ok());
   EXPECT_FALSE(Dataset::FromGenerator(Squares, {}).status().ok());
+}
+
+// An error at the end is the last element's: the dataset has not ended as if all were well.
+TEST(StagesTest, AGeneratorThatFailsAndEndsHasFailed) {
+  for (const bool throws : {false, true}) {
+    const Dataset d = Dataset::FromGenerator(
+        [throws](int64_t* position, Element* out, bool* end) -> absl::Status {
+          out->components.assign(1, HostTensor::Scalar<int64_t>(*position));
+          if (++*position < 3) return absl::OkStatus();
+          *end = true;
+          if (throws) throw std::runtime_error("the link is down");
+          return absl::UnavailableError("the link is down");
+        },
+        {{"value", DType::kInt64, {}}});
+    EXPECT_EQ(WithErrors(d), (Numbers{0, 1, -1})) << throws;
+    EXPECT_EQ(WithErrors(d.Prefetch(2)), (Numbers{0, 1, -1})) << throws;
+    EXPECT_EQ(WithErrors(d.Shuffle(1)), (Numbers{0, 1, -1})) << throws;
+    EXPECT_EQ(WithErrors(d.IgnoreErrors({.max = 1})), (Numbers{0, 1})) << throws;
+    std::unique_ptr<Iterator> it = Make(d.Skip(2));
+    Element e;
+    bool end = false;
+    const absl::Status status = it->GetNext(&e, &end);
+    EXPECT_TRUE(absl::StrContains(status.message(), "FromGenerator, position 2: ")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "the link is down")) << status;
+  }
 }
 
 TEST(StagesTest, BadBatchesAreNamed) {
