@@ -246,12 +246,29 @@ TEST(IteratorStateTest, AnotherBatchSizeGoesOnWithTheNextExample) {
   }
 }
 
-TEST(IteratorStateTest, ARemainderThatAThreadHasDroppedIsNotLost) {
-  auto dataset = [](int64_t size) { return Dataset::Range(10).Batch(size, {.drop_remainder = true}).Prefetch(8); };
-  std::unique_ptr<Iterator> fours = Make(dataset(4)), twos = Make(dataset(2));
-  EXPECT_EQ(Values(Read(*fours)).size(), 8u);  // and the end, behind 8 and 9
-  ASSERT_TRUE(twos->RestoreState(*fours->SaveState()).ok());
-  EXPECT_EQ(Values(Read(*twos)), (std::vector<int64_t>{8, 9}));
+// Whoever has drawn them, and whatever drawing costs.
+TEST(IteratorStateTest, ARemainderThatWasDroppedIsNotLost) {
+  for (const bool costly : {false, true}) {
+    for (const int threads : {0, 1}) {
+      auto dataset = [&](int64_t size) {
+        const auto all = [](const Element&) -> absl::StatusOr<bool> { return true; };
+        const Dataset source = costly ? Dataset::Range(210).Filter(all) : Dataset::Range(210);
+        const Dataset d = source.Batch(size, {.drop_remainder = true});
+        return threads > 0 ? d.Prefetch(8) : d;
+      };
+      std::unique_ptr<Iterator> fours = Make(dataset(4)), twos = Make(dataset(2));
+      EXPECT_EQ(Values(Read(*fours)).size(), 208u);  // and the end, behind 208 and 209
+      ASSERT_TRUE(twos->RestoreState(*fours->SaveState()).ok());
+      EXPECT_EQ(Values(Read(*twos)), (std::vector<int64_t>{208, 209})) << costly << threads;
+      // The same when what was restored ends at once.
+      std::unique_ptr<Iterator> again = Make(dataset(4)), rest = Make(dataset(2));
+      ASSERT_TRUE(again->RestoreState(*fours->SaveState()).ok());
+      EXPECT_TRUE(Read(*again).empty());
+      EXPECT_EQ(*again->SaveState(), *fours->SaveState());
+      ASSERT_TRUE(rest->RestoreState(*again->SaveState()).ok());
+      EXPECT_EQ(Values(Read(*rest)), (std::vector<int64_t>{208, 209})) << costly << threads;
+    }
+  }
 }
 
 TEST(IteratorStateTest, AnotherBatchSizeKeepsTheEndOfAnEpoch) {

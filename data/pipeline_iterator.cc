@@ -32,7 +32,7 @@ PipelineIterator::PipelineIterator(NodePtr root)
       parallelism_(root_->parallelism()),
       tokens_(root_->MakeTokens()),
       followed_(parallelism_.threads > 0 && !root_->info().costly_order ? root_->MakeTokens() : nullptr),
-      notes_order_(parallelism_.threads > 0 && root_->info().costly_order),
+      notes_order_(parallelism_.threads == 0 || root_->info().costly_order),
       active_(parallelism_.threads > 0 ? std::max(1, parallelism_.fixed_threads) : 0),
       window_(std::max<int64_t>(parallelism_.window, active_)),
       times_(&root_->info().stages.back()->pipeline) {}
@@ -131,12 +131,16 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
     TD_RETURN_IF_ERROR(broken_);
     const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(&slot); });
     if (!drawn.ok()) return broken_ = drawn.status();
+    std::lock_guard<std::mutex> lock(mutex_);
     if (!*drawn) {
-      *end = true;
+      ended_ = *end = true;
       return absl::OkStatus();
     }
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (restored_left_ > 0) --restored_left_;
+    if (slot.is_restored) {
+      --restored_left_;
+    } else {
+      ++delivered_;
+    }
   }
   return Materialize(slot, out);
 }
@@ -323,7 +327,8 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (restored_left_ == 0 && notes_order_) {
+    // Without threads, the order is behind the last element as long as the end has not been drawn.
+    if (restored_left_ == 0 && notes_order_ && (parallelism_.threads > 0 || ended_)) {
       lock.unlock();
       TD_RETURN_IF_ERROR(SaveFromNote(&writer));
       return writer.Finish(StateVersion::kDelivered, root_->Signature(/*batch_sizes=*/false));

@@ -21,6 +21,8 @@ namespace tandem::data_internal {
 // has one state, and the state holds no batches and fits whatever their size. With threads, there are two ways to it:
 // where drawing costs little, a second token iterator follows the consumer; where it reads files or calls functions,
 // the state of the order is noted now and then, and SaveState draws again from the last note before the consumer.
+// Without threads it does so at the end alone: drawing the end may have passed elements, such as those of a batch that
+// is not full.
 class PipelineIterator : public Iterator {
  public:
   explicit PipelineIterator(NodePtr root);
@@ -99,7 +101,7 @@ class PipelineIterator : public Iterator {
   std::unique_ptr<TokenIterator> followed_;  // behind tokens_, with threads and an order that costs little only
   int64_t behind_ = 0;                       // elements that were delivered and followed_ has not passed
   Token scratch_;                            // what followed_ passes
-  const bool notes_order_;                   // with threads and a costly order
+  const bool notes_order_;                   // without threads, or with a costly order
   std::deque<OrderNote> notes_;              // the first is not behind the consumer
   bool draw_failed_ = false;                 // guarded by draw_mutex_
   Share share_;                              // set before the first draw
