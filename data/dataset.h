@@ -201,12 +201,15 @@ class Iterator {
   virtual absl::StatusOr<std::string> SaveState() = 0;
 
   // Goes to a saved position, in this or another process: the elements that follow are the same bits as those that
-  // followed it then. Takes time proportional to the shuffle buffers, not to the position.
-  // FailedPrecondition when the state comes from another pipeline or version, DataLoss when it is damaged; the
-  // iterator is then left where it was. The number of epochs of a Repeat, the prefetching, the number of threads and,
-  // where examples are put together by Batch and no later stage counts or keeps whole batches (Shuffle, Take, Skip,
-  // Shard, Batch, Filter, Cache, Zip), the size of the batches may differ between the two pipelines: the position is
-  // that of the next example. The contents of the sources and Map's functions are taken to be equal.
+  // followed it then. Takes time proportional to the shuffle buffers, not to the position. FailedPrecondition when the
+  // state comes from another pipeline or version, DataLoss when it is damaged; the iterator is then left where it was.
+  // The number of epochs of a Repeat, the prefetching, the number of threads and, where examples are put together by
+  // Batch and no later stage counts or keeps whole batches (Shuffle, Take, Skip, Shard, Batch, Filter, TakeWhile,
+  // IgnoreErrors, Dedupe, Scan, Cache, FlatMap, Interleave, Unbatch, Zip, Concatenate), the size of the batches may
+  // differ between the two pipelines: the position is that of the next example. The contents of the sources and Map's
+  // functions are taken to be equal. Where a pipeline that has ended is to go on with more epochs, a Zip of datasets of
+  // different length ends again if a stage that asks ahead, such as Shuffle, comes behind it; and what a Batch with
+  // drop_remainder or a Shard before such a stage had left over is gone.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 
   // CPU time that the pipeline's own threads have used, in seconds. 0 without threads: then GetNext does all the work.

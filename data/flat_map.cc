@@ -56,7 +56,7 @@ class InterleaveIterator : public TokenIterator {
     outer_->Restart();
     for (OpenInner& open : cycle_) open = {};
     place_ = in_block_ = 0;
-    outer_ended_ = false;
+    outer_ended_ = restored_ = false;
   }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
@@ -75,6 +75,7 @@ class InterleaveIterator : public TokenIterator {
   int64_t place_ = 0;
   int64_t in_block_ = 0;  // elements of the place's block that were taken
   bool outer_ended_ = false;
+  bool restored_ = false;  // the outer is asked again: it may have more epochs than when the state was saved
 };
 
 class InterleaveNode : public Node {
@@ -212,6 +213,7 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
 
 bool InterleaveIterator::Next(int64_t* token, PayloadPtr* payload) {
   const int64_t width = node_.child().token_width();
+  if (std::exchange(restored_, false)) outer_ended_ = false;
   int64_t empty = 0;  // places in a row without an element, when no more data set comes
   while (!outer_ended_ || empty < static_cast<int64_t>(cycle_.size())) {
     OpenInner& open = cycle_[place_];
@@ -275,6 +277,7 @@ bool InterleaveIterator::Restore(StateReader* reader) {
     open.tokens = open.node->MakeTokens();
     if (!open.tokens->Restore(reader)) return false;
   }
+  restored_ = true;
   return true;
 }
 

@@ -1,5 +1,6 @@
 // A saved position, restored in a fresh iterator, goes on with the same bits.
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <string>
 
@@ -267,6 +268,63 @@ TEST(IteratorStateTest, ARemainderThatWasDroppedIsNotLost) {
       EXPECT_EQ(*again->SaveState(), *fours->SaveState());
       ASSERT_TRUE(rest->RestoreState(*again->SaveState()).ok());
       EXPECT_EQ(Values(Read(*rest)), (std::vector<int64_t>{208, 209})) << costly << threads;
+    }
+  }
+}
+
+// Training longer than planned is a resume, also where a stage behind Repeat has seen its end.
+TEST(IteratorStateTest, MoreEpochsGoOnBehindAStageThatHasSeenTheEnd) {
+  using Stage = std::function<Dataset(const Dataset&)>;
+  const auto length = [](const Element& e) -> absl::StatusOr<int64_t> { return *e.components[0].data<int64_t>() % 3; };
+  const auto three = [](const Element& e) -> absl::StatusOr<Dataset> {
+    const int64_t i = *e.components[0].data<int64_t>();
+    return Dataset::FromTensorSlices({{"value", HostTensor::FromVector<int64_t>({3}, {i, i, i})}});
+  };
+  const std::vector<std::pair<const char*, Stage>> stages = {
+      {"shuffle", [](const Dataset& d) { return d.Shuffle(3); }},
+      {"two shuffles", [](const Dataset& d) { return d.Shuffle(3).Shuffle(4); }},
+      {"padded batch", [](const Dataset& d) { return d.PaddedBatch(3); }},
+      {"buckets",
+       [&](const Dataset& d) {
+         return d.BucketBySequenceLength(length, {1, 2}, {3, 2, 4});
+       }},
+      {"window", [](const Dataset& d) { return d.Window({.size = 3, .drop_remainder = true}); }},
+      {"flat map", [&](const Dataset& d) { return d.FlatMap(three); }},
+      {"interleave", [&](const Dataset& d) { return d.Interleave(three, {.cycle_length = 4, .block_length = 2}); }},
+      {"zip",
+       [](const Dataset& d) {
+         return Dataset::Zip(
+                    {d, d.Map([](const Element& e) -> absl::StatusOr<Element> { return e; }, {.names = {"other"}})})
+             .Shuffle(2);
+       }},
+      {"concatenate", [](const Dataset& d) { return Dataset::Range(2).Concatenate(d).Shuffle(4); }},
+      {"batch", [](const Dataset& d) { return d.Batch(3); }},
+  };
+  const auto sorted = [](std::vector<int64_t> values) {
+    std::sort(values.begin(), values.end());
+    return values;
+  };
+  for (const auto& [name, stage] : stages) {
+    SCOPED_TRACE(name);
+    const auto dataset = [&stage](int64_t epochs) { return stage(Dataset::Range(5).Repeat(epochs)); };
+    const size_t planned = Read(dataset(2)).size();
+    const std::vector<int64_t> all = Values(dataset(3));
+    for (const size_t k : {size_t{0}, planned / 2, planned - 2, planned - 1, planned, planned + 1}) {  // and the end
+      for (const int ahead : {0, 4}) {
+        std::unique_ptr<Iterator> two = Make(ahead > 0 ? dataset(2).Prefetch(ahead) : dataset(2));
+        std::vector<int64_t> values = Values(Read(*two, k));
+        const std::string state = *two->SaveState();
+        std::unique_ptr<Iterator> three = Make(ahead > 0 ? dataset(3).Prefetch(ahead) : dataset(3));
+        ASSERT_TRUE(three->RestoreState(state).ok());
+        EXPECT_EQ(*three->SaveState(), state) << k;
+        const std::vector<int64_t> more = Values(Read(*three));
+        values.insert(values.end(), more.begin(), more.end());
+        EXPECT_EQ(sorted(values), sorted(all)) << k << " " << ahead;
+        // As many as planned are still an exact resume.
+        std::unique_ptr<Iterator> same = Make(dataset(2));
+        ASSERT_TRUE(same->RestoreState(state).ok());
+        EXPECT_EQ(Read(*same).size(), planned - std::min(k, planned)) << k;
+      }
     }
   }
 }

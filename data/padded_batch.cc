@@ -160,7 +160,7 @@ class BucketIterator : public TokenIterator {
     child_->Restart();
     for (Bucket& bucket : buckets_) bucket = {};
     flushed_ = 0;
-    child_ended_ = false;
+    child_ended_ = restored_ = false;
   }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
@@ -179,6 +179,7 @@ class BucketIterator : public TokenIterator {
   std::vector<Bucket> buckets_;
   size_t flushed_ = 0;  // buckets that were emptied behind the child's end
   bool child_ended_ = false;
+  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
 };
 
 class PaddedBatchNode : public PaddedNode {
@@ -250,12 +251,14 @@ void BucketIterator::Emit(Bucket* bucket, int64_t* token, PayloadPtr* payload) {
 
 bool BucketIterator::Next(int64_t* token, PayloadPtr* payload) {
   std::vector<int64_t> row(width_);
+  if (std::exchange(restored_, false)) child_ended_ = false;
   while (!child_ended_) {
     PayloadPtr read;
     if (!child_->Next(row.data(), node_.child().info().has_payloads ? &read : nullptr)) {
       child_ended_ = true;
       break;
     }
+    flushed_ = 0;
     const size_t b = node_.BucketOf(row.data(), read.get());
     Bucket& bucket = buckets_[b];
     bucket.tokens.insert(bucket.tokens.end(), row.begin(), row.end());
@@ -302,6 +305,7 @@ bool BucketIterator::Restore(StateReader* reader) {
     buckets_[b].payloads.clear();
     if (node_.info().has_payloads) buckets_[b].payloads.resize(rows);
   }
+  restored_ = true;
   return true;
 }
 

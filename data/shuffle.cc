@@ -27,6 +27,7 @@ class ShuffleIterator : public TokenIterator {
       : node_(child), child_(child.MakeTokens()), config_(config), width_(child.token_width()) {}
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
+    if (std::exchange(restored_, false)) child_ended_ = false;
     while (!child_ended_ && size_ < config_.buffer_size) {
       buffer_.resize((size_ + 1) * width_);
       PayloadPtr read;
@@ -60,6 +61,7 @@ class ShuffleIterator : public TokenIterator {
   void Restart() override {
     child_->Restart();
     child_ended_ = false;
+    restored_ = false;
     size_ = 0;
     payloads_.clear();
     read_ahead_ = 0;
@@ -86,6 +88,7 @@ class ShuffleIterator : public TokenIterator {
     for (int64_t& v : buffer_) {
       if (!reader->Read(&v, 0, INT64_MAX)) return false;
     }
+    restored_ = true;
     if (node_.info().has_payloads) payloads_.assign(size_, nullptr);
     read_ahead_ = 0;
     for (int64_t i = 0; i < size_; ++i) {
@@ -117,6 +120,7 @@ class ShuffleIterator : public TokenIterator {
   int64_t size_ = 0;
   int64_t read_ahead_ = 0;  // bytes of payloads_ that could be read again
   bool child_ended_ = false;
+  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
   uint64_t epoch_ = 0;
   uint64_t draw_ = 0;
 };

@@ -24,7 +24,7 @@ class WindowIterator : public TokenIterator {
     child_->Restart();
     rows_.clear();
     skip_ = 0;
-    child_ended_ = false;
+    child_ended_ = restored_ = false;
   }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
@@ -39,6 +39,7 @@ class WindowIterator : public TokenIterator {
   std::deque<Row> rows_;  // the elements from the next window's first on, as far as they are drawn
   int64_t skip_ = 0;      // elements between the windows that are still to be passed
   bool child_ended_ = false;
+  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
 };
 
 class WindowNode : public Node {
@@ -86,6 +87,7 @@ WindowIterator::WindowIterator(const WindowNode& node) : node_(node), child_(nod
 bool WindowIterator::Next(int64_t* token, PayloadPtr* payload) {
   const DatasetWindowOptions& o = node_.options();
   const int64_t width = node_.child().token_width(), span = (o.size - 1) * o.stride + 1;
+  if (std::exchange(restored_, false)) child_ended_ = false;
   while (!child_ended_ && static_cast<int64_t>(rows_.size()) < span) {
     Row row;
     row.token.resize(width);
@@ -141,6 +143,7 @@ bool WindowIterator::Restore(StateReader* reader) {
     }
     if (!node_.child().ValidToken(row.token.data())) return false;
   }
+  restored_ = true;
   return true;
 }
 

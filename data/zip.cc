@@ -73,12 +73,16 @@ class ZipIterator : public JoinIterator {
   bool Next(int64_t* token, PayloadPtr* payload) override {
     auto payloads = payload != nullptr && has_payloads_ ? std::make_shared<RowPayloads>() : nullptr;
     if (payloads != nullptr) payloads->rows.resize(children_.size());
-    for (size_t i = 0; i < children_.size() && !ended_; ++i) {
-      ended_ = !children_[i]->Next(token, payloads == nullptr ? nullptr : &payloads->rows[i]);
+    if (ended_) return false;
+    for (size_t i = 0; i < children_.size(); ++i) {
+      if (!children_[i]->Next(token, payloads == nullptr ? nullptr : &payloads->rows[i])) {
+        ended_ = i > 0;
+        return false;
+      }
       token += nodes_[i]->token_width();
     }
-    if (!ended_ && payloads != nullptr) *payload = std::move(payloads);
-    return !ended_;
+    if (payloads != nullptr) *payload = std::move(payloads);
+    return true;
   }
   void Restart() override {
     JoinIterator::Restart();
@@ -93,7 +97,7 @@ class ZipIterator : public JoinIterator {
  private:
   const std::vector<NodePtr>& nodes_;
   const bool has_payloads_;
-  bool ended_ = false;  // those before the first that ended have gone on, and must not do so again
+  bool ended_ = false;  // those before the first that ended have gone on, if there are any, and must not do so again
 };
 
 class ZipNode : public JoinNode {
@@ -147,14 +151,18 @@ class ConcatenateIterator : public JoinIterator {
       : JoinIterator(children), nodes_(children), width_(width) {}
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
-    for (; at_ < static_cast<int64_t>(children_.size()); ++at_) {
-      if (!children_[at_]->Next(token + 1, payload)) continue;
+    const int64_t last = static_cast<int64_t>(children_.size()) - 1;
+    at_ = std::min(at_, last);
+    for (;; ++at_) {
+      if (!children_[at_]->Next(token + 1, payload)) {
+        if (at_ == last) return false;  // asked again after a restore, it may have more epochs
+        continue;
+      }
       token[0] = at_;
       const int64_t used = 1 + nodes_[at_]->token_width();
       std::fill(token + used, token + width_, 0);
       return true;
     }
-    return false;
   }
   void Restart() override {
     JoinIterator::Restart();
