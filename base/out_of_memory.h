@@ -1,4 +1,4 @@
-// Memory that runs out, told apart from other resources and from limits that were set.
+// Memory, or file descriptors, that run out, told apart from other resources and from limits that were set.
 #ifndef TANDEM_BASE_OUT_OF_MEMORY_H_
 #define TANDEM_BASE_OUT_OF_MEMORY_H_
 

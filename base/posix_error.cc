@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "base/out_of_memory.h"
 
 namespace tandem {
 
@@ -26,10 +27,11 @@ absl::Status PosixError(int error_number, absl::string_view action, absl::string
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
+      return WithExitCode(absl::ResourceExhaustedError(message), kExitIo);
     case ENOMEM:
     case EMFILE:
     case ENFILE:
-      return WithExitCode(absl::ResourceExhaustedError(message), kExitIo);
+      return WithExitCode(OutOfMemoryError(message), kExitIo);
     case EEXIST:
     case ENOTEMPTY:
       return WithExitCode(absl::AlreadyExistsError(message), kExitIo);

@@ -12,8 +12,9 @@
 namespace tandem {
 
 // An error "<path>: cannot <action>: <errno text>" for a failed call on a file:
-//   ENOENT NotFound; EACCES, EPERM, EROFS PermissionDenied; ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE ResourceExhausted;
-//   EEXIST, ENOTEMPTY AlreadyExists; ENOTDIR, EISDIR, ENAMETOOLONG FailedPrecondition; all others Unavailable.
+//   ENOENT NotFound; EACCES, EPERM, EROFS PermissionDenied; ENOSPC, EDQUOT, EFBIG ResourceExhausted; ENOMEM, EMFILE,
+//   ENFILE OutOfMemoryError; EEXIST, ENOTEMPTY AlreadyExists; ENOTDIR, EISDIR, ENAMETOOLONG FailedPrecondition; all
+//   others Unavailable.
 // All but NotFound and FailedPrecondition carry the exit code 74.
 absl::Status PosixError(int error_number, absl::string_view action, absl::string_view path);
 

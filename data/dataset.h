@@ -303,7 +303,8 @@ class Dataset {
   Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
   // The elements before the first for which `predicate` is false.
   Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
-  // Leaves out elements that are errors, each with a warning in the log; more than `max` in a pass are errors still.
+  // Leaves out elements that are errors, each with a warning in the log; more than `max` in a pass are errors still,
+  // and so are those that lack memory or file descriptors, which are not broken.
   Dataset IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Of the elements with one key, the first in each pass; and those that are errors. All keys of the pass so far are
   // part of the position, so this is for some millions of them at most.

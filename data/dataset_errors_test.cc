@@ -1,10 +1,14 @@
 // Every mistake in a pipeline comes back as a Status that names the user's line.
+#include <sys/resource.h>
+
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/env.h"
 #include "base/logging.h"
 #include "base/out_of_memory.h"
 #include "data/dataset.h"
@@ -197,6 +201,36 @@ TEST(DatasetErrorsTest, AnExceptionIsAnErrorOfItsElement) {
   EXPECT_EQ(batches->GetNext(&e, &end),
             absl::InvalidArgumentError("model.cc:12: Map, the batch of 2 that begins with element 4 of the source: "
                                        "threw int, which is no std::exception"));
+}
+
+// A process that has no file descriptor left has no broken files.
+TEST(DatasetErrorsTest, FileDescriptorsThatRunOutAreNotIgnored) {
+  std::vector<std::string> files;
+  for (const char* name : {"first.txt", "second.txt"}) {
+    files.push_back(JoinPath(testing::TempDir(), name));
+    ASSERT_TRUE(Env::Default()->WriteFile(files.back(), {"a\nb\n"}).ok());
+  }
+  const auto lines = [](const Element& file) -> absl::StatusOr<Dataset> {
+    return Dataset::TextLine({std::string(file.components[0].string())});
+  };
+  const Dataset listed = Dataset::FromTensorSlices({{"file", HostTensor::FromStrings({2}, files)}}).FlatMap(lines);
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  for (const Dataset& d : {Dataset::TextLine(files), listed, Dataset::TextLine(files).Cache().Shuffle(1)}) {
+    std::unique_ptr<Iterator> it = Make(d.IgnoreErrors({.max = 10}));
+    EXPECT_EQ(Read(*it, 2).size(), 2u);
+    const rlimit none = {0, limit.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    Element e;
+    bool end = false;
+    const absl::Status status = it->GetNext(&e, &end);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_FALSE(end);
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_TRUE(IsOutOfMemory(status)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "second.txt: cannot ")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "Too many open files")) << status;
+  }
 }
 
 TEST(DatasetErrorsTest, AnExceptionOfWaitForRows) {

@@ -199,6 +199,7 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
     Piece piece;
     bool end = false;
     absl::Status status = Read(&piece, &end);
+    ThrowIfOutOfMemory(status);  // the file's other pieces are still to come
     const bool read = status.ok() && !end;
     token[0] = file_;
     token[1] = offset_;

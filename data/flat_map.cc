@@ -283,9 +283,10 @@ bool InterleaveIterator::Restore(StateReader* reader) {
 
 // The data set of the first element, which tells what all are like.
 absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& fn) {
-  std::vector<int64_t> token(child.token_width());
+  std::vector<int64_t> token;
   PayloadPtr payload;
-  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data(), &payload)) {
+  TD_ASSIGN_OR_RETURN(const bool found, FirstToken(child, &token, &payload));
+  if (!found) {
     return absl::InvalidArgumentError("the dataset is empty, so what the function returns is unknown");
   }
   Element element;

@@ -82,9 +82,10 @@ class PrefetchNode : public OrderNode {
 // Describes the results of `fn` by calling it on the first element of `child`.
 absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Dataset::MapFn& fn,
                                                      const std::vector<std::string>& names) {
-  std::vector<int64_t> token(child.token_width());
+  std::vector<int64_t> token;
   PayloadPtr payload;
-  if (child.info().cardinality == 0 || !child.MakeTokens()->Next(token.data(), &payload)) {
+  TD_ASSIGN_OR_RETURN(const bool found, FirstToken(child, &token, &payload));
+  if (!found) {
     return absl::InvalidArgumentError(
         "the dataset is empty, so the function's result is unknown: describe it in MapOptions.spec");
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/out_of_memory.h"
 #include "base/processors.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "data/dataset.h"
@@ -15,6 +17,12 @@
 namespace tandem::data_internal {
 
 namespace {
+
+// What ThrowIfOutOfMemory throws. Copying it takes no memory.
+struct DrawError : std::bad_alloc {
+  explicit DrawError(absl::Status status) : status(std::move(status)) {}
+  absl::Status status;
+};
 
 // The strings of `rows`, tensors of one shape, as one tensor with a dimension in front.
 HostTensor StackStrings(const std::vector<HostTensor>& rows) {
@@ -107,7 +115,24 @@ absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLo
 }
 
 void ThrowIfOutOfMemory(const absl::Status& status) {
-  if (IsOutOfMemory(status)) throw std::bad_alloc();
+  if (IsOutOfMemory(status)) throw DrawError(status);
+}
+
+absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw) {
+  constexpr absl::string_view kWhere = "the input pipeline";
+  return CatchResourceErrors(kWhere, [&]() -> absl::StatusOr<bool> {
+    try {
+      return draw();
+    } catch (const DrawError& error) {
+      return tandem::Annotate(error.status, absl::StrCat(kWhere, ": "));
+    }
+  });
+}
+
+absl::StatusOr<bool> FirstToken(const Node& node, std::vector<int64_t>* token, PayloadPtr* payload) {
+  token->resize(node.token_width());
+  if (node.info().cardinality == 0) return false;
+  return CatchDrawErrors([&] { return node.MakeTokens()->Next(token->data(), payload); });
 }
 
 }  // namespace tandem::data_internal

@@ -20,7 +20,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/source_location.h"
 #include "data/element.h"
@@ -158,6 +160,12 @@ absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLo
 
 // Throws where memory has run out: of an element that decides on what comes behind it, so that nothing comes behind it.
 void ThrowIfOutOfMemory(const absl::Status& status);
+
+// draw(), or the error that it threw for want of memory.
+absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw);
+
+// The token of the first element, and its payload; false where there is none.
+absl::StatusOr<bool> FirstToken(const Node& node, std::vector<int64_t>* token, PayloadPtr* payload);
 
 using NodePtr = std::shared_ptr<const Node>;
 

@@ -88,8 +88,7 @@ bool PipelineIterator::Draw(Slot* slot) {
 
 absl::StatusOr<bool> PipelineIterator::TryToDraw(absl::FunctionRef<bool()> draw) {
   if (draw_failed_) return false;
-  absl::StatusOr<bool> drawn =
-      CatchResourceErrors("the input pipeline", [&]() -> absl::StatusOr<bool> { return draw(); });
+  absl::StatusOr<bool> drawn = CatchDrawErrors(draw);
   draw_failed_ = !drawn.ok();
   return drawn;
 }
@@ -318,7 +317,11 @@ absl::Status PipelineIterator::SaveFromNote(StateWriter* writer) {
     if (!tokens->Restore(&reader)) return reader.Damaged();
   }
   Token scratch(root_->token_width());
-  for (int64_t i = note.drawn; i < delivered; ++i) tokens->Next(scratch.data(), nullptr);
+  const auto redraw = [&] {
+    for (int64_t i = note.drawn; i < delivered; ++i) tokens->Next(scratch.data(), nullptr);
+    return true;
+  };
+  TD_RETURN_IF_ERROR(CatchDrawErrors(redraw).status());
   tokens->Save(writer);
   return absl::OkStatus();
 }
