@@ -328,7 +328,8 @@ class Dataset {
   // The order depends on the seed, the epoch and the number of elements, on nothing else.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},
                   SourceLocation location = SourceLocation::Current()) const;
-  // `count` times, -1 for ever. An empty dataset stays empty.
+  // `count` times, -1 for ever. An empty dataset stays empty: where the first pass has no elements, no other follows;
+  // without a count, neither does one behind a later pass that has none.
   Dataset Repeat(int64_t count = -1, SourceLocation location = SourceLocation::Current()) const;
   // Shuffle, then Repeat: the buffer never mixes two epochs.
   Dataset ShuffleAndRepeat(int64_t buffer_size, int64_t count = -1, ShuffleOptions options = {},

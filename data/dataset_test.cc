@@ -126,6 +126,27 @@ TEST(DatasetTest, RepeatAndBatchAcrossEpochs) {
   EXPECT_EQ(Dataset::Range(3).Repeat(INT64_MAX).cardinality(), kInfiniteCardinality);
 }
 
+// A pass may be empty by chance: the others still come. An empty dataset stays empty.
+TEST(DatasetTest, RepeatGoesOnBehindAnEmptyPass) {
+  const auto first_of_each = [](int64_t least) {
+    return Dataset::Range(3).Shuffle(3, {.seed = 2}).Take(1).Filter([least](const Element& e) -> absl::StatusOr<bool> {
+      return *e.components[0].data<int64_t>() >= least;
+    });
+  };
+  const std::vector<int64_t> all = Values(first_of_each(0).Repeat(9));
+  ASSERT_EQ(all.size(), 9u);
+  for (int64_t least = 1; least <= 2; ++least) {
+    std::vector<int64_t> expected;
+    for (int64_t v : all) {
+      if (v >= least) expected.push_back(v);
+    }
+    if (all[0] < least) expected.clear();
+    EXPECT_EQ(Values(first_of_each(least).Repeat(9)), expected) << least;
+  }
+  EXPECT_EQ(all[0], 1);  // so that the first pass is empty in one of the two
+  EXPECT_EQ(Values(first_of_each(3).Repeat(INT64_MAX)), std::vector<int64_t>());
+}
+
 TEST(DatasetTest, BatchesOfBatches) {
   Dataset d = Dataset::Range(9).Batch(2, {.drop_remainder = true}).Batch(3);
   EXPECT_EQ(SpecString(d.spec()), "value:int64[b,2]");

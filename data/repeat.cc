@@ -24,7 +24,8 @@ class RepeatIterator : public TokenIterator {
         pass_has_elements_ = true;
         return true;
       }
-      if (!pass_has_elements_) return false;  // an empty child: repeating it for ever would hang
+      // An empty child: repeating it for ever would hang. Of so many passes, a later one may be empty by chance.
+      if (!pass_has_elements_ && (count_ < 0 || passes_ == 0)) return false;
       ++passes_;
       pass_ended_ = true;
       pass_has_elements_ = false;
