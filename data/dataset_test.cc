@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <string>
 
 #include "data/test_util.h"
 #include "gtest/gtest.h"
@@ -235,6 +236,23 @@ TEST(MapTest, OfBatchesStaysBatched) {
   EXPECT_EQ(SpecString(d.spec()), "value:int64[b]");
   EXPECT_EQ(d.batch_size(), 2);
   EXPECT_EQ(Batches(Read(d)), (IntBatches{{0, 1}, {4, 9}, {16}}));
+}
+
+// Wherever the batch comes from, its rows are not taken for a size that never varies.
+TEST(MapTest, KnowsTheRowsOfABatch) {
+  const auto same = [](const Element& e) -> absl::StatusOr<Element> { return e; };
+  const auto batches = [](const Element&) -> absl::StatusOr<Dataset> { return Dataset::Range(10).Batch(4); };
+  const auto key = [](const Element& e) -> absl::StatusOr<std::string> {
+    return std::to_string(e.components[0].data<int64_t>()[0]);
+  };
+  for (const Dataset& d :
+       {Dataset::Range(10).Batch(4), Dataset::Range(10).Batch(4).Cache(), Dataset::Range(10).Batch(4).Dedupe(key),
+        Dataset::Range(1).FlatMap(batches), Dataset::Range(1).Batch(1).Concatenate(Dataset::Range(9).Batch(1))}) {
+    const Dataset mapped = d.Map(same);
+    ASSERT_TRUE(mapped.status().ok()) << mapped.status();
+    EXPECT_EQ(SpecString(mapped.spec()), "value:int64[b]") << d.Signature();
+    EXPECT_EQ(Read(mapped).size(), Read(d).size()) << d.Signature();
+  }
 }
 
 TEST(MapTest, ChangesComponents) {

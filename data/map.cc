@@ -111,8 +111,8 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
     if (t.empty()) return absl::InvalidArgumentError(absl::StrCat("component ", i, " of the result is empty"));
     ComponentSpec& c =
         spec.emplace_back(ComponentSpec{names.empty() ? child.info().spec[i].name : names[i], t.dtype(), t.shape()});
-    // A batched token begins with the number of rows; what has as many rows is taken to be batched still.
-    if (child.info().batch_size > 0 && !c.shape.empty() && c.shape[0] == token[0]) c.shape[0] = kBatch;
+    // What has as many rows as the batch is taken to be batched still.
+    if (child.info().batch_size > 0 && !c.shape.empty() && c.shape[0] == input.rows()) c.shape[0] = kBatch;
   }
   return spec;
 }
