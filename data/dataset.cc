@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,8 @@ Dataset Dataset::ListFiles(const std::vector<std::string>& patterns, ListFilesOp
     if (!matched.ok()) return Of(matched.status(), "ListFiles", location);
     files.insert(files.end(), matched->begin(), matched->end());
   }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   const size_t count = files.size();
   const Dataset sorted =
       NoteShard(Of(OfShard(std::move(files), data_internal::MakeFileNames), "ListFiles", location), count);

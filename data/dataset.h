@@ -265,7 +265,7 @@ class Dataset {
   static Dataset Idx(std::vector<std::string> files, IdxOptions options = {},
                      SourceLocation location = SourceLocation::Current());
   // The names of the files that patterns match (data/list_files.h) when the dataset is made: one scalar string named
-  // "file". Each pattern must match a file.
+  // "file". Each pattern must match a file. Those of all patterns are sorted together, and each is there once.
   static Dataset ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options = {},
                            SourceLocation location = SourceLocation::Current());
   // One element.

@@ -204,6 +204,9 @@ TEST(ListFilesTest, MatchesPatterns) {
   Says(Dataset::ListFiles({root + "/none/*.jpg"}).status(), "no file matches");
   EXPECT_FALSE(Dataset::ListFiles({}).status().ok());
   EXPECT_FALSE(Dataset::ListFiles({""}).status().ok());
+  // Files that several patterns match are there once, whatever the order of the patterns.
+  Texts all = Strings(Dataset::ListFiles({root + "/a/*.txt", root + "/?.txt", root + "/**/[1-3].txt"}));
+  EXPECT_EQ(all, (Texts{root + "/1.txt", root + "/2.txt", root + "/a/3.txt"}));
   // As the start of a pipeline.
   const Dataset lines =
       Dataset::ListFiles({root + "/**/*.txt"}).Interleave([](const Element& e) -> absl::StatusOr<Dataset> {
