@@ -127,6 +127,8 @@ struct DedupeOptions {
 
 struct CacheOptions {
   // Empty: in memory. Where files are dealt out to workers (AutoShard::kFile), each adds its number: "FILE-0-of-2".
+  // Where workers have inputs of their own otherwise (AutoShard::kOff) and see one file system, the name must have
+  // InputContext::input_pipeline_id: each keeps other elements.
   std::string file;
   Env* env = nullptr;  // Env::Default() when null
 };
