@@ -187,5 +187,22 @@ TEST(DatasetThreadsTest, CountsTheCpuTimeOfItsThreads) {
   EXPECT_EQ(inline_work->ThreadCpuSeconds(), 0);
 }
 
+// One Element may take all elements, wherever they are made.
+TEST(DatasetThreadsTest, WhatIsMadeElsewhereHasRowsAlone) {
+  for (const bool threads : {false, true}) {
+    const Dataset batches = Dataset::Range(12).Batch(2);
+    std::unique_ptr<Iterator> it = Make(threads ? batches.Prefetch(2) : batches);
+    it->MakeOnly(/*period=*/2, /*first=*/0, /*count=*/1);
+    Element e;
+    for (int i = 0; i < 6; ++i) {
+      bool end = false;
+      ASSERT_TRUE(it->GetNext(&e, &end).ok());
+      EXPECT_EQ(e.components.size(), i % 2 == 0 ? 1u : 0u) << i << threads;
+      EXPECT_EQ(e.rows_elsewhere, i % 2 == 0 ? -1 : 2) << i << threads;
+      EXPECT_EQ(e.rows(), 2) << i << threads;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -149,9 +149,10 @@ absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const
   // What the others, who do not make it, take the element to have; -1: they make it as well.
   const int64_t rows = share_.count < share_.period ? root_->Rows(token) : -1;
   if (!slot.wanted && rows >= 0) {
-    out->rows_elsewhere = rows;
+    *out = {{}, rows};
     return absl::OkStatus();
   }
+  out->rows_elsewhere = -1;
   // Functions of users catch for themselves; what is left is memory that runs out.
   TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->Materialize(token, slot.payload.get(), out); }));
   if (rows < 0 || out->rows() == rows) return absl::OkStatus();
