@@ -44,6 +44,7 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
     if (late.empty()) return absl::OkStatus();
     const absl::Time now = absl::Now();
     if (now >= deadline) {
+      left_alone_ = true;
       AbortAll();
       return WithExitCode(absl::DeadlineExceededError(absl::StrCat(
                               what, " did not end within ", deadline_seconds, " seconds: ", absl::StrJoin(late, ", "),

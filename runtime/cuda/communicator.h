@@ -58,7 +58,8 @@ class Communicator {
 
   // Whether a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
   virtual absl::Status Poll() = 0;
-  // Ends what is under way, so that no stream waits for it any longer. Nothing but destruction may follow.
+  // Ends what is under way, so that no stream waits for it any longer. Takes seconds at most, though it may not come to
+  // its end then. Nothing but destruction may follow.
   virtual void AbortAll() = 0;
 
   // How long AllReduce waits for other threads' calls for memory (memory_calls.h) before it is an error: 600 where
@@ -83,6 +84,7 @@ class Communicator {
   const int replicas_;
   const int first_replica_;  // of this process, among all
   double deadline_seconds_ = 600;
+  bool left_alone_ = false;  // the GPUs do not answer: what is on them is not destroyed
 };
 
 // NCCL when all devices differ, the in-process one when all are the same; one replica needs neither and gets the

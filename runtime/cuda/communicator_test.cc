@@ -12,6 +12,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/exit_code.h"
 #include "gtest/gtest.h"
 #include "runtime/cuda/memory_calls.h"
@@ -69,7 +71,7 @@ class CommunicatorTest : public ::testing::Test {
       api().cuStreamDestroy_v2(streams[r]);
     }
     for (const CommunicatorDevice& d : devices) api().cuDevicePrimaryCtxRelease_v2(d.ordinal);
-    // Memory of work that never ends is freed while it is in use.
+    // Memory of work that never ends is freed while it is in use, and what is left alone is left.
     if (!hangs) {
       EXPECT_EQ(absl::StrJoin(fake->TakeViolations(), "; "), "");
     }
@@ -288,9 +290,26 @@ TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
   EXPECT_EQ(nccl->live_communicators(), 0);
 }
 
+// NCCL gives memory back when it aborts, and waits for the GPU that hangs.
+TEST_F(CommunicatorTest, AnAbortThatDoesNotReturnIsLeftAlone) {
+  Start(3, false, /*tree_order=*/true);
+  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), fb::DType::Float32);
+  fake->Hang(1);
+  hangs = true;
+  nccl->BlockAborts();
+  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true, true}, streams).ok());
+  EXPECT_EQ(communicator->Wait(streams, 0.02, "a step").code(), absl::StatusCode::kDeadlineExceeded);
+  fake->ClearCalls();
+  communicator.reset();
+  EXPECT_EQ(fake->CountCalls("cuMemFree_v2") + fake->CountCalls("cuModuleUnload"), 0);
+  nccl->ReleaseAborts();
+  while (nccl->live_communicators() > 0) absl::SleepFor(absl::Milliseconds(1));
+}
+
 // Another thread gives memory back, which waits for a GPU that hangs.
 TEST_F(CommunicatorTest, ACallForMemoryThatDoesNotReturnMeetsTheDeadline) {
   Start(2, false);
+  hangs = true;
   communicator->set_deadline_seconds(0.05);
   const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
   absl::Notification in_call, over;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/commands/command.h"
+#include "runtime/cuda/leave_alone.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/gpu_launch.h"
 
@@ -50,6 +52,12 @@ absl::StatusOr<std::unique_ptr<DeviceProgram>> DeviceProgram::Load(const Executa
   TD_RETURN_IF_ERROR(program->LoadKernels(executable, *device));
   TD_RETURN_IF_ERROR(program->PrepareCalls(executable, plan_file));
   return program;
+}
+
+DeviceProgram::~DeviceProgram() {
+  if (device_ == nullptr || !device_->lost()) return;
+  for (std::unique_ptr<PreparedCall>& call : calls_) LeaveAlone(std::move(call));
+  LeaveAlone(std::move(runner_));
 }
 
 absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice& device) {

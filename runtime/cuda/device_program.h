@@ -24,6 +24,8 @@ class DeviceProgram {
   static absl::StatusOr<std::unique_ptr<DeviceProgram>> Load(const Executable& executable,
                                                              std::shared_ptr<CudaDevice> device,
                                                              const std::string& plan_file);
+  // Leaves everything as it is where the device was lost.
+  ~DeviceProgram();
 
   // Of kernels and library calls, on one stream.
   uint64_t workspace_bytes() const { return workspace_bytes_; }

@@ -1,12 +1,14 @@
 // Replicas that share one GPU, and one replica: their collectives are kernels and copies on replica 0's stream, which
 // waits for the others' streams and they for it.
 #include <algorithm>
+#include <utility>
 
 #include "base/dtype.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
 #include "runtime/cuda/device_tree.h"
+#include "runtime/cuda/leave_alone.h"
 #include "runtime/cuda/library_kernels.h"
 
 namespace tandem {
@@ -20,6 +22,10 @@ class LocalCommunicator : public Communicator {
       : Communicator(driver, std::move(devices)) {}
 
   ~LocalCommunicator() override {
+    if (left_alone_) {
+      LeaveAlone(std::move(kernels_));
+      return;
+    }
     for (CUevent event : events_) driver_->cuEventDestroy_v2(event);
   }
 

@@ -3,19 +3,25 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/threads.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/cuda/collective_check.h"
 #include "runtime/cuda/communicator.h"
+#include "runtime/cuda/leave_alone.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/memory_calls.h"
 #include "runtime/cuda/nccl_api.h"
@@ -41,6 +47,8 @@ ncclDataType_t TypeOf(fb::DType type) {
 
 // Between looks at what may have failed.
 constexpr std::chrono::milliseconds kPollPeriod(20);
+// For what NCCL has to do when it aborts.
+constexpr absl::Duration kAbortTime = absl::Seconds(5);
 
 void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
@@ -51,9 +59,14 @@ class NcclCommunicator : public Communicator {
       : Communicator(driver, std::move(devices), group), nccl_(nccl), group_(group) {}
 
   ~NcclCommunicator() override {
-    tree_.reset();
     // What is destroyed may wait for other processes. After an error they do not come.
     if (!complete_ || (group_ != nullptr && !group_->status().ok())) AbortAll();
+    if (left_alone_) {
+      LeaveAlone(std::move(tree_));
+      for (auto& kernels : kernels_) LeaveAlone(std::move(kernels));
+      return;
+    }
+    tree_.reset();
     for (ncclComm_t comm : comms_) nccl_->ncclCommDestroy(comm);
     for (size_t r = 0; r < kernels_.size(); ++r) {
       driver_->cuCtxSetCurrent(devices_[r].context);
@@ -132,9 +145,17 @@ class NcclCommunicator : public Communicator {
   }
 
   void AbortAll() override {
-    // Frees them too: they are not destroyed again.
-    for (ncclComm_t comm : comms_) nccl_->ncclCommAbort(comm);
-    comms_.clear();
+    if (comms_.empty()) return;
+    // Frees them too: they are not destroyed again. NCCL gives their memory back, which waits for all that a GPU does:
+    // where something else hangs there, without an end. So it is another thread that waits.
+    const auto aborted = std::make_shared<absl::Notification>();
+    absl::StatusOr<std::thread> thread =
+        StartThread("aborting collectives", [nccl = nccl_, comms = std::exchange(comms_, {}), aborted] {
+          for (ncclComm_t comm : comms) nccl->ncclCommAbort(comm);
+          aborted->Notify();
+        });
+    if (thread.ok()) thread->detach();
+    if (!thread.ok() || !aborted->WaitForNotificationWithTimeout(kAbortTime)) left_alone_ = true;
   }
 
  private:
@@ -210,6 +231,7 @@ class NcclCommunicator : public Communicator {
     while (!lock.try_lock_for(kPollPeriod)) {
       absl::Status status = Poll();
       if (status.ok() && absl::Now() < deadline) continue;
+      left_alone_ |= status.ok();
       AbortAll();
       if (!status.ok()) return status;
       return WithExitCode(

@@ -9,9 +9,11 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/reduction_tree.h"
@@ -53,6 +55,8 @@ struct Call {
 };
 
 struct State {
+  std::mutex mutex;                              // of what an abort uses
+  std::shared_ptr<absl::Notification> released;  // null: aborts return
   std::map<const void*, std::unique_ptr<Comm>> live;
   std::vector<std::string> calls, violations;
   struct Failure {
@@ -73,6 +77,7 @@ struct State {
 State* g_state = nullptr;
 
 ncclResult_t Enter(const std::string& name, const std::string& detail = "") {
+  std::lock_guard lock(g_state->mutex);
   g_state->calls.push_back(absl::StrCat(name, detail));
   if (name == g_state->killed_at) raise(SIGKILL);
   for (State::Failure& f : g_state->failures) {
@@ -82,6 +87,7 @@ ncclResult_t Enter(const std::string& name, const std::string& detail = "") {
 }
 
 ncclResult_t Violate(const std::string& what) {
+  std::lock_guard lock(g_state->mutex);
   g_state->violations.push_back(what);
   return nccl::kInvalidUsage;
 }
@@ -402,8 +408,23 @@ ncclResult_t InitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
 
 ncclResult_t Remove(const char* name, ncclComm_t comm) {
   const ncclResult_t result = Enter(name);
-  if (g_state->live.erase(comm) == 0) return Violate(absl::StrCat(name, ": a communicator that does not exist"));
+  size_t removed = 0;
+  {
+    std::lock_guard lock(g_state->mutex);
+    removed = g_state->live.erase(comm);
+  }
+  if (removed == 0) return Violate(absl::StrCat(name, ": a communicator that does not exist"));
   return result;
+}
+
+ncclResult_t Abort(ncclComm_t comm) {
+  std::shared_ptr<absl::Notification> released;
+  {
+    std::lock_guard lock(g_state->mutex);
+    released = g_state->released;
+  }
+  if (released != nullptr) released->WaitForNotification();
+  return Remove("ncclCommAbort", comm);
 }
 
 // Of several processes, the first call of each: NCCL may wait for the others there.
@@ -436,7 +457,7 @@ NcclApi Bind() {
     return Enter("ncclGetUniqueId");
   };
   api.ncclCommDestroy = Destroy;
-  api.ncclCommAbort = [](ncclComm_t comm) { return Remove("ncclCommAbort", comm); };
+  api.ncclCommAbort = Abort;
   api.ncclCommGetAsyncError = [](ncclComm_t handle, ncclResult_t* error) {
     Comm* comm = Find(handle);
     if (comm == nullptr) return Violate("ncclCommGetAsyncError: a communicator that does not exist");
@@ -477,13 +498,22 @@ void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
 }
 void FakeNccl::ConnectProcesses(ProcessGroup* group) { g_state->processes = group; }
 void FakeNccl::set_at_group_end(std::function<void()> at_group_end) { g_state->at_group_end = std::move(at_group_end); }
+void FakeNccl::BlockAborts() { g_state->released = std::make_shared<absl::Notification>(); }
+void FakeNccl::ReleaseAborts() { g_state->released->Notify(); }
 void FakeNccl::KillAt(const std::string& name) { g_state->killed_at = name; }
 void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { g_state->async_errors[rank] = result; }
-std::vector<std::string> FakeNccl::TakeCalls() { return std::exchange(g_state->calls, {}); }
+std::vector<std::string> FakeNccl::TakeCalls() {
+  std::lock_guard lock(g_state->mutex);
+  return std::exchange(g_state->calls, {});
+}
 std::vector<std::string> FakeNccl::TakeViolations() {
+  std::lock_guard lock(g_state->mutex);
   if (g_state->depth != 0) g_state->violations.push_back("a group was started and did not end");
   return std::exchange(g_state->violations, {});
 }
-int FakeNccl::live_communicators() const { return static_cast<int>(g_state->live.size()); }
+int FakeNccl::live_communicators() const {
+  std::lock_guard lock(g_state->mutex);
+  return static_cast<int>(g_state->live.size());
+}
 
 }  // namespace tandem

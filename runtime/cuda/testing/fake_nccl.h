@@ -13,7 +13,8 @@ namespace tandem {
 
 class ProcessGroup;  // runtime/collectives/process_group.h
 
-// Takes LoadNccl's place while it lives, on the FakeDriver that lives then. One at a time.
+// Takes LoadNccl's place while it lives, on the FakeDriver that lives then. One at a time. Aborts may come from other
+// threads than the rest.
 //
 // Collectives wait for the group's end. What makes a real NCCL hang or go wrong is a violation: a collective outside of
 // a group, ranks of one communicator whose calls differ, groups that do not end, a device twice in one communicator, a
@@ -34,6 +35,9 @@ class FakeNccl {
   void ConnectProcesses(ProcessGroup* group);
   // The n-th call of `name` from now on (1: the next) returns `result` and does nothing else.
   void FailCall(const std::string& name, ncclResult_t result, int n = 1);
+  // From now on no ncclCommAbort returns, as where a GPU hangs, until ReleaseAborts.
+  void BlockAborts();
+  void ReleaseAborts();
   // The next call of `name` kills the process.
   void KillAt(const std::string& name);
   // Called at the end of each group, before its collectives start.

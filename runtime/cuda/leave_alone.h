@@ -1,0 +1,24 @@
+// What belongs to a GPU that does not answer, or was lost, stays as it is.
+#ifndef TANDEM_RUNTIME_CUDA_LEAVE_ALONE_H_
+#define TANDEM_RUNTIME_CUDA_LEAVE_ALONE_H_
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tandem {
+
+// Keeps `owned` to the end of the process: to destroy it calls the driver, which could wait for the GPU without an end.
+// Null is fine. Thread-safe.
+template <typename T>
+void LeaveAlone(std::unique_ptr<T> owned) {
+  static auto& mutex = *new std::mutex;
+  static auto& left = *new std::vector<std::unique_ptr<T>>;
+  std::lock_guard lock(mutex);
+  left.push_back(std::move(owned));
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_LEAVE_ALONE_H_
