@@ -61,7 +61,7 @@ class TestKernel {
   absl::Status LoadForGpu();
   std::vector<Bytes> RunOnGpu(const std::vector<Bytes>& operands, const std::vector<Bytes>& results,
                               const std::vector<int64_t>& splits);
-  // `backwards`: the last block first.
+  // `backwards`: the last block and thread first.
   std::vector<Bytes> WalkOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
                                const std::vector<int64_t>& splits, bool backwards);
 

@@ -125,7 +125,7 @@ class Kernels final : public WalkedKernels {
     WalkedBlock walked(entry->second.thread, block, entry->second.shared_bytes + shared_bytes, entry->second.syncs,
                        params);
     for (uint32_t b = 0; b < grid; ++b) {
-      if (absl::Status s = walked.Run(backwards ? grid - 1 - b : b); !s.ok()) {
+      if (absl::Status s = walked.Run(backwards ? grid - 1 - b : b, backwards); !s.ok()) {
         return absl::InternalError(absl::StrCat("kernel ", symbol, ": ", std::string(s.message())));
       }
     }

@@ -23,7 +23,7 @@ class WalkedKernels {
   virtual ~WalkedKernels() = default;
 
   // As cuLaunchKernel with one-dimensional grids; device pointers are host addresses. Returns when all blocks are done.
-  // `backwards`: the last block first, since a GPU may take blocks in any order.
+  // `backwards`: the last block first, and in it the last warp and thread: a GPU may take them in any order.
   // NotFound for a symbol that was not loaded; Internal for what a GPU would hang on or corrupt. Thread-safe.
   virtual absl::Status Launch(const std::string& symbol, uint32_t grid, uint32_t block, uint32_t shared_bytes,
                               void** params, bool backwards = false) = 0;

@@ -88,7 +88,8 @@ bool WalkedBlock::WaitTogether(const Fiber& a, const Fiber& b) const {
 absl::Status WalkedBlock::RunWarp(uint32_t first) {
   const uint32_t last = std::min(first + kWarp, threads_);
   for (;;) {
-    for (uint32_t i = first; i < last; ++i) {
+    for (uint32_t n = 0; n < last - first; ++n) {
+      const uint32_t i = InOrder(first, last - first, n);
       if (fibers_[i].state == State::kReady) Continue(i);
     }
     const State state = fibers_[first].state;
@@ -132,12 +133,16 @@ absl::Status WalkedBlock::CheckShared() const {
   return absl::OkStatus();
 }
 
-absl::Status WalkedBlock::Run(uint32_t number) {
+absl::Status WalkedBlock::Run(uint32_t number, bool backwards) {
   number_ = number;
+  backwards_ = backwards;
   std::memset(shared_, kGarbage, shared_bytes_);
   current_block = this;
   if (!syncs_) {
-    for (current_ = 0; current_ < threads_; ++current_) thread_(params_);
+    for (uint32_t n = 0; n < threads_; ++n) {
+      current_ = InOrder(0, threads_, n);
+      thread_(params_);
+    }
     return CheckShared();
   }
   for (uint32_t i = 0; i < threads_; ++i) {
@@ -145,7 +150,8 @@ absl::Status WalkedBlock::Run(uint32_t number) {
     fibers_[i].started = false;
   }
   for (;;) {
-    for (uint32_t first = 0; first < threads_; first += kWarp) TD_RETURN_IF_ERROR(RunWarp(first));
+    const uint32_t warps = (threads_ + kWarp - 1) / kWarp;
+    for (uint32_t n = 0; n < warps; ++n) TD_RETURN_IF_ERROR(RunWarp(InOrder(0, warps, n) * kWarp));
     const State state = fibers_[0].state;
     for (uint32_t i = 0; i < threads_; ++i) {
       if (fibers_[i].state != state) {

@@ -23,8 +23,9 @@ class WalkedBlock {
   WalkedBlock(const WalkedBlock&) = delete;
   WalkedBlock& operator=(const WalkedBlock&) = delete;
 
-  // Runs all threads of block `number` to their end.
-  absl::Status Run(uint32_t number);
+  // Runs all threads of block `number` to their end, each until it has to wait: the first one first, or the last one
+  // when `backwards`. A GPU takes warps in any order, so that a result that is another one then lacks a barrier.
+  absl::Status Run(uint32_t number, bool backwards = false);
 
   // Called by threads. `value` and `mask` are a shuffle's; the result is what the other thread gave.
   enum class Wait { kBlock, kWarp, kShuffle };
@@ -58,6 +59,10 @@ class WalkedBlock {
   // Whether the threads of a warp wait at the same place.
   bool WaitTogether(const Fiber& a, const Fiber& b) const;
   absl::Status RunWarp(uint32_t first);
+  // The n-th to run of `count` threads from `first` on.
+  uint32_t InOrder(uint32_t first, uint32_t count, uint32_t n) const {
+    return backwards_ ? first + count - 1 - n : first + n;
+  }
   absl::Status CheckShared() const;
 
   Thread thread_;
@@ -66,6 +71,7 @@ class WalkedBlock {
   bool syncs_;
   void** params_;
   uint32_t number_ = 0, current_ = 0;
+  bool backwards_ = false;
   std::vector<char> shared_memory_;
   char* shared_ = nullptr;
   std::unique_ptr<Fiber[]> fibers_;
