@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/exit_code.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/write_checkpoint.h"
@@ -161,10 +163,50 @@ TEST(Rename, SlotsFollowTheirVariable) {
   EXPECT_THAT(data.variables, ElementsAre(Key("a/kernel"), Key("b")));
 }
 
+TEST(Rename, TheLongestNameCountsInAnyOrder) {
+  CheckpointData before;
+  for (const char* name : {"a/b", "a/b/c", "a/d", "e"}) {
+    before.variables[name] = Floats({1});
+    before.slots[absl::StrCat(name, "/Adam")] = Floats({1});
+    before.slots[absl::StrCat(name, "/ExponentialMovingAverage")] = Floats({1});
+  }
+  const auto renamed = [&before](NameMap names, bool reversed) {
+    if (reversed) std::reverse(names.begin(), names.end());
+    CheckpointData data = before;
+    EXPECT_EQ(RenameVariables(names, &data), absl::OkStatus());
+    std::vector<std::string> now;
+    for (const auto& [name, value] : data.variables) {
+      now.push_back(name);
+      for (const char* slot : {"/Adam", "/ExponentialMovingAverage"}) {
+        EXPECT_TRUE(data.slots.contains(name + slot)) << name << slot << (reversed ? " reversed" : "");
+      }
+    }
+    return absl::StrJoin(now, " ");
+  };
+  for (const bool reversed : {false, true}) {
+    EXPECT_EQ(renamed({{"a/b", "head/b"}, {"a/", "body/"}}, reversed), "body/b/c body/d e head/b");
+    EXPECT_EQ(renamed({{"a/", "x/"}, {"a/b/", "y/"}}, reversed), "e x/b x/d y/c");
+    EXPECT_EQ(renamed({{"a/b", "x"}, {"a/b/", "y/"}}, reversed), "a/d e x y/c");
+    EXPECT_EQ(renamed({{"a/b", "x"}, {"e", "f"}}, reversed), "a/b/c a/d f x") << "a/b/c is a variable of its own";
+  }
+}
+
+TEST(Rename, ASlotHasItsOwnNameToo) {
+  for (const bool reversed : {false, true}) {
+    CheckpointData data = Dense(3, {1});
+    NameMap names = {{"dense/bias/Adam", "b/Momentum"}, {"dense/bias", "b"}};
+    if (reversed) std::reverse(names.begin(), names.end());
+    ASSERT_EQ(RenameVariables(names, &data), absl::OkStatus());
+    EXPECT_THAT(data.variables, ElementsAre(Key("b"), Key("dense/kernel")));
+    EXPECT_THAT(data.slots, ElementsAre(Key("b/Momentum")));
+  }
+}
+
 TEST(Rename, MistakesNameTheArgument) {
   CheckpointData data = Dense(3, {1});
   const auto message = [&](const NameMap& names) { return std::string(RenameVariables(names, &data).message()); };
   EXPECT_THAT(message({{"dense/bia", "x"}}), HasSubstr("no variable \"dense/bia\"; did you mean \"dense/bias\"?"));
+  EXPECT_THAT(message({{"dense", "x"}}), HasSubstr("no variable \"dense\""));
   EXPECT_THAT(message({{"dense/bias", "dense/kernel"}}), HasSubstr("two tensors would be called \"dense/kernel\""));
   for (const std::string& text : {std::string("a"), std::string("=b"), std::string("a=")}) {
     EXPECT_THAT(std::string(ParseNameMap({text}).status().message()), HasSubstr("\"" + text + "\" is not of the form"));

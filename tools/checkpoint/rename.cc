@@ -1,5 +1,7 @@
 #include "tools/checkpoint/rename.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -12,10 +14,29 @@
 namespace tandem {
 namespace {
 
-// Whether `old` is the tensor's name, that of the variable it is a slot of, or the beginning that it stands for.
-bool Means(const std::string& old, const std::string& name, bool is_slot) {
-  if (old == name || (absl::EndsWith(old, "/") && absl::StartsWith(name, old))) return true;
-  return is_slot && absl::StartsWith(name, old + "/");
+// A tensor's new name by itself: a whole name goes before a beginning, and a longer beginning before a shorter one.
+// Adds all old names that fit to `used`.
+std::string NewName(const NameMap& names, const std::string& name, std::set<std::string>* used) {
+  const std::pair<std::string, std::string>* best = nullptr;
+  for (const auto& pair : names) {
+    const std::string& from = pair.first;
+    if (from != name && !(absl::EndsWith(from, "/") && absl::StartsWith(name, from))) continue;
+    used->insert(from);
+    if (best == nullptr || from.size() > best->first.size()) best = &pair;
+  }
+  return best == nullptr ? name : absl::StrCat(best->second, name.substr(best->first.size()));
+}
+
+// The new name of a slot, which follows its variable unless it is named itself. `variables`: old names and new ones.
+std::string NewSlotName(const NameMap& names, const std::string& name,
+                        const std::map<std::string, std::string>& variables, std::set<std::string>* used) {
+  const bool named = std::any_of(names.begin(), names.end(), [&](const auto& pair) { return pair.first == name; });
+  for (size_t end = named ? std::string::npos : name.rfind('/'); end != std::string::npos && end > 0;
+       end = name.rfind('/', end - 1)) {
+    const auto variable = variables.find(name.substr(0, end));
+    if (variable != variables.end()) return absl::StrCat(variable->second, name.substr(end));
+  }
+  return NewName(names, name, used);
 }
 
 }  // namespace
@@ -40,18 +61,15 @@ absl::StatusOr<NameMap> ParseNameMap(const std::vector<std::string>& pairs) {
 
 absl::Status RenameVariables(const NameMap& names, CheckpointData* data) {
   std::set<std::string> used, new_names;
+  std::map<std::string, std::string> variables;  // old names and new ones
   std::vector<std::string> known;
   for (TensorMap* tensors : {&data->variables, &data->slots}) {
     TensorMap renamed;
     for (const auto& [name, value] : *tensors) {
       known.push_back(name);
-      std::string now = name;
-      for (const auto& [from, to] : names) {
-        if (!Means(from, name, tensors == &data->slots)) continue;
-        used.insert(from);
-        now = absl::StrCat(to, name.substr(from.size()));
-        if (from == name) break;  // a whole name goes before a beginning
-      }
+      const bool is_slot = tensors == &data->slots;
+      const std::string now = is_slot ? NewSlotName(names, name, variables, &used) : NewName(names, name, &used);
+      if (!is_slot) variables[name] = now;
       if (!new_names.insert(now).second) {
         return absl::InvalidArgumentError(
             absl::StrCat("--map: two tensors would be called \"", PrintableLine(now), "\"; rename the other one too"));
