@@ -170,6 +170,25 @@ TEST(Run, TakesInputsAndWritesOutputs) {
   EXPECT_NE(RunOf(TwoDevices() + again + "4").out, RunOf(TwoDevices() + again + "5").out);
 }
 
+TEST(Run, PrintsEveryDigitOfIntegers) {
+  GraphBuilder graph;
+  graph.Output("long", graph.Input("x", DType::kInt64, {kBatch}) + int64_t{0});
+  graph.Output("int", graph.Input("y", DType::kInt32, {kBatch}) + 0);
+  CompileOptions options;
+  options.batch_per_replica = 2;
+  options.cache_dir = ::testing::TempDir() + "/integers";
+  const auto executable = CompileGraph(graph, "predict", options);
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const std::string in = ::testing::TempDir() + "/integers.safetensors";
+  const TensorMap given = {{"x", HostTensor::FromVector<int64_t>({2}, {9007199254740993, -12345678})},
+                           {"y", HostTensor::FromVector<int32_t>({2}, {2147483647, -12345678})}};
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, given).ok());
+  const ToolResult result = RunOf((*executable)->name() + " --inputs=" + in);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("output long int64 [2]: 9007199254740993 -12345678\n"));
+  EXPECT_THAT(result.out, HasSubstr("output int int32 [2]: 2147483647 -12345678\n"));
+}
+
 TEST(Run, MistakesHaveTheirExitCodes) {
   EXPECT_EQ(RunOf(::testing::TempDir() + "/nowhere").exit_code, 66);
   EXPECT_EQ(RunOf("").exit_code, 2);

@@ -121,18 +121,18 @@ absl::Status WriteOutputs(const std::map<std::string, HostTensor>& outputs) {
   return file.empty() ? absl::OkStatus() : OutputError("--outputs", WriteTensorFile(file, outputs));
 }
 
-double Element(const HostTensor& t, int64_t i) {
+std::string ElementText(const HostTensor& t, int64_t i) {
   switch (t.dtype()) {
     case DType::kFloat32:
-      return t.data<float>()[i];
+      return absl::StrFormat("%.7g", t.data<float>()[i]);
     case DType::kFloat64:
-      return t.data<double>()[i];
+      return absl::StrFormat("%.7g", t.data<double>()[i]);
     case DType::kInt32:
-      return t.data<int32_t>()[i];
+      return absl::StrCat(t.data<int32_t>()[i]);
     case DType::kInt64:
-      return static_cast<double>(t.data<int64_t>()[i]);
+      return absl::StrCat(t.data<int64_t>()[i]);
     default:
-      return t.data<uint8_t>()[i];
+      return absl::StrCat(t.data<uint8_t>()[i]);
   }
 }
 
@@ -140,8 +140,7 @@ void PrintOutputs(const std::map<std::string, HostTensor>& outputs) {
   constexpr int64_t kShown = 8;
   for (const auto& [name, t] : outputs) {
     std::string values;
-    for (int64_t i = 0; i < std::min(kShown, t.num_elements()); ++i)
-      absl::StrAppendFormat(&values, " %.7g", Element(t, i));
+    for (int64_t i = 0; i < std::min(kShown, t.num_elements()); ++i) absl::StrAppend(&values, " ", ElementText(t, i));
     absl::PrintF("output %s %s %s:%s%s\n", PrintableLine(name), std::string(Name(t.dtype())), ShapeString(t.shape()),
                  values, t.num_elements() > kShown ? " ..." : "");
   }

@@ -74,6 +74,9 @@ TEST(Values, TextTellsEveryFloatFromItsNeighbours) {
   }
   const auto big = HostTensor::FromVector<int64_t>({1}, {9007199254740993});
   EXPECT_EQ(TextAt(big, 0), "9007199254740993");
+  const auto ints = HostTensor::FromVector<int32_t>({2}, {std::numeric_limits<int32_t>::min(), 1234567});
+  EXPECT_EQ(ValuesText(ints, -1), "-2147483648 1234567\n");
+  EXPECT_EQ(ValuesText(HostTensor::FromVector<uint8_t>({2}, {0, 255}), -1), "0 255\n");
 }
 
 TEST(Values, RowsAreLines) {
@@ -106,6 +109,34 @@ TEST(Compare, NamesShapesAndBits) {
             "dense_1/bias: float32[1], only in the second\n"
             "0 of 4 tensors have equal bits\n");
   EXPECT_FALSE(compare(Written("plus", Dense(1, {0.0f})), Written("minus", Dense(1, {-0.0f}))).equal);
+}
+
+// Differences that float64 would round, or that no integer of 64 bits holds.
+TEST(Compare, IntegersAreExact) {
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+  CheckpointData of_a, of_b;
+  const auto add = [&](const std::string& name, const HostTensor& in_a, const HostTensor& in_b) {
+    of_a.variables[name] = in_a;
+    of_b.variables[name] = in_b;
+  };
+  const auto longs = [](const std::vector<int64_t>& v) {
+    return HostTensor::FromVector<int64_t>({static_cast<int64_t>(v.size())}, v);
+  };
+  const auto ints = [](const std::vector<int32_t>& v) {
+    return HostTensor::FromVector<int32_t>({static_cast<int64_t>(v.size())}, v);
+  };
+  add("big", longs({9007199254740993}), longs({9007199254740992}));
+  add("ends", longs({kMin, 5}), longs({kMax, 6}));
+  add("ints", ints({std::numeric_limits<int32_t>::min(), 3}), ints({std::numeric_limits<int32_t>::max(), 12345678}));
+  const auto difference = CompareCheckpoints(**CheckpointReader::Open(Env::Default(), Written("ints_a", of_a)),
+                                             **CheckpointReader::Open(Env::Default(), Written("ints_b", of_b)));
+  ASSERT_TRUE(difference.ok()) << difference.status();
+  EXPECT_EQ(difference->text,
+            "big: 1 of 1 elements differ, by at most 1, at [0]: 9007199254740993 and 9007199254740992\n"
+            "ends: 2 of 2 elements differ, by at most 18446744073709551615, at [0]: -9223372036854775808 and "
+            "9223372036854775807\n"
+            "ints: 2 of 2 elements differ, by at most 4294967295, at [0]: -2147483648 and 2147483647\n"
+            "0 of 3 tensors have equal bits\n");
 }
 
 TEST(Show, HasEveryTensor) {

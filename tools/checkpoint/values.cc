@@ -10,25 +10,29 @@
 
 namespace tandem {
 
-double NumberAt(const HostTensor& tensor, int64_t i) {
+std::optional<int64_t> IntegerAt(const HostTensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
-    case DType::kFloat32:
-      return tensor.data<float>()[i];
-    case DType::kFloat64:
-      return tensor.data<double>()[i];
     case DType::kInt32:
       return tensor.data<int32_t>()[i];
     case DType::kInt64:
-      return static_cast<double>(tensor.data<int64_t>()[i]);
+      return tensor.data<int64_t>()[i];
     case DType::kUInt8:
     case DType::kBool:
       return static_cast<const uint8_t*>(tensor.raw())[i];
+    case DType::kFloat32:
+    case DType::kFloat64:
     case DType::kBFloat16:  // in no file
     case DType::kString:
     case DType::kInvalid:
       break;
   }
-  return 0;
+  return std::nullopt;
+}
+
+double NumberAt(const HostTensor& tensor, int64_t i) {
+  if (tensor.dtype() == DType::kFloat32) return tensor.data<float>()[i];
+  if (tensor.dtype() == DType::kFloat64) return tensor.data<double>()[i];
+  return static_cast<double>(IntegerAt(tensor, i).value_or(0));
 }
 
 std::string TextAt(const HostTensor& tensor, int64_t i) {
@@ -37,12 +41,10 @@ std::string TextAt(const HostTensor& tensor, int64_t i) {
       return absl::StrFormat("%.9g", tensor.data<float>()[i]);
     case DType::kFloat64:
       return absl::StrFormat("%.17g", tensor.data<double>()[i]);
-    case DType::kInt64:
-      return absl::StrCat(tensor.data<int64_t>()[i]);
     case DType::kBool:
-      return NumberAt(tensor, i) != 0 ? "true" : "false";
+      return IntegerAt(tensor, i) != 0 ? "true" : "false";
     default:
-      return absl::StrCat(NumberAt(tensor, i));
+      return absl::StrCat(IntegerAt(tensor, i).value_or(0));
   }
 }
 

@@ -3,6 +3,7 @@
 #define TANDEM_TOOLS_CHECKPOINT_VALUES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/host_tensor.h"
@@ -11,6 +12,8 @@ namespace tandem {
 
 // Element `i` in row-major order as a number; bools are 0 and 1. 0 <= i < num_elements().
 double NumberAt(const HostTensor& tensor, int64_t i);
+// The same, exactly, of a tensor of integers or bools; of floating point nothing.
+std::optional<int64_t> IntegerAt(const HostTensor& tensor, int64_t i);
 // The same as text, with as many digits as tell it from all others of its type.
 std::string TextAt(const HostTensor& tensor, int64_t i);
 
