@@ -365,7 +365,17 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  if (!path.empty() && path != resident_.checkpoint()) {
+  // A name that was asked for may be another checkpoint's now, which its checksums tell. They are read before the
+  // checkpoint, so they are never those of a later one.
+  bool loaded = path == resident_.checkpoint();
+  std::string content;
+  if (!path.empty() && !resident_.training() && (!loaded || !checkpoint_path.empty())) {
+    const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
+    content = manifest.value_or("");
+    const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile
+    loaded = loaded && (gone || (manifest.ok() && content == resident_.content()));
+  }
+  if (!path.empty() && !loaded) {
     TD_ASSIGN_OR_RETURN(const CheckpointData data, [&] {
       const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading ", path));
       return checkpoints_.Restore(path);
@@ -373,7 +383,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_LOG(INFO) << "Restoring parameters from " << path;
     if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
     TD_RETURN_IF_ERROR(
-        Annotate(resident_.LoadCheckpoint(data, path, ModelState::WithAverages(data, program.variables())), "",
+        Annotate(resident_.LoadCheckpoint(data, path, ModelState::WithAverages(data, program.variables()), content), "",
                  absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
     return IsOwnCheckpoint(path, config_.model_dir);
   }

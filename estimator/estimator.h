@@ -48,7 +48,7 @@ struct EvaluateOptions {
   // A step is one batch per replica. Without a number: the whole input, once.
   std::optional<int64_t> steps = std::nullopt;
   HookList hooks = {};
-  // ".../model.ckpt-100". Empty: the latest of model_dir.
+  // ".../model.ckpt-100". Empty: the latest of model_dir. Read again when its content has changed since the last call.
   std::string checkpoint_path = "";
   // Keeps evaluations on several data sets apart: records go to model_dir/eval_<name>.
   std::string name = "";

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <utility>
+#include <vector>
+
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/eval_log.h"
@@ -70,6 +74,79 @@ TEST(EvaluatedWeights, ANewTrainingDoesNotBeginWithWhatWasEvaluated) {
     }
     EXPECT_EQ(disturbed.last_train_result()->loss, plain.last_train_result()->loss);
   }
+}
+
+// The values at x = 0, which are the bias.
+float Bias(const Prediction& p) { return p.at("y").values<float>()[0]; }
+
+TEST(EvaluatedWeights, ACheckpointThatWasReplacedUnderItsNameIsReadAgain) {
+  const std::string first = ModelDir("first"), second = ModelDir("second"), place = ModelDir("place") + "/mean";
+  for (const std::string& dir : {first, second}) {
+    Estimator estimator(LineModel, Config(dir), {{"learning_rate", dir == first ? 0.01 : 0.1}});
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 30}), absl::OkStatus());
+  }
+  const auto loss_of = [](Estimator& estimator, const std::string& path) {
+    const auto result = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = path});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? (*result)["loss"] : -1;
+  };
+  const std::string a = first + "/model.ckpt-30", b = second + "/model.ckpt-30";
+  Estimator fresh_a(LineModel, Config(ModelDir("a"))), fresh_b(LineModel, Config(ModelDir("b")));
+  const double loss_a = loss_of(fresh_a, a), loss_b = loss_of(fresh_b, b);
+  ASSERT_NE(loss_a, loss_b);
+
+  for (const bool in_memory : {false, true}) {
+    SCOPED_TRACE(in_memory ? "with a training in memory" : "");
+    Estimator estimator(LineModel, in_memory ? WithoutCheckpoints(ModelDir("off")) : Config(ModelDir("on")));
+    if (in_memory) {
+      ASSERT_EQ(estimator.Train(LineInput(), {.steps = 3}), absl::OkStatus());
+    }
+    const double own = in_memory ? Loss(estimator) : 0;
+    std::vector<float> biases;
+    for (const auto& [source, loss] : {std::pair(a, loss_a), std::pair(b, loss_b), std::pair(a, loss_a)}) {
+      std::filesystem::remove_all(place);
+      std::filesystem::copy(source, place);
+      EXPECT_EQ(loss_of(estimator, place), loss);
+      std::filesystem::remove_all(place);
+      std::filesystem::create_directory_symlink(source == a ? b : a, place);
+      const auto first_bias = [&](const Prediction& p) {
+        biases.push_back(Bias(p));
+        return false;
+      };
+      ASSERT_EQ(estimator.Predict(LineInput(8, 8, 1), first_bias, {.checkpoint_path = place}), absl::OkStatus());
+    }
+    EXPECT_NE(biases.at(0), biases.at(1));
+    EXPECT_EQ(biases.at(0), biases.at(2));
+    if (in_memory) {
+      EXPECT_EQ(Loss(estimator), own);
+    }
+  }
+}
+
+// As an evaluator finds one that it has evaluated and is to export, when the chief has saved newer ones.
+TEST(EvaluatedWeights, ACheckpointThatIsGoneIsStillInMemory) {
+  const std::string other = OtherCheckpoint();
+  Estimator estimator(LineModel, Config(ModelDir()));
+  const auto before = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other});
+  ASSERT_TRUE(before.ok()) << before.status();
+  ASSERT_EQ(Env::Default()->DeleteRecursively(other), absl::OkStatus());
+  const auto after = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other});
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_EQ((*after)["loss"], (*before)["loss"]);
+}
+
+// What this process saved and has in memory, and another process replaced.
+TEST(EvaluatedWeights, ACheckpointOfTheTrainingItselfIsReadAgainToo) {
+  const std::string dir = ModelDir(), other = OtherCheckpoint();
+  Estimator estimator(LineModel, Config(dir)), fresh(LineModel, Config(ModelDir("fresh")));
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 3}), absl::OkStatus());
+  const std::string own = dir + "/model.ckpt-3";
+  ASSERT_EQ(Env::Default()->DeleteRecursively(own), absl::OkStatus());
+  std::filesystem::copy(other, own);
+  const auto wanted = fresh.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other});
+  const auto result = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = own});
+  ASSERT_TRUE(wanted.ok() && result.ok()) << wanted.status() << result.status();
+  EXPECT_EQ((*result)["loss"], (*wanted)["loss"]);
 }
 
 TEST(EvaluatedWeights, TheBestIsOfWholeEvaluationsOfTheModelsOwn) {

@@ -37,8 +37,13 @@ absl::Status ResidentState::Expect(absl::string_view transition, std::initialize
 
 void ResidentState::Become(State state) {
   state_ = state;
-  checkpoint_.clear();
+  SetCheckpoint("");
   if (!has_training()) global_step_ = 0;
+}
+
+void ResidentState::SetCheckpoint(absl::string_view path, absl::string_view content) {
+  checkpoint_ = std::string(path);
+  content_ = std::string(content);
 }
 
 absl::Status ResidentState::Initialize(const std::vector<VariableSpec>& variables, uint64_t seed) {
@@ -58,14 +63,14 @@ absl::Status ResidentState::WarmStart(const TensorMap& values) {
 }
 
 absl::Status ResidentState::LoadCheckpoint(const CheckpointData& data, const std::string& path,
-                                           const std::vector<VariableSpec>& variables) {
+                                           const std::vector<VariableSpec>& variables, absl::string_view content) {
   TD_RETURN_IF_ERROR(Expect("LoadCheckpoint",
                             {State::kEmpty, State::kInitial, State::kCheckpoint, State::kTrained, State::kSetAside}));
   const bool waits = state_ == State::kSetAside;
   Become(waits ? State::kSetAside : State::kEmpty);
   TD_RETURN_IF_ERROR(model_.Restore(data, path, variables, /*exact=*/false));
   state_ = waits ? State::kSetAside : State::kCheckpoint;
-  checkpoint_ = path;
+  SetCheckpoint(path, content);
   global_step_ = data.global_step;
   return absl::OkStatus();
 }
@@ -76,7 +81,7 @@ absl::Status ResidentState::LoadForTraining(const CheckpointData& data, const st
   Become(state_ == State::kTrained ? State::kTrained : State::kEmpty);
   TD_RETURN_IF_ERROR(model_.Restore(data, path, variables, /*exact=*/true));
   state_ = State::kTrained;
-  checkpoint_ = path;
+  SetCheckpoint(path);
   global_step_ = data.global_step;
   return absl::OkStatus();
 }
@@ -101,7 +106,7 @@ void ResidentState::TrainingScope::End() {
 
 absl::Status ResidentState::StepTaken() {
   TD_RETURN_IF_ERROR(Expect("StepTaken", {State::kTraining}));
-  checkpoint_.clear();
+  SetCheckpoint("");
   if (save_ == Save::kOfNow) save_ = Save::kOfBefore;
   return absl::OkStatus();
 }
@@ -116,7 +121,7 @@ absl::Status ResidentState::BeginSave() {
 absl::Status ResidentState::Saved(const std::string& path) {
   TD_RETURN_IF_ERROR(Expect("Saved", {State::kTraining}));
   if (save_ == Save::kNone) return absl::InternalError(absl::StrCat("no save of ", path, " has begun"));
-  if (std::exchange(save_, Save::kNone) == Save::kOfNow) checkpoint_ = path;
+  if (std::exchange(save_, Save::kNone) == Save::kOfNow) SetCheckpoint(path);
   return absl::OkStatus();
 }
 

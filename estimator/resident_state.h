@@ -69,6 +69,8 @@ class ResidentState {
   bool has_training() const;
   // The path of the checkpoint that the values equal; empty when there is none.
   const std::string& checkpoint() const { return checkpoint_; }
+  // What LoadCheckpoint was told of its content; empty when there is none, or nobody said.
+  const std::string& content() const { return content_; }
   // Of the values in the variables.
   int64_t global_step() const { return global_step_; }
   // For RunLoop, which counts the steps of a training.
@@ -78,9 +80,10 @@ class ResidentState {
   // The initialisers' values, at step 0. Then WarmStart may replace some of them, by name.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
-  // Those of `variables` from the checkpoint at `path`, which may have more. Errors: ModelState::Restore.
+  // Those of `variables` from the checkpoint at `path`, which may have more. `content` tells it from others that may
+  // come to have its path. Errors: ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
-                              const std::vector<VariableSpec>& variables);
+                              const std::vector<VariableSpec>& variables, absl::string_view content = "");
   // The same for a training, whose variables the checkpoint must have exactly.
   absl::Status LoadForTraining(const CheckpointData& data, const std::string& path,
                                const std::vector<VariableSpec>& variables);
@@ -122,10 +125,11 @@ class ResidentState {
   absl::Status Expect(absl::string_view transition, std::initializer_list<State> from) const;
   // Before values are written: the variables equal no checkpoint until all of them are.
   void Become(State state);
+  void SetCheckpoint(absl::string_view path, absl::string_view content = "");
 
   ModelState model_;
   State state_ = State::kEmpty;
-  std::string checkpoint_;
+  std::string checkpoint_, content_;
   int64_t global_step_ = 0;
   Save save_ = Save::kNone;
   // Of the training, in kSetAside.

@@ -261,6 +261,17 @@ TEST(ResidentState, ATrainingStartsFromItsCheckpoint) {
   EXPECT_EQ(Look(r), (Seen{State::kTrained, "", 2, 6})) << "the file may be gone";
 }
 
+TEST(ResidentState, TheContentIsOfWhatWasLoadedLast) {
+  Resident r;
+  ASSERT_TRUE(r->LoadCheckpoint(Checkpoint(4, 40), "a", Weight(), "sums").ok());
+  EXPECT_EQ(r->content(), "sums");
+  EXPECT_FALSE(r->LoadCheckpoint(Checkpoint(4, 40), "a", OtherModel(), "others").ok());
+  EXPECT_EQ(r->content(), "");
+  ASSERT_TRUE(r->LoadCheckpoint(Checkpoint(4, 40), "a", Weight(), "sums").ok());
+  ASSERT_TRUE(r->LoadForTraining(Checkpoint(6, 2), "b", Model()).ok());
+  EXPECT_EQ(r->content(), "") << "nobody said";
+}
+
 TEST(ResidentState, TheTrainingsValuesWaitAndComeBack) {
   Resident r;
   ASSERT_TRUE(r.Bring(State::kSetAside).ok());
