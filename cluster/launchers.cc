@@ -1,6 +1,7 @@
 #include "cluster/launchers.h"
 
 #include "absl/strings/str_cat.h"
+#include "base/fingerprint.h"
 #include "base/printable.h"
 #include "cluster/address.h"
 
@@ -54,6 +55,21 @@ void ReadCoordinator(absl::string_view name, bool required, const Environment& e
   }
 }
 
+// Where nobody names a port to meet at, it follows from what is the same on all processes of a job and on few others'.
+// It is below those that systems give out.
+constexpr int64_t kFirstPort = 10000, kPorts = 20000;
+
+// Of a step of a job.
+int64_t SlurmPort(int64_t job, int64_t step) { return kFirstPort + (job % kPorts * 31 + step % kPorts) % kPorts; }
+
+// Of a job that torchrun's agent calls `run`. Never the agent's own port. Restarts do not count: each node has its own
+// number of them.
+int64_t TorchrunPort(int64_t agents_port, absl::string_view run) {
+  const auto of_job = static_cast<int64_t>(Fingerprint64(absl::StrCat(agents_port, " ", run)) % kPorts);
+  const int64_t port = kFirstPort + of_job;
+  return port != agents_port ? port : kFirstPort + (of_job + 1) % kPorts;
+}
+
 std::optional<Cluster> ReadTorchrun(const Environment& environment, std::vector<std::string>* errors) {
   // Both words are common: one of them says nothing.
   if (!environment.Has("WORLD_SIZE") && !(environment.Has("RANK") && environment.Has("MASTER_ADDR"))) {
@@ -62,9 +78,16 @@ std::optional<Cluster> ReadTorchrun(const Environment& environment, std::vector<
   Cluster cluster =
       ReadRanks("torchrun", {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, environment, errors);
   if (cluster.world_size == 1 && !environment.Has("MASTER_ADDR")) return cluster;
+  // At MASTER_PORT listens the agent then, for PyTorch's processes to connect to.
+  const bool has_agent = cluster.world_size > 1 && environment.Get("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (has_agent && environment.Has(kCoordinator)) {
+    ReadCoordinator(kCoordinator, /*required=*/true, environment, &cluster, errors);
+    return cluster;
+  }
   const std::string host = environment.Get("MASTER_ADDR");
   if (host.empty()) errors->push_back("MASTER_ADDR is not set");
-  const int64_t port = environment.Number("MASTER_PORT", 1, 65535, errors);
+  int64_t port = environment.Number("MASTER_PORT", 1, 65535, errors);
+  if (has_agent) port = TorchrunPort(port, environment.Get("TORCHELASTIC_RUN_ID"));
   const bool is_ipv6 = host.find(':') != std::string::npos && host.front() != '[';
   cluster.coordinator = absl::StrCat(is_ipv6 ? "[" : "", host, is_ipv6 ? "]:" : ":", port);
   if (const std::string why = WhyNoAddress(cluster.coordinator); !host.empty() && !why.empty()) {
@@ -100,12 +123,6 @@ std::optional<Cluster> ReadJax(const Environment& environment, std::vector<std::
   Cluster cluster = ReadRanks("JAX", {"JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "", ""}, environment, errors);
   ReadCoordinator("JAX_COORDINATOR_ADDRESS", /*required=*/true, environment, &cluster, errors);
   return cluster;
-}
-
-// Where a step of a job meets: a port that follows from the job and the step, below those that systems give out.
-int64_t SlurmPort(int64_t job, int64_t step) {
-  constexpr int64_t kFirst = 10000, kPorts = 20000;
-  return kFirst + (job % kPorts * 31 + step % kPorts) % kPorts;
 }
 
 std::optional<Cluster> ReadSlurm(const Environment& environment, std::vector<std::string>* errors) {

@@ -314,6 +314,52 @@ TEST(ResolveCluster, TellsOfWorkersThatAreMissing) {
   EXPECT_EQ((*cluster)->full_world_size, 2);
 }
 
+// What the agent of torchrun tells a worker, whose MASTER_PORT it listens at itself.
+Variables OfAgent(int rank, int master_port) {
+  return {{"RANK", std::to_string(rank)},
+          {"WORLD_SIZE", "4"},
+          {"MASTER_ADDR", "10.0.0.1"},
+          {"MASTER_PORT", std::to_string(master_port)},
+          {"TORCHELASTIC_RUN_ID", "job"},
+          {"TORCHELASTIC_RESTART_COUNT", "0"},
+          {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+}
+
+std::string MeetingAt(const Variables& variables) {
+  const auto cluster = ResolveCluster(Environment(variables));
+  EXPECT_TRUE(cluster.ok() && cluster->has_value()) << cluster.status();
+  return cluster.ok() && cluster->has_value() ? (*cluster)->coordinator : "";
+}
+
+TEST(ResolveCluster, WorkersOfTorchrunMeetBesideItsAgent) {
+  const std::string place = MeetingAt(OfAgent(0, 29500));
+  EXPECT_EQ(place.rfind("10.0.0.1:", 0), 0) << place;
+  for (int rank : {1, 2, 3}) {
+    Variables variables = OfAgent(rank, 29500);
+    // Each agent counts the failures of its own workers.
+    variables["TORCHELASTIC_RESTART_COUNT"] = std::to_string(rank);
+    EXPECT_EQ(MeetingAt(variables), place);
+  }
+  // Some of these ports are what comes of themselves.
+  for (const char* run : {"1", "2", "3", "4"}) {
+    for (int port = 10000; port < 30000; ++port) {
+      Variables variables = OfAgent(1, port);
+      variables["TORCHELASTIC_RUN_ID"] = run;
+      ASSERT_NE(MeetingAt(variables), "10.0.0.1:" + std::to_string(port));
+    }
+  }
+  Variables other = OfAgent(0, 29500);
+  other["TORCHELASTIC_RUN_ID"] = "another";
+  EXPECT_NE(MeetingAt(other), place);
+  other["TANDEM_COORDINATOR"] = "h:5";
+  EXPECT_EQ(MeetingAt(other), "h:5");
+  other["TANDEM_COORDINATOR"] = "h";
+  EXPECT_EQ(ExitCodeFor(ResolveCluster(Environment(other)).status()), kExitUsage);
+  Variables without = OfAgent(0, 29500);
+  without["TORCHELASTIC_USE_AGENT_STORE"] = "False";
+  EXPECT_EQ(MeetingAt(without), "10.0.0.1:29500");
+}
+
 TEST(ResolveCluster, OpenMpiNamesTheJob) {
   for (const std::string name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
     const auto cluster = ResolveCluster(

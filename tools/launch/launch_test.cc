@@ -27,6 +27,7 @@ std::map<std::string, std::string> Inherited() {
           {"WORLD_SIZE", "9"},
           {"LOCAL_RANK", "7"},
           {"MASTER_ADDR", "a"},
+          {"TORCHELASTIC_USE_AGENT_STORE", "True"},
           {"OMPI_COMM_WORLD_RANK", "5"},
           {"OMPI_COMM_WORLD_SIZE", "6"},
           {"PMI_RANK", "3"},

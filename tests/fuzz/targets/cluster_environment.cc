@@ -12,6 +12,8 @@ std::vector<std::string> Seeds() {
   return {R"(TF_CONFIG={"cluster": {"chief": ["c:1"], "worker": ["w:1", "[::1]:2"], "ps": ["10.0.0.1:3"]}, )"
           R"("task": {"type": "worker", "index": 1}})",
           "RANK=3\nWORLD_SIZE=4\nLOCAL_RANK=1\nLOCAL_WORLD_SIZE=2\nMASTER_ADDR=10.0.0.1\nMASTER_PORT=29500",
+          "RANK=1\nWORLD_SIZE=2\nMASTER_ADDR=a\nMASTER_PORT=1\nTORCHELASTIC_USE_AGENT_STORE=True\n"
+          "TORCHELASTIC_RUN_ID=none",
           "OMPI_COMM_WORLD_RANK=1\nOMPI_COMM_WORLD_SIZE=2\nOMPI_COMM_WORLD_LOCAL_RANK=1\n"
           "OMPI_COMM_WORLD_LOCAL_SIZE=2\nMASTER_ADDR=localhost",
           "SLURM_PROCID=1\nSLURM_NTASKS=4\nSLURM_STEP_NUM_TASKS=2\nSLURM_LOCALID=0\nSLURM_STEP_ID=0\n"
