@@ -105,7 +105,10 @@ class Network:
         ip(f"link set {self.links[index]} down")
 
     def plug(self, index):
+        """Nor does anybody take another machine for out of reach because a question from before was not answered."""
         ip(f"link set {self.links[index]} up")
+        for machine in range(len(self.machines)):
+            ip("neighbour flush dev eth0", inside=self.inside(machine))
 
     def down(self, index):
         """The machine's own interface is down: it has no route to anybody."""
