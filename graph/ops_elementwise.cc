@@ -89,10 +89,11 @@ TD_BINARY(Greater, "compare", P("predicate", std::string("gt")))
 TD_BINARY(GreaterEqual, "compare", P("predicate", std::string("ge")))
 
 #undef TD_BINARY
-#define TD_BINARY(Function, op)                                    \
+// `name`: what errors call it.
+#define TD_BINARY(Function, name)                                  \
   Tensor Function(const Tensor& x, double y, SourceLocation loc) { \
-    if (!x.ok()) return EmitOp(op, {x, x}, {}, loc);               \
-    Tensor number = internal::NumberLike(op, x, y, loc);           \
+    if (!x.ok()) return Function(x, x, loc);                       \
+    Tensor number = internal::NumberLike(name, x, y, loc);         \
     return number.ok() ? Function(x, number, loc) : number;        \
   }
 
@@ -103,27 +104,18 @@ TD_BINARY(Div, "div")
 TD_BINARY(Pow, "pow")
 TD_BINARY(Maximum, "max")
 TD_BINARY(Minimum, "min")
+TD_BINARY(Equal, "equal")
+TD_BINARY(NotEqual, "not_equal")
+TD_BINARY(Less, "less")
+TD_BINARY(LessEqual, "less_equal")
+TD_BINARY(Greater, "greater")
+TD_BINARY(GreaterEqual, "greater_equal")
 
 #undef TD_BINARY
-#define TD_COMPARISON(Function, name)                              \
-  Tensor Function(const Tensor& x, double y, SourceLocation loc) { \
-    if (!x.ok()) return Function(x, x, loc);                       \
-    Tensor number = internal::NumberLike(name, x, y, loc);         \
-    return number.ok() ? Function(x, number, loc) : number;        \
-  }
-
-TD_COMPARISON(Equal, "equal")
-TD_COMPARISON(NotEqual, "not_equal")
-TD_COMPARISON(Less, "less")
-TD_COMPARISON(LessEqual, "less_equal")
-TD_COMPARISON(Greater, "greater")
-TD_COMPARISON(GreaterEqual, "greater_equal")
-
-#undef TD_COMPARISON
-#define TD_NUMBER_FIRST(Function, op)                              \
+#define TD_NUMBER_FIRST(Function, name)                            \
   Tensor Function(double x, const Tensor& y, SourceLocation loc) { \
-    if (!y.ok()) return EmitOp(op, {y, y}, {}, loc);               \
-    Tensor number = internal::NumberLike(op, y, x, loc);           \
+    if (!y.ok()) return Function(y, y, loc);                       \
+    Tensor number = internal::NumberLike(name, y, x, loc);         \
     return number.ok() ? Function(number, y, loc) : number;        \
   }
 
