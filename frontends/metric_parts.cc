@@ -9,12 +9,21 @@
 #include "graph/ops.h"
 
 namespace tandem::frontends {
+namespace {
 
+// Class numbers of shape [b]: from one-hot labels or scores the largest, from [b, 1] its only column. `name`: of the
+// argument of `op`.
 Tensor ClassNumbers(absl::string_view op, absl::string_view name, const Tensor& x, SourceLocation loc) {
   Tensor y = SqueezeTo(x, 1, loc);
-  if (y.rank() == 2) return ArgMax(y.dtype() == DType::kUInt8 ? Cast(y, DType::kInt32, loc) : y, -1, loc);
+  if (y.rank() == 2) return LargestClass(y, loc);
   if (y.rank() == 1) return y;
   return x.graph()->FailAt(op, absl::StrCat("`", name, "` must be [b] or [b, classes], got ", TypeString(x)), loc);
+}
+
+}  // namespace
+
+Tensor LargestClass(const Tensor& x, SourceLocation loc) {
+  return ArgMax(x.dtype() == DType::kUInt8 ? Cast(x, DType::kInt32, loc) : x, -1, loc);
 }
 
 ClassIndices FindClasses(absl::string_view op, const Tensor& labels, const Tensor& predictions, int64_t num_classes,

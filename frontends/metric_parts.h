@@ -11,9 +11,8 @@
 
 namespace tandem::frontends {
 
-// Class numbers of shape [b]: from one-hot labels or scores the largest, from [b, 1] its only column. `name`: of the
-// argument of `op`.
-Tensor ClassNumbers(absl::string_view op, absl::string_view name, const Tensor& x, SourceLocation loc);
+// The class with the largest number, of one-hot labels or scores [b, ..., classes].
+Tensor LargestClass(const Tensor& x, SourceLocation loc);
 
 // Class numbers of labels and predictions, int64 [b], and how many classes there are.
 struct ClassIndices {

@@ -94,12 +94,10 @@ std::string AlignClasses(const Tensor& labels, const Tensor& predictions, Tensor
   // Scores have an axis of classes; class numbers may have one of size 1.
   const bool scores =
       frontends::IsFloat(predictions.dtype()) && predictions.rank() >= 2 && predictions.shape().back() > 1;
-  *predicted = scores ? ArgMax(predictions, -1, loc) : predictions;
+  *predicted = scores ? frontends::LargestClass(predictions, loc) : predictions;
   if (!scores && predictions.rank() > 1) *predicted = frontends::SqueezeTo(predictions, predictions.rank() - 1, loc);
   *actual = frontends::SqueezeTo(labels, predicted->rank(), loc);
-  if (actual->rank() == predicted->rank() + 1) {
-    *actual = ArgMax(actual->dtype() == DType::kUInt8 ? Cast(*actual, DType::kInt32, loc) : *actual, -1, loc);
-  }
+  if (actual->rank() == predicted->rank() + 1) *actual = frontends::LargestClass(*actual, loc);
   if (!actual->ok() || !predicted->ok()) return "";
   if (actual->shape() != predicted->shape()) {
     return both +
