@@ -283,6 +283,24 @@ TEST(LayersTest, BatchNormalizationTrains) {
   }
 }
 
+// Without a batch the rows are those of the tensor, however many examples the batch has.
+TEST(LayersTest, BatchNormalizationOfATensorWithoutABatch) {
+  const Shape shape = {3, 2, 2, 2};
+  const Values in = Pattern(NumElements(shape), 3);
+  GraphBuilder graph;
+  Tensor x = graph.Variable({.name = "x", .shape = shape});
+  graph.Output("y", layers::BatchNormalization(x, {.momentum = 0.9, .training = true}));
+  graph.Output("batch", graph.Input("rows", DType::kFloat32, {kBatch}));
+  ASSERT_TRUE(graph.status().ok()) << graph.status();
+  Fetched got = RunStep(graph, {.batch = 5,
+                                .inputs = {{"rows", Floats({5}, Pattern(5, 3))}},
+                                .variables = {{"x", in}, {"batch_normalization/moving_variance", {2, 3}}}});
+  Values mean, variance;
+  ColumnMoments(in, 2, &mean, &variance);
+  ExpectNear(got.variables["batch_normalization/moving_variance"],
+             {1.8 + 0.1 * 12.0 / 11 * variance[0], 2.7 + 0.1 * 12.0 / 11 * variance[1]});
+}
+
 TEST(LayersTest, BatchNormalizationInfersFromMovingAverages) {
   GraphBuilder graph;
   Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 2});

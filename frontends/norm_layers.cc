@@ -8,15 +8,17 @@
 namespace tandem::layers {
 namespace {
 
-// Rows that the statistics were taken over, as a scalar of x's type: examples times the sizes between batch and
-// channel.
+// Rows that the statistics were taken over, as a scalar of x's type: the sizes of all dimensions but the channel's, of
+// a batch its examples.
 Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation loc) {
+  const Shape& shape = x.shape();
+  const bool batched = shape[0] == kBatch;
+  double rows = 1;
+  for (size_t i = batched ? 1 : 0; i + 1 < shape.size(); ++i) rows *= static_cast<double>(shape[i]);
+  if (!batched) return frontends::ScalarConstant(graph, rows, x.dtype(), loc);
   Tensor examples =
       graph->StepScalar(sync ? "example_count" : "replica_example_count", DType::kFloat32, std::nullopt, loc);
-  Shape shape = x.shape();
-  double inner = 1;
-  for (size_t i = 1; i + 1 < shape.size(); ++i) inner *= static_cast<double>(shape[i]);
-  return Mul(Cast(examples, x.dtype(), loc), inner, loc);
+  return Mul(Cast(examples, x.dtype(), loc), rows, loc);
 }
 
 // The moving average after this step; without examples the one before it, bit for bit.
