@@ -68,14 +68,21 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
   return success();
 }
 
-// min(x) over the batch is -max(-x): microbatches and replicas are combined by sum and max only.
+// -x, or -1 - x of integers, of which the least has no negative.
+static Value Mirrored(mlir::OpBuilder& b, mlir::Location loc, Value x) {
+  if (!TypeOf(x).getElementType().isInteger()) return BuildNeg(b, loc, x);
+  return BuildSub(b, loc, BuildSplat(b, loc, x.getType(), -1), x);
+}
+
+// min(x) over the batch is the mirrored max of what is mirrored: microbatches and replicas are combined by sum and max
+// only.
 static llvm::LogicalResult MinOverBatchAsMax(ReduceOp op, mlir::PatternRewriter& rewriter) {
   if (op.getKind() != ReduceKind::kMin || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
   if (TypeOf(op.getInput()).getElementType().isUnsignedInteger()) return mlir::failure();
   mlir::Location l = op.getLoc();
   Value max =
-      BuildReduce(rewriter, l, ReduceKind::kMax, BuildNeg(rewriter, l, op.getInput()), op.getAxes(), op.getScope());
-  rewriter.replaceOp(op, BuildNeg(rewriter, l, max));
+      BuildReduce(rewriter, l, ReduceKind::kMax, Mirrored(rewriter, l, op.getInput()), op.getAxes(), op.getScope());
+  rewriter.replaceOp(op, Mirrored(rewriter, l, max));
   return success();
 }
 
