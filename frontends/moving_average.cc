@@ -65,7 +65,8 @@ void MovingAverages::AssignAverage(const Average& average, const Tensor& value) 
 void MovingAverages::Assign(size_t i, const Tensor& value) { AssignAverage(trained_[i], value); }
 
 void MovingAverages::End() {
-  for (const Average& average : others_) AssignAverage(average, AssignedValue(graph_, average.variable));
+  const std::string taker = absl::StrCat(kOp, " at ", loc_.file, ":", loc_.line);
+  for (const Average& average : others_) AssignAverage(average, AssignedValue(graph_, average.variable, taker));
 }
 
 }  // namespace tandem::frontends

@@ -204,5 +204,22 @@ TEST(MovingAverageTest, IsOfWhatIsTrainedAndOfWhatIsAskedFor) {
   ExpectNear(got.variables.at(MovingAverageName("batch_normalization/moving_mean")), {0.25, 0.25, -0.375});
 }
 
+TEST(MovingAverageTest, RefusesAValueThatIsAssignedBehindIt) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 3});
+  Tensor count = graph.Variable({.name = "count", .trainable = false});
+  Tensor loss = ReduceMean(Square(layers::Dense(x, {.units = 1})));
+  const int line = __LINE__ + 1;
+  ASSERT_TRUE(optimizers::SGD({.learning_rate = 0.1}).WithMovingAverage({.also = "count"}).Minimize(loss).ok());
+  graph.Assign(count, count + 1.0);
+  EXPECT_EQ(ErrorMismatch(graph,
+                          absl::StrCat(kFile, ":", line + 1,
+                                       ": its value at the end of the step was taken before this assignment, by "
+                                       "WithMovingAverage at frontends/",
+                                       kFile, ":", line, "; assign it first"),
+                          kFile),
+            "");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -8,13 +8,15 @@
 
 namespace tandem {
 
-Tensor AssignedValue(GraphBuilder* graph, const Tensor& variable) {
+Tensor AssignedValue(GraphBuilder* graph, const Tensor& variable, absl::string_view taker) {
   const std::string name = absl::StrCat(variable.name(), "/Assigned");
   graph->module().main().walk([&](td::AssignOp assign) {
     if (assign.getVariable() == variable.name()) graph->module().Register(name, assign.getValue());
   });
   Tensor assigned = graph->Find(name);
-  return assigned.ok() ? assigned : variable;
+  if (assigned.ok()) return assigned;
+  graph->module().settled.emplace(variable.name(), std::string(taker));
+  return variable;
 }
 
 }  // namespace tandem

@@ -185,6 +185,10 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
     return error(absl::StrCat("the variable is ", Name(variable.dtype()), " ", ShapeString(variable.shape()),
                               ", the value is ", Name(value.dtype()), " ", ShapeString(value.shape())));
   if (!module_->assigned.insert(read.getVariable().str()).second) return error("the variable is assigned twice");
+  if (const auto it = module_->settled.find(read.getVariable().str()); it != module_->settled.end()) {
+    return error(absl::StrCat("its value at the end of the step was taken before this assignment, by ", it->second,
+                              "; assign it first"));
+  }
   if (!updates_ignored_.empty()) {
     if (std::exchange(warned_of_updates_, true)) return;
     TD_LOG(WARNING) << loc.file << ":" << loc.line << ": the assignment to \"" << variable.name()
