@@ -40,8 +40,9 @@ std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
     return tensors;
   }
   NameScope scope(graph, graph->UniqueName("clip_by_global_norm"));
-  Tensor scale =
-      Div(graph->Constant(static_cast<float>(clip_norm), loc), Maximum(GlobalNorm(tensors, loc), clip_norm, loc), loc);
+  Tensor norm = GlobalNorm(tensors, loc);
+  graph->CheckFinite(norm, loc);
+  Tensor scale = Div(graph->Constant(static_cast<float>(clip_norm), loc), Maximum(norm, clip_norm, loc), loc);
   std::vector<Tensor> clipped;
   for (const Tensor& t : tensors) {
     clipped.push_back(!t.ok() ? t : Mul(t, t.dtype() == scale.dtype() ? scale : Cast(scale, t.dtype(), loc), loc));

@@ -117,6 +117,7 @@ std::vector<GradientAndVariable> Optimizer::ComputeGradients(const Tensor& loss,
   std::vector<Tensor> variables;
   for (const GradientAndVariable& entry : entries) variables.push_back(entry.variable);
   NameScope scope(graph, graph->UniqueName("gradients"));
+  graph->CheckFinite(loss, loc);
   std::vector<Tensor> gradients = graph->Gradients(loss, variables, loc);
   if (!graph->status().ok()) return {};
   if (std::none_of(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.ok(); })) {
@@ -176,6 +177,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   std::vector<Tensor> grads;
   std::vector<int> group;  // of each entry, or -1
   for (const GradientAndVariable& entry : entries) {
+    graph->CheckFinite(entry.gradient, loc);
     grads.push_back(entry.gradient);
     group.push_back(groups->IndexOf(entry.name));
   }

@@ -7,11 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/element_count.h"
 #include "base/logging.h"
+#include "graph/finite_values.h"
 #include "graph/gradients.h"
 #include "graph/graph_module.h"
 #include "graph/ir/interfaces.h"
 #include "graph/ir/replica_values.h"
 #include "graph/ir/state.h"
+#include "graph/ops_internal.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace tandem {
@@ -208,6 +210,21 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
   if (!common.ok()) return;
   module_->builder().create<td::AssignOp>(module_->Location(module_->TakeName("Assign"), loc), read.getVariableAttr(),
                                           ValueOf(common.value_));
+}
+
+void GraphBuilder::CheckFinite(const Tensor& value, SourceLocation loc) {
+  if (!status().ok()) return;
+  auto error = [&](absl::string_view message) { Fail(module_->Error("check_finite", value.name(), loc, message)); };
+  if (!value.ok()) return error(absl::StrCat("the value ", WhyAbsent(value)));
+  if (value.graph() != this) return error("gets a tensor of another graph");
+  if (!internal::IsFloat(value.dtype()) || (value.rank() > 0 && value.shape()[0] == kBatch)) {
+    return error(absl::StrCat("needs floating-point numbers without a batch, got ", Name(value.dtype()), " ",
+                              ShapeString(value.shape()), "; reduce over the batch first"));
+  }
+  Tensor common = Common("check_finite", value, loc);
+  if (!common.ok() || internal::IsFiniteWithBatchSums(ValueOf(common.value_))) return;
+  module_->builder().create<td::CheckFiniteOp>(module_->Location(module_->TakeName("CheckFinite"), loc),
+                                               ValueOf(common.value_));
 }
 
 void GraphBuilder::IgnoreUpdates(absl::string_view because) { updates_ignored_ = std::string(because); }

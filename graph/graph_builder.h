@@ -77,6 +77,10 @@ class GraphBuilder {
   // statistic, such as a batch norm's mean) is averaged over the replicas; it cannot be assigned to a trainable
   // variable or a slot: combine it with CrossReplicaSum or CrossReplicaMean before.
   void Assign(const Tensor& variable, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+  // No variable changes in a step in which `value` is infinite or NaN: floating-point numbers without a batch. Sums
+  // over the batch are checked in any case, optimizers check the loss and the gradients; updates by hand can have what
+  // they compute from these sums, or from variables, checked.
+  void CheckFinite(const Tensor& value, SourceLocation loc = SourceLocation::Current());
   // From now on assignments are checked and left out; the first one logs a warning that ends with `because`. For modes
   // in which variables do not change.
   void IgnoreUpdates(absl::string_view because);

@@ -46,7 +46,10 @@ mlir::LogicalResult VerifyResult(mlir::func::FuncOp step, unsigned i) {
   if (td::UpdateOf(step, i)) {
     return HasBatch(type) ? error() << "updates a variable with a batch: " << type : mlir::success();
   }
-  return error() << "is marked neither td.update = @NAME nor td.output = \"NAME\"";
+  if (td::IsChecked(step, i)) {
+    return HasBatch(type) ? error() << "is td.check_finite and has a batch: " << type : mlir::success();
+  }
+  return error() << "is marked neither td.update = @NAME, td.output = \"NAME\" nor td.check_finite";
 }
 
 // `op` gives a kernel the values that `members` calls of it take.

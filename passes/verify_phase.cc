@@ -69,7 +69,7 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyPure(mlir::func::FuncOp step) {
     for (mlir::Operation& op : step.getBody().front()) {
-      if (mlir::isa<td::InputOp, td::ScalarOp, td::ReadOp, td::AssignOp, td::OutputOp>(op)) {
+      if (mlir::isa<td::InputOp, td::ScalarOp, td::ReadOp, td::AssignOp, td::OutputOp, td::CheckFiniteOp>(op)) {
         return op.emitError() << "is left in @step, which must be pure";
       }
     }
@@ -88,6 +88,8 @@ class PhaseVerifier {
       mlir::InFlightDiagnostic error = mlir::emitError(value.getLoc());
       if (update) {
         error << "the update of " << update;
+      } else if (td::IsChecked(step, i)) {
+        error << "a value of td.check_finite";
       } else {
         error << "the output " << td::OutputOf(step, i);
       }

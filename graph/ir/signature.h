@@ -8,7 +8,8 @@ namespace tandem::td {
 
 // Names of the attributes.
 inline constexpr llvm::StringLiteral kInputAttr = "td.input", kScalarAttr = "td.scalar", kVariableAttr = "td.variable",
-                                     kUpdateAttr = "td.update", kOutputAttr = "td.output";
+                                     kUpdateAttr = "td.update", kOutputAttr = "td.output",
+                                     kCheckFiniteAttr = "td.check_finite";
 
 // The input, step scalar or variable that argument `i` is; null when it is none.
 inline mlir::StringAttr InputOf(mlir::func::FuncOp step, unsigned i) {
@@ -27,6 +28,11 @@ inline mlir::FlatSymbolRefAttr UpdateOf(mlir::func::FuncOp step, unsigned i) {
 }
 inline mlir::StringAttr OutputOf(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttrOfType<mlir::StringAttr>(i, kOutputAttr);
+}
+
+// Whether result `i` is neither, but a value of td.check_finite: until td-insert-finite-check takes it.
+inline bool IsChecked(mlir::func::FuncOp step, unsigned i) {
+  return step.getResultAttr(i, kCheckFiniteAttr) != mlir::Attribute();
 }
 
 }  // namespace tandem::td

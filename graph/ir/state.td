@@ -71,6 +71,19 @@ def Td_AssignOp : Td_Op<"assign"> {
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
 }
 
+def Td_CheckFiniteOp : Td_Op<"check_finite"> {
+  let summary = "a value without which, finite, no variable changes in this step";
+  let description = [{
+    td-insert-finite-check adds it to the sums over the batch, which it checks in any case: a gradient or loss may become
+    infinite or NaN in what is computed from them.
+    ```mlir
+    td.check_finite %g : tensor<576x64xf32>
+    ```
+  }];
+  let arguments = (ins Td_FloatTensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Td_OutputOp : Td_Op<"output"> {
   let summary = "names a value that a run can fetch";
   let description = [{

@@ -1,6 +1,9 @@
 // td-insert-finite-check, as Passes.td describes it.
 #include "graph/ir/dist.h"
+#include "graph/ir/shape.h"
+#include "graph/ir/signature.h"
 #include "graph/ir/unary.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/exec/dialect.h"
@@ -19,6 +22,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   void runOnOperation() final {
     mlir::func::FuncOp step = StepFunction(getOperation());
     if (!step) return;
+    const llvm::SmallVector<mlir::Value> marked = TakeMarked(step);
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     llvm::DenseSet<mlir::OpOperand*> updates;
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
@@ -27,6 +31,11 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     // What a worker computes for parameter servers goes into their updates.
     if (updates.empty() && !ConfigOf(getOperation()).getPart()) return;
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step);
+    for (mlir::Value v : marked) {
+      if (v.getDefiningOp() != nullptr && !mlir::isa<td::ConstantOp>(v.getDefiningOp()) &&
+          !llvm::is_contained(checked, v))
+        checked.push_back(v);
+    }
     if (checked.empty()) return;
 
     // Ops whose results go into updates and nowhere else but into outputs, in program order.
@@ -50,6 +59,21 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   }
 
  private:
+  // The values of td.check_finite, which are results of the step up to here.
+  static llvm::SmallVector<mlir::Value> TakeMarked(mlir::func::FuncOp step) {
+    mlir::Operation* terminator = step.getBody().front().getTerminator();
+    llvm::SmallVector<mlir::Value> marked;
+    llvm::BitVector results(step.getNumResults());
+    for (unsigned i = 0; i < step.getNumResults(); ++i) {
+      if (!td::IsChecked(step, i)) continue;
+      marked.push_back(terminator->getOperand(i));
+      results.set(i);
+    }
+    terminator->eraseOperands(results);
+    (void)step.eraseResults(results);
+    return marked;
+  }
+
   // A replica's part of a gradient may be rounded before it is combined (td-insert-all-reduce).
   static mlir::Value BehindAllReduce(mlir::Value value) {
     for (mlir::OpOperand& use : value.getUses()) {

@@ -16,6 +16,12 @@ std::string TrainableOf(mlir::FlatSymbolRefAttr variable, mlir::Operation* from)
   return declared.getTrainable() ? variable.getValue().str() : declared.getSlotOf().value_or("").str();
 }
 
+// Such a use tells nothing of where the numbers go.
+bool IsOnlyChecked(mlir::OpOperand& use) {
+  auto step = mlir::dyn_cast<mlir::func::FuncOp>(use.getOwner()->getParentOp());
+  return step && mlir::isa<mlir::func::ReturnOp>(use.getOwner()) && td::IsChecked(step, use.getOperandNumber());
+}
+
 bool HasElements(mlir::Value value, int64_t elements) {
   auto type = mlir::cast<mlir::RankedTensorType>(value.getType());
   return type.hasStaticShape() && type.getNumElements() == elements;
@@ -38,6 +44,7 @@ UpdateFlow UpdateFlowOf(mlir::Value value) {
   for (size_t i = 0; i < reached.size(); ++i) {
     for (mlir::OpOperand& use : reached[i].getUses()) {
       mlir::Operation* user = use.getOwner();
+      if (IsOnlyChecked(use)) continue;
       if (mlir::isa<exec::MapMicrobatchesOp, mlir::func::ReturnOp>(user)) {
         const mlir::FlatSymbolRefAttr update = UpdateBy(use);
         const std::string variable = update ? TrainableOf(update, user) : "";

@@ -56,6 +56,7 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
       }
     }
     llvm::SmallVector<mlir::Value> results;
+    const bool assigns = !body.getOps<td::AssignOp>().empty();
     for (mlir::Operation& op : llvm::make_early_inc_range(body)) {
       if (auto assign = mlir::dyn_cast<td::AssignOp>(op)) {
         results.push_back(assign.getValue());
@@ -63,6 +64,11 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
       } else if (auto output = mlir::dyn_cast<td::OutputOp>(op)) {
         results.push_back(output.getValue());
         result_attrs.push_back(dictionary(td::kOutputAttr, output.getNameAttr()));
+      } else if (auto check = mlir::dyn_cast<td::CheckFiniteOp>(op)) {
+        if (assigns) {
+          results.push_back(check.getValue());
+          result_attrs.push_back(dictionary(td::kCheckFiniteAttr, builder.getUnitAttr()));
+        }
       } else {
         continue;
       }

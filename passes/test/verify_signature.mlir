@@ -49,7 +49,7 @@ module {
 
 module {
   td.variable @w : tensor<f32> {initializer = [0.0, 0.0, 0.0]}
-  // expected-error @+1 {{result 0 of @step is marked neither td.update = @NAME nor td.output = "NAME"}}
+  // expected-error @+1 {{result 0 of @step is marked neither td.update = @NAME, td.output = "NAME" nor td.check_finite}}
   func.func @step(%w: tensor<f32> {td.variable = @w}) -> tensor<f32> {
     return %w : tensor<f32>
   }

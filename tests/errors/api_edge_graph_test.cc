@@ -112,6 +112,14 @@ std::vector<Row> Builder() {
       "Assign", "a value that is gone", [](GraphBuilder& g, World& t) { g.Assign(t.w, t.gone); }, "gone");
   graph("Assign", "another shape", [](GraphBuilder& g, World& t) { g.Assign(t.w, t.scalar); });
   graph(
+      "CheckFinite", "nothing", [](GraphBuilder& g, World& t) { g.CheckFinite(t.none); }, "never set");
+  graph(
+      "CheckFinite", "another graph", [](GraphBuilder& g, World& t) { g.CheckFinite(t.foreign); }, "another graph");
+  graph(
+      "CheckFinite", "a tensor that is gone", [](GraphBuilder& g, World& t) { g.CheckFinite(t.gone); }, "gone");
+  graph(
+      "CheckFinite", "a batch", [](GraphBuilder& g, World& t) { g.CheckFinite(t.x); }, "reduce over the batch first");
+  graph(
       "Constant", "an empty tensor", [](GraphBuilder& g, World&) { g.Constant(HostTensor()); }, "no elements");
   graph(
       "Constant", "no elements", [](GraphBuilder& g, World&) { g.Constant(HostTensor(kFloat, {0})); }, "no elements");

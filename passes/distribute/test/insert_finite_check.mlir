@@ -52,3 +52,27 @@ module attributes {exec.config = #exec.config<part = #exec.part<servers = 1>>} {
     return %g : tensor<f32>
   }
 }
+
+// -----
+
+// A value of td.check_finite is checked as well, once, and no result any more; a constant or variable is not.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: -> (tensor<f32> {td.update = @w}, tensor<f32> {td.output = "loss"})
+func.func @step(%x: tensor<?xf32>, %w: tensor<f32>)
+    -> (tensor<f32> {td.check_finite}, tensor<f32> {td.update = @w}, tensor<f32> {td.check_finite},
+        tensor<f32> {td.check_finite}, tensor<f32> {td.check_finite}, tensor<f32> {td.output = "loss"}) {
+  // CHECK: %[[SUM:.*]] = exec.map_microbatches
+  %g = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>) {
+  ^bb0(%xs: tensor<?xf32>):
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    exec.yield %a : tensor<f32>
+  }
+  // CHECK: %[[LOG:.*]] = td.log %[[SUM]]
+  // CHECK: exec.check_finite %[[SUM]], %[[LOG]] :
+  // CHECK: td.sub
+  // CHECK: return %{{.*}}, %[[LOG]] :
+  %log = td.log %g : tensor<f32>
+  %new = td.sub %w, %log : tensor<f32>
+  %c = td.constant dense<1.0> : tensor<f32>
+  return %log, %new, %g, %w, %c, %log : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}

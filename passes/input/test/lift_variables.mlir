@@ -8,7 +8,7 @@ td.variable @unread : tensor<4xf32>
 // CHECK-SAME: %[[X:.*]]: tensor<?x4xf32> {td.input = "x"},
 // CHECK-SAME: %[[LR:.*]]: tensor<f32> {td.scalar = "learning_rate"},
 // CHECK-SAME: %[[W:.*]]: tensor<4xf32> {td.variable = @w})
-// CHECK-SAME: -> (tensor<4xf32> {td.update = @w}, tensor<?x4xf32> {td.output = "y"})
+// CHECK-SAME: -> (tensor<4xf32> {td.update = @w}, tensor<4xf32> {td.check_finite}, tensor<?x4xf32> {td.output = "y"})
 func.func @main() {
   %w = td.read @w : tensor<4xf32>
   %u = td.read @unread : tensor<4xf32>
@@ -25,7 +25,8 @@ func.func @main() {
   %a = td.add %s, %again : tensor<4xf32>
   %y = td.relu %x : tensor<?x4xf32>
   td.assign @w, %a : tensor<4xf32>
+  td.check_finite %s : tensor<4xf32>
   td.output "y", %y : tensor<?x4xf32>
-  // CHECK: return %[[A]], %{{.*}} : tensor<4xf32>, tensor<?x4xf32>
+  // CHECK: return %[[A]], %[[S]], %{{.*}} : tensor<4xf32>, tensor<4xf32>, tensor<?x4xf32>
   return
 }

@@ -1,0 +1,16 @@
+// What the check of a step's sums over the batch tells of values that are computed from them.
+#ifndef TANDEM_GRAPH_FINITE_VALUES_H_
+#define TANDEM_GRAPH_FINITE_VALUES_H_
+
+#include "mlir/IR/Value.h"
+
+namespace tandem::internal {
+
+// Whether `value`, which has no batch, is finite where all sums over the batch and all variables are: it is made of
+// them by ops that keep numbers finite (sums and products, unless they overflow) and by quotients of numbers of
+// examples.
+bool IsFiniteWithBatchSums(mlir::Value value);
+
+}  // namespace tandem::internal
+
+#endif  // TANDEM_GRAPH_FINITE_VALUES_H_
