@@ -14,9 +14,7 @@ namespace {
 
 thread_local FileShardScope* current = nullptr;
 
-std::string StageText(const data_internal::StageTimes& stage) {
-  return absl::StrCat(stage.name, " (", stage.location.file, ":", stage.location.line, ")");
-}
+using data_internal::StageText;
 
 }  // namespace
 

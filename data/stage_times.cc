@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace tandem::data_internal {
 namespace {
 
@@ -10,6 +12,10 @@ namespace {
 constexpr int64_t kAll = 16, kRate = 64;
 
 }  // namespace
+
+std::string StageText(const StageTimes& stage) {
+  return absl::StrCat(stage.name, " (", stage.location.file, ":", stage.location.line, ")");
+}
 
 int64_t SampleWeight(int64_t n) {
   if (n < kAll) return 1;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/source_location.h"
@@ -46,6 +47,9 @@ struct StageTimes {
   std::atomic<bool> has_sink{false};  // which is cheaper to ask
 };
 using StageList = std::vector<std::shared_ptr<StageTimes>>;
+
+// "Map (input.cc:12)".
+std::string StageText(const StageTimes& stage);
 
 // The measurement that is going on in this thread.
 struct Sampling {

@@ -88,8 +88,8 @@ Throughput ThroughputOf(const StageList& stages) {
   const double thread_seconds = Seconds(p.thread_time);
   for (const std::shared_ptr<StageTimes>& s : stages) {
     const double total = Seconds(s->total), busy = Seconds(s->busy);
-    t.stages.push_back({absl::StrCat(s->name, " (", s->location.file, ":", s->location.line, ")"), busy,
-                        std::max(total - busy, 0.0), std::max(thread_seconds - total, 0.0), Seconds(s->drawing)});
+    t.stages.push_back(
+        {StageText(*s), busy, std::max(total - busy, 0.0), std::max(thread_seconds - total, 0.0), Seconds(s->drawing)});
   }
   t.bottleneck = Bottleneck(t);
   return t;
