@@ -23,7 +23,8 @@ struct ConnectOptions {
   // name of a network interface.
   std::string address;
   std::string interface;
-  absl::Duration deadline = absl::Seconds(60);  // of connecting, and of each collective
+  absl::Duration deadline = absl::Seconds(60);    // of connecting, and of each collective
+  absl::Duration note_after = absl::Seconds(10);  // who has waited so long to be connected says so in the log
 };
 
 }  // namespace tandem

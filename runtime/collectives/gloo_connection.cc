@@ -1,7 +1,5 @@
 #include "runtime/collectives/gloo_connection.h"
 
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 
 #include <net/if.h>
@@ -10,61 +8,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <stdexcept>
+#include <exception>
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "base/key_value_store.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/connect_wait.h"
+#include "runtime/collectives/gloo_mesh.h"
 #include "runtime/collectives/sigpipe_block.h"
 
 namespace tandem {
 namespace {
-
-// Gloo's addresses are binary; values of a KeyValueStore are text.
-class GlooStore : public gloo::rendezvous::Store {
- public:
-  explicit GlooStore(const ConnectOptions& options)
-      : store_(options.store),
-        prefix_(absl::StrCat(options.prefix, "/gloo/")),
-        ends_(std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(options.deadline)) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    Check(store_->Set(prefix_ + key, absl::BytesToHexString({data.data(), data.size()})));
-  }
-  std::vector<char> get(const std::string& key) override {
-    auto text = store_->Get(prefix_ + key, Rest());
-    Check(text.status());
-    const std::string bytes = absl::HexStringToBytes(*text);
-    return std::vector<char>(bytes.begin(), bytes.end());
-  }
-  void wait(const std::vector<std::string>& keys) override {
-    for (const std::string& key : keys) Check(store_->Get(prefix_ + key, Rest()).status());
-  }
-  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override { wait(keys); }
-
-  // What the store said when it failed.
-  const absl::Status& status() const { return status_; }
-
- private:
-  absl::Duration Rest() const {
-    return std::max(absl::Milliseconds(1), absl::FromChrono(ends_ - std::chrono::steady_clock::now()));
-  }
-  void Check(const absl::Status& status) {
-    if (status.ok()) return;
-    status_ = status;
-    throw std::runtime_error(status_.ToString());
-  }
-
-  KeyValueStore* const store_;
-  const std::string prefix_;
-  const std::chrono::steady_clock::time_point ends_;
-  absl::Status status_;
-};
 
 // While it lives, threads that this one starts take no core from a thread that runs (SCHED_BATCH). Gloo's thread, woken
 // by a message, would interrupt the very thread that is inside a send; it cannot have that one's lock, and tries again
@@ -143,15 +99,12 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
 absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options) {
   SigpipeBlock block;  // inherited by the device's thread
   TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, Listen(options));
-  GlooStore store(options);
+  ConnectWait wait(options);
   try {
-    auto context = std::make_shared<gloo::rendezvous::Context>(options.rank, options.size);
-    // A pair waits for its connection five times as long as this.
-    context->setTimeout(std::max(std::chrono::milliseconds(1), absl::ToChronoMilliseconds(options.deadline / 5)));
-    context->connectFullMesh(store, device);
+    auto context = std::make_shared<GlooMesh>(options);
+    TD_RETURN_IF_ERROR(context->Connect(std::move(device), wait));
     return std::shared_ptr<gloo::Context>(std::move(context));
   } catch (const std::exception& e) {
-    if (!store.status().ok()) return store.status();
     return absl::UnavailableError(
         absl::StrCat("rank ", options.rank, " of ", options.size, " cannot connect to all others: ", e.what()));
   }

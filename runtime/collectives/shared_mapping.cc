@@ -17,9 +17,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/key_value_store.h"
 #include "base/standard_descriptors.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/connect_wait.h"
 
 namespace tandem {
 namespace {
@@ -86,27 +86,25 @@ SharedMapping::~SharedMapping() {
   }
 }
 
-absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(int rank, int size, KeyValueStore* store,
-                                                                     const std::string& prefix, size_t bytes,
-                                                                     absl::Duration deadline) {
+absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(const ConnectOptions& options, size_t bytes) {
+  const int rank = options.rank, size = options.size;
   std::unique_ptr<SharedMapping> m(new SharedMapping);
   m->bytes_ = bytes;
-  const absl::Time ends = absl::Now() + deadline;
-  auto key = [&](absl::string_view name, int of) { return absl::StrCat(prefix, "/shared/", name, "/", of); };
-  auto get = [&](absl::string_view name, int of) {
-    return store->Get(key(name, of), std::max(absl::Milliseconds(1), ends - absl::Now()));
-  };
-  auto of_each = [&](absl::string_view name, std::string mine) -> absl::StatusOr<std::vector<std::string>> {
-    TD_RETURN_IF_ERROR(store->Set(key(name, rank), mine));
+  ConnectWait wait(options);
+  auto key = [](absl::string_view name, int of) { return absl::StrCat("shared/", name, "/", of); };
+  auto of_each = [&](absl::string_view name, absl::string_view what,
+                     std::string mine) -> absl::StatusOr<std::vector<std::string>> {
+    TD_RETURN_IF_ERROR(wait.Set(key(name, rank), mine));
     std::vector<std::string> all(size);
     for (int r = 0; r < size; ++r) {
-      TD_ASSIGN_OR_RETURN(all[r], get(name, r));
+      TD_ASSIGN_OR_RETURN(all[r], wait.Get(key(name, r), r, what));
     }
     return all;
   };
 
   const std::string host = Host();
-  TD_ASSIGN_OR_RETURN(std::vector<std::string> members, of_each("host", absl::StrCat(host, " ", getpid())));
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> members,
+                      of_each("host", "which host it is on", absl::StrCat(host, " ", getpid())));
   for (int r = 0; r < size; ++r) {
     TD_ASSIGN_OR_RETURN(Member member, ParseMember(members[r]));
     if (member.host != host || host.empty()) {
@@ -135,10 +133,10 @@ absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(int rank, i
       mapped = map();
     }
     if (mapped.ok()) std::memcpy(m->data_, &word, sizeof(word));
-    TD_RETURN_IF_ERROR(store->Set(
-        key("file", 0), mapped.ok() ? absl::StrCat(m->descriptor_, " ", word) : std::string(mapped.message())));
+    TD_RETURN_IF_ERROR(wait.Set(key("file", 0),
+                                mapped.ok() ? absl::StrCat(m->descriptor_, " ", word) : std::string(mapped.message())));
   } else {
-    TD_ASSIGN_OR_RETURN(std::string text, get("file", 0));
+    TD_ASSIGN_OR_RETURN(std::string text, wait.Get(key("file", 0), 0, "which memory is shared"));
     const std::vector<std::string> fields = absl::StrSplit(text, ' ');
     int fd = -1;
     uint64_t word = 0;
@@ -156,8 +154,8 @@ absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(int rank, i
       }
     }
   }
-  TD_ASSIGN_OR_RETURN(std::vector<std::string> results,
-                      of_each("mapped", mapped.ok() ? "ok" : std::string(mapped.message())));
+  TD_ASSIGN_OR_RETURN(std::vector<std::string> results, of_each("mapped", "whether it shares memory",
+                                                                mapped.ok() ? "ok" : std::string(mapped.message())));
   for (int r = 0; r < size; ++r) {
     if (results[r] == "ok") continue;
     return absl::FailedPreconditionError(absl::StrCat("rank ", r, " cannot share memory: ", results[r]));

@@ -5,24 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
+#include "runtime/collectives/connect_options.h"
 
 namespace tandem {
-
-class KeyValueStore;
 
 // Nothing of it has a name in a file system: it is gone with the last process, however that ends.
 class SharedMapping {
  public:
   // Zeroed memory of `bytes`, aligned to pages, mapped by all ranks or by none. FailedPrecondition, on all ranks alike:
   // not all are on one host, or the host does not let them share. Errors of the store are passed on.
-  static absl::StatusOr<std::unique_ptr<SharedMapping>> Create(int rank, int size, KeyValueStore* store,
-                                                               const std::string& prefix, size_t bytes,
-                                                               absl::Duration deadline);
+  static absl::StatusOr<std::unique_ptr<SharedMapping>> Create(const ConnectOptions& options, size_t bytes);
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
   SharedMapping& operator=(const SharedMapping&) = delete;

@@ -231,9 +231,7 @@ absl::Status SharedMemoryGroup::Broadcast(absl::Span<std::byte> bytes, int root,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectSharedMemory(const ConnectOptions& options) {
-  TD_ASSIGN_OR_RETURN(auto mapping,
-                      SharedMapping::Create(options.rank, options.size, options.store, options.prefix,
-                                            SharedMemoryGroup::MappingBytes(options.size), options.deadline));
+  TD_ASSIGN_OR_RETURN(auto mapping, SharedMapping::Create(options, SharedMemoryGroup::MappingBytes(options.size)));
   return std::make_unique<SharedMemoryGroup>(options.rank, options.size, std::move(mapping), options.deadline);
 }
 
