@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/exit_code.h"
+#include "base/logging.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
@@ -95,14 +96,26 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(std::shared_ptr<grpc::Channel> channel,
                                                              const rendezvous::Hello& hello, const std::string& place,
                                                              double patience_seconds, DialWatch watch) {
+  constexpr double kFirstNote = 10, kNotes = 30;
   const SteadyTime end = After<Steady>(patience_seconds);
+  SteadyTime next_note = After<Steady>(std::min(kFirstNote, patience_seconds / 2));
   std::unique_ptr<Connection> connection(new Connection(std::move(channel), hello));
+  const auto note = [&] {
+    if (Steady::now() < next_note) return;
+    next_note = After<Steady>(kNotes);
+    const std::string why = connection->why_ended_.empty() ? "no answer" : PrintableLine(connection->why_ended_);
+    TD_LOG(INFO) << "Waiting: rank 0 does not answer at " << PrintableLine(place) << " (" << why << ").";
+  };
   std::unique_lock lock(connection->mutex_);
   while (true) {
     connection->stream_ = std::make_unique<Stream>(connection.get(), hello);
     Stream* stream = connection->stream_.get();
     const auto answered = [&] { return connection->session_ != 0 || !connection->failure_.ok() || stream->done(); };
-    const bool in_time = connection->changed_.wait_until(lock, end, answered);
+    bool in_time;
+    while (!(in_time = connection->changed_.wait_until(lock, std::min(next_note, end), answered)) &&
+           Steady::now() < end) {
+      note();
+    }
     if (!connection->failure_.ok()) return connection->failure_;
     if (connection->session_ != 0) break;
     stream->Cancel();
@@ -119,6 +132,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(std::shared_ptr<grp
     TD_RETURN_IF_ERROR(watch.Failed());
     lock.lock();
     connection->changed_.wait_for(lock, Seconds(kPause));
+    note();
   }
   lock.unlock();
   TD_ASSIGN_OR_RETURN(connection->pulse_, StartThread("heartbeats to rank 0", [c = connection.get()] { c->Pulse(); }));

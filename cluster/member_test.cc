@@ -76,8 +76,11 @@ TEST(MemberTest, WhoDoesNotComeIsNamed) {
 
 TEST(MemberTest, WorkersWithoutRankZero) {
   Start start{.rank = 1, .coordinator = FreeAddress(), .start_deadline = 1};
-  EXPECT_THAT(Process(start).Answer(),
-              StartsWith(absl::StrCat("E75 rank 0 does not answer at ", start.coordinator, " within 1 s (")));
+  testing::internal::CaptureStderr();
+  const std::string answer = Process(start).Answer();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(answer, StartsWith(absl::StrCat("E75 rank 0 does not answer at ", start.coordinator, " within 1 s (")));
+  EXPECT_THAT(log, HasSubstr(absl::StrCat("Waiting: rank 0 does not answer at ", start.coordinator)));
 }
 
 TEST(MemberTest, TheSameRankTwice) {
