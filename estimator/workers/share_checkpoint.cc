@@ -1,11 +1,14 @@
 #include "estimator/workers/share_checkpoint.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/env.h"
 #include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/printable.h"
@@ -15,6 +18,10 @@ namespace tandem {
 namespace {
 
 using Json = nlohmann::json;
+
+// Of a long text that are sent at once.
+constexpr size_t kPieceBytes = size_t{16} << 20;
+constexpr char kPositionBytes[] = "position_bytes";
 
 Json TableOf(const TensorMap& tensors) {
   Json table = Json::array();
@@ -44,20 +51,46 @@ absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
   return tensors;
 }
 
-absl::StatusOr<CheckpointData> FromHeader(const std::string& text) {
+struct Header {
+  CheckpointData data;  // tensors without values, no position
+  size_t position_bytes = 0;
+};
+
+absl::StatusOr<Header> FromHeader(const std::string& text) {
   // The parser's exceptions are for what is not of this program's making.
   try {
     const auto header = ParseJson(text);
-    CheckpointData data;
+    Header result;
+    CheckpointData& data = result.data;
     data.global_step = header.at("global_step").get<int64_t>();
     data.seed = header.at("seed").get<uint64_t>();
     for (const auto& [key, value] : header.at("extra").items()) data.extra[key] = value.get<std::string>();
     TD_ASSIGN_OR_RETURN(data.variables, TensorsOf(header.at("variables")));
     TD_ASSIGN_OR_RETURN(data.slots, TensorsOf(header.at("slots")));
-    return data;
+    const Json& bytes = header.at(kPositionBytes);
+    const bool fits = bytes.is_number_unsigned() && bytes.get<uint64_t>() <= std::numeric_limits<int64_t>::max();
+    if (!fits) {
+      return absl::DataLossError(
+          absl::StrCat("the chief's checkpoint has a position of the input of ", bytes.dump(), " bytes"));
+    }
+    TD_RETURN_IF_ERROR(CheckSize("the input's position in the chief's checkpoint", bytes.get<int64_t>(),
+                                 std::numeric_limits<int64_t>::max()));
+    result.position_bytes = bytes.get<size_t>();
+    return result;
   } catch (const Json::exception& e) {
     return absl::DataLossError(std::string("the chief's checkpoint has no readable header: ") + e.what());
   }
+}
+
+// The chief's text of `bytes` bytes, however long. Memory grows with what arrives: a wrong length fills none.
+absl::Status ShareText(WorkerGroup& workers, size_t bytes, std::string& text, absl::string_view what) {
+  for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
+    const size_t piece = std::min(kPieceBytes, bytes - begin);
+    if (!workers.is_chief()) text.resize(begin + piece);
+    TD_RETURN_IF_ERROR(workers.group().Broadcast(
+        absl::MakeSpan(reinterpret_cast<std::byte*>(text.data()) + begin, piece), /*root=*/0, what));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ShareValues(WorkerGroup& workers, TensorMap& tensors) {
@@ -73,21 +106,24 @@ absl::Status ShareValues(WorkerGroup& workers, TensorMap& tensors) {
 absl::StatusOr<std::optional<CheckpointData>> ShareCheckpoint(WorkerGroup& workers,
                                                               std::optional<CheckpointData> checkpoint) {
   std::string header;
+  size_t position_bytes = 0;
   if (checkpoint.has_value()) {
+    position_bytes = checkpoint->iterator_state.size();
     header = JsonString(Json{{"global_step", checkpoint->global_step},
                              {"seed", checkpoint->seed},
                              {"extra", checkpoint->extra},
+                             {kPositionBytes, position_bytes},
                              {"variables", TableOf(checkpoint->variables)},
                              {"slots", TableOf(checkpoint->slots)}});
   }
   TD_ASSIGN_OR_RETURN(header, workers.FromChief(header, "the checkpoint's header"));
   if (header.empty()) return std::optional<CheckpointData>();
   if (!workers.is_chief()) {
-    TD_ASSIGN_OR_RETURN(CheckpointData data, FromHeader(header));
-    checkpoint = std::move(data);
+    TD_ASSIGN_OR_RETURN(Header told, FromHeader(header));
+    checkpoint = std::move(told.data);
+    position_bytes = told.position_bytes;
   }
-  TD_ASSIGN_OR_RETURN(checkpoint->iterator_state,
-                      workers.FromChief(checkpoint->iterator_state, "the input's position"));
+  TD_RETURN_IF_ERROR(ShareText(workers, position_bytes, checkpoint->iterator_state, "the input's position"));
   TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->variables));
   TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->slots));
   return checkpoint;

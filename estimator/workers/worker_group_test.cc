@@ -12,6 +12,7 @@
 #include "estimator/workers/share_checkpoint.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/testing/thread_group.h"
 
 namespace tandem {
@@ -273,6 +274,38 @@ TEST(ShareCheckpoint, RefusesTensorsThatThereAreNot) {
     EXPECT_TRUE(absl::IsDataLoss(statuses[1])) << statuses[1];
     EXPECT_EQ(statuses[1].message(), absl::StrCat("the chief's checkpoint has \"w\" of type ", dtype, " and shape ",
                                                   shape, ", and there are no such tensors"));
+  }
+}
+
+// As of a shuffle buffer of many examples: longer than any other text that workers send.
+TEST(ShareCheckpoint, GivesALongPosition) {
+  const size_t bytes = kMaxTextBytes + 5;
+  ExpectAllOk(AsWorkers(2, [&](WorkerGroup& workers) -> absl::Status {
+    std::optional<CheckpointData> data;
+    if (workers.is_chief()) {
+      data.emplace().iterator_state.assign(bytes, 'x');
+      data->iterator_state.replace(bytes - 3, 3, "end");
+    }
+    const auto shared = ShareCheckpoint(workers, std::move(data));
+    if (!shared.ok()) return shared.status();
+    const std::string& position = (*shared)->iterator_state;
+    EXPECT_EQ(position.size(), bytes);
+    EXPECT_EQ(position.find_first_not_of('x'), bytes - 3);
+    EXPECT_EQ(position.substr(bytes - 3), "end");
+    return absl::OkStatus();
+  }));
+}
+
+TEST(ShareCheckpoint, RefusesALengthThatCannotBe) {
+  for (const char* length : {"-1", "1.5", "\"8\"", "18446744073709551615", "4611686018427387904"}) {
+    const std::vector<absl::Status> statuses = AsWorkers(2, [&](WorkerGroup& workers) -> absl::Status {
+      if (!workers.is_chief()) return ShareCheckpoint(workers, std::nullopt).status();
+      const std::string header = absl::StrCat(R"({"global_step": 1, "seed": 2, "extra": {}, "slots": [], )",
+                                              R"("variables": [], "position_bytes": )", length, "}");
+      return workers.FromChief(header, "the checkpoint's header").status();
+    });
+    EXPECT_TRUE(absl::IsDataLoss(statuses[1])) << statuses[1];
+    EXPECT_THAT(std::string(statuses[1].message()), HasSubstr(length));
   }
 }
 
