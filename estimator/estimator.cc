@@ -17,6 +17,7 @@
 #include "base/user_code.h"
 #include "data/file_shard.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/checkpoint/consistent_read.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/model_dir.h"
@@ -357,34 +358,32 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   const bool saved_here = config_.checkpoints_enabled() && is_chief();
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
   std::string path = checkpoint_path;
+  std::optional<CheckpointData> data;
   if (path.empty() && !in_memory) {
-    TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, LatestCheckpoint(resident_.checkpoint()));
-    path = latest.value_or("");
+    const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading the checkpoints of ", config_.model_dir));
+    TD_ASSIGN_OR_RETURN(data, checkpoints_.RestoreLatest(&path, resident_.checkpoint()));
   }
   if (resident_.training() && !path.empty() && path != resident_.checkpoint()) {
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  // A name that was asked for may be another checkpoint's now, which its checksums tell. They are read before the
-  // checkpoint, so they are never those of a later one.
+  // A name that was asked for may be another checkpoint's now, which its checksums tell.
   bool loaded = path == resident_.checkpoint();
-  std::string content;
-  if (!path.empty() && !resident_.training() && (!loaded || !checkpoint_path.empty())) {
+  if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
-    content = manifest.value_or("");
     const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile
-    loaded = loaded && (gone || (manifest.ok() && content == resident_.content()));
+    loaded = gone || (manifest.ok() && *manifest == resident_.content());
   }
   if (!path.empty() && !loaded) {
-    TD_ASSIGN_OR_RETURN(const CheckpointData data, [&] {
+    if (!data.has_value()) {
       const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading ", path));
-      return checkpoints_.Restore(path);
-    }());
+      TD_ASSIGN_OR_RETURN(data, checkpoints_.Restore(path));
+    }
     TD_LOG(INFO) << "Restoring parameters from " << path;
     if (in_memory) TD_RETURN_IF_ERROR(resident_.SetAside());
-    TD_RETURN_IF_ERROR(
-        Annotate(resident_.LoadCheckpoint(data, path, ModelState::WithAverages(data, program.variables()), content), "",
-                 absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
+    TD_RETURN_IF_ERROR(Annotate(
+        resident_.LoadCheckpoint(*data, path, ModelState::WithAverages(*data, program.variables()), data->manifest), "",
+        absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
     return IsOwnCheckpoint(path, config_.model_dir);
   }
   if (path.empty() && !in_memory) {
@@ -415,11 +414,15 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
 namespace {
 
 absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenLatest(Estimator& estimator) {
-  TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, estimator.latest_checkpoint());
-  if (!latest.has_value()) {
-    return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", estimator.model_dir(), "; train first"));
-  }
-  return CheckpointReader::Open(estimator.config().file_env(), *latest);
+  Env* env = estimator.config().file_env();
+  return ReadConsistently(
+      env, kManifestName,
+      [&]() -> absl::StatusOr<std::string> {
+        TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, estimator.latest_checkpoint());
+        if (latest.has_value()) return *std::move(latest);
+        return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", estimator.model_dir(), "; train first"));
+      },
+      [env](const std::string& path) { return CheckpointReader::Open(env, path); });
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/exit_code.h"
+#include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
@@ -147,6 +150,57 @@ TEST(EvaluatedWeights, ACheckpointOfTheTrainingItselfIsReadAgainToo) {
   const auto result = estimator.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = own});
   ASSERT_TRUE(wanted.ok() && result.ok()) << wanted.status() << result.status();
   EXPECT_EQ((*result)["loss"], (*wanted)["loss"]);
+}
+
+// Does before a file is opened for reading what another process might do then.
+class OpenHookEnv : public FaultInjectingEnv {
+ public:
+  OpenHookEnv() : FaultInjectingEnv(Env::Default()) {}
+  absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
+    on_open(path);
+    return FaultInjectingEnv::OpenForRead(path);
+  }
+  std::function<void(const std::string& path)> on_open;
+};
+
+// By a trainer of another process, whose last save of a step replaces the one before.
+TEST(EvaluatedWeights, TheLatestCheckpointMayBeReplacedWhileItIsRead) {
+  const std::string dir = ModelDir(), other = ModelDir("other");
+  for (const std::string& model_dir : {dir, other}) {
+    Estimator trainer(LineModel, Config(model_dir), {{"learning_rate", model_dir == dir ? 0.01 : 0.1}});
+    ASSERT_EQ(trainer.Train(LineInput(), {.steps = 5}), absl::OkStatus());
+  }
+  const absl::StatusOr<CheckpointData> data = ReadCheckpoint(Env::Default(), other + "/model.ckpt-5");
+  ASSERT_TRUE(data.ok()) << data.status();
+  const auto bias = [&](const RunConfig& config) {
+    float value = 0;
+    Estimator reader(LineModel, config);
+    const absl::Status read = reader.Predict(LineInput(8, 8, 1), [&](const Prediction& p) {
+      value = Bias(p);
+      return false;
+    });
+    EXPECT_TRUE(read.ok()) << read;
+    return value;
+  };
+  const std::string kept = ModelDir("kept");
+  std::filesystem::copy(dir, kept, std::filesystem::copy_options::recursive);
+  const float theirs = bias(Config(other));
+  // Before the k-th opening of the weights: to verify the latest, to verify what is read, and to read it.
+  for (int k = 1; k <= 3; ++k) {
+    SCOPED_TRACE(k);
+    std::filesystem::remove_all(dir);
+    std::filesystem::copy(kept, dir, std::filesystem::copy_options::recursive);
+    OpenHookEnv env;
+    int opened = 0;
+    env.on_open = [&](const std::string& path) {
+      if (BaseName(path) != kVariablesName || ++opened != k) return;
+      EXPECT_TRUE(CheckpointManager(Env::Default(), dir).Save(*data).ok());
+    };
+    RunConfig config = Config(dir);
+    config.env = &env;
+    EXPECT_EQ(bias(config), theirs);
+    EXPECT_GT(opened, k);
+  }
 }
 
 TEST(EvaluatedWeights, TheBestIsOfWholeEvaluationsOfTheModelsOwn) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "base/exit_code.h"
@@ -351,6 +352,44 @@ TEST_F(ExportTest, DamageIsAnErrorWhereverItIs) {
   }
   EXPECT_TRUE(LoadModel(path).ok());
   EXPECT_EQ(LoadModel(JoinPath(path, "absent")).status().code(), absl::StatusCode::kNotFound);
+}
+
+// Puts a copy of the export `from` to `to` at once. What is there goes away.
+void PutExport(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const std::filesystem::path aside = to.string() + ".old", temporary = to.string() + ".new";
+  std::filesystem::copy(from, temporary);
+  if (std::filesystem::exists(to)) std::filesystem::rename(to, aside);
+  std::filesystem::rename(temporary, to);
+  std::filesystem::remove_all(aside);
+}
+
+// The only export of a folder, by another of its name, or by the next one, while it is loaded.
+TEST_F(ExportTest, AnotherExportMayReplaceIt) {
+  auto estimator = Trained();
+  const std::string first = *estimator->ExportModel(Base(*estimator), {.features = PictureFeatures()});
+  ASSERT_TRUE(estimator->Train(PictureInput(100, 8), {.steps = 3}).ok());
+  const std::string second = *estimator->ExportModel(Base(*estimator), {.features = PictureFeatures()});
+  const double begin = Env::Default()->MonotonicSeconds();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(LoadModel(first).ok());
+  const double load_seconds = (Env::Default()->MonotonicSeconds() - begin) / 10;
+  constexpr int kLoads = 100;
+  for (const bool same_name : {false, true}) {
+    const std::filesystem::path base = test::ModelDir(same_name ? "same" : "next");
+    const auto name = [&](int i) { return base / std::to_string(1700000000 + (same_name ? 0 : i)); };
+    std::filesystem::create_directories(base);
+    PutExport(first, name(0));
+    for (int i = 1; i <= kLoads; ++i) {
+      std::thread writer([&] {
+        Env::Default()->SleepSeconds(load_seconds * i / kLoads);
+        PutExport(i % 2 == 0 ? first : second, name(i));
+        if (!same_name) std::filesystem::rename(name(i - 1), base / "deleted");
+        std::filesystem::remove_all(base / "deleted");
+      });
+      const auto model = LoadModel(base.string());
+      writer.join();
+      ASSERT_TRUE(model.ok()) << i << ": " << model.status();
+    }
+  }
 }
 
 // The parts of two exports that are each intact.

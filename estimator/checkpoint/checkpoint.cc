@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/file_checksum.h"
 #include "estimator/checkpoint/json_text.h"
 #include "nlohmann/json.hpp"
@@ -23,6 +24,27 @@ absl::StatusOr<std::string> StateText(const CheckpointData& data) {
   absl::StrAppend(&text, first ? "" : "\n  ", "},\n  \"global_step\": ", data.global_step, ",\n  \"seed\": ", data.seed,
                   "\n}\n");
   return text;
+}
+
+absl::StatusOr<CheckpointData> ReadOnce(Env* env, const std::string& dir) {
+  TD_ASSIGN_OR_RETURN(Manifest manifest, VerifyManifest(env, dir));
+  for (const char* name : {kVariablesName, kSlotsName, kStateName, kIteratorName}) {
+    if (manifest.files.count(name) == 0) {
+      return absl::DataLossError(absl::StrCat(JoinPath(dir, name), ": is missing, and the manifest does not list it"));
+    }
+  }
+  CheckpointData data;
+  TD_RETURN_IF_ERROR(ReadCheckpointState(env, dir, &data));
+  if (data.global_step != manifest.global_step) {
+    return absl::DataLossError(absl::StrCat(JoinPath(dir, kStateName), ": says step ", data.global_step,
+                                            ", the manifest ", manifest.global_step));
+  }
+  TD_ASSIGN_OR_RETURN(data.variables, ReadSafetensors(env, JoinPath(dir, kVariablesName)));
+  TD_ASSIGN_OR_RETURN(data.slots, ReadSafetensors(env, JoinPath(dir, kSlotsName)));
+  TD_ASSIGN_OR_RETURN(data.iterator_state,
+                      env->ReadFile(JoinPath(dir, kIteratorName), manifest.files[kIteratorName].size));
+  data.manifest = manifest.Text();
+  return data;
 }
 
 }  // namespace
@@ -73,23 +95,9 @@ absl::Status ReadCheckpointState(Env* env, const std::string& dir, CheckpointDat
 }
 
 absl::StatusOr<CheckpointData> ReadCheckpoint(Env* env, const std::string& dir) {
-  TD_ASSIGN_OR_RETURN(Manifest manifest, VerifyManifest(env, dir));
-  for (const char* name : {kVariablesName, kSlotsName, kStateName, kIteratorName}) {
-    if (manifest.files.count(name) == 0) {
-      return absl::DataLossError(absl::StrCat(JoinPath(dir, name), ": is missing, and the manifest does not list it"));
-    }
-  }
-  CheckpointData data;
-  TD_RETURN_IF_ERROR(ReadCheckpointState(env, dir, &data));
-  if (data.global_step != manifest.global_step) {
-    return absl::DataLossError(absl::StrCat(JoinPath(dir, kStateName), ": says step ", data.global_step,
-                                            ", the manifest ", manifest.global_step));
-  }
-  TD_ASSIGN_OR_RETURN(data.variables, ReadSafetensors(env, JoinPath(dir, kVariablesName)));
-  TD_ASSIGN_OR_RETURN(data.slots, ReadSafetensors(env, JoinPath(dir, kSlotsName)));
-  TD_ASSIGN_OR_RETURN(data.iterator_state,
-                      env->ReadFile(JoinPath(dir, kIteratorName), manifest.files[kIteratorName].size));
-  return data;
+  return ReadConsistently(
+      env, kManifestName, [&]() -> absl::StatusOr<std::string> { return dir; },
+      [env](const std::string& path) { return ReadOnce(env, path); });
 }
 
 }  // namespace tandem

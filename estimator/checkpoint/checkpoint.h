@@ -34,6 +34,7 @@ struct CheckpointData {
   uint64_t seed = 0;
   std::string iterator_state;                // any bytes
   std::map<std::string, std::string> extra;  // UTF-8, such as the best-metric record
+  std::string manifest;                      // of what was read from a directory: its manifest's text; never written
 };
 
 // A checkpoint ready to be written. Holds the tensors, not copies of them.
@@ -48,7 +49,8 @@ struct CheckpointImage {
 // `data` must outlive the image. InvalidArgument for names that are not UTF-8, empty tensors or a negative step.
 absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data);
 
-// Verifies every byte of the directory, then reads it. Errors as VerifyManifest.
+// Verifies every byte of the directory, then reads it; again when it is replaced meanwhile. Errors: VerifyManifest, and
+// Unavailable when it is replaced again and again.
 absl::StatusOr<CheckpointData> ReadCheckpoint(Env* env, const std::string& dir);
 
 // Reads and checks state.json into `data`.

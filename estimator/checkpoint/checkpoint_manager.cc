@@ -10,16 +10,10 @@
 #include "base/temporary_files.h"
 #include "base/temporary_name.h"
 #include "base/unsynced_files.h"
+#include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/kept_by_hours.h"
 
 namespace tandem {
-namespace {
-
-// Where a reader meets the pointer before a writer's rename or after its deletion, it looks again.
-constexpr int kReadAttempts = 10;
-constexpr double kReadPauseSeconds = 0.02;
-
-}  // namespace
 
 CheckpointManager::CheckpointManager(Env* env, std::string dir, int keep_max)
     : env_(env), dir_(std::move(dir)), keep_max_(keep_max) {
@@ -189,6 +183,13 @@ void CheckpointManager::DeleteOld(int64_t current_step) {
   if (!status.ok()) TD_LOG(WARNING) << "Could not delete old checkpoints: " << status.message();
 }
 
+absl::StatusOr<std::string> CheckpointManager::Verified(const std::function<absl::StatusOr<std::string>()>& find) {
+  return ReadConsistently(env_, kManifestName, find, [this](const std::string& path) -> absl::StatusOr<std::string> {
+    TD_RETURN_IF_ERROR(Verify(BaseName(path)));
+    return path;
+  });
+}
+
 absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(absl::string_view in_memory) {
   for (int attempt = 1;; ++attempt) {
     TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
@@ -199,14 +200,17 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
       env_->SleepSeconds(kReadPauseSeconds);
       continue;
     }
-    std::string path = Path(pointer->latest);
-    absl::Status status = path == in_memory ? absl::OkStatus() : Verify(pointer->latest);
-    if (status.ok()) return std::optional<std::string>(std::move(path));
-    int64_t step = *CheckpointStep(pointer->latest);
-    // A second look at a damaged one: it may have been replaced by another of the same step while it was read.
-    bool damaged = !absl::IsNotFound(status);
-    if (attempt == kReadAttempts || (damaged && attempt > 1)) return DamagedError(status, step);
-    if (!damaged) env_->SleepSeconds(kReadPauseSeconds);
+    if (Path(pointer->latest) == in_memory) return Path(pointer->latest);
+    const absl::StatusOr<std::string> verified = Verified([&]() -> absl::StatusOr<std::string> {
+      TD_ASSIGN_OR_RETURN(std::optional<PointerFile> now, ReadPointer());
+      if (now) pointer = std::move(now);
+      return Path(pointer->latest);
+    });
+    if (verified.ok()) return *verified;
+    // What the pointer names is not there yet, before a writer's rename.
+    if (attempt == kReadAttempts || !absl::IsNotFound(verified.status())) {
+      return DamagedError(verified.status(), *CheckpointStep(pointer->latest));
+    }
   }
 }
 
@@ -214,15 +218,21 @@ absl::StatusOr<CheckpointData> CheckpointManager::Restore(const std::string& pat
   return ReadCheckpoint(env_, path);
 }
 
-absl::StatusOr<std::optional<CheckpointData>> CheckpointManager::RestoreLatest() {
-  for (int attempt = 1;; ++attempt) {
-    TD_ASSIGN_OR_RETURN(std::optional<std::string> path, LatestCheckpoint());
-    if (!path) return std::optional<CheckpointData>();
-    auto data = Restore(*path);
-    if (data.ok()) return std::optional<CheckpointData>(*std::move(data));
-    bool damaged = !absl::IsNotFound(data.status());
-    if (attempt == kReadAttempts || (damaged && attempt > 1)) return data.status();
-  }
+absl::StatusOr<std::optional<CheckpointData>> CheckpointManager::RestoreLatest(std::string* path,
+                                                                               absl::string_view in_memory) {
+  using Result = std::optional<CheckpointData>;
+  return ReadConsistently(
+      env_, kManifestName,
+      [&]() -> absl::StatusOr<std::string> {
+        TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, LatestCheckpoint(in_memory));
+        return std::move(latest).value_or("");
+      },
+      [&](const std::string& latest) -> absl::StatusOr<Result> {
+        if (path != nullptr) *path = latest;
+        if (latest.empty() || latest == in_memory) return Result();
+        TD_ASSIGN_OR_RETURN(CheckpointData data, Restore(latest));
+        return Result(std::move(data));
+      });
 }
 
 }  // namespace tandem

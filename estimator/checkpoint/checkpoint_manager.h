@@ -52,15 +52,17 @@ class CheckpointManager {
   absl::StatusOr<std::string> Save(const CheckpointData& data);
 
   // The checkpoint that the pointer names, verified; without a pointer the newest intact one, with a warning; nothing
-  // when there is no checkpoint. Changes nothing on the disk. DataLoss as Recover. `in_memory`: the path of a
-  // checkpoint whose values the caller has, which is not read again.
+  // when there is no checkpoint. Changes nothing on the disk. Looks again when another process replaces it meanwhile.
+  // DataLoss as Recover. `in_memory`: the path of a checkpoint whose values the caller has, which is not read again.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
 
   // Verifies and reads a checkpoint directory. DataLoss when it is damaged, NotFound when there is none.
   absl::StatusOr<CheckpointData> Restore(const std::string& path);
 
-  // LatestCheckpoint and Restore, again when the checkpoint is deleted meanwhile because newer ones were saved.
-  absl::StatusOr<std::optional<CheckpointData>> RestoreLatest();
+  // LatestCheckpoint and Restore, again when the checkpoint is replaced meanwhile, or deleted because newer ones were
+  // saved. Nothing too when it is `in_memory`. `path`, where not null, becomes its path; empty when there is none.
+  absl::StatusOr<std::optional<CheckpointData>> RestoreLatest(std::string* path = nullptr,
+                                                              absl::string_view in_memory = "");
 
   // All checkpoint directories, oldest step first, unverified. Empty when `dir` does not exist.
   absl::StatusOr<std::vector<std::string>> ListCheckpoints();
@@ -73,6 +75,8 @@ class CheckpointManager {
   absl::Status WritePointer(int64_t step);
   // Verified, and of the step that its name says.
   absl::Status Verify(const std::string& name);
+  // For readers: the path that `find` gives, verified; again when it is replaced meanwhile.
+  absl::StatusOr<std::string> Verified(const std::function<absl::StatusOr<std::string>()>& find);
   absl::StatusOr<std::string> SaveInto(const CheckpointImage& image, int64_t step);
   absl::Status MoveAside(const std::string& name, const std::string& suffix);
   absl::Status ClearLeftovers(bool replaced);

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
+#include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/pointer_file.h"
 
 namespace tandem {
@@ -31,18 +32,26 @@ std::string SavedTensor::TypeString() const {
 }
 
 absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(Env* env, const std::string& path) {
+  return ReadConsistently(
+      env, kManifestName,
+      [&]() -> absl::StatusOr<std::string> {
+        const absl::StatusOr<FileInfo> info = env->Stat(path);
+        if (!info.ok() || !info->is_directory || env->Exists(JoinPath(path, kManifestName))) return path;
+        TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, CheckpointManager(env, path).LatestCheckpoint());
+        return std::move(latest).value_or(path);
+      },
+      [env](const std::string& found) { return OpenOnce(env, found); });
+}
+
+absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::OpenOnce(Env* env, const std::string& path) {
   std::unique_ptr<CheckpointReader> reader(new CheckpointReader);
   reader->path_ = path;
-  TD_ASSIGN_OR_RETURN(FileInfo info, env->Stat(path));
+  TD_ASSIGN_OR_RETURN(const FileInfo info, env->Stat(path));
   if (info.is_directory) {
-    if (!env->Exists(JoinPath(path, kManifestName))) {
-      TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, CheckpointManager(env, path).LatestCheckpoint());
-      if (latest) reader->path_ = *latest;
-    }
-    TD_ASSIGN_OR_RETURN(Manifest manifest, VerifyManifest(env, reader->path_));
+    TD_ASSIGN_OR_RETURN(Manifest manifest, VerifyManifest(env, path));
     reader->global_step_ = manifest.global_step;
-    TD_ASSIGN_OR_RETURN(reader->variables_file_, SafetensorsReader::Open(env, JoinPath(reader->path_, kVariablesName)));
-    TD_ASSIGN_OR_RETURN(reader->slots_file_, SafetensorsReader::Open(env, JoinPath(reader->path_, kSlotsName)));
+    TD_ASSIGN_OR_RETURN(reader->variables_file_, SafetensorsReader::Open(env, JoinPath(path, kVariablesName)));
+    TD_ASSIGN_OR_RETURN(reader->slots_file_, SafetensorsReader::Open(env, JoinPath(path, kSlotsName)));
     reader->slots_ = List(*reader->slots_file_);
   } else {
     TD_ASSIGN_OR_RETURN(reader->variables_file_, SafetensorsReader::Open(env, path));

@@ -34,7 +34,8 @@ struct SavedTensor {
 class CheckpointReader {
  public:
   // `path`: a checkpoint directory, a model directory (its newest checkpoint), or a single .safetensors file.
-  // Directories are verified byte by byte. Errors: NotFound, DataLoss, those of reading.
+  // Directories are verified byte by byte, again when one is replaced meanwhile; what is opened is then read whatever
+  // becomes of it. Errors: NotFound, DataLoss, Unavailable when it is replaced again and again, those of reading.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(Env* env, const std::string& path);
 
   // The checkpoint directory or file that was opened.
@@ -51,6 +52,8 @@ class CheckpointReader {
 
  private:
   CheckpointReader() = default;
+  static absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenOnce(Env* env, const std::string& path);
+
   std::string path_;
   std::unique_ptr<SafetensorsReader> variables_file_, slots_file_;
   std::vector<SavedTensor> variables_, slots_;

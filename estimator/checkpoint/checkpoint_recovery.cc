@@ -69,7 +69,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPoint
   absl::Status newest;  // of the newest one
   for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
     std::string path = Path(CheckpointName(*it));
-    absl::Status status = path == in_memory ? absl::OkStatus() : Verify(CheckpointName(*it));
+    absl::Status status;
+    if (path != in_memory) status = Verified([&] { return path; }).status();
     if (status.ok()) {
       WarnOfLostPointer(*it);
       return std::optional<std::string>(std::move(path));

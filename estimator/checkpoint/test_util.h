@@ -2,12 +2,15 @@
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_TEST_UTIL_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_TEST_UTIL_H_
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/env.h"
+#include "base/fault_injecting_env.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "gtest/gtest.h"
 
@@ -19,6 +22,17 @@ inline std::string FreshPath(const std::string& name) {
   Env::Default()->DeleteRecursively(path).IgnoreError();
   return path;
 }
+
+// Does before a file is opened for reading what another process might do then. Does not wait.
+class OpenHookEnv : public FaultInjectingEnv {
+ public:
+  OpenHookEnv() : FaultInjectingEnv(Env::Default()) {}
+  absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
+    if (on_open) on_open(path);
+    return FaultInjectingEnv::OpenForRead(path);
+  }
+  std::function<void(const std::string& path)> on_open;
+};
 
 // A small model's state, different for each step.
 inline CheckpointData TestData(int64_t step) {

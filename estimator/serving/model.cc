@@ -15,6 +15,7 @@
 #include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "base/threads.h"
+#include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/round_seed.h"
 #include "estimator/serving/export_dir.h"
@@ -110,16 +111,9 @@ class Model::Impl {
     }
     TD_RETURN_IF_ERROR(CheckThreadCount("LoadModelOptions.threads", options.threads));
     Env* env = Env::Default();
-    auto impl = std::make_unique<Impl>();
-    TD_ASSIGN_OR_RETURN(impl->path_, FindExport(env, path));
-    TD_ASSIGN_OR_RETURN(impl->signature_, VerifyExport(env, impl->path_));
-    TD_ASSIGN_OR_RETURN(impl->program_, LoadExecutable(JoinPath(impl->path_, kProgramName),
-                                                       {.threads = options.threads, .initialize_variables = false}));
-    TD_RETURN_IF_ERROR(CheckProgram(impl->program_->executable().index(), impl->signature_, impl->path_));
-    TD_RETURN_IF_ERROR(AssignWeights(env, JoinPath(impl->path_, kWeightsName), impl->program_.get()));
-    for (const auto& [name, value] : impl->signature_.scalars) impl->scalars_[name] = value;
-    impl->scalars_["global_step"] = impl->signature_.global_step;
-    return impl;
+    return ReadConsistently(
+        env, kSignatureName, [&] { return FindExport(env, path); },
+        [&](const std::string& found) { return LoadOnce(env, found, options); });
   }
 
   absl::StatusOr<NamedBatches> Predict(const NamedBatches& inputs) {
@@ -136,6 +130,20 @@ class Model::Impl {
   const std::string& path() const { return path_; }
 
  private:
+  static absl::StatusOr<std::unique_ptr<Impl>> LoadOnce(Env* env, const std::string& path,
+                                                        const LoadModelOptions& options) {
+    auto impl = std::make_unique<Impl>();
+    impl->path_ = path;
+    TD_ASSIGN_OR_RETURN(impl->signature_, VerifyExport(env, impl->path_));
+    TD_ASSIGN_OR_RETURN(impl->program_, LoadExecutable(JoinPath(impl->path_, kProgramName),
+                                                       {.threads = options.threads, .initialize_variables = false}));
+    TD_RETURN_IF_ERROR(CheckProgram(impl->program_->executable().index(), impl->signature_, impl->path_));
+    TD_RETURN_IF_ERROR(AssignWeights(env, JoinPath(impl->path_, kWeightsName), impl->program_.get()));
+    for (const auto& [name, value] : impl->signature_.scalars) impl->scalars_[name] = value;
+    impl->scalars_["global_step"] = impl->signature_.global_step;
+    return impl;
+  }
+
   absl::StatusOr<int64_t> RowsOf(const NamedBatches& inputs) const {
     const std::string takes = absl::StrCat("; the model takes ", TypesOf(signature_.inputs));
     for (const auto& [name, value] : inputs) {

@@ -57,10 +57,11 @@ class Model {
 bool HasExport(const std::string& path);
 
 // `path`: what ExportModel returned, or a directory of several exports, of which the newest is taken. All bytes are
-// compared with their checksums before any is used. Errors: NotFound when there is no exported model; DataLoss (exit
-// code 65), naming the file, when one is damaged; PermissionDenied (exit code 74) when somebody else may write the
-// program, which is code (docs/guide/trust.md); FailedPrecondition for another machine than it was compiled for;
-// InvalidArgument for an empty path and a number of threads that cannot be.
+// compared with their checksums before any is used. An export that another one replaces meanwhile is loaded again.
+// Errors: NotFound when there is no exported model; DataLoss (exit code 65), naming the file, when one is damaged;
+// Unavailable (exit code 75) when it is replaced again and again; PermissionDenied (exit code 74) when somebody else
+// may write the program, which is code (docs/guide/trust.md); FailedPrecondition for another machine than it was
+// compiled for; InvalidArgument for an empty path and a number of threads that cannot be.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const std::string& path, const LoadModelOptions& options = {});
 
 }  // namespace tandem

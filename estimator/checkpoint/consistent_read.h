@@ -1,0 +1,68 @@
+// ReadConsistently: reads of a directory that other processes may replace or delete meanwhile.
+//
+// Such a directory has a list of its files with their checksums: a checkpoint its manifest, an exported model its
+// signature. A writer puts a new directory in its place by a rename, so another list tells a replaced one.
+#ifndef TANDEM_ESTIMATOR_CHECKPOINT_CONSISTENT_READ_H_
+#define TANDEM_ESTIMATOR_CHECKPOINT_CONSISTENT_READ_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "base/status_macros.h"
+
+namespace tandem {
+
+// How often a reader looks at most, and what it waits for a writer that is between two renames.
+inline constexpr int kReadAttempts = 10;
+inline constexpr double kReadPauseSeconds = 0.02;
+
+// The directory that is at `path` now.
+class DirectoryVersion {
+ public:
+  // `list_name`: of the file with the checksums of the others.
+  DirectoryVersion(Env* env, std::string path, absl::string_view list_name);
+
+  const std::string& path() const { return path_; }
+  // Whether what was read since is of this directory alone, though that may be gone by now.
+  bool Holds(const absl::Status& read) const;
+
+ private:
+  absl::StatusOr<std::string> List() const;
+
+  Env* const env_;
+  const std::string path_, list_path_;
+  const absl::StatusOr<std::string> list_;
+};
+
+// Unavailable: `path` was another at each of kReadAttempts looks.
+absl::Status ReplacedTooOften(absl::string_view path);
+
+// `read(path)`, an absl::StatusOr, of the directory `find()`, an absl::StatusOr<std::string>. Again, where that is
+// replaced by another one while it is read, or gone and `find` gives another one: no result is of two directories, and
+// an error is of one that is still there, or of none.
+template <typename Find, typename Read>
+auto ReadConsistently(Env* env, absl::string_view list_name, const Find& find, const Read& read)
+    -> decltype(read(std::string())) {
+  for (int attempt = 1;; ++attempt) {
+    TD_ASSIGN_OR_RETURN(std::string path, find());
+    const DirectoryVersion version(env, std::move(path), list_name);
+    auto result = read(version.path());
+    if (absl::IsNotFound(result.status())) env->SleepSeconds(kReadPauseSeconds);
+    bool holds = version.Holds(result.status());
+    if (holds && !result.ok()) {
+      const absl::StatusOr<std::string> now = find();
+      holds = !now.ok() || *now == version.path();
+    }
+    if (holds) return result;
+    if (attempt == kReadAttempts) return result.ok() ? ReplacedTooOften(version.path()) : result.status();
+  }
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_CHECKPOINT_CONSISTENT_READ_H_
