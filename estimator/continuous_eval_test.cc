@@ -147,6 +147,22 @@ TEST_F(ContinuousEvalTest, ASignalEndsIt) {
   EXPECT_EQ(ExitCodeFor(Run(Eval(0)).status()), kExitTerminated);
 }
 
+TEST_F(ContinuousEvalTest, ASignalBehindTheLastEvaluationIsNotForgotten) {
+  class RaisingExporter : public Exporter {
+   public:
+    std::string name() const override { return "raising"; }
+    absl::StatusOr<std::string> Export(Estimator&, const ExportRequest&) override {
+      std::raise(SIGTERM);
+      return std::string();
+    }
+  };
+  TrainTo(10);
+  EvalSpec spec = Eval(0);
+  spec.exporters = {std::make_shared<RaisingExporter>()};
+  EXPECT_EQ(ExitCodeFor(Run(spec, {.max_evaluations = 1}).status()), kExitTerminated);
+  EXPECT_THAT(Evaluated(), ElementsAre(10));
+}
+
 // The marker of a job that ended otherwise than by max_steps, and goes on now: the evaluator is there first.
 TEST_F(ContinuousEvalTest, AnEvaluatorDoesNotTakeAnOldMarkerForTheEnd) {
   TrainTo(10);

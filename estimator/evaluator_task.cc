@@ -92,8 +92,17 @@ absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
 }
 
 absl::StatusOr<EvalResult> EvaluatorTask::Run() {
+  SignalGuard guard(estimator_.config().handle_signals);
+  TD_ASSIGN_OR_RETURN(EvalResult last, EvaluateToTheEnd());
+  if (guard.ForgetsSignal()) {
+    return SignalError(SignalGuard::pending(), absl::StrCat(" behind the last evaluation, whose result is in ",
+                                                            estimator_.eval_dir(eval_spec_.name)));
+  }
+  return last;
+}
+
+absl::StatusOr<EvalResult> EvaluatorTask::EvaluateToTheEnd() {
   const RunConfig& config = estimator_.config();
-  SignalGuard guard(config.handle_signals);
   TD_RETURN_IF_ERROR(exporters_.Prepare());
   TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting eval.", eval_spec_.start_delay_secs);
   began_ = found_ = Now();

@@ -42,6 +42,7 @@ class EvaluatorTask {
   absl::StatusOr<EvalResult> Run();
 
  private:
+  absl::StatusOr<EvalResult> EvaluateToTheEnd();
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
   // Until `seconds` are over or training has ended; Cancelled after a signal.
   absl::Status Wait(double seconds);

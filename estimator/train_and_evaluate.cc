@@ -158,6 +158,10 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
     TD_RETURN_IF_ERROR(training);
     TD_RETURN_IF_ERROR(Finish());
+    if (guard.ForgetsSignal()) {
+      return SignalError(SignalGuard::pending(), absl::StrCat(" at the end of TrainAndEvaluate in ", config_.model_dir,
+                                                              ", when all was done; its results are there"));
+    }
     return last_;
   }
 

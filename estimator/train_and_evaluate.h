@@ -66,7 +66,8 @@ struct EvalSpec {
 // workers' result is empty.
 //
 // Returns the result of the last evaluation. A signal that comes before that of the final step is done ends the call as
-// one during training does. Checkpoints must be on, unless evaluations go by steps. Errors: see Estimator.
+// one during training does; a later one too, when exporters are done and DONE is written. Checkpoints must be on,
+// unless evaluations go by steps. Errors: see Estimator.
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec);
 

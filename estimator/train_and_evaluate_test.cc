@@ -169,6 +169,57 @@ TEST_F(TrainAndEvaluateTest, AStopAtTheOnlyEvaluation) {
   }
 }
 
+// Raises a signal when it is asked for an export of the last step.
+class RaisingExporter : public Exporter {
+ public:
+  explicit RaisingExporter(bool at_end) : at_end_(at_end) {}
+  std::string name() const override { return "raising"; }
+  absl::StatusOr<std::string> Export(Estimator&, const ExportRequest& request) override {
+    if (request.evaluation.global_step() == 22 && request.is_final == at_end_) std::raise(SIGTERM);
+    return std::string();
+  }
+
+ private:
+  const bool at_end_;
+};
+
+// The job is done, and its caller hears of the signal.
+TEST_F(TrainAndEvaluateTest, AStopBehindTheLastEvaluation) {
+  for (const bool at_end : {false, true}) {
+    config_.model_dir = ModelDir(absl::StrCat("at_end_", at_end));
+    Estimator estimator(LineModel, config_);
+    const auto result =
+        TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = 22},
+                         {.input_fn = LineInput(64, 8, 1), .exporters = {std::make_shared<RaisingExporter>(at_end)}});
+    EXPECT_EQ(ExitCodeFor(result.status()), kExitTerminated) << result.status();
+    EXPECT_EQ(Evaluated().back(), 22);
+    const auto done = ReadDoneMarker(Env::Default(), config_.model_dir);
+    ASSERT_TRUE(done.ok() && done->has_value()) << done.status();
+    EXPECT_EQ((*done)->reason, "max_steps");
+    const auto again = Run(22);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->global_step(), 22);
+    EXPECT_EQ(programs_, 0);
+  }
+}
+
+// One that the chief gets when a task of its own evaluates.
+TEST_F(TrainAndEvaluateTest, AStopBehindATrainingWithoutEvaluations) {
+  class StopAtEnd : public SessionRunHook {
+   public:
+    std::string name() const override { return "StopAtEnd"; }
+    absl::Status End(RunContext&) override {
+      std::raise(SIGTERM);
+      return absl::OkStatus();
+    }
+  };
+  Cluster cluster{.source = "the test"};
+  cluster.addresses = {{TaskType::kChief, {"localhost:1"}}, {TaskType::kEvaluator, {"localhost:2"}}};
+  config_.cluster = cluster;
+  EXPECT_EQ(ExitCodeFor(Run(12, 0, {std::make_shared<StopAtEnd>()}).status()), kExitTerminated);
+  EXPECT_TRUE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
+}
+
 TEST_F(TrainAndEvaluateTest, RefusesNonsense) {
   Estimator estimator(LineModel, config_);
   const EvalSpec eval{.input_fn = LineInput(64, 8, 1)};
