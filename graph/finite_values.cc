@@ -26,7 +26,7 @@ bool KeepsFinite(mlir::Operation* op) {
       td::ErfOp, td::GeluOp, td::GeluGradOp, td::StopGradientOp, td::CastOp, td::SoftmaxOp, td::LogSoftmaxOp,
       // Of several.
       td::AddOp, td::SubOp, td::MulOp, td::MaxOp, td::MinOp, td::SelectOp, td::MatMulOp, td::BatchMatMulOp,
-      td::GatherOp, td::ScatterAddOp,
+      td::ScatterAddOp,
       // Of shapes.
       td::ReduceOp, td::BroadcastOp, td::ReshapeOp, td::TransposeOp, td::SliceOp, td::PadOp, td::ConcatOp, td::OneHotOp,
       td::CrossReplicaOp>(op);

@@ -47,9 +47,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
       bool movable = llvm::all_of(op.getUses(),
                                   [&](mlir::OpOperand& use) { return is_update(use) || use.getOwner() == terminator; });
       bool serves_update = op.use_empty() || llvm::any_of(op.getUses(), is_update);
-      if (!movable || !serves_update ||
-          llvm::is_contained(checked, op.getNumResults() ? op.getResult(0) : mlir::Value()))
-        continue;
+      auto is_checked = [&](mlir::Value result) { return llvm::is_contained(checked, result); };
+      if (!movable || !serves_update || llvm::any_of(op.getResults(), is_checked)) continue;
       moved.insert(&op);
       order.push_back(&op);
     }

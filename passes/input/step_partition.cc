@@ -66,8 +66,11 @@ int StepPartition::FindOwner(mlir::Operation* op) const {
   if (mlir::isa<td::CrossReplicaOp>(op) || op->use_empty()) return kWorker;
   int owner = kAny;
   for (mlir::OpOperand& use : op->getUses()) {
-    // An output is the worker's own copy.
-    if (use.getOwner() == body().getTerminator() && td::OutputOf(step_, use.getOperandNumber())) continue;
+    // An output is the worker's own copy, and so is what it checks.
+    const unsigned result = use.getOperandNumber();
+    if (use.getOwner() == body().getTerminator() && (td::OutputOf(step_, result) || td::IsChecked(step_, result))) {
+      continue;
+    }
     const int reader = ReaderOf(use);
     if (owner != kAny && reader != owner) return kWorker;
     owner = reader;

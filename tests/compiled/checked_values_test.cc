@@ -55,6 +55,21 @@ std::vector<Case> Cases() {
          Tensor y = layers::BatchNormalization(Model(g), {.training = true});
          Train(g, ReduceMean(Square(y)) + 1.0 / s, adam);
        }},
+      {"AStatisticOfEachReplicasRows",
+       [=](GraphBuilder& g, const Tensor& s) {
+         Moments moments = BatchMoments(Model(g), "replica");
+         g.Assign(g.Variable({.name = "mean", .shape = {2}, .trainable = false}), moments.mean);
+         Train(g, ReduceSum(Sqrt(moments.variance * s)), adam);
+       },
+       -1},
+      {"ARowBehindTheEndOfATable",
+       [=](GraphBuilder& g, const Tensor& s) {
+         Tensor w = g.Variable({.name = "w", .shape = {3}, .initializer = {Initializer::Kind::kConstant, 2}});
+         Tensor table = g.Constant(HostTensor::FromVector<float>({3, 1}, {1, 2, 3}));
+         Tensor factor = Gather(table, Cast(Reshape(s, {1}), DType::kInt32));
+         Train(g, ReduceMean(Square(Model(g))) + ReduceSum(factor) * ReduceSum(Square(w)), adam);
+       },
+       7},
       {"AGradientThatIsDividedByHand",
        [=](GraphBuilder& g, const Tensor& s) {
          Tensor loss = ReduceMean(Square(Model(g)));
@@ -138,6 +153,24 @@ TEST(CheckedValuesGraph, IsOfTheWorkerWithParameterServers) {
         Tensor w = g.Variable({.name = "w", .shape = {3}, .initializer = {Initializer::Kind::kConstant, 2}});
         Tensor s = g.StepScalar("s", DType::kFloat32, 1);
         Train(g, ReduceMean(Square(Model(g))) + Sqrt(ReduceSum(Square(w * s))), optimizers::Adam({}));
+      },
+      options);
+  ASSERT_TRUE(program.ok()) << program.status();
+  StepInputs inputs = Deal(*program, RandomInputs(*program->executable, 8, options, 0), {8}, 0);
+  EXPECT_TRUE(program->Run(inputs).value().finite);
+  inputs.scalars["s"] = 0.0f;
+  EXPECT_FALSE(program->Run(inputs).value().finite);
+}
+
+// A new value that is checked is the server's to compute all the same.
+TEST(CheckedValuesGraph, IsNoReasonForAWorkerToUpdateAVariable) {
+  const Options options{.batch = 8, .part = {.servers = 1}};
+  absl::StatusOr<Program> program = Prepare(
+      [](GraphBuilder& g) {
+        Tensor w = g.Variable({.name = "w"});
+        Tensor next = w + ReduceMean(Square(Model(g))) / g.StepScalar("s", DType::kFloat32, 1);
+        g.CheckFinite(next);
+        g.Assign(w, next);
       },
       options);
   ASSERT_TRUE(program.ok()) << program.status();

@@ -76,3 +76,21 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>)
   %c = td.constant dense<1.0> : tensor<f32>
   return %log, %new, %g, %w, %c, %log : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
+
+// -----
+
+// An all-reduce of several values, one of which is checked, stays in front of the check.
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<?xf32>, %w: tensor<f32>)
+    -> (tensor<f32> {td.update = @w}, tensor<f32> {td.check_finite}) {
+  // CHECK: %[[R:.*]]:2 = exec.all_reduce
+  // CHECK: exec.check_finite %{{.*}}, %[[R]]#1
+  %g:2 = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum, sum] scope [global, global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%xs: tensor<?xf32>):
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    exec.yield %a, %a : tensor<f32>, tensor<f32>
+  }
+  %log = td.log %g#1 : tensor<f32>
+  %r:2 = exec.all_reduce mean %g#0, %log : tensor<f32>, tensor<f32> -> tensor<f32>, tensor<f32>
+  return %r#0, %r#1 : tensor<f32>, tensor<f32>
+}
