@@ -2,8 +2,11 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "estimator/summary/histogram.h"
 #include "estimator/summary/summary_value.h"
@@ -13,6 +16,12 @@ namespace {
 
 bool IsNumber(const ModelSummary& summary) {
   return summary.kind == SummaryKind::kScalar || summary.kind == SummaryKind::kLearningRate;
+}
+
+// "learning_rate", or "learning_rate_1" of a second optimizer.
+bool IsLearningRate(absl::string_view tag) {
+  if (!absl::ConsumePrefix(&tag, "learning_rate")) return false;
+  return tag.empty() || (absl::ConsumePrefix(&tag, "_") && !tag.empty() && absl::c_all_of(tag, absl::ascii_isdigit));
 }
 
 struct Shown {
@@ -65,8 +74,7 @@ absl::Status CheckSummaryTags(const std::vector<ModelSummary>& summaries, const 
       new std::set<std::string>{"loss", "global_step/sec", "examples/sec", "input_wait", "hyperparameters"};
   for (const ModelSummary& summary : summaries) {
     if (summary.kind == SummaryKind::kLearningRate) continue;
-    const bool rate = summary.tag == "learning_rate" || absl::StartsWith(summary.tag, "learning_rate_");
-    if (!rate && kOwn->count(summary.tag) == 0 && taken.count(summary.tag) == 0) continue;
+    if (!IsLearningRate(summary.tag) && kOwn->count(summary.tag) == 0 && taken.count(summary.tag) == 0) continue;
     return absl::InvalidArgumentError(absl::StrCat("summary \"", summary.tag, "\" at ", summary.origin,
                                                    taken.count(summary.tag) > 0
                                                        ? ": there is a metric of this name, which is shown without"
@@ -93,7 +101,8 @@ absl::Status ModelSummaryHook::AfterCreateSession(RunContext& context) {
 
 std::vector<std::string> ModelSummaryHook::BeforeRun(RunContext& context) {
   std::vector<std::string> fetches;
-  if (context.global_step() + 1 < next_step_) return fetches;
+  asked_ = context.global_step() + 1 >= next_step_;
+  if (!asked_) return fetches;
   for (const ModelSummary& summary : summaries_) {
     const bool written = summary.kind == SummaryKind::kText && texts_written_;
     if (summary.variable.empty() && !written) fetches.push_back(summary.op);
@@ -103,7 +112,7 @@ std::vector<std::string> ModelSummaryHook::BeforeRun(RunContext& context) {
 
 absl::Status ModelSummaryHook::AfterRun(RunContext& context, const RunValues& values) {
   const int64_t step = context.global_step();
-  if (!values.finite || step < next_step_) return absl::OkStatus();
+  if (!values.finite || !asked_) return absl::OkStatus();
   std::vector<ScalarSummary> scalars;
   std::vector<Shown> shown;
   for (const ModelSummary& summary : summaries_) {

@@ -53,6 +53,7 @@ class ModelSummaryHook : public SessionRunHook {
   int64_t every_n_steps_;
   ReadVariable read_variable_;
   int64_t next_step_ = 0;
+  bool asked_ = false;  // for this step's values; with parameter servers the global step may jump meanwhile
   bool texts_written_ = false;
 };
 

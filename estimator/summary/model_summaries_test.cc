@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "estimator/summary/event_writer.h"
 #include "estimator/test_models.h"
 #include "frontends/summary.h"
 #include "gmock/gmock.h"
@@ -33,6 +34,13 @@ TEST(ModelSummaries, NamesOfTrainingAreTaken) {
     EXPECT_THAT(status.message(), HasSubstr("summary \"" + std::string(name) + "\" at ")) << status;
     EXPECT_THAT(status.message(), HasSubstr("model_summaries_test.cc:")) << status;
     EXPECT_EQ(ExitCodeFor(status), kExitCompileError) << status;
+  }
+}
+
+TEST(ModelSummaries, OtherNamesAreFree) {
+  for (const char* name : {"learning_rate_decay", "learning_rate_", "learning_rates", "losses"}) {
+    const absl::Status status = Estimator(Showing(name), Config(ModelDir(name))).Train(LineInput(), {.steps = 1});
+    EXPECT_EQ(status, absl::OkStatus()) << name;
   }
 }
 
@@ -68,6 +76,29 @@ TEST(ModelSummaries, AreFetchedInTheirStepsOnly) {
   });
   ASSERT_EQ(Estimator(Showing("mean_x"), config).Train(LineInput(), {.steps = 10, .hooks = {hook}}), absl::OkStatus());
   EXPECT_THAT(steps, ::testing::ElementsAre(0, 0, 0, 4, 4, 4, 8, 8, 8));  // scalar, histogram and learning rate
+}
+
+// With parameter servers the global step is that of all workers: it may jump over the one that was due.
+TEST(ModelSummaries, AStepThatWasNotAskedForWritesNothing) {
+  const std::string directory = ModelDir();
+  auto writer = std::make_shared<EventWriter>(Env::Default(), directory);
+  ModelSummaryHook hook(writer, {{.kind = SummaryKind::kScalar, .tag = "mean_x", .op = "mean_x"}}, 10,
+                        [](const std::string& name) { return absl::NotFoundError(name); });
+  int64_t step = 0;
+  RunContext context(Mode::kTrain, &step);
+  ASSERT_EQ(hook.AfterCreateSession(context), absl::OkStatus());
+  std::vector<int64_t> asked;
+  while (step < 50) {
+    RunValues values;
+    if (!hook.BeforeRun(context).empty()) {
+      asked.push_back(step);
+      values.tensors["mean_x"] = HostTensor::Scalar<float>(1);
+    }
+    step += 4;
+    values.step = step;
+    ASSERT_EQ(hook.AfterRun(context, values), absl::OkStatus());
+  }
+  EXPECT_THAT(asked, ::testing::ElementsAre(0, 16, 32, 48));  // written at 4, 20, 36 and 52
 }
 
 TEST(ModelSummaries, ChangeNoBits) {

@@ -72,9 +72,9 @@ bool ParseSessionLog(absl::string_view bytes, PlotEvent* event) {
   return true;
 }
 
-// Whether the record at `offset`, which could not be read, is the beginning of a whole one: its length, where the file
-// has all of it, is right, and the file ends before the record does.
-bool IsCut(Env* env, const std::string& path, int64_t offset) {
+// Whether the record at `offset`, which could not be read, was being written: its length, where the file has all of it,
+// is right, and the file ends before the record does, or has a whole one there by now.
+bool IsBeingWritten(Env* env, const std::string& path, int64_t offset) {
   const auto file = env->OpenForRead(path);
   if (!file.ok()) return false;
   const int64_t rest = (*file)->size() - offset;
@@ -82,9 +82,15 @@ bool IsCut(Env* env, const std::string& path, int64_t offset) {
   char header[record_format::kHeaderBytes];
   if (!(*file)->ReadAt(offset, sizeof header, header).ok()) return false;
   const auto length = record_format::LoadLittleEndian<uint64_t>(header);
-  return record_format::MaskedCrc({header, 8}) == record_format::LoadLittleEndian<uint32_t>(header + 8) &&
-         length > static_cast<uint64_t>(
-                      std::max<int64_t>(0, rest - record_format::kHeaderBytes - record_format::kFooterBytes));
+  if (record_format::MaskedCrc({header, 8}) != record_format::LoadLittleEndian<uint32_t>(header + 8)) return false;
+  if (length >
+      static_cast<uint64_t>(std::max<int64_t>(0, rest - record_format::kHeaderBytes - record_format::kFooterBytes))) {
+    return true;
+  }
+  std::string body(length + record_format::kFooterBytes, '\0');
+  if (!(*file)->ReadAt(offset + record_format::kHeaderBytes, body.size(), body.data()).ok()) return false;
+  return record_format::MaskedCrc({body.data(), length}) ==
+         record_format::LoadLittleEndian<uint32_t>(body.data() + length);
 }
 
 }  // namespace
@@ -120,7 +126,7 @@ absl::Status ReadEventFile(Env* env, const std::string& path, absl::FunctionRef<
   for (bool end = false; !end;) {
     const int64_t offset = reader->offset();
     if (const absl::Status status = reader->Next(&record, &end); !status.ok()) {
-      if (absl::IsDataLoss(status) && IsCut(env, path, offset)) break;
+      if (absl::IsDataLoss(status) && IsBeingWritten(env, path, offset)) break;
       return Annotate(status, "", "; what follows in the file is left out");
     }
     if (end) break;
