@@ -96,7 +96,10 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
   const Epilogue& epilogue = relu->call.epilogue;
   if (!epilogue.relu() || epilogue.gradient || !relu->OneType()) return std::nullopt;
-  return relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
+  // In front of what makes `d`: it is looked at already.
+  mlir::Operation* behind = d.getDefiningOp();
+  const bool in_front = behind->getBlock() == relu->op->getBlock() && relu->op->isBeforeInBlock(behind);
+  return in_front && relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
 }
 
 // The mask of a relu, from now on at the latest.

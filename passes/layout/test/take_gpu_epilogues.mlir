@@ -127,3 +127,21 @@ func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>) -> tensor<?x8xf32> {
   %1 = td.gelu %0 {approximate = true} : tensor<?x8xf32>
   return %1 : tensor<?x8xf32>
 }
+
+// -----
+
+// A relu's product behind the one that it masks keeps its result: the two do not depend on each other.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: saves = true
+// CHECK: td.select
+module attributes {exec.config = #exec.config<target = <backend = cuda>>} {
+func.func @step(%x: tensor<?x4xf32>, %w: tensor<4x8xf32>, %b: tensor<8xf32>, %v: tensor<4x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  %d = exec.library_call(%x, %v) #exec.matmul<a_shape = [6, 4], b_shape = [4, 8], y_shape = [6, 8]> by library : (tensor<?x4xf32>, tensor<4x8xf32>) -> tensor<?x8xf32>
+  %y = exec.library_call(%x, %w, %b) #exec.matmul<a_shape = [6, 4], b_shape = [4, 8], y_shape = [6, 8], epilogue = <bias = true, activation = relu>> by library : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %c = td.constant dense<0.0> : tensor<f32>
+  %zero = td.broadcast %c dims [] : tensor<f32> -> tensor<?x8xf32>
+  %m = td.compare gt, %y, %zero : tensor<?x8xf32> -> tensor<?x8xi1>
+  %r = td.select %m, %d, %zero : tensor<?x8xi1>, tensor<?x8xf32>
+  return %y, %r : tensor<?x8xf32>, tensor<?x8xf32>
+}
+}
