@@ -49,6 +49,10 @@ DirectConv Match(mlir::func::FuncOp kernel) {
   auto op = end.getDefiningOp<exec::DirectConv2DOp>();
   if (!op || !op.getType().getElementType().isF32() || !td::IsBatched(op.getType())) return {};
   if (!mlir::isa<mlir::BlockArgument>(op.getX()) || !mlir::isa<mlir::BlockArgument>(op.getKernel())) return {};
+  if (exec::LinesBytes(op.getX().getType(), op.getKernel().getType(), op.getPadLow(), op.getPadHigh()) >
+      exec::kMaxLinesBytes) {
+    return {};
+  }
   conv.op = op;
   return conv;
 }

@@ -10,7 +10,7 @@
 namespace tandem {
 
 // Whether `kernel` is one float32 exec.direct_conv2d of its arguments, then perhaps a channel's bias, then perhaps
-// td.relu, and nothing else.
+// td.relu, and nothing else, of images whose lines fit a thread's stack.
 bool IsDirectConvKernel(mlir::func::FuncOp kernel);
 
 // Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`: rows [begin, end) of the result. An

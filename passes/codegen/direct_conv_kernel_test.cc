@@ -56,5 +56,22 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DirectConvKernelTest,
                                          Case{"FewPixels", 4, 3, 4, 2, 1, 70, 3, 1, 0, 0, true, true}),
                          [](const auto& info) { return info.param.name; });
 
+// Lines of 8.8 MB, more than a thread's stack, are not copied: the kernel is one of any ops.
+TEST(DirectConvKernelWidth, HasNoLimit) {
+  const int64_t width = 2'200'000;
+  const std::string x = absl::StrCat("tensor<?x1x", width, "x1xf32>"),
+                    y = absl::StrCat("tensor<?x1x", width, "x8xf32>");
+  auto kernel = TestKernel::Create(
+      absl::StrCat("func.func private @k(%x: ", x, ", %k: tensor<1x3x1x8xf32>) -> ", y,
+                   " attributes {exec.kernel = #exec.kernel_kind<loop>} {\n  %0 = exec.direct_conv2d %x, %k strides "
+                   "[1, 1] low [0, 1] high [0, 1] : ",
+                   x, ", tensor<1x3x1x8xf32> -> ", y, "\n  return %0 : ", y, "\n}\n"),
+      "native");
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  std::mt19937 random(3);
+  auto operands = (*kernel)->RandomOperands(1, random);
+  EXPECT_TRUE((*kernel)->Run(operands, 1, {0, 1}) == (*kernel)->Run(operands, 1, {0, 1}));
+}
+
 }  // namespace
 }  // namespace tandem

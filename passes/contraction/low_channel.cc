@@ -17,12 +17,19 @@ constexpr int64_t kMaxDepth = 4;  // red, green, blue and one more
 constexpr int64_t kMaxTaps = 160;
 
 std::optional<Weighing> Weigh(const Contraction& c) {
-  if (!mlir::isa<td::Conv2DOp>(c.op) || !c.target.generates_contractions()) return std::nullopt;
+  auto conv = mlir::dyn_cast<td::Conv2DOp>(c.op);
+  if (!conv || !c.target.generates_contractions()) return std::nullopt;
   const int64_t taps = exec::TapsOf(c.spec.kernel.getType());
   const int64_t depth = td::TypeOf(c.spec.kernel).getDimSize(2), channels = td::TypeOf(c.spec.kernel).getDimSize(3);
   if (!td::IsBatched(c.spec.x.getType())) return Unable("it is of batched images only");
   if (!IsFloat32(c.op)) return Unable("it computes in float32");
   if (taps <= exec::kMaxFusedTaps) return Unable(absl::StrCat(taps, " taps are at most ", exec::kMaxFusedTaps));
+  const int64_t lines =
+      exec::LinesBytes(conv.getX().getType(), conv.getKernel().getType(), conv.getPadLow(), conv.getPadHigh());
+  if (lines > exec::kMaxLinesBytes) {
+    return Unable(absl::StrCat("lines of so wide an image take ", lines, " bytes of a thread's stack, more than ",
+                               exec::kMaxLinesBytes));
+  }
   if (depth > kMaxDepth) return NotProfitable(absl::StrCat(depth, " channels in are more than ", kMaxDepth));
   if (channels < kMinChannels) {
     return NotProfitable(absl::StrCat(channels, " channels out are fewer than ", kMinChannels));

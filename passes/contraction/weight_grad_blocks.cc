@@ -34,6 +34,12 @@ bool ReadsBFloat16(const Contraction& c) { return td::TypeOf(c.op->getOperand(0)
 
 int64_t GlobalBatch(const Contraction& c) { return c.config.getBatch() * c.config.getReplicas(); }
 
+// With the rows that are absent where lanes do not share the batch evenly: a lane has one at least.
+int64_t RowsOfLanes(const Contraction& c) {
+  const int64_t batch = GlobalBatch(c), lanes = std::max<int64_t>(1, c.config.getLanes());
+  return (batch + lanes - 1) / lanes * lanes;
+}
+
 // Why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel with so large a stack.
 std::string WhyUnable(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
   if (!td::IsBatched(x.getType()) || !td::IsBatched(dy.getType())) return "it sums over the batch";
@@ -87,7 +93,7 @@ std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
   if (!op.getTransposeA() || op.getTransposeB() || result.getRank() != 2) return std::nullopt;
   const int64_t batch = GlobalBatch(c), x = td::RowElements(op.getA().getType()),
                 dy = td::RowElements(op.getB().getType());
-  const int64_t depth = batch * (x / result.getDimSize(0));  // lanes round the batch up
+  const int64_t depth = RowsOfLanes(c) * (x / result.getDimSize(0));
   std::string why = WhyUnable(c, op.getA(), op.getB(), WeightGradStackBytes(depth), kMaxDenseStackBytes);
   if (!why.empty()) return Unable(std::move(why));
   const int64_t elements = result.getNumElements();
@@ -121,7 +127,8 @@ double ImageFlops(td::Conv2DFilterGradOp op) {
 std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp op) {
   llvm::ArrayRef<int64_t> x = td::TypeOf(op.getX()).getShape(), dy = td::TypeOf(op.getDy()).getShape();
   const int64_t batch = GlobalBatch(c), taps = op.getSize()[0] * op.getSize()[1];
-  const int64_t stack = ConvWeightGradStackBytes(taps, batch * x[1] * x[2], batch * dy[1] * dy[2]);
+  const int64_t rows = RowsOfLanes(c);
+  const int64_t stack = ConvWeightGradStackBytes(taps, rows * x[1] * x[2], rows * dy[1] * dy[2]);
   std::string why = WhyUnable(c, op.getX(), op.getDy(), stack, kMaxImageStackBytes);
   if (!why.empty()) return Unable(std::move(why));
   const int64_t elements = td::TypeOf(op.getResult()).getNumElements();

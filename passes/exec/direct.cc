@@ -31,6 +31,12 @@ int64_t TapsOf(mlir::Type kernel) {
   return shape[0] * shape[1] * shape[2];
 }
 
+int64_t LinesBytes(mlir::Type x, mlir::Type kernel, llvm::ArrayRef<int64_t> pad_low, llvm::ArrayRef<int64_t> pad_high) {
+  llvm::ArrayRef<int64_t> image = mlir::cast<mlir::RankedTensorType>(x).getShape();
+  const int64_t lines = mlir::cast<mlir::RankedTensorType>(kernel).getDimSize(0);
+  return 4 * lines * (image[2] + pad_low[1] + pad_high[1]) * image[3];
+}
+
 using mlir::RankedTensorType;
 using mlir::Value;
 using mlir::ValueRange;

@@ -62,3 +62,22 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
     return %r#0, %r#1, %2, %r#2 : tensor<?x6x6x32xf32>, tensor<?x6x6x4xf32>, tensor<1x6x6x32xf32>, tensor<3x3x1x32xf32>
   }
 }
+
+// -----
+
+// A line of a picture too wide for a thread's stack, as sound has: the library's. Of few taps it is a part of any kernel.
+// CHECK: why_not = "lines of so wide an image take 1600320 bytes of a thread's stack, more than 524288"
+// CHECK-LABEL: func.func @step
+// CHECK: td.conv2d %
+// CHECK: exec.direct_conv2d %
+func.func @step(%x: tensor<?x1x400000x1xf32>, %k: tensor<1x80x1x32xf32>, %few: tensor<1x9x1x32xf32>)
+    -> (tensor<?x1x100001x32xf32>, tensor<?x1x400000x32xf32>) {
+  %r:2 = exec.map_microbatches (%x, %k, %few : tensor<?x1x400000x1xf32>, tensor<1x80x1x32xf32>, tensor<1x9x1x32xf32>)
+      reduce [keep, keep] scope [global, global] lanes 4 rows 8 microbatch 8 -> (tensor<?x1x100001x32xf32>, tensor<?x1x400000x32xf32>) {
+  ^bb0(%xs: tensor<?x1x400000x1xf32>, %ks: tensor<1x80x1x32xf32>, %fews: tensor<1x9x1x32xf32>):
+    %y = td.conv2d %xs, %ks strides [1, 4] low [0, 40] high [0, 40] : tensor<?x1x400000x1xf32>, tensor<1x80x1x32xf32> -> tensor<?x1x100001x32xf32> loc("sound")
+    %z = td.conv2d %xs, %fews strides [1, 1] low [0, 4] high [0, 4] : tensor<?x1x400000x1xf32>, tensor<1x9x1x32xf32> -> tensor<?x1x400000x32xf32>
+    exec.yield %y, %z : tensor<?x1x100001x32xf32>, tensor<?x1x400000x32xf32>
+  }
+  return %r#0, %r#1 : tensor<?x1x100001x32xf32>, tensor<?x1x400000x32xf32>
+}

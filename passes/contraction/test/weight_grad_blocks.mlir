@@ -125,3 +125,15 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 32768
     return %0 : tensor<65536x65536xf32>
   }
 }
+
+// -----
+
+// A row at least in each of many lanes: the copies would not fit a thread's stack.
+// CHECK-LABEL: module
+// CHECK-NOT: exec.weight_grad
+module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 64, lanes = 32768>} {
+  func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
+    %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
+    return %0 : tensor<512x256xf32>
+  }
+}
