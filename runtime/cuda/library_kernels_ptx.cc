@@ -225,7 +225,8 @@ std::string AddBias(const std::string& type) {
                                   Load(type), "  add.rn.f32 %f1, %f1, %f2;\n", Store(type)));
 }
 
-constexpr char kRelu[] = "  setp.gt.f32 %p2, %f1, %f3;\n  selp.f32 %f1, %f1, %f3, %p2;\n";
+// Of a NaN it is NaN, as td.relu is.
+constexpr char kRelu[] = "  setp.gtu.f32 %p2, %f1, %f3;\n  selp.f32 %f1, %f1, %f3, %p2;\n";
 
 std::string Relu(const std::string& type) {
   return ElementWise(
@@ -253,7 +254,8 @@ std::string ReluMask(const std::string& type) {
                                   SizeOfType(type), ", %rd1;\n  mov.u32 %r10, 0;\n  mov.f32 %f3, 0f00000000;\n");
   for (int k = 0; k < 8; ++k) {
     absl::StrAppend(&body, "  setp.ge.u64 %p3, %rd8, %rd4;\n  @%p3 bra BYTE_END;\n", Load(type), kRelu,
-                    "  selp.b32 %r11, ", 1 << k, ", 0, %p2;\n  or.b32 %r10, %r10, %r11;\n", Store(type),
+                    "  setp.gt.f32 %p2, %f1, %f3;\n  selp.b32 %r11, ", 1 << k,
+                    ", 0, %p2;\n  or.b32 %r10, %r10, %r11;\n", Store(type),
                     "  add.u64 %rd8, %rd8, 1;\n  add.u64 %rd9, %rd9, ", SizeOfType(type), ";\n");
   }
   return ElementWise(absl::StrCat("td_relu_mask_", type),

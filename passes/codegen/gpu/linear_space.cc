@@ -44,10 +44,20 @@ std::vector<Point> LinearSpace::At(mlir::Value first, int count) const {
 }
 
 std::vector<Point> LinearSpace::At(mlir::Value outer, mlir::Value first, int count) const {
-  llvm::ArrayRef<int64_t> sizes = sizes_;
-  Digits numbers = e_.indices().Cut(loc_, outer, sizes.take_front(border_));
-  numbers.append(e_.indices().Cut(loc_, first, sizes.drop_front(border_)));
-  return Neighbours(numbers, count);
+  llvm::ArrayRef<int64_t> outer_sizes = llvm::ArrayRef(sizes_).take_front(border_),
+                          sizes = llvm::ArrayRef(sizes_).drop_front(border_);
+  const auto numbers_of = [&](mlir::Value point) {
+    Digits numbers = e_.indices().Cut(loc_, outer, outer_sizes);
+    numbers.append(e_.indices().Cut(loc_, point, sizes));
+    return numbers;
+  };
+  if (sizes.size() <= 1 || sizes.back() % count == 0) return Neighbours(numbers_of(first), count);
+  // They cross the border of the last group.
+  std::vector<Point> points;
+  for (int i = 0; i < count; ++i) {
+    points.push_back(Neighbours(numbers_of(e_.indices().Shift(loc_, first, i)), 1).front());
+  }
+  return points;
 }
 
 std::vector<Point> LinearSpace::Neighbours(const Digits& numbers, int count) const {

@@ -46,7 +46,9 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
   mlir::Value first = Div(begin, width), last = CeilDiv(end, width);
   int64_t step = plan_.block;
   if (plan_.split > 1 && rows_begin) {
-    const int64_t part = (row + width * plan_.split - 1) / (width * plan_.split);
+    // A row that begins within a run touches one more.
+    const int64_t runs = (row + width - 1) / width + (row % width != 0 ? 1 : 0);
+    const int64_t part = (runs + plan_.split - 1) / plan_.split;
     first = Add(first, Mul(Rem(block_, plan_.split), part));
     last = Min(last, Add(first, Int(part)));
   } else if (plan_.split > 1) {

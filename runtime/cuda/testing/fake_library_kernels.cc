@@ -76,7 +76,7 @@ void AddBias(uint32_t, uint32_t, uint32_t, void** params) {
 
 template <typename T>
 void Relu(uint32_t, uint32_t, uint32_t, void** params) {
-  InPlace<T>(params, 1, [](int64_t, float y) { return y > 0 ? y : 0.0f; });
+  InPlace<T>(params, 1, [](int64_t, float y) { return y <= 0 ? 0.0f : y; });
 }
 
 template <typename T>
@@ -91,7 +91,7 @@ void ReluMask(uint32_t, uint32_t, uint32_t, void** params) {
     for (int64_t c = 8 * byte; c < std::min(columns, 8 * byte + 8); ++c) {
       const float value = Widen(y[row * columns + c]);
       bits |= (value > 0) << (c % 8);
-      Round(value > 0 ? value : 0.0f, y[row * columns + c]);
+      Round(value <= 0 ? 0.0f : value, y[row * columns + c]);
     }
     mask[row * stride + byte] = bits;
   }

@@ -96,7 +96,7 @@ class Thread:
     def compute(self, op, parts, kind, o):
         if op == "setp":
             a, b = self.typed(o[1], kind), self.typed(o[2], kind)
-            return {"ge": a >= b, "gt": a > b, "eq": a == b, "ne": a != b, "lt": a < b,
+            return {"ge": a >= b, "gt": a > b, "gtu": not a <= b, "eq": a == b, "ne": a != b, "lt": a < b,
                     "nan": a != a or b != b}[parts[1]]
         if kind == "pred":
             a, b = self.value(o[1]), self.value(o[2])
