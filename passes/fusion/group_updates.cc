@@ -1,5 +1,6 @@
 // td-group-updates, as Passes.td describes it.
 #include <iterator>
+#include <utility>
 
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
@@ -29,9 +30,9 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
       auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(launch.getKernel());
       if (!kernel || exec::GetKernelKind(kernel) != exec::KernelKind::kFlat) continue;
       if (FeedsOnlyTheReturn(launch)) {
-        updates[launch.getKernelAttr()].push_back(launch);
+        updates[{launch.getKernelAttr(), OverwrittenBy(step, launch)}].push_back(launch);
       } else if (costly_launches && ReadsOnlyArguments(launch)) {
-        preparations[launch.getKernelAttr()].push_back(launch);
+        preparations[{launch.getKernelAttr(), nullptr}].push_back(launch);
       }
     }
     for (auto& [kernel, launches] : updates) {
@@ -44,7 +45,29 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   }
 
  private:
-  using ByKernel = llvm::MapVector<mlir::Attribute, llvm::SmallVector<exec::LaunchOp>>;
+  // By the kernel, and by what the launch overwrites where it updates in place: a group is compiled as one kernel.
+  using ByKernel = llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, llvm::SmallVector<exec::LaunchOp>>;
+
+  // Pairs of a result and an operand that is the variable, itself or a view, whose new value the result is.
+  static mlir::Attribute OverwrittenBy(mlir::func::FuncOp step, exec::LaunchOp launch) {
+    llvm::SmallVector<int64_t> pairs;
+    for (mlir::OpResult result : launch->getResults()) {
+      for (mlir::OpOperand& use : result.getUses()) {
+        mlir::Attribute updated = td::UpdateOf(step, use.getOperandNumber());
+        for (int64_t i = 0; updated && i < launch.getNumOperands(); ++i) {
+          if (VariableOf(step, launch->getOperand(i)) == updated) pairs.append({result.getResultNumber(), i});
+        }
+      }
+    }
+    return mlir::DenseI64ArrayAttr::get(launch.getContext(), pairs);
+  }
+
+  // The variable that `v` is, or is a view of; null where it is neither.
+  static mlir::Attribute VariableOf(mlir::func::FuncOp step, mlir::Value v) {
+    while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
+    auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+    return argument ? td::VariableOf(step, argument.getArgNumber()) : nullptr;
+  }
 
   // Such launches cannot depend on each other, and may all move to the last one's place.
   static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
@@ -65,9 +88,7 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
     llvm::DenseSet<mlir::Operation*> dependent;
     for (exec::LaunchOp launch : launches) {
       for (mlir::Value v : launch.getOperands()) {
-        while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
-        auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
-        mlir::Attribute variable = argument ? td::VariableOf(step, argument.getArgNumber()) : nullptr;
+        mlir::Attribute variable = VariableOf(step, v);
         mlir::Operation* writer = variable ? updates.lookup(variable) : nullptr;
         if (writer == nullptr || writer == launch) continue;
         dependent.insert(writer);

@@ -252,6 +252,27 @@ std::vector<Case> OutputsAndAssignments() {
          g.Output("y", ReduceSum(X(g)) + ReduceSum(a));
        },
        {.steps = 3}},
+      {"UpdatesByOneKernelOfWhatTheyReadOrNot",
+       [](GraphBuilder& g) {
+         Tensor a = Var(g, "a", {6}), b = Var(g, "b", {6}), c = Var(g, "c", {6}), d = Var(g, "d", {6});
+         g.Assign(a, a * 0.5);
+         g.Assign(c, b * 0.5);
+         g.Assign(d, d * 0.5);
+         g.Output("y", ReduceSum(X(g)) + ReduceSum(b));
+       },
+       {.steps = 3}},
+      {"UpdatesByOneKernelOfAnyOperand",
+       [](GraphBuilder& g) {
+         Tensor a = Var(g, "a", {6}), b = Var(g, "b", {6}), d = Var(g, "d", {6}), e = Var(g, "e", {6});
+         Tensor x = Var(g, "x", {6}), y = Var(g, "y", {6}), z = Var(g, "z", {6}), u = Var(g, "u", {6});
+         g.Assign(a, a - d);
+         g.Assign(b, e - b);
+         g.Assign(x, x * d);
+         g.Assign(y, z * y);
+         g.Assign(u, u * u);
+         g.Output("sum", ReduceSum(X(g)));
+       },
+       {.steps = 3}},
       {"SwapReshaped",
        [](GraphBuilder& g) {
          Tensor a = Var(g, "a", {2, 3}), b = Var(g, "b", {6});

@@ -93,3 +93,28 @@ func.func @step(%a: tensor<2x2xf32> {td.variable = @a}, %b: tensor<4xf32> {td.va
   %3 = exec.launch @mix(%d, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The second launch overwrites another operand than the others, and the third none: a group is compiled as one kernel,
+// with one pattern.
+// CHECK-LABEL: func.func @step
+// CHECK: exec.launch @sub(%arg3, %arg2)
+// CHECK: exec.launch @sub(%arg4, %arg3)
+// CHECK: exec.grouped_launch @sub x 2(%arg0, %arg1, %arg5, %arg1)
+func.func private @sub(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
+  %0 = td.sub %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+func.func @step(%a: tensor<4xf32> {td.variable = @a}, %d: tensor<4xf32> {td.scalar = "d"},
+                %b: tensor<4xf32> {td.variable = @b}, %e: tensor<4xf32> {td.scalar = "e"},
+                %f: tensor<4xf32> {td.scalar = "f"}, %g: tensor<4xf32> {td.variable = @g})
+    -> (tensor<4xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}, tensor<4xf32> {td.update = @c},
+        tensor<4xf32> {td.update = @g}) {
+  %0 = exec.launch @sub(%a, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = exec.launch @sub(%e, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = exec.launch @sub(%f, %e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = exec.launch @sub(%g, %d) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
