@@ -21,11 +21,13 @@ Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation 
   return Mul(Cast(examples, x.dtype(), loc), rows, loc);
 }
 
-// The moving average after this step; without examples the one before it, bit for bit.
-void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, const Tensor& has_rows,
-                         double momentum, SourceLocation loc) {
-  Tensor next = Sub(moving, Mul(Sub(moving, batch, loc), 1 - momentum, loc), loc);
-  graph->Assign(moving, Select(Broadcast(has_rows, moving.shape(), loc), next, moving, loc), loc);
+// Replicas that have rows take part in the mean of their statistics, not in one of what they would assign: so the new
+// value is made of what all have in common, and a parameter server makes it of its own, which others change as well.
+void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, double momentum,
+                         SourceLocation loc) {
+  Tensor statistic = StopGradient(batch, loc);
+  if (graph->VariesByReplica(statistic)) statistic = CrossReplicaMean(statistic, loc);
+  graph->Assign(moving, Sub(moving, Mul(Sub(moving, statistic, loc), 1 - momentum, loc), loc), loc);
 }
 
 }  // namespace
@@ -54,15 +56,14 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
 
   if (*options.training && options.trainable) {
     Moments batch = BatchMoments(x, options.sync ? "global" : "replica", loc);
-    Tensor rows = RowCount(graph, x, options.sync, loc);
-    Tensor has_rows = Greater(rows, frontends::ScalarConstant(graph, 0, x.dtype(), loc), loc);
-    Tensor batch_variance = StopGradient(batch.variance, loc);
+    Tensor batch_variance = batch.variance;
     if (x.rank() == 4) {
+      Tensor rows = RowCount(graph, x, options.sync, loc);
       Tensor correction = Div(rows, Maximum(Sub(rows, 1.0, loc), 1.0, loc), loc);
       batch_variance = Mul(batch_variance, correction, loc);
     }
-    UpdateMovingAverage(graph, mean, StopGradient(batch.mean, loc), has_rows, options.momentum, loc);
-    UpdateMovingAverage(graph, variance, batch_variance, has_rows, options.momentum, loc);
+    UpdateMovingAverage(graph, mean, batch.mean, options.momentum, loc);
+    UpdateMovingAverage(graph, variance, batch_variance, options.momentum, loc);
     mean = batch.mean;
     variance = batch.variance;
   }

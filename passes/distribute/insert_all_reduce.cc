@@ -1,6 +1,8 @@
 // td-insert-all-reduce, as Passes.td describes it.
 #include "graph/ir/dist.h"
 #include "graph/ir/unary.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "passes/analysis/batch_axis.h"
 #include "passes/distribute/collective_name.h"
 #include "passes/distribute/update_flow.h"
@@ -45,7 +47,10 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     if (!step) return;
     mlir::OpBuilder builder(step.getContext());
     const bool one = ConfigOf(getOperation()).getReplicas() == 1;
-    if (!one) CombineSums(step, builder);
+    if (!one) {
+      CombineSums(step, builder);
+      MoveToEnd(step);
+    }
     llvm::SmallVector<exec::AllReduceOp> waiting;
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
       if (llvm::any_of(op.getOperands(), [&](mlir::Value v) {
@@ -70,6 +75,27 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
   }
 
  private:
+  // What replicas combine for updates and outputs alone (a statistic for its moving average), and what is made of it:
+  // at its place, in the forward pass, it would cut the runs of all-reduces and make the next ops wait for it.
+  static void MoveToEnd(mlir::func::FuncOp step) {
+    mlir::Block& body = step.getBody().front();
+    mlir::Operation* terminator = body.getTerminator();
+    llvm::DenseSet<mlir::Operation*> last = {terminator};
+    for (mlir::Operation& op : llvm::reverse(body.without_terminator())) {
+      const bool movable = !mlir::isa<exec::MapMicrobatchesOp>(op) && !BatchAxis::ReadsAllRows(&op);
+      if (movable && llvm::all_of(op.getUsers(), [&](mlir::Operation* user) { return last.contains(user); })) {
+        last.insert(&op);
+      }
+    }
+    llvm::SetVector<mlir::Operation*> moved;
+    for (mlir::Operation& op : body.without_terminator()) {
+      const auto is_moved = [&](mlir::Value v) { return moved.contains(v.getDefiningOp()); };
+      const bool combines = mlir::isa<td::CrossReplicaOp>(op) || llvm::any_of(op.getOperands(), is_moved);
+      if (combines && last.contains(&op)) moved.insert(&op);
+    }
+    for (mlir::Operation* op : moved) op->moveBefore(terminator);
+  }
+
   static exec::ReduceKind KindOf(td::CrossReplicaOp op) {
     return op.getKind() == td::CrossReplicaKind::kMean ? exec::ReduceKind::kMean : exec::ReduceKind::kSum;
   }

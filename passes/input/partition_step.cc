@@ -38,9 +38,11 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const Placement placement(VariablesOf(module), step, static_cast<int>(part.getServers()));
     if (const auto lost = placement.partition().LostUpdate()) {
       lost->first->emitError() << "the new value of " << lost->second
-                               << " is read by the update of a variable on another parameter server; with one server, "
-                                  "or as a slot of "
-                               << lost->second << ", they are in one place";
+                               << " would be computed by a worker from the old one, so that updates of other workers "
+                                  "would be lost: it is read by the update of a variable on another parameter server, "
+                                  "or needs one, or is a mean over replicas; with one server, or as a slot of "
+                               << lost->second
+                               << ", variables are in one place, and CrossReplicaMean can be taken of the statistic";
       return signalPassFailure();
     }
     Describe(module, placement.parts());

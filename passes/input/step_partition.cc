@@ -50,14 +50,29 @@ llvm::SetVector<mlir::Value> StepPartition::SentTo(int owner) const {
 std::optional<std::pair<mlir::Operation*, mlir::FlatSymbolRefAttr>> StepPartition::LostUpdate() const {
   for (mlir::OpOperand& operand : body().getTerminator()->getOpOperands()) {
     mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, operand.getOperandNumber());
-    mlir::Operation* op = operand.get().getDefiningOp();
-    if (!update || op == nullptr || owners_.lookup(op) != kWorker) continue;
-    for (mlir::Value v : op->getOperands()) {
-      auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
-      if (argument && td::VariableOf(step_, argument.getArgNumber()) == update) return std::make_pair(op, update);
-    }
+    if (!update) continue;
+    if (mlir::Operation* reader = WorkersReaderOf(update, operand.get())) return std::make_pair(reader, update);
   }
   return std::nullopt;
+}
+
+mlir::Operation* StepPartition::WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const {
+  llvm::SetVector<mlir::Operation*> makers;
+  const auto add = [&](mlir::Value v) {
+    mlir::Operation* maker = v.getDefiningOp();
+    if (maker != nullptr && owners_.lookup(maker) == kWorker) makers.insert(maker);
+  };
+  add(value);
+  for (size_t i = 0; i < makers.size(); ++i) {
+    // What is made of rows is a gradient or a statistic, which may be of a value that is a few updates old.
+    if (llvm::any_of(makers[i]->getOperandTypes(), td::IsBatched)) continue;
+    for (mlir::Value v : makers[i]->getOperands()) {
+      auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+      if (argument && td::VariableOf(step_, argument.getArgNumber()) == variable) return makers[i];
+      add(v);
+    }
+  }
+  return nullptr;
 }
 
 int StepPartition::FindOwner(mlir::Operation* op) const {

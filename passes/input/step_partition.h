@@ -43,6 +43,8 @@ class StepPartition {
 
   mlir::Block& body() const { return const_cast<mlir::func::FuncOp&>(step_).getBody().front(); }
   int FindOwner(mlir::Operation* op) const;
+  // The op, among those by which a worker makes `value` without the rows of its batch, that reads `variable`; or null.
+  mlir::Operation* WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const;
   // Of an op whose operands have been asked about.
   bool FollowsFromScalars(mlir::Operation* op) const;
   // A scalar that a server is told: not one that follows from the replicas and their rows, which are the workers'.

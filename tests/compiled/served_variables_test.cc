@@ -323,6 +323,47 @@ TEST_F(ServedVariablesTest, OthersWaitForTheChiefsValuesAndSeeEachOthersUpdates)
   }
 }
 
+// Statistics of two workers' batches, from the same values of variables, both have their part in the moving average.
+TEST_F(ServedVariablesTest, StatisticsOfAllWorkersCount) {
+  constexpr double kMomentum = 0.5;
+  for (const int servers : {1, 2}) {
+    SCOPED_TRACE(servers);
+    servers_.clear();
+    Use(
+        [](GraphBuilder& g) {
+          Tensor x = g.Input("x", DType::kFloat32, {kBatch, 3}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
+          x = layers::BatchNormalization(x, {.momentum = kMomentum, .training = true});
+          Tensor loss = losses::MeanSquaredError(label, layers::Dense(x, {.units = 1}));
+          optimizers::Momentum({.learning_rate = 0.1, .momentum = 0.9}).Minimize(loss);
+          g.Output("loss", loss);
+        },
+        servers);
+    Serve();
+    Worker chief = NewWorker(0), other = NewWorker(1);
+    std::vector<double> mean(3);
+    const HostTensor initial = chief.program.Values().at("batch_normalization/moving_mean");
+    for (int c = 0; c < 3; ++c) mean[c] = initial.data<float>()[c];
+    absl::Status begun;
+    std::thread first([&] { begun = Begin(other); });
+    ASSERT_EQ(Begin(chief), absl::OkStatus());
+    first.join();
+    ASSERT_EQ(begun, absl::OkStatus());
+    int seed = 0;
+    for (Worker* worker : {&chief, &other}) {
+      const TensorMap batch = RandomInputs(*worker->program.executable, 8, kOptions, seed++);
+      ASSERT_EQ(StepOn(*worker, batch), absl::OkStatus());
+      for (int c = 0; c < 3; ++c) {
+        double of_batch = 0;
+        for (int row = 0; row < 8; ++row) of_batch += batch.at("x").data<float>()[3 * row + c] / 8;
+        mean[c] = kMomentum * mean[c] + (1 - kMomentum) * of_batch;
+      }
+    }
+    ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
+    const HostTensor got = chief.program.Values().at("batch_normalization/moving_mean");
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(got.data<float>()[c], mean[c], 1e-6) << c;
+  }
+}
+
 TEST_F(ServedVariablesTest, AServerThatComesBackGetsWhatTheChiefReadLast) {
   Serve();
   Worker chief = NewWorker(0);

@@ -1,7 +1,7 @@
-// RUN: not tandem-opt %s -td-partition-step 2>&1 | FileCheck %s
+// RUN: not tandem-opt %s -td-partition-step -split-input-file 2>&1 | FileCheck %s
 
 // The new value of @a is read by the update of @b, which is on another server.
-// CHECK: error: {{.*}}the new value of @a is read by the update of a variable on another parameter server
+// CHECK: error: {{.*}}the new value of @a would be computed by a worker from the old one
 module attributes {exec.config = #exec.config<part = #exec.part<servers = 2>>} {
   td.variable @a : tensor<8xf32>
   td.variable @b : tensor<8xf32>
@@ -10,5 +10,36 @@ module attributes {exec.config = #exec.config<part = #exec.part<servers = 2>>} {
     %new = td.neg %a : tensor<8xf32>
     %sum = td.add %new, %b : tensor<8xf32>
     return %new, %sum : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// The new value of @a needs @b, which is on another server; an op stands between it and @a.
+// CHECK: error: {{.*}}the new value of @a would be computed by a worker from the old one
+module attributes {exec.config = #exec.config<part = #exec.part<servers = 2>>} {
+  td.variable @a : tensor<8xf32>
+  td.variable @b : tensor<8xf32>
+  func.func @step(%a: tensor<8xf32> {td.variable = @a}, %b: tensor<8xf32> {td.variable = @b})
+      -> (tensor<8xf32> {td.update = @a}, tensor<8xf32> {td.update = @b}) {
+    %abs = td.abs %a : tensor<8xf32>
+    %new = td.add %abs, %b : tensor<8xf32>
+    %neg = td.neg %b : tensor<8xf32>
+    return %new, %neg : tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
+// A mean over replicas is the workers', and all that it is made of.
+// CHECK: error: {{.*}}the new value of @a would be computed by a worker from the old one
+module attributes {exec.config = #exec.config<part = #exec.part<servers = 1>>} {
+  td.variable @a : tensor<f32>
+  func.func @step(%x: tensor<?xf32> {td.input = "x"}, %a: tensor<f32> {td.variable = @a})
+      -> (tensor<f32> {td.update = @a}) {
+    %sum = td.reduce sum, %x axes [0] scope replica : tensor<?xf32> -> tensor<f32>
+    %next = td.sub %sum, %a : tensor<f32>
+    %mean = td.cross_replica mean %next : tensor<f32>
+    return %mean : tensor<f32>
   }
 }
