@@ -324,9 +324,10 @@ def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
     one replica becomes one of all. After: with more than one replica, each global sum or maximum, of a map or of an op
     that reads all rows of a replica, is followed by a exec.all_reduce, and every td.cross_replica is one. Those of
     td.cross_replica wait for the first op that reads one of them, so that they stand side by side for the next pass,
-    which makes buckets. With one replica td.cross_replica is its operand. `names` of an all-reduce says what the tensor
-    is: a gradient of the variable whose update is the nearest that it flows into through values of as many elements,
-    the update of a variable, or else the op that computes it.
+    which makes buckets; those that serve updates and outputs alone come last, with what is made of them. With one replica
+    td.cross_replica is its operand. `names` of an all-reduce says what the tensor is: a gradient of the variable whose
+    update is the nearest that it flows into through values of as many elements, the update of a variable, or else the op
+    that computes it.
 
     ```
     %g = exec.map_microbatches ... reduce [sum] scope [global]      =>   %g = exec.map_microbatches ...
