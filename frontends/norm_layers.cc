@@ -25,8 +25,8 @@ Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation 
 // value is made of what all have in common, and a parameter server makes it of its own, which others change as well.
 void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, double momentum,
                          SourceLocation loc) {
-  Tensor statistic = StopGradient(batch, loc);
-  if (graph->VariesByReplica(statistic)) statistic = CrossReplicaMean(statistic, loc);
+  // Of what is combined, so that one replica rounds it where several do.
+  Tensor statistic = StopGradient(graph->VariesByReplica(batch) ? CrossReplicaMean(batch, loc) : batch, loc);
   graph->Assign(moving, Sub(moving, Mul(Sub(moving, statistic, loc), 1 - momentum, loc), loc), loc);
 }
 
