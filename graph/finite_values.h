@@ -7,8 +7,8 @@
 namespace tandem::internal {
 
 // Whether `value`, which has no batch, is finite where all sums over the batch and all variables are: it is made of
-// them by ops that keep numbers finite (sums and products, unless they overflow) and by quotients of numbers of
-// examples.
+// them by ops that keep numbers finite (sums and products, unless they overflow), and by quotients, roots and
+// logarithms of what is above 0 by how it is made: a number of examples, or a constant that is added to a square.
 bool IsFiniteWithBatchSums(mlir::Value value);
 
 }  // namespace tandem::internal
