@@ -104,14 +104,14 @@ TEST_P(CheckedValues, KeepAStepFromChangingAnything) {
        {std::pair{1, Precision::kFloat32}, {2, Precision::kFloat32}, {2, Precision::kMixedBfloat16}}) {
     SCOPED_TRACE(testing::Message() << devices << " devices, precision " << static_cast<int>(precision));
     const Case& c = GetParam();
-    const Options options{.devices = devices, .batch = 8, .precision = precision};
+    const Options options = OnTestTarget({.devices = devices, .batch = 8, .precision = precision});
     absl::StatusOr<Program> program =
         Prepare([&](GraphBuilder& g) { c.build(g, g.StepScalar("s", DType::kFloat32, c.good)); }, options);
     ASSERT_TRUE(program.ok()) << program.status();
     const TensorMap before = program->Values();
-    std::vector<int64_t> rows(devices, 8);
-    rows.back() = 3;
-    const TensorMap batch = RandomInputs(*program->executable, 8 * devices, options, 0);
+    std::vector<int64_t> rows(options.devices, options.batch);
+    rows.back() -= 5;
+    const TensorMap batch = RandomInputs(*program->executable, options.devices * options.batch, options, 0);
     StepInputs inputs = Deal(*program, batch, rows, 0);
     inputs.scalars["s"] = c.bad;
     EXPECT_FALSE(program->Run(inputs).value().finite);

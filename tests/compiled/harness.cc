@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -99,6 +101,20 @@ absl::StatusOr<std::string> MachineWithCache(const std::string& target, double l
 
 }  // namespace
 
+Options OnTestTarget(Options options) {
+  const char* target = std::getenv("TANDEM_TEST_TARGET");
+  if (target == nullptr || options.target != Options().target) return options;
+  if (!options.rows.empty()) options.rows = {std::accumulate(options.rows.begin(), options.rows.end(), int64_t{0})};
+  options.batch *= std::exchange(options.devices, 1);
+  options.lanes = options.microbatch_rows = 0;
+  options.memory_limit = 0;
+  options.cross_device_ops.clear();
+  options.contractions.clear();
+  options.target = target;
+  options.device_kind = absl::StartsWith(target, "cuda:") ? "gpu" : "cpu";
+  return options;
+}
+
 TensorMap Program::Values() const {
   TensorMap values;
   for (const VariableInfo& info : variables->List()) values[info.name] = variables->Read(info.name).value();
@@ -130,7 +146,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   build(*p.graph);
   CompileOptions compile;
   compile.devices.clear();
-  for (int d = 0; d < options.devices; ++d) compile.devices.push_back(absl::StrCat("cpu:", d));
+  for (int d = 0; d < options.devices; ++d) compile.devices.push_back(absl::StrCat(options.device_kind, ":", d));
   compile.batch_per_replica = options.batch;
   compile.lanes = options.lanes;
   compile.microbatch_rows = options.microbatch_rows;
@@ -263,7 +279,8 @@ double MaxMagnitude(const HostTensor& a) {
   return largest;
 }
 
-void CompareWithReference(const BuildFn& build, const Options& options) {
+void CompareWithReference(const BuildFn& build, const Options& given) {
+  const Options options = OnTestTarget(given);
   absl::StatusOr<Program> program = Prepare(build, options);
   ASSERT_TRUE(program.ok()) << program.status();
   const std::vector<int64_t> rows = RowsPerReplica(options);

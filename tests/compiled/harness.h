@@ -41,6 +41,7 @@ struct Options {
   std::string cross_device_ops;
   DType communication_dtype = DType::kFloat32;
   std::string target = "cpu:native";
+  std::string device_kind = "cpu";        // devices are DEVICE_KIND:0 and so on
   std::vector<std::string> contractions;  // as in CompileOptions
   std::string kernel_cache_dir;           // empty: every kernel is compiled anew
   double l2_bytes = 0;                    // of the machine that is compiled for; 0: of the target's
@@ -74,6 +75,10 @@ struct Program {
 // the program would be float32, a machine that multiplies bfloat16 numbers twice as fast. Empty elsewhere.
 std::string MachineForBFloat16(const std::string& target);
 
+// Where TANDEM_TEST_TARGET is set, "cuda:sm_90" for example, and the options name no target: the same rows on one
+// device of that target, whatever the options say of devices, lanes, microbatches and algorithms.
+Options OnTestTarget(Options options);
+
 absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options);
 
 // Random inputs of the global batch by name, the same for equal seeds however many replicas share them.
@@ -90,8 +95,8 @@ HostTensor ToFloat64(const HostTensor& tensor);
 double MaxDifference(const HostTensor& a, const HostTensor& b);
 double MaxMagnitude(const HostTensor& a);
 
-// Compiles the graph, runs `steps` steps and compares every output and every variable with the reference on the global
-// batch, step by step from the same variables. Adds test failures.
+// Compiles the graph, runs `steps` steps on the test target and compares every output and every variable with the
+// reference on the global batch, step by step from the same variables. Adds test failures.
 void CompareWithReference(const BuildFn& build, const Options& options);
 inline void CompareWithReference(const Case& c) { CompareWithReference(c.build, c.options); }
 

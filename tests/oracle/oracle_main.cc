@@ -24,6 +24,9 @@ ABSL_FLAG(
     std::string, kernel_cache, "",
     "A directory for compiled kernels: those that several cases have are compiled once, which makes --full several "
     "times faster.");
+ABSL_FLAG(std::string, target, "cpu:native",
+          "\"cuda:sm_90\" and so on: on this machine's GPUs, of which --devices says how many.");
+ABSL_FLAG(int, devices, 4, "Only cases of at most so many devices.");
 ABSL_FLAG(bool, list, false, "Print the cases' names and run none.");
 ABSL_FLAG(bool, table, false, "Print the table of what is covered (coverage.md) and run none.");
 
@@ -59,7 +62,7 @@ std::vector<Case> Part(const std::vector<Case>& cases, int part, int parts) {
 }
 
 int RunCases(const std::vector<Case>& cases) {
-  Runner runner(absl::GetFlag(FLAGS_kernel_cache));
+  Runner runner(absl::GetFlag(FLAGS_kernel_cache), absl::GetFlag(FLAGS_target));
   int64_t failures = 0, done = 0;
   for (const Case& c : cases) {
     absl::StatusOr<std::vector<std::string>> differences = runner.Run(c);
@@ -92,7 +95,7 @@ int Main(int argc, char** argv) {
     for (const Case& c : absl::GetFlag(FLAGS_full)
                              ? AllCases()
                              : SampledCases(absl::GetFlag(FLAGS_seed), absl::GetFlag(FLAGS_per_model))) {
-      if (absl::StrContains(c.Id(), only)) cases.push_back(c);
+      if (absl::StrContains(c.Id(), only) && c.place->devices <= absl::GetFlag(FLAGS_devices)) cases.push_back(c);
     }
     const int part = absl::GetFlag(FLAGS_part), parts = absl::GetFlag(FLAGS_parts);
     if (parts < 1 || part < 0 || part >= parts) {

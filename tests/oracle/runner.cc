@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
@@ -43,14 +44,18 @@ std::string Difference(const std::string& name, const ref::Numbers& got, const r
 
 }  // namespace
 
+bool Runner::on_cpus() const { return absl::StartsWith(target_, "cpu:"); }
+
 absl::Status Runner::Prepare(const Case& c) {
   if (program_id_ != c.ProgramId()) {
     program_id_.clear();
     const compiled::Options options{.devices = c.place->devices,
                                     .batch = c.place->batch,
-                                    .lanes = c.place->lanes,
-                                    .microbatch_rows = c.place->microbatch_rows,
+                                    .lanes = on_cpus() ? c.place->lanes : 0,
+                                    .microbatch_rows = on_cpus() ? c.place->microbatch_rows : 0,
                                     .precision = c.precision,
+                                    .target = target_,
+                                    .device_kind = on_cpus() ? "cpu" : "gpu",
                                     .kernel_cache_dir = kernel_cache_dir_};
     auto build = [&](GraphBuilder& g) {
       Tensor loss = c.model->loss(g);
@@ -60,20 +65,20 @@ absl::Status Runner::Prepare(const Case& c) {
     TD_ASSIGN_OR_RETURN(program_, compiled::Prepare(build, options));
     ++programs_;
     workers_.clear();
-    for (int count = 2; count <= c.place->devices; count *= 2) {
+    for (int count = 2; on_cpus() && count <= c.place->devices; count *= 2) {
       if (c.place->devices % count != 0) continue;
       TD_ASSIGN_OR_RETURN(compiled::Workers workers, compiled::Workers::Make(program_.executable, count));
       workers_.push_back(std::move(workers));
     }
     central_session_ = nullptr;
     central_ = nullptr;
-    if (c.place->devices > 1) {
+    if (on_cpus() && c.place->devices > 1) {
       central_ = std::make_shared<VariableStore>(c.place->devices, /*one_copy=*/true);
       TD_ASSIGN_OR_RETURN(central_session_,
                           Session::Create(program_.executable, central_, {std::make_shared<ThreadPool>(2)}));
     }
     parts_.reset();
-    if (const uint64_t key = Fingerprint64(c.ProgramId()); key % kProgramsOfParts == 0) {
+    if (const uint64_t key = Fingerprint64(c.ProgramId()); on_cpus() && key % kProgramsOfParts == 0) {
       const int servers = 1 + static_cast<int>(key / kProgramsOfParts % 3);
       TD_ASSIGN_OR_RETURN(parts_, compiled::Parts::Make(build, options, servers));
     }
@@ -166,7 +171,7 @@ absl::StatusOr<std::vector<std::string>> Runner::Step(const Case& c, int step) {
     if (!expected.assigned.contains(name) && !value.BitEqual(before.at(name))) {
       differences.push_back(absl::StrCat(where, name, " has changed"));
     }
-    for (int d = 1; d < c.place->devices; ++d) {
+    for (int d = 1; on_cpus() && d < c.place->devices; ++d) {
       const void* first = program_.variables->Buffer(name, 0);
       if (std::memcmp(first, program_.variables->Buffer(name, d), value.byte_size()) != 0) {
         differences.push_back(absl::StrCat(where, name, " is not the same on devices 0 and ", d));

@@ -21,8 +21,11 @@ namespace tandem::oracle {
 
 class Runner {
  public:
-  // Kernels that several executables have are compiled once where there is a directory to keep them in.
-  explicit Runner(const std::string& kernel_cache_dir = "") : kernel_cache_dir_(kernel_cache_dir) {}
+  // Kernels that several executables have are compiled once where there is a directory to keep them in. With a target
+  // of GPUs cases run on gpu:0 and on; workers, one copy for all and parameter servers, which are for CPUs, are left
+  // out.
+  explicit Runner(const std::string& kernel_cache_dir = "", const std::string& target = "cpu:native")
+      : kernel_cache_dir_(kernel_cache_dir), target_(target) {}
 
   // What differs from the reference: nothing, or a line for each of loss, variables and slots (the first step with
   // differences only). An error where the case cannot be run. Consecutive cases of one executable compile it once.
@@ -32,6 +35,7 @@ class Runner {
   int programs() const { return programs_; }
 
  private:
+  bool on_cpus() const;
   absl::Status Prepare(const Case& c);
   // The uniform numbers of the model's random ops in this step, by op.
   absl::StatusOr<ref::NumbersMap> Uniforms(const TensorMap& inputs, int step);
@@ -46,6 +50,7 @@ class Runner {
                                                               const StepResult& result, const TensorMap& after);
 
   const std::string kernel_cache_dir_;
+  const std::string target_;
   std::string program_id_;
   compiled::Program program_;
   std::vector<compiled::Workers> workers_;  // 2, 4 and so on of them, as many as there are devices at most
