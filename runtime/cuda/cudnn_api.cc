@@ -27,7 +27,7 @@ absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm)
     return absl::UnimplementedError("cuDNN does not compute this call, so that it needs no plan");
   }
   TD_ASSIGN_OR_RETURN(const CudnnApi* api, LoadCudnn());
-  return api->Compile(call, sm);
+  return api->Compile(PlannedConvolution(call), sm);
 }
 
 ScopedCudnn::ScopedCudnn(const CudnnApi* api) { g_override.store(api); }

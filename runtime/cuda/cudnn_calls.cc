@@ -1,5 +1,6 @@
 #include "runtime/cuda/cudnn_calls.h"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,13 @@ enum class EpilogueBy { kPlan, kKernels };
 
 class ConvolutionCall : public TunableCall {
  public:
-  ConvolutionCall(const fb::Conv2DT& conv, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
+  // The plans are those of PlannedConvolution(call).
+  ConvolutionCall(const fb::LibraryCallT& call, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
                   const LibraryKernels* kernels)
+      : ConvolutionCall(*call.operation.AsConv2D(), *PlannedConvolution(call).operation.AsConv2D(), by,
+                        std::move(plans), kernels) {}
+  ConvolutionCall(const fb::Conv2DT& conv, const fb::Conv2DT& planned, EpilogueBy by,
+                  std::vector<std::unique_ptr<CudnnLoadedPlan>> plans, const LibraryKernels* kernels)
       : direction_(conv.direction),
         packed_(conv.packed),
         has_bias_(conv.epilogue.bias),
@@ -34,8 +40,11 @@ class ConvolutionCall : public TunableCall {
         kernels_(kernels),
         operand_(OperandType(conv)),
         result_(ResultType(conv)),
+        kernel_shape_(conv.kernel_shape),
+        planned_shape_(planned.kernel_shape),
+        part_(PartOfKernel(conv)),
         output_channels_(conv.kernel_shape[3]),
-        kernel_rows_(RowsOf(conv.kernel_shape)),
+        kernel_rows_(RowsOf(planned.kernel_shape)),
         result_elements_(NumElements(direction_ == Direction::InputGrad ? conv.x_shape : conv.y_shape)) {
     Select(0);
   }
@@ -51,8 +60,11 @@ class ConvolutionCall : public TunableCall {
     implementation_ = absl::StrCat("cuDNN ", CandidateName(selected_));
     kernel_at_ = AlignUp(plans_[selected_]->workspace_bytes(), 256);
     const bool moves_kernel = direction_ == Direction::FilterGrad || !packed_;
-    result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_rows_ * output_channels_ * ElementBytes(), 256) : 0);
-    bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256) : 0);
+    const int64_t kernel_elements = kernel_rows_ * output_channels_;
+    result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_elements * ElementBytes(), 256) : 0);
+    bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256)
+                             : IsPart()     ? AlignUp(kernel_elements * SizeOf(static_cast<DType>(result_)), 256)
+                                            : 0);
   }
   std::string CandidateName(int candidate) const override {
     return absl::StrCat(unfused_ ? kUnfusedPlan : "", plans_[candidate]->name());
@@ -66,7 +78,9 @@ class ConvolutionCall : public TunableCall {
     const CUdeviceptr kernel = workspace + kernel_at_;
     if (direction_ == Direction::FilterGrad) {
       TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue({inputs[0], kernel, inputs[1], 0}, workspace, stream));
-      return kernels_->Transpose(kernel, operand_, outputs[0], result_, output_channels_, kernel_rows_, stream);
+      const CUdeviceptr whole = IsPart() ? workspace + result_at_ : outputs[0];
+      TD_RETURN_IF_ERROR(kernels_->Transpose(kernel, operand_, whole, result_, output_channels_, kernel_rows_, stream));
+      return IsPart() ? TakePart(whole, outputs[0], stream) : absl::OkStatus();
     }
     CudnnTensors tensors;
     tensors.kernel = packed_ ? inputs[1] : kernel;
@@ -97,6 +111,20 @@ class ConvolutionCall : public TunableCall {
   }
 
  private:
+  // Whether the plans compute a larger kernel's gradient.
+  bool IsPart() const { return planned_shape_ != kernel_shape_; }
+  // The rows of the call's kernel out of those of the planned one.
+  absl::Status TakePart(CUdeviceptr whole, CUdeviceptr output, CUstream stream) const {
+    const uint64_t element = SizeOf(static_cast<DType>(result_));
+    const int64_t channels = kernel_shape_[2] * kernel_shape_[3], row = kernel_shape_[1] * channels;
+    for (int64_t i = 0; i < kernel_shape_[0]; ++i) {
+      const int64_t from = ((part_[0] + i) * planned_shape_[1] + part_[1]) * channels;
+      TD_RETURN_IF_ERROR(
+          kernels_->Convert(whole + from * element, result_, output + i * row * element, result_, row, stream));
+    }
+    return absl::OkStatus();
+  }
+
   // What the library has no plan for, on the finished result.
   absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, CUdeviceptr output, CUdeviceptr workspace,
                              CUstream stream) const {
@@ -125,6 +153,8 @@ class ConvolutionCall : public TunableCall {
   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
   const LibraryKernels* kernels_;
   fb::DType operand_, result_;
+  std::vector<int64_t> kernel_shape_, planned_shape_;
+  std::array<int64_t, 2> part_;
   int64_t output_channels_, kernel_rows_, result_elements_;
   int selected_ = 0;
   uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;  // in the workspace, behind the plan's own
@@ -152,7 +182,7 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::Librar
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates) {
   const fb::Conv2DT& conv = *call.operation.AsConv2D();
-  absl::StatusOr<Plans> plans = FindPlans(call, plan_bytes, device, candidates);
+  absl::StatusOr<Plans> plans = FindPlans(PlannedConvolution(call), plan_bytes, device, candidates);
   EpilogueBy by = EpilogueBy::kPlan;
   if (!plans.ok() && !conv.epilogue.empty()) {
     TD_LOG(WARNING) << plans.status().message() << "; kernels of our own compute the epilogue behind the convolution";
@@ -160,7 +190,7 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::Librar
     by = EpilogueBy::kKernels;
   }
   if (!plans.ok()) return plans.status();
-  return std::make_unique<ConvolutionCall>(conv, by, *std::move(plans), kernels);
+  return std::make_unique<ConvolutionCall>(call, by, *std::move(plans), kernels);
 }
 
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
@@ -168,11 +198,11 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::L
                                                                      const LibraryKernels* kernels) {
   absl::string_view plan = name;
   const bool unfused = absl::ConsumePrefix(&plan, kUnfusedPlan);
-  const fb::LibraryCallT planned = unfused ? WithoutEpilogue(call) : call;
+  const fb::LibraryCallT planned = unfused ? WithoutEpilogue(call) : PlannedConvolution(call);
   Plans plans(1);
   TD_ASSIGN_OR_RETURN(plans[0], device->BuildNamed(planned, std::string(plan), kMaxPlanWorkspace));
   const EpilogueBy by = unfused ? EpilogueBy::kKernels : EpilogueBy::kPlan;
-  return std::make_unique<ConvolutionCall>(*call.operation.AsConv2D(), by, std::move(plans), kernels);
+  return std::make_unique<ConvolutionCall>(call, by, std::move(plans), kernels);
 }
 
 }  // namespace tandem

@@ -155,12 +155,15 @@ struct Builder {
 
   // The plans, best first: in the heuristic's order, but those of the grouped engine behind all others where there are
   // no groups, and not at all with an epilogue, which kernels behind another engine compute faster. Without tensor
-  // cores, and with more padding on one side, the heuristic may have it first.
+  // cores, and with more padding on one side, the heuristic may have it first. Plans that are wrong are left out.
   absl::StatusOr<std::vector<int64_t>> Order() const {
     std::vector<int64_t> order, grouped;
     for (int64_t i = 0; i < graph->get_execution_plan_count(); ++i) {
       std::string name;
       TD_RETURN_IF_ERROR(Check(graph->get_plan_name_at_index(i, name), "name a plan"));
+      if (conv.direction == fb::Direction::FilterGrad && conv.pad_low != conv.pad_high && IsOfEvenPadsOnly(name)) {
+        continue;
+      }
       (Groups(conv) == 1 && IsGroupedEngine(name) ? grouped : order).push_back(i);
     }
     if (!conv.epilogue.empty()) return order;
@@ -294,7 +297,8 @@ class Device : public CudnnDevice {
     return Guarded("build a plan", [&]() -> Result {
       Builder builder(call);
       TD_RETURN_IF_ERROR(builder.CreatePlans(handle_->cudnn, max_workspace));
-      for (int64_t i = 0; i < builder.graph->get_execution_plan_count(); ++i) {
+      TD_ASSIGN_OR_RETURN(const std::vector<int64_t> order, builder.Order());
+      for (int64_t i : order) {
         std::string found;
         TD_RETURN_IF_ERROR(Check(builder.graph->get_plan_name_at_index(i, found), "name a plan"));
         if (found != name || builder.graph->build_plan_at_index(i).is_bad()) continue;

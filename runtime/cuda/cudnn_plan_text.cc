@@ -69,4 +69,6 @@ bool IsReplayOf(absl::string_view offered, absl::string_view replayed) {
 
 bool IsGroupedEngine(absl::string_view name) { return name == "eng0" || absl::StartsWith(name, "eng0_"); }
 
+bool IsOfEvenPadsOnly(absl::string_view name) { return name == "eng1" || absl::StartsWith(name, "eng1_"); }
+
 }  // namespace tandem

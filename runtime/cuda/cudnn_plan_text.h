@@ -41,6 +41,10 @@ bool IsReplayOf(absl::string_view offered, absl::string_view replayed);
 // every convolution, one that is not grouped many times slower than others do.
 bool IsGroupedEngine(absl::string_view name);
 
+// Whether a plan of this name is of engine 1, which computes filter gradients with more padding on one side wrongly: an
+// H100 got sums over other elements, or what was in memory before, from cuDNN 9.19.
+bool IsOfEvenPadsOnly(absl::string_view name);
+
 }  // namespace tandem
 
 #endif  // TANDEM_RUNTIME_CUDA_CUDNN_PLAN_TEXT_H_

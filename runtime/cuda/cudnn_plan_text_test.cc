@@ -57,6 +57,13 @@ TEST(CudnnPlanTextTest, EngineZeroIsForGroups) {
   EXPECT_FALSE(IsGroupedEngine(""));
 }
 
+TEST(CudnnPlanTextTest, EngineOneIsForEvenPads) {
+  EXPECT_TRUE(IsOfEvenPadsOnly("eng1"));
+  EXPECT_TRUE(IsOfEvenPadsOnly("eng1_k2=6_k3=0"));
+  EXPECT_FALSE(IsOfEvenPadsOnly("eng11_k2=4"));
+  EXPECT_FALSE(IsOfEvenPadsOnly("eng0"));
+}
+
 // Any bytes parse to an error or to what formats and parses again to the same.
 TEST(CudnnPlanTextTest, DamagedBytesAreHarmless) {
   std::mt19937 rng(1);

@@ -1,5 +1,8 @@
 #include "runtime/cuda/gpu_library.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/dtype.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/cublaslt_product.h"
@@ -25,9 +28,14 @@ uint64_t AddressesBytes(const fb::BatchMatMulT& product) {
   return Aligned(static_cast<uint64_t>(matrices) * 3 * sizeof(uint64_t));
 }
 
-// Around cuDNN's plan: the kernel in the other layout, and a float32 result before it is widened.
-uint64_t BytesAroundPlan(const fb::Conv2DT& conv) {
+// Around cuDNN's plan: the kernel in the other layout, one that the result is a part of, and a float32 result before it
+// is widened.
+uint64_t BytesAroundPlan(const fb::LibraryCallT& call) {
+  const fb::Conv2DT& conv = *call.operation.AsConv2D();
   const fb::DType operand = OperandType(conv);
+  const fb::LibraryCallT planned = PlannedConvolution(call);
+  const std::vector<int64_t>& whole = planned.operation.AsConv2D()->kernel_shape;
+  if (whole != conv.kernel_shape) return Aligned(Bytes(whole, operand)) + Aligned(Bytes(whole, ResultType(conv)));
   uint64_t bytes = conv.packed ? 0 : Aligned(Bytes(conv.kernel_shape, operand));
   if (ResultType(conv) == operand || conv.direction == fb::Direction::FilterGrad) return bytes;
   const bool forward = conv.direction == fb::Direction::Forward;
@@ -45,9 +53,14 @@ int64_t LaunchesOf(const fb::BatchMatMulT& products) {
   return by_strides < kAddressesFromLaunches ? by_strides : 2;
 }
 
-// Around cuDNN's plan: the kernel in the other layout, a bias of zeros, and for a wider result a narrower bias.
-int64_t LaunchesOf(const fb::Conv2DT& conv) {
-  if (conv.direction == fb::Direction::FilterGrad) return 2;
+// Around cuDNN's plan: the kernel in the other layout, and its rows if it is a part of another; a bias of zeros, and
+// for a wider result a narrower bias.
+int64_t LaunchesOfConvolution(const fb::LibraryCallT& call) {
+  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  if (conv.direction == fb::Direction::FilterGrad) {
+    const bool is_part = PlannedConvolution(call).operation.AsConv2D()->kernel_shape != conv.kernel_shape;
+    return 2 + (is_part ? conv.kernel_shape[0] : 0);
+  }
   const bool widens = ResultType(conv) != OperandType(conv);
   const bool makes_bias = !conv.epilogue.empty() && (!conv.epilogue.bias || widens);
   return 1 + !conv.packed + makes_bias + widens;
@@ -103,6 +116,23 @@ fb::LibraryCallT WithoutEpilogue(fb::LibraryCallT call) {
   return call;
 }
 
+fb::LibraryCallT PlannedConvolution(const fb::LibraryCallT& call) {
+  fb::LibraryCallT planned = call;
+  fb::Conv2DT& conv = *planned.operation.AsConv2D();
+  if (conv.direction != fb::Direction::FilterGrad || OperandType(conv) != fb::DType::Float32 || call.tf32)
+    return planned;
+  for (int i = 0; i < 2; ++i) {
+    conv.kernel_shape[i] += std::abs(conv.pad_high[i] - conv.pad_low[i]);
+    conv.pad_low[i] = conv.pad_high[i] = std::max(conv.pad_low[i], conv.pad_high[i]);
+  }
+  return planned;
+}
+
+std::array<int64_t, 2> PartOfKernel(const fb::Conv2DT& conv) {
+  return {std::max<int64_t>(conv.pad_high[0] - conv.pad_low[0], 0),
+          std::max<int64_t>(conv.pad_high[1] - conv.pad_low[1], 0)};
+}
+
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   const OperationInfo info = InfoOf(call);
@@ -110,8 +140,8 @@ absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call) {
 }
 
 int64_t GpuLaunchesOf(const fb::LibraryCallT& call) {
-  if (const fb::Conv2DT* conv = call.operation.AsConv2D()) {
-    return LibraryOf(call) == GpuLibrary::kCudnn ? LaunchesOf(*conv) : 1;
+  if (call.operation.AsConv2D() != nullptr) {
+    return LibraryOf(call) == GpuLibrary::kCudnn ? LaunchesOfConvolution(call) : 1;
   }
   const fb::BatchMatMulT* products = call.operation.AsBatchMatMul();
   return products != nullptr ? LaunchesOf(*products) : 1;
@@ -120,7 +150,7 @@ int64_t GpuLaunchesOf(const fb::LibraryCallT& call) {
 uint64_t GpuWorkspaceBytes(const fb::LibraryCallT& call, uint64_t plan_bytes) {
   if (const fb::Conv2DT* conv = call.operation.AsConv2D()) {
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return kCublasLtWorkspace + BiasBytes(*conv);
-    return Aligned(plan_bytes) + BiasBytes(*conv) + BytesAroundPlan(*conv);
+    return Aligned(plan_bytes) + BiasBytes(*conv) + BytesAroundPlan(call);
   }
   if (const fb::MatMulT* product = call.operation.AsMatMul()) return kCublasLtWorkspace + BiasBytes(*product);
   const fb::BatchMatMulT* products = call.operation.AsBatchMatMul();

@@ -6,6 +6,7 @@
 #ifndef TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_
 #define TANDEM_RUNTIME_CUDA_GPU_LIBRARY_H_
 
+#include <array>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -31,6 +32,14 @@ absl::StatusOr<LibraryOperands> CheckGpuLibraryCall(const fb::LibraryCallT& call
 // What names a plan of cuDNN's says so in front.
 fb::LibraryCallT WithoutEpilogue(fb::LibraryCallT call);
 inline constexpr char kUnfusedPlan[] = "unfused:";
+
+// The convolution that cuDNN is asked for. Of filter gradients with more padding on one side it computes those in
+// float32, without TensorFloat-32, wrongly (engine 1) or many times slower than others (engine 0, which is made for
+// groups), so that the gradient of a larger kernel with even pads takes their place. The call's result is the part of
+// it from PartOfKernel on, of the call's size. Other calls stay as they are.
+fb::LibraryCallT PlannedConvolution(const fb::LibraryCallT& call);
+// {row, column} of the planned kernel where the call's begins.
+std::array<int64_t, 2> PartOfKernel(const fb::Conv2DT& conv);
 
 // Bytes of what PackWeights writes. Errors: InvalidArgument for a call that CheckLibraryCall rejects.
 absl::StatusOr<uint64_t> GpuPackedWeightsBytes(const fb::LibraryCallT& call);

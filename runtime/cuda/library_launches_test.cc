@@ -99,6 +99,10 @@ TEST_F(LibraryLaunchesTest, OfConvolutions) {
   Expect(conv, run + " td_transpose_bf16_bf16");
   conv.kernel_dtype = Float32;
   Expect(conv, run + " td_transpose_bf16_f32");
+  // A part of a larger kernel's.
+  conv = Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1);
+  conv.direction = fb::Direction::FilterGrad;
+  Expect(conv, run + " td_transpose_f32_f32 cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2");
   // A product of matrices.
   conv = Conv(2, 8, 8, 32, 1, 1, 16, 1, 0, 0);
   Expect(conv, "cublasLtMatmul");

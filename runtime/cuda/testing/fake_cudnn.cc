@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "base/dtype.h"
+#include "runtime/cuda/gpu_library.h"
 #include "runtime/cuda/plan_choices.h"
 #include "runtime/cuda/testing/tf32.h"
 #include "runtime/library_calls/conv2d.h"
@@ -24,6 +25,9 @@ struct FakeCudnn::State {
   absl::Status Enter(const std::string& what, const fb::LibraryCallT& call) {
     const bool epilogue = !call.operation.AsConv2D()->epilogue.empty();
     if (refuses_epilogues && epilogue) return absl::UnimplementedError("no plan with an epilogue");
+    if (PlannedConvolution(call).operation.AsConv2D()->kernel_shape != call.operation.AsConv2D()->kernel_shape) {
+      return absl::InternalError("this convolution is not to be asked for");
+    }
     return Enter(what);
   }
   absl::Status Enter(const std::string& what) {
