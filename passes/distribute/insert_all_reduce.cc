@@ -93,7 +93,19 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       const bool combines = mlir::isa<td::CrossReplicaOp>(op) || llvm::any_of(op.getOperands(), is_moved);
       if (combines && last.contains(&op)) moved.insert(&op);
     }
-    for (mlir::Operation* op : moved) op->moveBefore(terminator);
+    // First what waits for none of the others, side by side: in one run of all-reduces.
+    const auto waits = [&](mlir::Operation* op) {
+      return llvm::any_of(op->getOperands(), [&](mlir::Value v) { return moved.contains(v.getDefiningOp()); });
+    };
+    llvm::SmallVector<mlir::Operation*> behind;
+    for (mlir::Operation* op : moved) {
+      if (waits(op)) {
+        behind.push_back(op);
+      } else {
+        op->moveBefore(terminator);
+      }
+    }
+    for (mlir::Operation* op : behind) op->moveBefore(terminator);
   }
 
   static exec::ReduceKind KindOf(td::CrossReplicaOp op) {

@@ -32,6 +32,39 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
 
 // -----
 
+// Statistics that are combined for moving averages alone are combined at the end, side by side, however many ops read
+// each of them.
+// CHECK-LABEL: func.func @step
+module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"]>} {
+  func.func @step(%x: tensor<?x4xf32>, %p: tensor<4xf32> {td.variable = @p}, %q: tensor<4xf32> {td.variable = @q})
+      -> (tensor<4xf32> {td.update = @p}, tensor<4xf32> {td.update = @q}, tensor<4xf32> {td.output = "y"}) {
+    // CHECK: %[[M:.*]]:2 = exec.map_microbatches
+    %m:2 = exec.map_microbatches (%x : tensor<?x4xf32>) reduce [sum, sum] scope [replica, replica] lanes 8 rows 8 microbatch 8
+        -> (tensor<4xf32>, tensor<4xf32>) {
+    ^bb0(%xs: tensor<?x4xf32>):
+      %a = td.reduce sum, %xs axes [0] scope replica : tensor<?x4xf32> -> tensor<4xf32>
+      exec.yield %a, %a : tensor<4xf32>, tensor<4xf32>
+    }
+    // CHECK: td.exp
+    // CHECK-NEXT: %[[A:.*]] = exec.all_reduce mean %[[M]]#0
+    // CHECK-NEXT: %[[B:.*]] = exec.all_reduce mean %[[M]]#1
+    // CHECK-NEXT: td.sub %[[A]]
+    // CHECK-NEXT: td.add
+    // CHECK-NEXT: td.sub %[[B]]
+    // CHECK-NEXT: td.add
+    %a = td.cross_replica mean %m#0 : tensor<4xf32>
+    %apart = td.sub %a, %p : tensor<4xf32>
+    %new_p = td.add %apart, %p : tensor<4xf32>
+    %b = td.cross_replica mean %m#1 : tensor<4xf32>
+    %bpart = td.sub %b, %q : tensor<4xf32>
+    %new_q = td.add %bpart, %q : tensor<4xf32>
+    %y = td.exp %m#1 : tensor<4xf32>
+    return %new_p, %new_q, %y : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
 // One replica needs no collective.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: exec.all_reduce
