@@ -147,6 +147,7 @@ absl::Status GlooMesh::ConnectPeer(int peer) {
     // Where both are on one host the other listened before it said so, and who refuses is gone. Elsewhere this rank
     // stays the one that connects, whatever its port.
     const bool may_be_tried_again = !SameHost(Address(pair->address().bytes()), address);
+    connecting_ = peer;
     lock.unlock();
     std::string error;
     try {
@@ -155,6 +156,7 @@ absl::Status GlooMesh::ConnectPeer(int peer) {
       error = e.what();
     }
     lock.lock();
+    connecting_ = -1;
     if (error.empty() || gives_up_) break;
     const std::string passing = PassingError(error);
     if (!may_be_tried_again || passing.empty()) return Failed(name, passing.empty() ? error : passing);
@@ -173,9 +175,8 @@ void GlooMesh::GiveUp() {
   if (done_) return;
   gives_up_ = true;
   changed_.notify_all();
-  for (int peer = 0; peer < size; ++peer) {
-    if (peer != rank) getPair(peer)->close();
-  }
+  // The one alone: a connection that its rank has not accepted yet would be reset, which ends a process in Gloo.
+  if (connecting_ >= 0) getPair(connecting_)->close();
 }
 
 std::string GlooMesh::Missing() const {

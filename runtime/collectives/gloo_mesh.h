@@ -46,6 +46,7 @@ class GlooMesh : public gloo::Context {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool gives_up_ = false, done_ = false;
+  int connecting_ = -1;  // the rank that Gloo waits for
   std::string missing_;  // who is being connected: "rank 2 at 10.0.0.3:4711", and why it is not yet
   absl::Status status_;
 };
