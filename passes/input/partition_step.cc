@@ -36,13 +36,22 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     FuncOp step = StepFunction(module);
     if (!part || !step) return;
     const Placement placement(VariablesOf(module), step, static_cast<int>(part.getServers()));
-    if (const auto lost = placement.partition().LostUpdate()) {
-      lost->first->emitError() << "the new value of " << lost->second
-                               << " would be computed by a worker from the old one, so that updates of other workers "
-                                  "would be lost: it is read by the update of a variable on another parameter server, "
-                                  "or needs one, or is a mean over replicas; with one server, or as a slot of "
-                               << lost->second
-                               << ", variables are in one place, and CrossReplicaMean can be taken of the statistic";
+    for (const StepPartition::LostUpdate& lost : placement.partition().LostUpdates()) {
+      if (lost.serves_rows) {
+        if (part.getServer() >= 0) continue;  // the worker's program says so
+        lost.op->emitWarning()
+            << "the new value of " << lost.variable
+            << " is computed by a worker from the old one, which its batch needs as well, and takes "
+               "the place of what other workers have assigned since: right where each step makes the "
+               "value anew, wrong where steps add to it";
+        continue;
+      }
+      lost.op->emitError() << "the new value of " << lost.variable
+                           << " would be computed by a worker from the old one, so that updates of other workers would "
+                              "be lost: it is read by the update of a variable on another parameter server, or needs "
+                              "one, or is a mean over replicas; with one server, or as a slot of "
+                           << lost.variable
+                           << ", variables are in one place, and CrossReplicaMean can be taken of the statistic";
       return signalPassFailure();
     }
     Describe(module, placement.parts());

@@ -44,7 +44,7 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
   }
   const StepPartition partition(step, owners);
   // Which of several variables is to blame is of no matter: the error is told once they are placed.
-  if (partition.LostUpdate()) return {};
+  if (llvm::any_of(partition.LostUpdates(), [](const auto& lost) { return !lost.serves_rows; })) return {};
   mlir::Operation* terminator = step.getBody().front().getTerminator();
   std::set<std::string> by_rows;
   for (const auto& [name, v] : found) {

@@ -47,32 +47,56 @@ llvm::SetVector<mlir::Value> StepPartition::SentTo(int owner) const {
   return values;
 }
 
-std::optional<std::pair<mlir::Operation*, mlir::FlatSymbolRefAttr>> StepPartition::LostUpdate() const {
+std::vector<StepPartition::LostUpdate> StepPartition::LostUpdates() const {
+  std::vector<LostUpdate> lost;
   for (mlir::OpOperand& operand : body().getTerminator()->getOpOperands()) {
     mlir::FlatSymbolRefAttr update = td::UpdateOf(step_, operand.getOperandNumber());
     if (!update) continue;
-    if (mlir::Operation* reader = WorkersReaderOf(update, operand.get())) return std::make_pair(reader, update);
+    if (mlir::Operation* reader = WorkersReaderOf(update, operand.get())) {
+      lost.push_back({reader, update, ServesRows(operand.get())});
+    }
   }
-  return std::nullopt;
+  return lost;
 }
 
 mlir::Operation* StepPartition::WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const {
+  const int owner = OwnerOf(variable);
   llvm::SetVector<mlir::Operation*> makers;
   const auto add = [&](mlir::Value v) {
     mlir::Operation* maker = v.getDefiningOp();
-    if (maker != nullptr && owners_.lookup(maker) == kWorker) makers.insert(maker);
+    if (maker == nullptr) return;
+    const int computed_by = owners_.lookup(maker);
+    if (computed_by == kWorker || computed_by == owner) makers.insert(maker);
   };
+  mlir::Operation* reader = nullptr;
   add(value);
   for (size_t i = 0; i < makers.size(); ++i) {
     // What is made of rows is a gradient or a statistic, which may be of a value that is a few updates old.
     if (llvm::any_of(makers[i]->getOperandTypes(), td::IsBatched)) continue;
     for (mlir::Value v : makers[i]->getOperands()) {
-      auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
-      if (argument && td::VariableOf(step_, argument.getArgNumber()) == variable) return makers[i];
       add(v);
+      auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
+      if (!argument || td::VariableOf(step_, argument.getArgNumber()) != variable) continue;
+      if (owners_.lookup(makers[i]) == owner) return nullptr;
+      if (reader == nullptr) reader = makers[i];
     }
   }
-  return nullptr;
+  return reader;
+}
+
+bool StepPartition::ServesRows(mlir::Value value) const {
+  llvm::SetVector<mlir::Operation*> readers;
+  const auto add = [&](mlir::Value v) {
+    for (mlir::Operation* user : v.getUsers()) {
+      if (user != body().getTerminator()) readers.insert(user);
+    }
+  };
+  add(value);
+  for (size_t i = 0; i < readers.size(); ++i) {
+    if (llvm::any_of(readers[i]->getResultTypes(), td::IsBatched)) return true;
+    for (mlir::Value result : readers[i]->getResults()) add(result);
+  }
+  return false;
 }
 
 int StepPartition::FindOwner(mlir::Operation* op) const {

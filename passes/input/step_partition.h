@@ -3,7 +3,6 @@
 #define TANDEM_PASSES_INPUT_STEP_PARTITION_H_
 
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,17 +33,24 @@ class StepPartition {
   bool IsAnybodys(mlir::Operation* op) const { return owners_.lookup(op) == kAny; }
   // What `owner` reads of others, in the order of the program.
   llvm::SetVector<mlir::Value> SentTo(int owner) const;
-  // An update that reads a variable's value of before and is not computed where the variable is, so that updates of
-  // other workers would be lost: the op and the variable.
-  std::optional<std::pair<mlir::Operation*, mlir::FlatSymbolRefAttr>> LostUpdate() const;
+  // An update that reads a variable's value of before and is not computed where the variable is, so that it overwrites
+  // those of other workers.
+  struct LostUpdate {
+    mlir::Operation* op;  // that reads the value
+    mlir::FlatSymbolRefAttr variable;
+    bool serves_rows;  // the new value is needed for the rows of a worker's batch, so that no server can compute it
+  };
+  std::vector<LostUpdate> LostUpdates() const;
 
  private:
   static constexpr int kAny = -2;
 
   mlir::Block& body() const { return const_cast<mlir::func::FuncOp&>(step_).getBody().front(); }
   int FindOwner(mlir::Operation* op) const;
-  // The op, among those by which a worker makes `value` without the rows of its batch, that reads `variable`; or null.
+  // Where no op of the variable's owner reads `variable` to make `value`: the op that does among those by which a
+  // worker makes it without the rows of its batch. Else null.
   mlir::Operation* WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const;
+  bool ServesRows(mlir::Value value) const;
   // Of an op whose operands have been asked about.
   bool FollowsFromScalars(mlir::Operation* op) const;
   // A scalar that a server is told: not one that follows from the replicas and their rows, which are the workers'.

@@ -109,6 +109,27 @@ TEST(SpreadVariables, StayWholeWhereAnUpdateNeedsAllOfThem) {
   }
 }
 
+// Spectral normalization (Miyato et al., 2018): the vector of a power iteration is replaced in each step, by what the
+// worker's rows need as well.
+TEST(SpreadVariables, BesideAValueThatEachStepMakesAnew) {
+  const auto build = [](GraphBuilder& g) {
+    Tensor u = g.Variable(
+        {.name = "u", .shape = {kUnits, 1}, .initializer = {Initializer::Kind::kUniform, -1, 1}, .trainable = false});
+    Tensor w =
+        g.Variable({.name = "w", .shape = {kWidth, kUnits}, .initializer = {Initializer::Kind::kUniform, -0.1, 0.1}});
+    const auto unit = [](const Tensor& v) { return v * Rsqrt(ReduceSum(Square(v)) + 1e-12); };
+    Tensor v = unit(MatMul(w, u));
+    Tensor next = unit(MatMul(Transpose(w, {1, 0}), v));
+    g.Assign(u, next);
+    Tensor x = layers::Embedding(g.Input("word", DType::kInt32, {kBatch}), {.input_dim = kWords, .output_dim = kWidth});
+    Tensor loss = ReduceMean(Square(MatMul(x, w / ReduceSum(v * MatMul(w, next)))));
+    optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+    g.Output("loss", loss);
+  };
+  ExpectBitsOfTheWhole(build, OfModel(), 1, 1);
+  ExpectBitsOfTheWhole(build, OfModel(), 3, 3);
+}
+
 // A variable that nothing trains, one that another's update reads, and random numbers of its shape.
 TEST(SpreadVariables, OfAGraphByHand) {
   const auto large = [](GraphBuilder& g, const char* name, bool trainable) {
