@@ -188,6 +188,26 @@ TEST(CacheTest, ChangedFilesBehindListFilesAreOtherData) {
   EXPECT_TRUE(absl::StrContains(changed.message(), "other data")) << changed;
 }
 
+// A position in the middle of a file is none of another.
+TEST(CacheTest, APositionOfOtherListedFilesIsRefused) {
+  const std::string dir = NewDir("rotated");
+  const auto lines = [&](const std::string& name) {
+    EXPECT_TRUE(Env::Default()->WriteFile(JoinPath(dir, name), {"a\nb\n"}).ok());
+    return Dataset::ListFiles({JoinPath(dir, name)}).FlatMap([](const Element& file) -> absl::StatusOr<Dataset> {
+      return Dataset::TextLine({std::string(file.components[0].string())});
+    });
+  };
+  std::unique_ptr<Iterator> monday = Make(lines("monday")), again = Make(lines("monday")),
+                            tuesday = Make(lines("tuesday"));
+  Element e;
+  bool end = false;
+  ASSERT_TRUE(monday->GetNext(&e, &end).ok());
+  const absl::StatusOr<std::string> state = monday->SaveState();
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_TRUE(again->RestoreState(*state).ok());
+  EXPECT_EQ(tuesday->RestoreState(*state).code(), absl::StatusCode::kFailedPrecondition);
+}
+
 // What one of several sources cannot tell does not hide what the others can.
 TEST(CacheTest, ChangedDataBesideAGeneratorAreOtherData) {
   const std::string file = JoinPath(NewDir("beside"), "cache");
@@ -260,6 +280,8 @@ TEST(CacheTest, OtherSettingsOfAStageAreAnotherPipeline) {
        sequences(FeatureSpec::FixedLen("y", DType::kInt64, {2}))},
       {"a default of a column", csv("n", ','), csv("m", ',')},
       {"a delimiter", headless(','), headless(';')},
+      {"a limit of records", Dataset::TFRecord({records}, {.max_record_bytes = 1000}), Dataset::TFRecord({records})},
+      {"a limit of lines", Dataset::TextLine({records}, {.max_line_bytes = 1000}), Dataset::TextLine({records})},
       {"epochs", Dataset::Range(3).Repeat(1), Dataset::Range(3).Repeat(2)},
       {"the first number", Dataset::Range(3).Enumerate(), Dataset::Range(3).Enumerate(1)},
       {"padded shapes", padded({.padded_shapes = {{"value", {2}}}}), padded({.padded_shapes = {{"value", {3}}}})},

@@ -159,6 +159,8 @@ class FileNamesNode : public SlicesNode {
       : SlicesNode({{info.spec[0].name, HostTensor::FromStrings({info.cardinality}, files)}}, nullptr, {}, info),
         files_(std::move(files)) {}
 
+  // A position in the middle of a file is of that file.
+  std::string Signature(bool) const override { return absl::StrCat("files(", FileListSignature(files_), ")"); }
   std::string Fingerprint() const override {
     const std::string contents = FileListFingerprint(files_);
     return contents.empty() ? "" : absl::StrCat("files(", FileListSignature(files_), ") ", contents);

@@ -82,7 +82,11 @@ absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptio
   TD_RETURN_IF_ERROR(CheckFiles(files, &sizes));
   TD_RETURN_IF_ERROR(CheckRecordOptions(options));
   auto format = std::make_unique<RecordFormat>(files, options);
-  return MakeFileSource(std::move(files), {{"record", DType::kString, {}}}, std::move(format));
+  // What is longer is an error, which may be passed over.
+  const std::string limit = options.max_record_bytes == RecordOptions().max_record_bytes
+                                ? ""
+                                : absl::StrCat("records of ", options.max_record_bytes, " bytes");
+  return MakeFileSource(std::move(files), {{"record", DType::kString, {}}}, std::move(format), limit);
 }
 
 }  // namespace tandem::data_internal

@@ -84,7 +84,8 @@ absl::Status InflateStream::Fill() {
 }
 
 absl::StatusOr<bool> InflateStream::NextMember() {
-  if (end_ - begin_ < 2) TD_RETURN_IF_ERROR(Fill());
+  // All of a header: ISA-L 2.30 forgets which fields it has when the bytes end within it.
+  if (end_ - begin_ < chunk_.size() / 4) TD_RETURN_IF_ERROR(Fill());
   if (format_ == Compression::kGzip && HasGzipMagic(chunk_.data() + begin_, end_ - begin_)) {
     StartMember();
     return true;
