@@ -237,6 +237,17 @@ TEST(BatchDealer, AnotherPipelinesStateIsRefused) {
   EXPECT_EQ(second->RestoreState(*first->SaveState()).code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(BatchDealer, ANumberOfABatchCannotBeAccumulated) {
+  const auto first = [](const Element& batch) -> absl::StatusOr<Element> {
+    return Element{{HostTensor::Scalar<int64_t>(batch.components[0].data<int64_t>()[0])}};
+  };
+  const Dataset dataset = Dataset::Range(4).Batch(2).Map(first, {.spec = {{"first", DType::kInt64, {}}}});
+  ReplicaShare share = ReplicaShare::OneProcess(1);
+  share.batches = 2;
+  EXPECT_THAT(std::string(BatchDealer::Create(dataset, share).status().message()),
+              HasSubstr("the dataset's component 'first' has no rows of examples"));
+}
+
 TEST(BatchDealer, WantsBatches) {
   auto dealer = BatchDealer::Create(Dataset::Range(4), {});
   EXPECT_THAT(std::string(dealer.status().message()), HasSubstr(".Batch("));

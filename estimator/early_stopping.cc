@@ -107,6 +107,20 @@ absl::Status NoMetric() {
   return absl::InvalidArgumentError("the name of the metric is empty; give one of the evaluations, such as \"loss\"");
 }
 
+// The metric of each result. What was recorded before the model had it is passed over; that the newest lacks it is an
+// error where this process has made evaluations.
+absl::StatusOr<std::map<int64_t, double>> ValuesOf(const std::map<int64_t, EvalResult>& results,
+                                                   const Estimator& estimator, const std::string& metric,
+                                                   const std::string& name) {
+  std::map<int64_t, double> values;
+  for (const auto& [step, result] : results) {
+    const bool newest = step == results.rbegin()->first && estimator.evaluations() > 0;
+    if (!newest && !result.Has(metric)) continue;
+    TD_ASSIGN_OR_RETURN(values[step], MetricValue(result, metric, name));
+  }
+  return values;
+}
+
 std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, const std::string& name,
                                                     MetricDirection direction, const std::string& metric,
                                                     int64_t max_steps, EarlyStoppingOptions options) {
@@ -117,10 +131,10 @@ std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, 
         absl::InvalidArgumentError(absl::StrCat("max_steps_without_", what, " must be positive, got ", max_steps));
   }
   if (metric.empty()) arguments = NoMetric();
-  StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+  StopRule rule = [=, &estimator](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+    TD_ASSIGN_OR_RETURN(const auto values, ValuesOf(results, estimator, metric, name));
     std::optional<std::pair<int64_t, double>> best;
-    for (const auto& [step, result] : results) {
-      TD_ASSIGN_OR_RETURN(const double value, MetricValue(result, metric, name));
+    for (const auto& [step, value] : values) {
       if (!best.has_value() || IsBetter(value, best->second, direction)) best = {step, value};
       if (step - best->first >= max_steps) {
         return absl::StrCat("no ", what, " of \"", metric, "\" in ", step - best->first, " steps (limit ", max_steps,
@@ -138,9 +152,9 @@ std::shared_ptr<SessionRunHook> StopAtThreshold(const Estimator& estimator, cons
   absl::Status arguments;
   if (std::isnan(threshold)) arguments = absl::InvalidArgumentError("the threshold must be a number, got NaN");
   if (metric.empty()) arguments = NoMetric();
-  StopRule rule = [=](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
-    for (const auto& [step, result] : results) {
-      TD_ASSIGN_OR_RETURN(const double value, MetricValue(result, metric, name));
+  StopRule rule = [=, &estimator](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+    TD_ASSIGN_OR_RETURN(const auto values, ValuesOf(results, estimator, metric, name));
+    for (const auto& [step, value] : values) {
       if (direction == MetricDirection::kMin ? value < threshold : value > threshold) {
         return absl::StrCat("\"", metric, "\" is ", value, " at step ", step, ", which is ",
                             direction == MetricDirection::kMin ? "lower" : "higher", " than ", threshold);

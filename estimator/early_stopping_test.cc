@@ -99,6 +99,15 @@ TEST_F(EarlyStoppingTest, NoDecrease) {
   }
 }
 
+// What was recorded before the model had the metric.
+TEST_F(EarlyStoppingTest, RecordsWithoutTheMetricArePassedOver) {
+  const EvalResult old = {{{"global_step", 0}, {"other", 1}}};
+  ASSERT_EQ(AppendEvalResult(Env::Default(), config_.model_dir + "/eval", old), absl::OkStatus());
+  const auto result = Run(NoDecrease, /*learning_rate=*/0);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->global_step(), 30);
+}
+
 TEST_F(EarlyStoppingTest, NoIncreaseOfWhatFalls) {
   const auto result = Run([](const Estimator& e) -> HookList { return {StopIfNoIncrease(e, "loss", 35)}; });
   ASSERT_TRUE(result.ok()) << result.status();

@@ -334,8 +334,10 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
   if (!config_.warm_start_from.has_value()) return absl::OkStatus();
   const StallWatch::Scope reading(*stall_watch_, absl::StrCat("Reading ", config_.warm_start_from->path));
   TD_ASSIGN_OR_RETURN(const TensorMap values,
-                      ReadWarmStart(config_.file_env(), *config_.warm_start_from, program.variables(),
-                                    [this](const std::string& name) { return resident_.model().store()->Read(name); }));
+                      ReadWarmStart(
+                          config_.file_env(), *config_.warm_start_from, program.variables(),
+                          [this](const std::string& name) { return resident_.model().store()->Read(name); },
+                          /*whole_model=*/program.mode() == Mode::kTrain));
   return resident_.WarmStart(values);
 }
 
@@ -367,8 +369,9 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  // A name that was asked for may be another checkpoint's now, which its checksums tell.
-  bool loaded = path == resident_.checkpoint();
+  // Another mode may have other variables. A name that was asked for may be another checkpoint's now, which its
+  // checksums tell.
+  bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
     const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile

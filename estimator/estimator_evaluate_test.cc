@@ -483,6 +483,43 @@ TEST(Evaluate, AVariableOfTheEvaluationAloneIsWarnedAbout) {
   EXPECT_TRUE(log.Contains("training does not have"));
 }
 
+// Each mode gets its variables from the checkpoint, whatever another one has loaded of it before.
+TEST(Predict, HasVariablesOfTheCheckpointThatTheEvaluationBeforeDidNotHave) {
+  auto model = [](const Features& features, const Tensor& labels, Mode mode, const Params&) {
+    Tensor a = layers::Dense(features["x"], {.units = 1, .name = "a"});
+    if (mode == Mode::kEval) return EstimatorSpec::Eval(losses::MeanSquaredError(labels, a));
+    Tensor b = layers::Dense(features["x"], {.units = 1, .name = "b"});
+    if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", b}});
+    Tensor loss = losses::MeanSquaredError(labels, a) + losses::MeanSquaredError(labels, b);
+    return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+  };
+  RunConfig config = Config(ModelDir());
+  config.save_checkpoints_steps = 10;
+  Estimator trained(model, config);
+  ASSERT_EQ(trained.Train(LineInput(), {.steps = 20}), absl::OkStatus());
+  const auto predict = [](Estimator& estimator) {
+    float first = 0;
+    const absl::Status status = estimator.Predict(LineInput(8, 8, 1), [&](const Prediction& prediction) {
+      first = prediction.at("y").data<float>()[0];
+      return false;
+    });
+    EXPECT_EQ(status, absl::OkStatus());
+    return first;
+  };
+  Estimator alone(model, config), behind(model, config);
+  const float want = predict(alone);
+  ASSERT_TRUE(behind.Evaluate(LineInput(64, 8, 1)).ok());
+  EXPECT_EQ(predict(behind), want);
+  // Nor are two checkpoints mixed: what an evaluation of an older one has left is not the newest one's.
+  Estimator mixed(model, config);
+  const std::string older = config.model_dir + "/model.ckpt-10";
+  ASSERT_TRUE(mixed.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = older}).ok());
+  EXPECT_EQ(predict(mixed), want);
+  const absl::StatusOr<EvalResult> evaluated = mixed.Evaluate(LineInput(64, 8, 1));
+  ASSERT_TRUE(evaluated.ok()) << evaluated.status();
+  EXPECT_EQ((*evaluated)["loss"], (*behind.Evaluate(LineInput(64, 8, 1)))["loss"]);
+}
+
 TEST(Evaluate, AnEmptyInputIsAnError) {
   Estimator estimator(NumbersModel, Config(ModelDir()));
   EXPECT_THAT(std::string(estimator.Evaluate(NumbersInput(0, 4)).status().message()), HasSubstr("no examples"));

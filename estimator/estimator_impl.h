@@ -273,7 +273,8 @@ class Estimator::Impl {
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   int64_t evaluations_ = 0;
-  int64_t best_step_ = -1;  // of the last evaluation that keep_best found to be the best so far, in this process
+  bool trains_here_ = false;  // a training of this process has begun
+  int64_t best_step_ = -1;    // of the last evaluation that keep_best found to be the best so far, in this process
   StepScalarSettings step_scalars_;
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;

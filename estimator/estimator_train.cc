@@ -104,14 +104,15 @@ void Estimator::Impl::AddFromLogs(int64_t last_step, BestRecords& best) const {
 }
 
 BestRecords Estimator::Impl::BestOnRecord() const {
-  if (!best_.records().empty()) return best_;
-  BestRecords found(config_.keep_best);
+  if (trains_here_ && !best_.records().empty()) return best_;
+  BestRecords found = best_;
   AddFromLogs(/*last_step=*/std::numeric_limits<int64_t>::max(), found);
   return found;
 }
 
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
+  trains_here_ = true;
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
   // Of inputs of one's own only the chief's could be kept.

@@ -175,6 +175,7 @@ absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::st
   bool of_job = false;
   for (Line& line : ParseLines(text)) {
     if (line.result.global_step() != global_step || line.of != nlohmann::json(ToJson(scope))) continue;
+    if (scope.job && !line.job) continue;
     if ((of_job && !line.job) || (data.has_value() && !line.data.empty() && line.data != *data)) continue;
     found = std::move(line.result);
     of_job = line.job;

@@ -43,8 +43,9 @@ struct EvalScope {
 // Adds a line to `dir`/metrics.jsonl. Any number of threads and processes may do so at once.
 absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult& result, const EvalScope& scope = {});
 
-// The last result of that step and scope, if one was recorded: of a job rather than by hand. Lines that do not parse
-// are passed over. `data`: only of such data, or where a line does not know; without: of any.
+// The last result of that step and scope, if one was recorded: of a job rather than by hand, and with scope.job of a
+// job alone. Lines that do not parse are passed over. `data`: only of such data, or where a line does not know;
+// without: of any.
 absl::StatusOr<std::optional<EvalResult>> FindEvalResult(Env* env, const std::string& dir, int64_t global_step,
                                                          const EvalScope& scope = {},
                                                          const std::optional<std::string>& data = std::nullopt);

@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/eval_log.h"
+#include "estimator/monitored_training_session.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 
@@ -134,6 +135,22 @@ TEST_F(KeepBestTest, ARunThatGoesOnKeepsIt) {
   EXPECT_EQ(next.best()->global_step, 10);
 }
 
+// In a loop of one's own.
+TEST_F(KeepBestTest, AnEvaluationBetweenStepsIsSaved) {
+  config_.save_checkpoints_steps = 1000;
+  Estimator estimator(LineModel, config_);
+  auto session = MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 9});
+  ASSERT_TRUE(session.ok()) << session.status();
+  while (!(*session)->ShouldStop()) {
+    ASSERT_TRUE((*session)->Run().ok());
+    ASSERT_TRUE(estimator.Evaluate(LineInput(64, 8, 1)).ok());
+  }
+  ASSERT_EQ((*session)->Close(), absl::OkStatus());
+  ASSERT_TRUE(estimator.best().has_value());
+  EXPECT_EQ(estimator.best()->global_step, 1);
+  EXPECT_EQ(estimator.best()->checkpoint, config_.model_dir + "/model.ckpt-1");
+}
+
 // A process that makes no step, as one that finds its job done, knows it from the records.
 TEST_F(KeepBestTest, BestIsOnRecordWhereNothingIsTrained) {
   ASSERT_EQ(Run(30), absl::OkStatus());
@@ -145,6 +162,10 @@ TEST_F(KeepBestTest, BestIsOnRecordWhereNothingIsTrained) {
   ASSERT_TRUE(again.best().has_value());
   EXPECT_EQ(again.best()->global_step, 10);
   EXPECT_EQ(again.best()->value, reader.best()->value);
+  // An evaluation of such a process is one more.
+  Estimator once(LineModel, config_);
+  ASSERT_TRUE(once.Evaluate(LineInput(64, 8, 1)).ok());
+  EXPECT_EQ(once.best()->global_step, 10);
   config_.model_dir = ModelDir("none");
   EXPECT_FALSE(Estimator(LineModel, config_).best().has_value());
 }

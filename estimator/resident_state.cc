@@ -44,6 +44,7 @@ void ResidentState::Become(State state) {
 void ResidentState::SetCheckpoint(absl::string_view path, absl::string_view content) {
   checkpoint_ = std::string(path);
   content_ = std::string(content);
+  loaded_.clear();
 }
 
 absl::Status ResidentState::Initialize(const std::vector<VariableSpec>& variables, uint64_t seed) {
@@ -67,12 +68,22 @@ absl::Status ResidentState::LoadCheckpoint(const CheckpointData& data, const std
   TD_RETURN_IF_ERROR(Expect("LoadCheckpoint",
                             {State::kEmpty, State::kInitial, State::kCheckpoint, State::kTrained, State::kSetAside}));
   const bool waits = state_ == State::kSetAside;
+  std::set<std::string> loaded;
+  if (path == checkpoint_ && !content.empty() && content == content_) loaded = std::move(loaded_);
   Become(waits ? State::kSetAside : State::kEmpty);
   TD_RETURN_IF_ERROR(model_.Restore(data, path, variables, /*exact=*/false));
   state_ = waits ? State::kSetAside : State::kCheckpoint;
   SetCheckpoint(path, content);
+  loaded_ = std::move(loaded);
+  for (const VariableSpec& v : variables) loaded_.insert(v.name);
   global_step_ = data.global_step;
   return absl::OkStatus();
+}
+
+bool ResidentState::HasLoaded(const std::vector<VariableSpec>& variables) const {
+  if (state_ == State::kTrained || state_ == State::kTraining) return true;
+  return std::all_of(variables.begin(), variables.end(),
+                     [this](const VariableSpec& v) { return loaded_.contains(v.name); });
 }
 
 absl::Status ResidentState::LoadForTraining(const CheckpointData& data, const std::string& path,

@@ -39,6 +39,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,6 +70,8 @@ class ResidentState {
   bool has_training() const;
   // The path of the checkpoint that the values equal; empty when there is none.
   const std::string& checkpoint() const { return checkpoint_; }
+  // Whether the values of all of `variables` are those of checkpoint().
+  bool HasLoaded(const std::vector<VariableSpec>& variables) const;
   // What LoadCheckpoint was told of its content; empty when there is none, or nobody said.
   const std::string& content() const { return content_; }
   // Of the values in the variables.
@@ -80,7 +83,8 @@ class ResidentState {
   // The initialisers' values, at step 0. Then WarmStart may replace some of them, by name.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
-  // Those of `variables` from the checkpoint at `path`, which may have more. `content` tells it from others that may
+  // Those of `variables` from the checkpoint at `path`, which may have more; what was loaded of the same before stays.
+  // `content` tells it from others that may
   // come to have its path. Errors: ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
                               const std::vector<VariableSpec>& variables, absl::string_view content = "");
@@ -130,6 +134,7 @@ class ResidentState {
   ModelState model_;
   State state_ = State::kEmpty;
   std::string checkpoint_, content_;
+  std::set<std::string> loaded_;  // of checkpoint_, by LoadCheckpoint
   int64_t global_step_ = 0;
   Save save_ = Save::kNone;
   // Of the training, in kSetAside.

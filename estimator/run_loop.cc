@@ -33,6 +33,7 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
 absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, const LoopOptions& options,
                                                      RunContext& context) {
   std::set<std::string> fetches(options.fetches.begin(), options.fetches.end());
+  context.BeginStep();
   for (const auto& hook : hooks) {
     absl::StatusOr<std::vector<std::string>> names = CallUserCode([&] { return hook->BeforeRun(context); });
     TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", names.status()));
@@ -180,6 +181,12 @@ absl::StatusOr<std::optional<StopReason>> StepLoop::ReasonToStop() {
 }
 
 absl::StatusOr<bool> StepLoop::Prepare() {
+  TD_ASSIGN_OR_RETURN(const bool more, PrepareRound());
+  if (!more) context_.StepIsNotRun();
+  return more;
+}
+
+absl::StatusOr<bool> StepLoop::PrepareRound() {
   while (!round_.has_value()) {
     TD_ASSIGN_OR_RETURN(const std::optional<StopReason> stop, ReasonToStop());
     if (stop.has_value()) {
@@ -267,6 +274,7 @@ absl::StatusOr<RunValues> StepLoop::Run() {
   if (!round_.has_value()) return absl::FailedPreconditionError("no step is prepared");
   // A step that was run is not there any more, whatever comes of it.
   const Round round = *std::exchange(round_, std::nullopt);
+  context_.StepIsRun();
   const StepRequest request = RequestFor(round);
   fetches_.reset();
   ++rounds_;

@@ -97,6 +97,7 @@ class StepLoop {
 
  private:
   class Trace;
+  absl::StatusOr<bool> PrepareRound();
 
   // Why the loop is to end before another step; nothing when it goes on. In a group of workers all agree on it.
   absl::StatusOr<std::optional<StopReason>> ReasonToStop();

@@ -19,7 +19,23 @@ absl::StatusOr<double> RunContext::StepScalar(absl::string_view name) const {
 }
 
 absl::Status RunContext::SetStepScalar(absl::string_view name, double value) {
-  return step_scalars_ == nullptr ? OnlyInTraining(name) : step_scalars_->Set(name, value);
+  if (step_scalars_ == nullptr) return OnlyInTraining(name);
+  return before_run_ ? step_scalars_->SetForStep(name, value) : step_scalars_->Set(name, value);
+}
+
+void RunContext::BeginStep() {
+  StepIsNotRun();
+  before_run_ = true;
+}
+
+void RunContext::StepIsRun() {
+  before_run_ = false;
+  if (step_scalars_ != nullptr) step_scalars_->Keep();
+}
+
+void RunContext::StepIsNotRun() {
+  before_run_ = false;
+  if (step_scalars_ != nullptr) step_scalars_->Drop();
 }
 
 double RunValues::Number(absl::string_view name) const {

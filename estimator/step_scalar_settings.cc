@@ -17,6 +17,13 @@ namespace {
 
 bool IsLearningRate(absl::string_view name) { return absl::StartsWith(name, "learning_rate"); }
 
+std::string Text(const std::map<std::string, double>& values) {
+  if (values.empty()) return "";
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : values) json[name] = value;
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::vector<std::string> RuntimeScalars() {
@@ -36,6 +43,7 @@ void StepScalarSettings::SetDefaults(std::map<std::string, double> defaults) {
 
 absl::StatusOr<double> StepScalarSettings::Get(absl::string_view name) const {
   const std::string key(name);
+  if (auto it = for_step_.find(key); it != for_step_.end()) return it->second;
   if (auto it = values_.find(key); it != values_.end()) return it->second;
   if (auto it = defaults_.find(key); it != defaults_.end()) return it->second;
   std::vector<std::string> names;
@@ -48,14 +56,36 @@ absl::StatusOr<double> StepScalarSettings::Get(absl::string_view name) const {
           : ""));
 }
 
-absl::Status StepScalarSettings::Set(absl::string_view name, double value) {
+absl::Status StepScalarSettings::Check(absl::string_view name, double value) const {
   TD_RETURN_IF_ERROR(Get(name).status());
   if (!std::isfinite(value) || (IsLearningRate(name) && value < 0)) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, " must be a finite number", IsLearningRate(name) ? " of at least 0" : "", ", got ", value));
   }
+  return absl::OkStatus();
+}
+
+absl::Status StepScalarSettings::Set(absl::string_view name, double value) {
+  TD_RETURN_IF_ERROR(Check(name, value));
   values_[std::string(name)] = value;
   return absl::OkStatus();
+}
+
+absl::Status StepScalarSettings::SetForStep(absl::string_view name, double value) {
+  TD_RETURN_IF_ERROR(Check(name, value));
+  for_step_[std::string(name)] = value;
+  return absl::OkStatus();
+}
+
+void StepScalarSettings::Keep() {
+  values_ = values();
+  for_step_.clear();
+}
+
+std::map<std::string, double> StepScalarSettings::values() const {
+  std::map<std::string, double> values = for_step_;
+  values.insert(values_.begin(), values_.end());
+  return values;
 }
 
 std::vector<std::string> StepScalarSettings::LearningRates() const {
@@ -66,15 +96,11 @@ std::vector<std::string> StepScalarSettings::LearningRates() const {
   return names;
 }
 
-std::string StepScalarSettings::ToJson() const {
-  if (values_.empty()) return "";
-  auto json = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : values_) json[name] = value;
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
-}
+std::string StepScalarSettings::ToJson() const { return Text(values_); }
 
 absl::Status StepScalarSettings::Restore(absl::string_view text) {
   values_.clear();
+  for_step_.clear();
   if (text.empty()) return absl::OkStatus();
   const nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return absl::DataLossError("the numbers that were set between steps are no JSON object");
@@ -85,6 +111,9 @@ absl::Status StepScalarSettings::Restore(absl::string_view text) {
   return absl::OkStatus();
 }
 
-uint64_t StepScalarSettings::Fingerprint() const { return values_.empty() ? 0 : Fingerprint64(ToJson()); }
+uint64_t StepScalarSettings::Fingerprint() const {
+  const std::string text = Text(values());
+  return text.empty() ? 0 : Fingerprint64(text);
+}
 
 }  // namespace tandem

@@ -26,8 +26,13 @@ class StepScalarSettings {
   absl::StatusOr<double> Get(absl::string_view name) const;
   // InvalidArgument for what is not finite, and for a learning rate below 0.
   absl::Status Set(absl::string_view name, double value);
-  // What Set has set.
-  const std::map<std::string, double>& values() const { return values_; }
+  // The same for a step that may not be run after all: until Keep, at its start, Get and values have it, and no
+  // checkpoint. Drop forgets it.
+  absl::Status SetForStep(absl::string_view name, double value);
+  void Keep();
+  void Drop() { for_step_.clear(); }
+  // What was set, for the next step.
+  std::map<std::string, double> values() const;
   // "learning_rate", "learning_rate_1" and so on: the rates that are numbers.
   std::vector<std::string> LearningRates() const;
 
@@ -35,11 +40,13 @@ class StepScalarSettings {
   std::string ToJson() const;
   // What ToJson gave becomes what is set. DataLoss for anything else.
   absl::Status Restore(absl::string_view json);
-  // Equal for equal settings, however they were made; 0 for none.
+  // Of values: equal for equal ones, however they were made; 0 for none.
   uint64_t Fingerprint() const;
 
  private:
-  std::map<std::string, double> defaults_, values_;
+  absl::Status Check(absl::string_view name, double value) const;
+
+  std::map<std::string, double> defaults_, values_, for_step_;
 };
 
 }  // namespace tandem

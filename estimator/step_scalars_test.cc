@@ -83,6 +83,32 @@ TEST(StepScalarsTest, AHookSetsARateAndARestartKeepsIt) {
   EXPECT_EQ(WeightAt(whole, 11), -sum);
 }
 
+// Halves the rate where an epoch of two steps begins, but for the first.
+class HalvingByEpochs : public SessionRunHook {
+ public:
+  std::vector<std::string> BeforeRun(RunContext& context) override {
+    if (context.global_step() == 0 || context.global_step() % 2 != 0) return {};
+    context.Fail(context.SetStepScalar("learning_rate", *context.StepScalar() / 2));
+    return {};
+  }
+};
+
+// The input ends where BeforeRun has set a rate for a step that is not run, and the next training sets it again.
+TEST(StepScalarsTest, ARateForAStepThatIsNotRunIsNotSet) {
+  for (int64_t save_steps : {1, 2, 100}) {
+    SCOPED_TRACE(save_steps);
+    const std::string by_epochs = ModelDir("by_epochs"), whole = ModelDir("whole");
+    const auto weight = [](Estimator& estimator) { return *estimator.GetVariableValue("w")->data<float>(); };
+    Estimator epochs(Counter, Saving(by_epochs, save_steps)), all(Counter, Saving(whole, save_steps));
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      ASSERT_TRUE(epochs.Train(Numbers(1), {.hooks = {std::make_shared<HalvingByEpochs>()}}).ok());
+    }
+    ASSERT_TRUE(all.Train(Numbers(3), {.hooks = {std::make_shared<HalvingByEpochs>()}}).ok());
+    EXPECT_EQ(weight(epochs), -(2 * 0.125f + 2 * 0.0625f + 2 * 0.03125f));
+    EXPECT_EQ(weight(all), weight(epochs));
+  }
+}
+
 TEST(StepScalarsTest, WhatAHookSetsAfterAStepCountsFromTheNext) {
   const std::string dir = ModelDir();
   auto hook = std::make_shared<StepHook>([](RunContext& context, const RunValues& values) {

@@ -300,16 +300,17 @@ class TrainAndEvaluateRun {
       return stopped_;
     };
     evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {
-      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step));
+      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step, /*by_job=*/true));
       return found.has_value();
     };
     return std::make_shared<StepEvaluator>(std::move(evaluator));
   }
 
-  // The evaluation of that step on record in model_dir, unless it is known to be of other data.
-  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step) const {
+  // The evaluation of that step on record in model_dir, unless it is known to be of other data. `by_job`: not one by
+  // hand, of a step that the job may never have evaluated.
+  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step, bool by_job) const {
     const std::string dir = estimator_.eval_dir(eval_spec_.name);
-    const EvalScope scope{.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average};
+    const EvalScope scope{.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average, .job = by_job};
     TD_ASSIGN_OR_RETURN(std::optional<EvalResult> found, FindEvalResult(config_.file_env(), dir, step, scope));
     if (!found.has_value()) return found;  // input_fn, which may take its time, need not be asked
     TD_ASSIGN_OR_RETURN(const std::string data, impl_.EvaluatedData(eval_spec_.input_fn));
@@ -352,7 +353,7 @@ class TrainAndEvaluateRun {
   absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) const {
     std::string text;
     if (impl_.is_chief()) {
-      const absl::StatusOr<std::optional<EvalResult>> found = Recorded(step);
+      const absl::StatusOr<std::optional<EvalResult>> found = Recorded(step, /*by_job=*/true);
       if (found.ok() && found->has_value()) text = (*found)->ToJson();
     }
     if (impl_.workers() != nullptr) {
@@ -384,7 +385,7 @@ class TrainAndEvaluateRun {
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step);
+      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step, /*by_job=*/false);
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
         last_ = **std::move(recorded);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/session_run_hook.h"
@@ -21,6 +22,11 @@ class SaveBestHook : public SessionRunHook {
       : saver_(std::move(saver)), best_step_(std::move(best_step)) {}
 
   std::string name() const override { return "SaveBestHook"; }
+  // Somebody may have evaluated between steps.
+  std::vector<std::string> BeforeRun(RunContext& context) override {
+    if (best_step_() == context.global_step()) context.Fail(saver_->SaveNow(context));
+    return {};
+  }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {
     return values.finite && best_step_() == context.global_step() ? saver_->SaveNow(context) : absl::OkStatus();
   }

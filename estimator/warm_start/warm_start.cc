@@ -43,8 +43,8 @@ std::string DidYouMean(const std::string& name, const std::vector<std::string>& 
 class WarmStart {
  public:
   WarmStart(Env* env, const WarmStartSettings& settings, const std::vector<VariableSpec>& variables,
-            const CheckpointReader& source, const InitialValueFn& initial_value)
-      : env_(env), settings_(settings), source_(source), initial_value_(initial_value) {
+            const CheckpointReader& source, const InitialValueFn& initial_value, bool whole_model)
+      : env_(env), settings_(settings), source_(source), initial_value_(initial_value), whole_model_(whole_model) {
     for (const VariableSpec& v : variables) model_[v.name] = &v;
     for (const auto* tensors : {&source.variables(), &source.slots()}) {
       for (const SavedTensor& tensor : *tensors) saved_[tensor.name] = &tensor;
@@ -89,7 +89,7 @@ class WarmStart {
         problems_.push_back(absl::StrCat(name, ": the settings name this slot, and with_slots is false"));
       }
       if (variable != model_.end() || is_slot) continue;
-      problems_.push_back(
+      Unknown(
           absl::StrCat(name, ": the settings name it, and the model has no such variable", DidYouMean(name, known)));
     }
   }
@@ -98,7 +98,16 @@ class WarmStart {
   void CheckReplacements() {
     for (const auto& [expression, replacement] : settings_.var_name_replacements) {
       if (replaced_.contains(expression) || chosen_.empty()) continue;
-      problems_.push_back(absl::StrCat("var_name_replacements \"", expression, "\" matches none of ", List(chosen_)));
+      Unknown(absl::StrCat("var_name_replacements \"", expression, "\" matches none of ", List(chosen_)));
+    }
+  }
+
+  // Of a variable that another mode of the model may have.
+  void Unknown(std::string problem) {
+    if (whole_model_) {
+      problems_.push_back(std::move(problem));
+    } else {
+      TD_LOG(WARNING) << "warm_start_from: " << problem << " in this mode";
     }
   }
 
@@ -258,6 +267,7 @@ class WarmStart {
   const WarmStartSettings& settings_;
   const CheckpointReader& source_;
   const InitialValueFn& initial_value_;
+  const bool whole_model_;
   std::map<std::string, const VariableSpec*> model_;
   std::map<std::string, const SavedTensor*> saved_;
 
@@ -271,14 +281,14 @@ class WarmStart {
 }  // namespace
 
 absl::StatusOr<TensorMap> ReadWarmStart(Env* env, const WarmStartSettings& settings,
-                                        const std::vector<VariableSpec>& variables,
-                                        const InitialValueFn& initial_value) {
+                                        const std::vector<VariableSpec>& variables, const InitialValueFn& initial_value,
+                                        bool whole_model) {
   TD_LOG(INFO) << "Warm-starting with WarmStartSettings: {path: " << settings.path
                << ", vars_to_warm_start: " << settings.vars_to_warm_start << "}";
   absl::StatusOr<std::unique_ptr<CheckpointReader>> source = CheckpointReader::Open(env, settings.path);
   TD_RETURN_IF_ERROR(
       Annotate(source.status(), "warm_start_from: ", "; name a file of weights, a checkpoint or a model_dir"));
-  return WarmStart(env, settings, variables, **source, initial_value).Run(variables);
+  return WarmStart(env, settings, variables, **source, initial_value, whole_model).Run(variables);
 }
 
 }  // namespace tandem

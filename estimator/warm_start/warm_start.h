@@ -22,10 +22,11 @@ using InitialValueFn = std::function<absl::StatusOr<HostTensor>(const std::strin
 // is taken from where, what keeps its initialiser and why, and what the source has that nobody takes.
 // InvalidArgument, with all differences, when shapes or types differ and may not, for names in the settings that the
 // model or the source lacks, or when the source has none of the chosen variables. Other errors as
-// CheckpointReader::Open and ReadVocabulary.
+// CheckpointReader::Open and ReadVocabulary. Where `variables` are not all of the model's, as in predictions, names
+// that none of them has are told to the log alone.
 absl::StatusOr<TensorMap> ReadWarmStart(Env* env, const WarmStartSettings& settings,
-                                        const std::vector<VariableSpec>& variables,
-                                        const InitialValueFn& initial_value);
+                                        const std::vector<VariableSpec>& variables, const InitialValueFn& initial_value,
+                                        bool whole_model = true);
 
 }  // namespace tandem
 

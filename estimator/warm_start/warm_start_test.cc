@@ -161,6 +161,21 @@ TEST_F(WarmStartTest, NamesThatAreNotThereAreErrors) {
                   .ok());
 }
 
+// What only another mode of the model has.
+TEST_F(WarmStartTest, NamesOfOtherModesAreWarnings) {
+  Source({{"dense/kernel", Counting({2, 3}, 42)}});
+  const WarmStartSettings settings = {.path = path_,
+                                      .var_name_to_prev_var_name = {{"decoder/kernel", "dense/kernel"}},
+                                      .var_name_replacements = {{"^decoder/", "dense/"}}};
+  const auto initial = [](const std::string&) -> absl::StatusOr<HostTensor> {
+    return HostTensor(DType::kFloat32, {2, 3});
+  };
+  const auto values = ReadWarmStart(Env::Default(), settings, {Var("dense/kernel", {2, 3})}, initial,
+                                    /*whole_model=*/false);
+  EXPECT_EQ(ValuesOf(values, "dense/kernel")[0], 42);
+  EXPECT_TRUE(log_.Contains("decoder/kernel: the settings name it, and the model has no such variable"));
+}
+
 TEST_F(WarmStartTest, NothingChosenIsAnError) {
   Source({{"dense/kernel", Counting({2, 3}, 42)}, {"unused", Counting({1}, 1)}});
   EXPECT_THAT(ErrorOf({.vars_to_warm_start = "conv.*"}, Dense()), HasSubstr("it has dense/kernel, unused"));
