@@ -84,8 +84,7 @@ class ResidentState {
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
   // Those of `variables` from the checkpoint at `path`, which may have more; what was loaded of the same before stays.
-  // `content` tells it from others that may
-  // come to have its path. Errors: ModelState::Restore.
+  // `content` tells it from others that may come to have its path. Errors: ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
                               const std::vector<VariableSpec>& variables, absl::string_view content = "");
   // The same for a training, whose variables the checkpoint must have exactly.

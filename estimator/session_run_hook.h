@@ -91,10 +91,10 @@ class RunContext {
   // and where the rate is a schedule.
   absl::StatusOr<double> StepScalar(absl::string_view name = "learning_rate") const;
   // From BeforeRun for this step and those after it, if it is run: where the input ends instead, it was not set. From
-  // other methods for the next steps. Checkpoints keep it. A
-  // training that goes on from a checkpoint has what was set before the checkpoint was made, and the saver comes first:
-  // what a hook sets in AfterRun is in the next one. In BeforeRun nothing is lost. All workers must set the same.
-  // Errors: those of StepScalar; InvalidArgument for what is not finite, and for a rate below 0.
+  // other methods for the next steps. Checkpoints keep it. A training that goes on from a checkpoint has what was set
+  // before the checkpoint was made, and the saver comes first: what a hook sets in AfterRun is in the next one. In
+  // BeforeRun nothing is lost. All workers must set the same. Errors: those of StepScalar; InvalidArgument for what is
+  // not finite, and for a rate below 0.
   absl::Status SetStepScalar(absl::string_view name, double value);
   void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
   // For the loop: hooks' BeforeRun begin; the step that they were for is run, or not.
