@@ -17,4 +17,8 @@ std::string ValueSetting(const HostTensor& value) {
   return absl::StrCat(absl::Hex(Fingerprint64(bytes), absl::kZeroPad16));
 }
 
+std::string LimitSetting(absl::string_view pieces, int64_t limit, int64_t usual) {
+  return limit == usual ? "" : absl::StrCat(pieces, " of ", limit, " bytes");
+}
+
 }  // namespace tandem::data_internal

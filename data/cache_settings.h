@@ -2,6 +2,7 @@
 #ifndef TANDEM_DATA_CACHE_SETTINGS_H_
 #define TANDEM_DATA_CACHE_SETTINGS_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -15,6 +16,10 @@ void AddCacheSettings(absl::string_view settings, NodeInfo* info);
 
 // A checksum of type, shape and contents: tells a default or a padding from others. "none" for an empty tensor.
 std::string ValueSetting(const HostTensor& value);
+
+// A limit on the bytes of `pieces`, such as "lines"; "" for the usual one. What is longer is an error, which may be
+// passed over.
+std::string LimitSetting(absl::string_view pieces, int64_t limit, int64_t usual);
 
 }  // namespace tandem::data_internal
 

@@ -244,24 +244,13 @@ class FixedFormat : public FileFormat {
 
 }  // namespace
 
-namespace {
-
-// Of a cache: what is longer is an error, which may be passed over.
-std::string LimitSetting(const LineOptions& lines) {
-  return lines.max_line_bytes == LineOptions().max_line_bytes
-             ? ""
-             : absl::StrCat("lines of ", lines.max_line_bytes, " bytes");
-}
-
-}  // namespace
-
 absl::StatusOr<NodePtr> MakeTextLine(std::vector<std::string> files, TextLineOptions options) {
   std::vector<int64_t> sizes;
   TD_RETURN_IF_ERROR(CheckFiles(files, &sizes));
   const LineOptions lines = {options.compression, options.buffer_size, options.max_line_bytes};
   TD_RETURN_IF_ERROR(CheckLineOptions(lines));
   return MakeFileSource(std::move(files), {{"line", DType::kString, {}}}, std::make_unique<LineFormat>(lines),
-                        LimitSetting(lines));
+                        LimitSetting("lines", lines.max_line_bytes, LineOptions().max_line_bytes));
 }
 
 absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options) {
@@ -275,7 +264,7 @@ absl::StatusOr<NodePtr> MakeCsv(std::vector<std::string> files, std::vector<CsvC
       "csv('", absl::string_view(&options.delimiter, 1), "'; ",
       absl::StrJoin(columns, ", ",
                     [](std::string* out, const CsvColumn& c) { absl::StrAppend(out, ValueSetting(c.default_value)); }),
-      ")", LimitSetting(lines));
+      ")", LimitSetting("lines", lines.max_line_bytes, LineOptions().max_line_bytes));
   TD_ASSIGN_OR_RETURN(CsvParser parser, CsvParser::Create(std::move(columns), options.delimiter));
   std::vector<ComponentSpec> spec = parser.spec();
   auto format = std::make_unique<CsvFormat>(files, lines, std::move(parser), options.header);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "data/cache_settings.h"
 #include "data/file_list.h"
 #include "data/file_source.h"
 #include "data/files/record_reader.h"
@@ -82,11 +83,8 @@ absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptio
   TD_RETURN_IF_ERROR(CheckFiles(files, &sizes));
   TD_RETURN_IF_ERROR(CheckRecordOptions(options));
   auto format = std::make_unique<RecordFormat>(files, options);
-  // What is longer is an error, which may be passed over.
-  const std::string limit = options.max_record_bytes == RecordOptions().max_record_bytes
-                                ? ""
-                                : absl::StrCat("records of ", options.max_record_bytes, " bytes");
-  return MakeFileSource(std::move(files), {{"record", DType::kString, {}}}, std::move(format), limit);
+  return MakeFileSource(std::move(files), {{"record", DType::kString, {}}}, std::move(format),
+                        LimitSetting("records", options.max_record_bytes, RecordOptions().max_record_bytes));
 }
 
 }  // namespace tandem::data_internal

@@ -39,9 +39,8 @@ absl::StatusOr<std::unique_ptr<BatchDealer>> BatchDealer::Create(const Dataset& 
     if (share.batches > 1 && component.shape.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("the dataset's component '", component.name,
-                       "' has no rows of examples, of which "
-                       "RunConfig.accumulate_batches = ",
-                       share.batches, " makes one batch; leave it out, or give it a value for each example"));
+                       "' has no rows of examples, of which RunConfig.accumulate_batches = ", share.batches,
+                       " makes one batch; leave it out, or give it a value for each example"));
     }
     if (component.dtype != DType::kString) continue;
     return absl::InvalidArgumentError(absl::StrCat("the dataset's component '", component.name,

@@ -88,15 +88,13 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
       }
     }
     llvm::SetVector<mlir::Operation*> moved;
-    for (mlir::Operation& op : body.without_terminator()) {
-      const auto is_moved = [&](mlir::Value v) { return moved.contains(v.getDefiningOp()); };
-      const bool combines = mlir::isa<td::CrossReplicaOp>(op) || llvm::any_of(op.getOperands(), is_moved);
-      if (combines && last.contains(&op)) moved.insert(&op);
-    }
-    // First what waits for none of the others, side by side: in one run of all-reduces.
     const auto waits = [&](mlir::Operation* op) {
       return llvm::any_of(op->getOperands(), [&](mlir::Value v) { return moved.contains(v.getDefiningOp()); });
     };
+    for (mlir::Operation& op : body.without_terminator()) {
+      if (last.contains(&op) && (mlir::isa<td::CrossReplicaOp>(op) || waits(&op))) moved.insert(&op);
+    }
+    // First what waits for none of the others, side by side: in one run of all-reduces.
     llvm::SmallVector<mlir::Operation*> behind;
     for (mlir::Operation* op : moved) {
       if (waits(op)) {

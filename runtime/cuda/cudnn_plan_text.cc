@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace tandem {
 namespace {
@@ -25,6 +26,11 @@ bool Number(absl::string_view text, int64_t& value) {
 // As cuDNN names plans: "eng49_k0=23_k2=-1".
 bool IsPlanName(absl::string_view text) {
   return absl::StartsWith(text, "eng") && text.find_first_not_of("eng0123456789_k=-") == text.npos;
+}
+
+// Of a plan's name: the engine, alone or with settings behind it.
+bool IsOfEngine(absl::string_view name, absl::string_view engine) {
+  return absl::ConsumePrefix(&name, engine) && (name.empty() || name[0] == '_');
 }
 
 }  // namespace
@@ -67,8 +73,8 @@ bool IsReplayOf(absl::string_view offered, absl::string_view replayed) {
   return true;
 }
 
-bool IsGroupedEngine(absl::string_view name) { return name == "eng0" || absl::StartsWith(name, "eng0_"); }
+bool IsGroupedEngine(absl::string_view name) { return IsOfEngine(name, "eng0"); }
 
-bool IsOfEvenPadsOnly(absl::string_view name) { return name == "eng1" || absl::StartsWith(name, "eng1_"); }
+bool IsOfEvenPadsOnly(absl::string_view name) { return IsOfEngine(name, "eng1"); }
 
 }  // namespace tandem
