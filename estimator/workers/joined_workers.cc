@@ -14,6 +14,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/steady_time.h"
 #include "cluster/local_address.h"
 #include "passes/build_id.h"
 #include "runtime/collectives/connect.h"
@@ -121,8 +122,8 @@ absl::Status JoinedWorkers::Ended(const absl::Status& status) {
     return status;
   };
   if (!absl::IsUnavailable(status)) return give_up();  // a reason of its own
-  const absl::Time until = absl::Now() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
-  while (member_->status().ok() && absl::Now() < until) absl::SleepFor(absl::Milliseconds(5));
+  const absl::Duration until = SteadyNow() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
+  while (member_->status().ok() && SteadyNow() < until) absl::SleepFor(absl::Milliseconds(5));
   const absl::Status lost = member_->status();
   if (lost.ok()) return give_up();
   // The member's word comes first: what a collective says may name one that only gave up.

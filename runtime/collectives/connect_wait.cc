@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "base/key_value_store.h"
 #include "base/logging.h"
+#include "base/steady_time.h"
 
 namespace tandem {
 namespace {
@@ -18,11 +18,11 @@ constexpr absl::Duration kNotes = absl::Seconds(30);
 
 ConnectWait::ConnectWait(const ConnectOptions& options)
     : options_(options),
-      began_(absl::Now()),
+      began_(SteadyNow()),
       next_note_(began_ + options.note_after),
       next_question_(began_ + kSlice) {}
 
-absl::Duration ConnectWait::Rest() const { return began_ + options_.deadline - absl::Now(); }
+absl::Duration ConnectWait::Rest() const { return began_ + options_.deadline - SteadyNow(); }
 
 std::string ConnectWait::Key(absl::string_view key) const { return absl::StrCat(options_.prefix, "/", key); }
 
@@ -33,7 +33,7 @@ absl::Status ConnectWait::Set(absl::string_view key, absl::string_view value) {
 absl::StatusOr<std::string> ConnectWait::Get(absl::string_view key, int peer, absl::string_view what) {
   const std::string name = Key(key);
   while (true) {
-    const absl::Duration rest = Rest(), note = next_note_ - absl::Now();
+    const absl::Duration rest = Rest(), note = next_note_ - SteadyNow();
     auto value = options_.store->Get(name, std::max(absl::Milliseconds(1), std::min({rest, note, kSlice})));
     if (!absl::IsDeadlineExceeded(value.status())) return value;
     if (Rest() <= absl::ZeroDuration()) {
@@ -46,11 +46,11 @@ absl::StatusOr<std::string> ConnectWait::Get(absl::string_view key, int peer, ab
 }
 
 absl::StatusOr<bool> ConnectWait::Continue(absl::FunctionRef<std::string()> whom) {
-  if (absl::Now() >= next_question_) {
+  if (SteadyNow() >= next_question_) {
     // Nobody sets this key. The store answers with an error of its own when a process is lost.
     const absl::Status answer = options_.store->Get(Key("lost"), absl::Milliseconds(1)).status();
     if (!answer.ok() && !absl::IsDeadlineExceeded(answer)) return answer;
-    next_question_ = absl::Now() + kSlice;
+    next_question_ = SteadyNow() + kSlice;
   }
   if (Rest() <= absl::ZeroDuration()) return false;
   Note(whom);
@@ -58,7 +58,7 @@ absl::StatusOr<bool> ConnectWait::Continue(absl::FunctionRef<std::string()> whom
 }
 
 void ConnectWait::Note(absl::FunctionRef<std::string()> whom) {
-  const absl::Time now = absl::Now();
+  const absl::Duration now = SteadyNow();
   if (now < next_note_) return;
   next_note_ = now + kNotes;
   TD_LOG(INFO) << "Connecting rank " << options_.rank << " of " << options_.size << " has taken "

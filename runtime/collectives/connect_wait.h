@@ -36,8 +36,8 @@ class ConnectWait {
   std::string Key(absl::string_view key) const;
 
   const ConnectOptions& options_;
-  const absl::Time began_;
-  absl::Time next_note_, next_question_;
+  const absl::Duration began_;  // steady times
+  absl::Duration next_note_, next_question_;
 };
 
 }  // namespace tandem

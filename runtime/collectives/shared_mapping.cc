@@ -17,6 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/posix_error.h"
 #include "base/standard_descriptors.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/connect_wait.h"
@@ -168,7 +169,8 @@ bool SharedMapping::Lives(int rank) const {
   const int fd = process_descriptors_[rank];
   if (fd < 0) return kill(processes_[rank], 0) == 0 || errno == EPERM;
   pollfd ended = {fd, POLLIN, 0};
-  return poll(&ended, 1, 0) == 0;
+  // A signal interrupts it also where it does not wait.
+  return RetryInterrupted([&] { return poll(&ended, 1, 0); }) == 0;
 }
 
 }  // namespace tandem

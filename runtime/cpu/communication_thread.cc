@@ -27,30 +27,30 @@ CommunicationThread::~CommunicationThread() {
 void CommunicationThread::Begin(std::function<absl::Status()> call) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    calls_.push_back(std::move(call));
+    calls_.push_back({std::move(call), std::nullopt});
   }
   changed_.notify_all();
 }
 
 absl::Status CommunicationThread::Wait() {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [this] { return !results_.empty(); });
-  absl::Status result = std::move(results_.front());
-  results_.pop_front();
+  changed_.wait(lock, [this] { return calls_.front().result.has_value(); });
+  absl::Status result = *std::move(calls_.front().result);
+  calls_.pop_front();
+  --next_;
   return result;
 }
 
 void CommunicationThread::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stop_ || !calls_.empty(); });
-    if (calls_.empty()) return;
-    std::function<absl::Status()> call = std::move(calls_.front());
-    calls_.pop_front();
+    changed_.wait(lock, [this] { return stop_ || next_ < calls_.size(); });
+    if (next_ == calls_.size()) return;
+    Call& call = calls_[next_++];
     lock.unlock();
-    absl::Status result = CatchResourceErrors("communication with other processes", call);
+    absl::Status result = CatchResourceErrors("communication with other processes", call.run);
     lock.lock();
-    results_.push_back(std::move(result));
+    call.result = std::move(result);
     changed_.notify_all();
   }
 }

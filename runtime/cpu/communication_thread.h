@@ -3,11 +3,12 @@
 #define TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_
 
 #include <condition_variable>
-#include <cstdint>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -31,13 +32,18 @@ class CommunicationThread {
   absl::Status Wait();
 
  private:
+  struct Call {
+    std::function<absl::Status()> run;
+    std::optional<absl::Status> result;  // has a place before the call begins: memory may be short when it ends
+  };
+
   CommunicationThread() = default;
   void Run();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<absl::Status()>> calls_;  // that have not begun
-  std::deque<absl::Status> results_;                 // of calls that are done and have not been waited for
+  std::deque<Call> calls_;  // that have not been waited for
+  size_t next_ = 0;         // the first of them that has not begun
   bool stop_ = false;
   std::thread thread_;
 };

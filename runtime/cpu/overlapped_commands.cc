@@ -8,7 +8,7 @@
 namespace tandem {
 
 OverlappedCommands::~OverlappedCommands() {
-  for (size_t i = 0; i < underway_.size(); ++i) (void)thread_->Wait();
+  for (; calls_ > 0; --calls_) (void)thread_->Wait();
 }
 
 absl::Status OverlappedCommands::Begin(const CpuCommand& command, size_t index) {
@@ -21,6 +21,7 @@ absl::Status OverlappedCommands::Begin(const CpuCommand& command, size_t index) 
   }
   thread_->Begin(
       [&command, &run] { return run.ForAll(run.state.communication, [&] { return command.Exchange(run); }); });
+  ++calls_;
   return absl::OkStatus();
 }
 
@@ -31,6 +32,7 @@ absl::Status OverlappedCommands::EndBefore(size_t index) {
   for (; due > 0; --due) {
     Underway& first = underway_.front();
     absl::Status status = thread_->Wait();
+    --calls_;
     if (status.ok())
       status = first.run.ForAll(state_.threads[0].records, [&] { return first.command.End(first.run, pool_); });
     if (!status.ok()) status = Annotate(status, absl::StrCat(first.command.table().name, ": "));

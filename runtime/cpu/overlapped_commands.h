@@ -43,6 +43,7 @@ class OverlappedCommands {
   CommunicationThread* const thread_;
   ThreadPool& pool_;
   std::deque<Underway> underway_;
+  size_t calls_ = 0;  // to the thread, that have not been waited for; an exception may leave more in underway_
 };
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/steady_time.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/cuda/wait_pause.h"
 
@@ -24,7 +25,7 @@ std::string Communicator::ReplicaName(int index) const {
 }
 
 absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what) {
-  const absl::Time begin = absl::Now(), deadline = begin + absl::Seconds(deadline_seconds);
+  const absl::Duration begin = SteadyNow(), deadline = begin + absl::Seconds(deadline_seconds);
   while (true) {
     std::vector<std::string> late;
     absl::Status failed;
@@ -42,7 +43,7 @@ absl::Status Communicator::Wait(absl::Span<const CUstream> streams, double deadl
       return failed;
     }
     if (late.empty()) return absl::OkStatus();
-    const absl::Time now = absl::Now();
+    const absl::Duration now = SteadyNow();
     if (now >= deadline) {
       left_alone_ = true;
       AbortAll();

@@ -17,6 +17,7 @@
 #include "base/dtype.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/steady_time.h"
 #include "base/threads.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/cuda/collective_check.h"
@@ -227,10 +228,10 @@ class NcclCommunicator : public Communicator {
   absl::StatusOr<std::unique_lock<std::timed_mutex>> KeepMemoryCallsOut() {
     std::unique_lock<std::timed_mutex> lock(MemoryCallsMutex(), std::defer_lock);
     if (local_replicas() == 1) return lock;
-    const absl::Time deadline = absl::Now() + absl::Seconds(deadline_seconds_);
+    const absl::Duration deadline = SteadyNow() + absl::Seconds(deadline_seconds_);
     while (!lock.try_lock_for(kPollPeriod)) {
       absl::Status status = Poll();
-      if (status.ok() && absl::Now() < deadline) continue;
+      if (status.ok() && SteadyNow() < deadline) continue;
       left_alone_ |= status.ok();
       AbortAll();
       if (!status.ok()) return status;
