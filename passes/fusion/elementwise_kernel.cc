@@ -2,6 +2,7 @@
 
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
+#include "graph/ir/random.h"
 #include "graph/ir/shape.h"
 
 namespace tandem {
@@ -23,6 +24,8 @@ std::optional<llvm::ArrayRef<int64_t>> ElementwiseShape(mlir::func::FuncOp kerne
       if (!mlir::cast<mlir::ElementsAttr>(constant.getValue()).isSplat()) return std::nullopt;
       continue;
     }
+    // Its numbers follow from the place in the shape.
+    if (mlir::isa<td::RandomUniformOp>(op) && td::TypeOf(op.getResult(0)).getRank() > 0) return std::nullopt;
     auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
     bool spread = mlir::isa<td::BroadcastOp>(op) && td::TypeOf(op.getOperand(0)).getRank() == 0;
     if (kind != td::FusionKind::kElementwise && !spread) return std::nullopt;

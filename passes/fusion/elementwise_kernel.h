@@ -10,7 +10,8 @@
 namespace tandem {
 
 // The shape of all tensors of `kernel` but scalars, where it has nothing but elementwise ops, constants of one value
-// and scalars that are spread; else nothing. Empty where all are scalars.
+// and scalars that are spread, none of which asks at which place of the shape an element is; else nothing. Empty where
+// all are scalars.
 std::optional<llvm::ArrayRef<int64_t>> ElementwiseShape(mlir::func::FuncOp kernel);
 
 }  // namespace tandem

@@ -109,6 +109,21 @@ TEST(SpreadVariables, StayWholeWhereAnUpdateNeedsAllOfThem) {
   }
 }
 
+// Forward, where a row is added to the weights, and in the gradient, which a server applies, the numbers are the same.
+TEST(SpreadVariables, BesideADropoutOfWeights) {
+  const auto build = [](GraphBuilder& g) {
+    const auto variable = [&g](const char* name, const Shape& shape) {
+      return g.Variable({.name = name, .shape = shape, .initializer = {Initializer::Kind::kUniform, -1, 1}});
+    };
+    Tensor x = layers::Embedding(g.Input("word", DType::kInt32, {kBatch}), {.input_dim = kWords, .output_dim = kWidth});
+    Tensor w = layers::Dropout(variable("w", {kWidth, 3}), {.rate = 0.5, .training = true}) + variable("r", {3});
+    Tensor loss = ReduceMean(Square(MatMul(x, w) - 1.0));
+    optimizers::SGD({.learning_rate = 0.1}).Minimize(loss);
+    g.Output("loss", loss);
+  };
+  ExpectBitsOfTheWhole(build, OfModel(), 1, 1);
+}
+
 // Spectral normalization (Miyato et al., 2018): the vector of a power iteration is replaced in each step, by what the
 // worker's rows need as well.
 TEST(SpreadVariables, BesideAValueThatEachStepMakesAnew) {

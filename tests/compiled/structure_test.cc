@@ -66,6 +66,13 @@ std::vector<Case> DataMovement() {
          Sgd(ReduceMean(Square(MatMul(X(g), w) - 1.0)));
        },
        {.devices = 2}},
+      {"DropoutOfAVariable",
+       [](GraphBuilder& g) {
+         Tensor w = layers::Dropout(Var(g, "w", {6, 3}), {.rate = 0.5, .training = true});
+         g.Output("dropped", w);
+         Sgd(ReduceMean(Square(MatMul(X(g), w) - 1.0)));
+       },
+       {.devices = 2}},
       {"TransposeInner",
        [](GraphBuilder& g) {
          Tensor x = Transpose(X(g, {kBatch, 2, 3, 4}), {0, 3, 1, 2});
