@@ -123,7 +123,7 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Los
   NameScope scope(graph, graph->UniqueName("softmax_cross_entropy_loss"));
   Tensor dense = DenseLabels(graph, kOp, labels, logits, options, loc);
   if (!dense.ok()) return dense;
-  return ComputeWeightedLoss(tandem::SoftmaxCrossEntropy(dense, logits, loc), options, loc);
+  return ComputeWeightedLoss(tandem::SoftmaxCrossEntropy(StopGradient(dense, loc), logits, loc), options, loc);
 }
 
 Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,

@@ -55,11 +55,13 @@ struct FocalOptions {
 // labels [b, ...] or [b, ..., 1] of integers in [0, classes), logits [b, ..., classes].
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                                  SourceLocation loc = SourceLocation::Current());
-// labels [b, ..., classes] (probabilities, or one-hot of any number type), logits of their shape.
+// labels [b, ..., classes] (probabilities, or one-hot of any number type), logits of their shape. As with tf.losses,
+// labels get no gradient.
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
 // The same on probabilities [b, ..., classes]. Those that come from Softmax are traced back to its logits, which keeps
-// the loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras.
+// the loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras. As there,
+// labels that follow from variables get a gradient.
 Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
 // labels as SparseSoftmaxCrossEntropy's, probabilities [b, ..., classes]; they are treated as those above, but cut

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frontends/metrics.h"
+#include "frontends/optimizers.h"
 #include "frontends/testing.h"
 #include "graph/logits.h"
 #include "graph/ops.h"
@@ -135,6 +136,22 @@ TEST(LossesTest, CrossEntropyOfPositions) {
   EXPECT_NEAR(Scalar(got, "column"), sum, 1e-5);
   EXPECT_NEAR(Scalar(got, "dense"), sum, 1e-5);
   EXPECT_NEAR(Scalar(got, "masked"), masked, 1e-5);
+}
+
+TEST(LossesTest, LabelsThatFollowFromVariablesGetAGradientWhereKerasGivesThemOne) {
+  using Loss = Tensor (*)(const Tensor&, const Tensor&, const losses::LossOptions&, SourceLocation);
+  const auto trained = [](Loss loss, const losses::LossOptions& options) {
+    Inputs in;
+    Tensor labels = Softmax(in.logits * in.graph.Variable({.name = "teacher", .shape = {3}}));
+    Tensor logits = in.logits * in.graph.Variable({.name = "student", .shape = {3}});
+    std::string names;
+    for (const GradientAndVariable& g : optimizers::SGD({.learning_rate = 1})
+                                            .ComputeGradients(loss(labels, logits, options, SourceLocation::Current())))
+      if (!g.gradient.empty()) names += g.name + " ";
+    return names;
+  };
+  EXPECT_EQ(trained(losses::CategoricalCrossentropy, {.from_logits = true}), "teacher student ");
+  EXPECT_EQ(trained(losses::SoftmaxCrossEntropy, {}), "student ");
 }
 
 TEST(LossesTest, LabelSmoothing) {

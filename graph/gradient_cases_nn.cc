@@ -81,7 +81,6 @@ const bool kNorm = AddGradientCases({
        %y, %r = td.layer_norm %x epsilon 1.0e-2 : tensor<3x4xf32> -> tensor<3x4xf32>, tensor<3xf32>
        return %y : tensor<3x4xf32>
      })"},
-    // The labels get no gradient.
     {.op = "td.softmax_cross_entropy",
      .function = R"(func.func @main(%x: tensor<?x4xf64>, %l: tensor<?x4xf64>) -> tensor<?xf64> {
        %y = td.softmax_cross_entropy %l, %x : tensor<?x4xf64>, tensor<?x4xf64> -> tensor<?xf64>

@@ -143,7 +143,7 @@ Tensor LayerNorm(const Tensor& x, double epsilon, TD_LOC);
 Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
 Tensor LogSoftmax(const Tensor& logits, TD_LOC);
 // Cross-entropy of each example or position, [b, ...]: dense labels [b, ..., classes] (float) or sparse labels [b, ...]
-// (integer); logits [b, ..., classes].
+// (integer); logits [b, ..., classes]. Dense labels get a gradient too: StopGradient keeps one from what computes them.
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
 // Mean and biased variance over all axes but the last, over the rows of one replica ("replica") or all ("global").

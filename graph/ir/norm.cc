@@ -197,14 +197,16 @@ absl::Status SoftmaxCrossEntropyOp::evaluate(absl::Span<const RefTensor* const> 
   return absl::OkStatus();
 }
 
-// dlogits = (softmax sum(labels) - labels) dloss.
+// dlogits = (softmax sum(labels) - labels) dloss, dlabels = -log_softmax dloss.
 llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
                                                          llvm::SmallVectorImpl<Value>& operand_grads) {
   Location loc = getLoc();
   Value softmax = b.create<SoftmaxOp>(loc, getLogits());
   Value sum = AlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
   Value difference = BuildSub(b, loc, BuildMul(b, loc, softmax, sum), getLabels());
-  operand_grads[1] = BuildMul(b, loc, difference, AlongRows(b, loc, grads[0], softmax));
+  Value dloss = AlongRows(b, loc, grads[0], softmax);
+  operand_grads[0] = BuildNeg(b, loc, BuildMul(b, loc, b.create<LogSoftmaxOp>(loc, getLogits()), dloss));
+  operand_grads[1] = BuildMul(b, loc, difference, dloss);
   return success();
 }
 

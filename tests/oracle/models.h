@@ -38,6 +38,8 @@ std::vector<Model> LayerModels();
 std::vector<Model> NormAndAttentionModels();
 // Losses, weights, reductions, regularizers.
 std::vector<Model> LossModels();
+// Losses whose labels follow from variables.
+std::vector<Model> LabelGradientModels();
 // All of them.
 const std::vector<Model>& Models();
 
