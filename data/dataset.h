@@ -220,6 +220,10 @@ class Iterator {
 
 // A description of a pipeline: a cheap, immutable handle that may be copied and shared between threads. A wrong
 // argument makes a dataset whose status() and MakeIterator() carry the first error, with the caller's file and line.
+//
+// The functions of Map and MapInto, and wait_for_rows, may be called by several threads at once. That of every other
+// stage is called by one thread at a time, not always the same, and again for an element where its position is saved or
+// was restored. A dataset that a function of FlatMap or Interleave makes has stages of its own.
 class Dataset {
  public:
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
 #include "base/status_macros.h"
-#include "base/user_code.h"
 #include "data/cache_settings.h"
 #include "data/made_element.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -30,7 +30,7 @@ class DedupeNode : public Node {
   int64_t max_keys() const { return options_.max_keys; }
 
   absl::StatusOr<KeyPrint> Key(const int64_t* token, const Element& element) const {
-    absl::StatusOr<std::string> key = CallUserCode([&] { return key_(element); });
+    absl::StatusOr<std::string> key = key_(element);
     if (!key.ok()) return Annotate(key.status(), absl::StrCat("Dedupe, ", Describe(token)), location_);
     return PrintOf(*key);
   }
@@ -65,7 +65,7 @@ class DedupeNode : public Node {
 
  private:
   const NodePtr child_;
-  const Dataset::KeyFn key_;
+  const SerialFunction<Dataset::KeyFn> key_;
   const DedupeOptions options_;
   const SourceLocation location_;
 };

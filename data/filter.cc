@@ -7,9 +7,9 @@
 #include "base/logging.h"
 #include "base/out_of_memory.h"
 #include "base/status_macros.h"
-#include "base/user_code.h"
 #include "data/cache_settings.h"
 #include "data/made_element.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -105,7 +105,7 @@ class PredicateNode : public DecidingNode {
 
   Verdict Decide(const int64_t* token, const Element& element, int64_t, absl::Status* status) const override {
     if (!status->ok()) return Verdict::kKeep;
-    absl::StatusOr<bool> result = CallUserCode([&] { return predicate_(element); });
+    absl::StatusOr<bool> result = predicate_(element);
     if (!result.ok()) {
       *status = Annotate(result.status(), absl::StrCat(op_, ", ", Describe(token)), location_);
       return Verdict::kKeep;
@@ -117,7 +117,7 @@ class PredicateNode : public DecidingNode {
   }
 
  private:
-  const Dataset::PredicateFn predicate_;
+  const SerialFunction<Dataset::PredicateFn> predicate_;
   const Verdict otherwise_;
   const char *const op_, *const name_;
   const SourceLocation location_;

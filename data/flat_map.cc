@@ -12,6 +12,7 @@
 #include "base/user_code.h"
 #include "data/cache_settings.h"
 #include "data/file_shard.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -145,7 +146,7 @@ class InterleaveNode : public Node {
     Element outer;
     TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &outer));
     const FileShardScope::Pause dealt_out;
-    absl::StatusOr<Dataset> made = CallUserCode([&] { return fn_(outer); });
+    absl::StatusOr<Dataset> made = fn_(outer);
     absl::Status status = made.ok() ? made->status() : made.status();
     if (status.ok()) status = CheckInner(*made);
     if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", child_->Describe(token)), location_);
@@ -177,7 +178,7 @@ class InterleaveNode : public Node {
   const NodePtr child_;
   const NodeInfo inner_info_;
   const Parallelism parallelism_;
-  const Dataset::DatasetFn fn_;
+  const SerialFunction<Dataset::DatasetFn> fn_;
   const InterleaveOptions options_;
   const std::string name_;
   const char* const op_;

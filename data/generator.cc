@@ -1,11 +1,10 @@
 // FromGenerator: elements that a function makes. A token is the position that the function was called with.
-#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "base/user_code.h"
 #include "data/made_element.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -20,11 +19,7 @@ class GeneratorNode : public Node {
   // *end then says that no more follow.
   absl::Status Call(int64_t* position, Element* out, bool* end) const {
     const int64_t at = *position;
-    absl::Status status;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      status = CallUserCode([&] { return fn_(position, out, end); });
-    }
+    absl::Status status = fn_(position, out, end);
     if (status.ok() && *end) return status;
     if (status.ok() && (*position == at || *position < 0)) {
       status = absl::InvalidArgumentError(
@@ -54,9 +49,7 @@ class GeneratorNode : public Node {
   std::string Fingerprint() const override { return ""; }
 
  private:
-  // Whoever saves a position draws beside the thread that draws ahead, and threads make elements again after a restart.
-  mutable std::mutex mutex_;
-  const Dataset::GeneratorFn fn_;
+  const SerialFunction<Dataset::GeneratorFn> fn_;
   const SourceLocation location_;
 };
 

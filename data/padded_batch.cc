@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "base/user_code.h"
 #include "data/cache_settings.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -206,7 +206,7 @@ class PaddedBatchNode : public PaddedNode {
     const absl::Status made = child_->Materialize(token, payload, &element);
     ThrowIfOutOfMemory(made);
     if (!made.ok()) return 0;
-    const absl::StatusOr<int64_t> length = CallUserCode([&] { return length_(element); });
+    const absl::StatusOr<int64_t> length = length_(element);
     ThrowIfOutOfMemory(length.status());
     if (!length.ok()) return 0;
     return std::upper_bound(boundaries_.begin(), boundaries_.end(), *length) - boundaries_.begin();
@@ -219,12 +219,12 @@ class PaddedBatchNode : public PaddedNode {
   // An error of the length's function has put its element into the first bucket.
   absl::Status CheckRow(const int64_t* token, const Element& element) const override {
     if (!length_) return absl::OkStatus();
-    const absl::Status status = CallUserCode([&] { return length_(element); }).status();
+    const absl::Status status = length_(element).status();
     return Annotate(status, status.ok() ? "" : absl::StrCat("BucketBySequenceLength, ", child_->Describe(token)),
                     location_);
   }
 
-  const Dataset::LengthFn length_;  // null: one bucket
+  const SerialFunction<Dataset::LengthFn> length_;  // null: one bucket
   const std::vector<int64_t> boundaries_;
   const std::vector<int64_t> sizes_;  // by bucket
   const bool drop_remainder_;

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/element_count.h"
 #include "base/status_macros.h"
-#include "base/user_code.h"
 #include "data/made_element.h"
+#include "data/serial_function.h"
 #include "data/stages.h"
 
 namespace tandem::data_internal {
@@ -62,7 +62,7 @@ class ScanNode : public OrderNode {
   // The element for `element`, and *state afterwards; after an error it is what it was.
   absl::Status Step(const int64_t* token, Element* state, Element* element) const {
     Element next;
-    absl::StatusOr<Element> out = CallUserCode([&] { return fn_(*state, *element, &next); });
+    absl::StatusOr<Element> out = fn_(*state, *element, &next);
     absl::Status status = out.ok() ? CheckElement(info().spec, *out) : out.status();
     if (status.ok()) status = CheckState(next);
     if (!status.ok()) return Annotate(status, absl::StrCat("Scan, ", Describe(token)), location_);
@@ -96,7 +96,7 @@ class ScanNode : public OrderNode {
   }
 
   const Element initial_;
-  const Dataset::ScanFn fn_;
+  const SerialFunction<Dataset::ScanFn> fn_;
   const SourceLocation location_;
 };
 

@@ -1,0 +1,38 @@
+// A function of a user that one thread calls at a time. What it throws becomes a status.
+#ifndef TANDEM_DATA_SERIAL_FUNCTION_H_
+#define TANDEM_DATA_SERIAL_FUNCTION_H_
+
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "base/user_code.h"
+
+namespace tandem::data_internal {
+
+// Whoever saves a position draws beside the thread that draws ahead, and threads of a Map make elements again after a
+// restart: so every stage whose function decides on the order holds it in one of these. Nothing but the function runs
+// under the lock: arguments are made before. Function is one of Dataset's types, such as Dataset::PredicateFn.
+template <typename Function>
+class SerialFunction;
+
+template <typename R, typename... Args>
+class SerialFunction<std::function<R(Args...)>> {
+ public:
+  explicit SerialFunction(std::function<R(Args...)> fn) : fn_(std::move(fn)) {}
+
+  // False where there is none to call.
+  explicit operator bool() const { return static_cast<bool>(fn_); }
+  R operator()(Args... args) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return CallUserCode([&] { return fn_(std::forward<Args>(args)...); });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  const std::function<R(Args...)> fn_;
+};
+
+}  // namespace tandem::data_internal
+
+#endif  // TANDEM_DATA_SERIAL_FUNCTION_H_
