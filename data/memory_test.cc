@@ -1,11 +1,14 @@
-// Memory does not grow with the number of records that were read. TANDEM_RECORDS says how many are read (bazel test
+// Memory does not grow with the number of records that were read, and what stages keep has limits. TANDEM_RECORDS says
+// how many are read (bazel test
 // --test_env=TANDEM_RECORDS=1000000 --test_output=all //data:memory_test); 100000 else. Prints the figures.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -80,6 +83,41 @@ TEST(MemoryTest, DoesNotGrowWithTheRecords) {
     std::printf("%s: %lld records, %.1f MiB after a fifth of them, %.1f MiB at most afterwards\n",
                 std::string(Name(compression)).c_str(), static_cast<long long>(batches * 50), early, most);
     EXPECT_LT(most, early + kMostGrowth);
+  }
+}
+
+// What a shuffle buffer does not keep it reads again.
+TEST(MemoryTest, AShuffleOfWhatIsMadeOfRecordsKeepsALimitedPartOfThem) {
+  const int64_t records = 8000;  // 122 MiB
+  const std::string path = JoinPath(testing::TempDir(), "large");
+  auto writer = RecordWriter::Create(path, {});
+  for (int64_t i = 0; i < records; ++i) ASSERT_TRUE((*writer)->Write(std::string(16000, 'x')).ok());
+  ASSERT_TRUE((*writer)->Close().ok());
+  const Dataset read = Dataset::TFRecord({path});
+  const std::vector<std::pair<std::string, Dataset>> all = {
+      {"batch", read.Batch(4)},
+      {"padded batch", read.PaddedBatch(4)},
+      {"window", read.Window({.size = 4})},
+      {"zip", Dataset::Zip({Dataset::Range(records), read})},
+      {"batch of zip", Dataset::Zip({Dataset::Range(records), read}).Batch(4)},
+  };
+  for (const auto& [name, dataset] : all) {
+    ASSERT_TRUE(dataset.status().ok()) << dataset.status();
+    malloc_trim(0);
+    const double before = ResidentMemory();
+    std::unique_ptr<Iterator> it = Make(dataset.Shuffle(records));
+    int64_t rows = 0;
+    for (const Element& e : Read(*it, 1)) rows += e.components.back().num_elements();
+    const double kept = ResidentMemory() - before;
+    std::printf("%s: a shuffle buffer of %.1f MiB\n", name.c_str(), kept);
+    EXPECT_LT(kept, 64 + kMostGrowth) << name;
+    for (;;) {
+      const std::vector<Element> next = Read(*it, 1);
+      if (next.empty()) break;
+      rows += next[0].components.back().num_elements();
+      ASSERT_EQ(next[0].components.back().string().size(), 16000u);
+    }
+    EXPECT_EQ(rows, records) << name;
   }
 }
 

@@ -37,6 +37,24 @@ HostTensor StackStrings(const std::vector<HostTensor>& rows) {
 
 }  // namespace
 
+PayloadPtr RowPayloads::ForBuffer(const PayloadPtr&, int64_t room) const {
+  auto kept = std::make_shared<RowPayloads>();
+  bool any = false;
+  for (const PayloadPtr& row : rows) {
+    const PayloadPtr& part = kept->rows.emplace_back(row == nullptr ? nullptr : row->ForBuffer(row, room));
+    if (part == nullptr) continue;
+    room -= part->bytes_in_buffer();
+    any = true;
+  }
+  return any ? kept : nullptr;
+}
+
+int64_t RowPayloads::bytes_in_buffer() const {
+  int64_t bytes = 0;
+  for (const PayloadPtr& row : rows) bytes += row == nullptr ? 0 : row->bytes_in_buffer();
+  return bytes;
+}
+
 void ForgetCardinality(NodeInfo* info) {
   if (info->cardinality > 0) info->cardinality = kUnknownCardinality;
 }

@@ -48,6 +48,9 @@ class Payload {
 // The payload of a token that is made of others: theirs, in the same order. Some may be null.
 class RowPayloads : public Payload {
  public:
+  PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const override;
+  int64_t bytes_in_buffer() const override;
+
   std::vector<PayloadPtr> rows;
 };
 
