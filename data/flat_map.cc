@@ -18,8 +18,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// Inner data sets that were made last and are kept for tokens without payloads.
-constexpr size_t kKeptInner = 32;
+// So many inner data sets, those used last, are found for tokens that come without one. Of these, so many bytes of
+// tensors are kept for that; the others are found as long as something else holds them.
+constexpr size_t kRecentInner = 32;
+constexpr int64_t kMaxRecentBytes = 64 << 20;
 constexpr int64_t kMaxCycleLength = 1 << 16;
 
 class InterleaveNode;
@@ -39,6 +41,51 @@ class InnerPayload : public Payload {
 
   const NodePtr inner;
   const PayloadPtr payload;
+};
+
+// The inner data sets that were used last, by their outer tokens. Thread-safe.
+class RecentInner {
+ public:
+  // Null where it is not among them.
+  NodePtr Find(const std::vector<int64_t>& outer) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = FindEntry(outer);
+    NodePtr node = found == entries_.end() ? nullptr : found->node.lock();
+    if (node == nullptr) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found);
+    Keep(node);
+    return node;
+  }
+  void Add(std::vector<int64_t> outer, const NodePtr& node) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto found = FindEntry(outer); found != entries_.end()) entries_.erase(found);
+    entries_.push_front({std::move(outer), node, nullptr});
+    if (entries_.size() > kRecentInner) entries_.pop_back();
+    Keep(node);
+  }
+
+ private:
+  struct Entry {
+    std::vector<int64_t> outer;
+    std::weak_ptr<const Node> node;
+    NodePtr kept;  // the same, or null
+  };
+  std::list<Entry>::iterator FindEntry(const std::vector<int64_t>& outer) {
+    return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.outer == outer; });
+  }
+  // Keeps the first entry, whatever its size, and lets go of those behind it from the limit on.
+  void Keep(const NodePtr& first) {
+    entries_.front().kept = first;
+    int64_t bytes = 0;
+    for (Entry& entry : entries_) {
+      if (entry.kept == nullptr) continue;
+      bytes += entry.kept->info().source_bytes;
+      if (bytes > kMaxRecentBytes && entry.kept != first) entry.kept = nullptr;
+    }
+  }
+
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // the last used first
 };
 
 // One data set of the cycle.
@@ -135,14 +182,7 @@ class InterleaveNode : public Node {
   // The data set of an outer element, whose payload may be null. Its errors name the element.
   absl::StatusOr<NodePtr> Inner(const int64_t* token, const Payload* payload) const {
     std::vector<int64_t> key(token, token + child_->token_width());
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-        if (it->first != key) continue;
-        kept_.splice(kept_.begin(), kept_, it);
-        return it->second;
-      }
-    }
+    if (NodePtr recent = recent_.Find(key); recent != nullptr) return recent;
     Element outer;
     TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &outer));
     const FileShardScope::Pause dealt_out;
@@ -152,9 +192,7 @@ class InterleaveNode : public Node {
     if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", child_->Describe(token)), location_);
     NodePtr node = DatasetAccess::Node(*made);
     SendTimes(node->info().stages, inner_info_.stages);
-    std::lock_guard<std::mutex> lock(mutex_);
-    kept_.emplace_front(std::move(key), node);
-    if (kept_.size() > kKeptInner) kept_.pop_back();
+    recent_.Add(std::move(key), node);
     return node;
   }
 
@@ -183,8 +221,7 @@ class InterleaveNode : public Node {
   const std::string name_;
   const char* const op_;
   const SourceLocation location_;
-  mutable std::mutex mutex_;
-  mutable std::list<std::pair<std::vector<int64_t>, NodePtr>> kept_;  // by outer token, the last used first
+  mutable RecentInner recent_;
 };
 
 InterleaveIterator::InterleaveIterator(const InterleaveNode& node)
@@ -312,6 +349,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   info.epoch = {.elements = kUnknownCardinality};
   info.full_batches = false;
   info.has_payloads = info.costly_order = true;
+  info.source_bytes = child->info().source_bytes;
   info.shuffles += child->info().shuffles;
   info.cache_settings = child->info().cache_settings;
   if (!inner.cache_settings.empty()) AddCacheSettings(absl::StrCat("{ ", inner.cache_settings, " }"), &info);

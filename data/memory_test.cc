@@ -121,5 +121,24 @@ TEST(MemoryTest, AShuffleOfWhatIsMadeOfRecordsKeepsALimitedPartOfThem) {
   }
 }
 
+// Of data sets that were made for elements, for tokens that come without them.
+TEST(MemoryTest, FlatMapKeepsALimitedPartOfItsDatasets) {
+  std::vector<std::weak_ptr<int>> made;
+  const auto large = [&made](const Element& e) -> absl::StatusOr<Dataset> {
+    const auto held = std::make_shared<int>();
+    made.push_back(held);
+    return Dataset::FromTensorSlices({{"x", HostTensor::Zeros(DType::kFloat32, {2, 1 << 20})}})  // 8 MiB
+        .Map([held](const Element& e) { return e; });
+  };
+  for (const Dataset& d : {Dataset::Range(16).FlatMap(large), Dataset::Range(16).Interleave(large)}) {
+    made.clear();
+    std::unique_ptr<Iterator> it = Make(d);
+    ASSERT_EQ(Read(*it, 30).size(), 30u);
+    EXPECT_GE(made.size(), 15u);
+    const auto there = std::count_if(made.begin(), made.end(), [](const auto& held) { return !held.expired(); });
+    EXPECT_LE(there, 64 / 8 + 1);
+  }
+}
+
 }  // namespace
 }  // namespace tandem

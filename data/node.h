@@ -105,6 +105,7 @@ struct NodeInfo {
   bool has_payloads = false;   // tokens may have payloads
   bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
   bool costly_order = false;   // drawing a token reads files or calls functions of users
+  int64_t source_bytes = 0;    // of tensors that the sources hold
   int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
   std::string cache_settings;  // of the stages up to here: data/cache_settings.h
   StageList stages;            // from the sources on, with the times of each

@@ -213,6 +213,7 @@ absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows
       if (other.name == name) return absl::InvalidArgumentError(absl::StrCat("two tensors have the name '", name, "'"));
     }
     info.spec.push_back({name, tensor.dtype(), Shape(tensor.shape().begin() + 1, tensor.shape().end())});
+    info.source_bytes += tensor.byte_size();
   }
   info.cardinality = tensors[0].second.shape()[0];
   return NodePtr(std::make_shared<SlicesNode>(std::move(tensors), std::move(wait_for_rows), location, std::move(info)));

@@ -265,6 +265,7 @@ class EnumerateNode : public Node {
 absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
   NodeInfo info = children[0]->info();
   info.cache_settings.clear();
+  info.source_bytes = 0;
   for (const NodePtr& child : children) {
     const NodeInfo& other = child->info();
     if (other.batch_size != info.batch_size) {
@@ -276,6 +277,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     info.has_payloads |= other.has_payloads;
     info.needs_payload |= other.needs_payload;
     info.costly_order |= other.costly_order;
+    info.source_bytes += other.source_bytes;
     info.shuffles = std::max(info.shuffles, other.shuffles);
     if (!other.cache_settings.empty()) AddCacheSettings(absl::StrCat("{ ", other.cache_settings, " }"), &info);
     AddStages(other.stages, &info.stages);
