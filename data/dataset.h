@@ -185,7 +185,8 @@ class Iterator {
   virtual ~Iterator() = default;
 
   // Stores the next element in *out, or sets *end (and goes on doing so) when there is none. After an error, which
-  // is that of one element, the next call goes on with the following element.
+  // is that of one element, the next call goes on with the following element. Where memory runs out while the order is
+  // drawn, no element follows until RestoreState; SaveState still gives the position.
   virtual absl::Status GetNext(Element* out, bool* end) = 0;
 
   // Whether the element that GetNext will return after `ahead` others is there already, and then that element: its

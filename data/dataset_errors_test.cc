@@ -1,6 +1,7 @@
 // Every mistake in a pipeline comes back as a Status that names the user's line.
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 #include <stdexcept>
@@ -247,6 +248,38 @@ TEST(DatasetErrorsTest, AnExceptionOfWaitForRows) {
   bool end = false;
   EXPECT_EQ(Make(d.Prefetch(1))->GetNext(&e, &end),
             absl::InvalidArgumentError("input.cc:3: FromTensorSlices: threw std::runtime_error: \"gone\""));
+}
+
+// What was drawn of an element when memory ran out is no part of the position, from which an iterator can go on.
+TEST(DatasetErrorsTest, AnIteratorWhoseSourceFailedGoesOnFromItsPosition) {
+  for (const bool threads : {false, true}) {
+    std::atomic<bool> fails = true;
+    auto copy = [&](const Element&, const Element& in, Element*) -> absl::StatusOr<Element> {
+      if (fails && *in.components[0].data<int64_t>() == 5) throw std::bad_alloc();
+      return in;
+    };
+    const Dataset rows = Dataset::Range(12).Scan({}, copy, {{"value", DType::kInt64, {}}}).Batch(4);
+    const Dataset d = threads ? rows.Prefetch(2) : rows;
+    std::unique_ptr<Iterator> it = Make(d), second = Make(d);
+    Element e;
+    bool end = false;
+    int64_t batches = 0;
+    absl::Status status;
+    for (; (status = it->GetNext(&e, &end)).ok(); ++batches) ASSERT_FALSE(end);
+    EXPECT_TRUE(IsOutOfMemory(status)) << status;
+    EXPECT_LE(batches, 1);
+    EXPECT_EQ(it->GetNext(&e, &end), status);
+    fails = false;
+    EXPECT_EQ(it->GetNext(&e, &end), status);  // the rest of the batch is lost
+    const absl::StatusOr<std::string> state = it->SaveState();
+    ASSERT_TRUE(state.ok()) << state.status();
+    std::vector<int64_t> rest;
+    for (int64_t i = 4 * batches; i < 12; ++i) rest.push_back(i);
+    for (Iterator* from : {second.get(), it.get()}) {
+      ASSERT_TRUE(from->RestoreState(*state).ok());
+      EXPECT_EQ(Values(Read(*from)), rest) << threads;
+    }
+  }
 }
 
 TEST(DatasetErrorsTest, TensorsThatCouldNotBeMade) {

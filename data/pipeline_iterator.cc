@@ -129,8 +129,8 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
     std::lock_guard<std::mutex> draw(draw_mutex_);
     TD_RETURN_IF_ERROR(broken_);
     const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(&slot); });
-    if (!drawn.ok()) return broken_ = drawn.status();
     std::lock_guard<std::mutex> lock(mutex_);
+    if (!drawn.ok()) return broken_ = drawn.status();
     if (!*drawn) {
       ended_ = *end = true;
       return absl::OkStatus();
@@ -225,6 +225,7 @@ void PipelineIterator::Work(int index) {
     absl::Status status = StatusOfException("the input pipeline");
     std::lock_guard<std::mutex> lock(mutex_);
     broken_ = std::move(status);
+    worker_lost_ = true;
     first_ready_.notify_all();
   }
 }
@@ -302,18 +303,17 @@ void PipelineIterator::Follow() {
   for (; behind_ > 0; --behind_) followed_->Next(scratch_.data(), nullptr);
 }
 
-absl::Status PipelineIterator::SaveFromNote(StateWriter* writer) {
-  OrderNote note;
-  int64_t delivered = 0;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const OrderNote& n : notes_) {
-      if (n.drawn <= delivered_) note = n;
-    }
-    delivered = delivered_;
+PipelineIterator::OrderNote PipelineIterator::LastNote() const {
+  OrderNote last;
+  for (const OrderNote& note : notes_) {
+    if (note.drawn <= delivered_) last = note;
   }
+  return last;
+}
+
+absl::Status PipelineIterator::SaveFromNote(const OrderNote& note, int64_t delivered, StateWriter* writer) const {
   std::unique_ptr<TokenIterator> tokens = root_->MakeTokens();
-  if (note.state != nullptr) {  // else nothing has been drawn
+  if (note.state != nullptr) {
     StateReader reader = StateReader::OfBody(*note.state);
     if (!tokens->Restore(&reader)) return reader.Damaged();
   }
@@ -329,30 +329,39 @@ absl::Status PipelineIterator::SaveFromNote(StateWriter* writer) {
 
 absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    // Without threads, the order is behind the last element as long as the end has not been drawn.
-    if (restored_left_ == 0 && notes_order_ && (parallelism_.threads > 0 || ended_)) {
-      lock.unlock();
-      TD_RETURN_IF_ERROR(SaveFromNote(&writer));
-      return writer.Finish(StateVersion::kDelivered, root_->Signature(/*batch_sizes=*/false));
+  std::unique_lock<std::mutex> draw(draw_mutex_, std::defer_lock);
+  std::unique_lock<std::mutex> lock(mutex_);
+  // tokens_ may be saved, or a token may be on its way from restored_ to slots_.
+  if (parallelism_.threads == 0 || restored_left_ > 0) {
+    lock.unlock();
+    draw.lock();
+    lock.lock();
+  }
+  const bool drawn_batches = restored_left_ > 0;
+  if (drawn_batches) {
+    std::vector<const Token*> left;
+    for (const std::shared_ptr<Slot>& slot : slots_) {
+      if (slot->is_restored) left.push_back(&slot->token);
+    }
+    for (const Token& token : restored_) left.push_back(&token);
+    writer.Write(left.size());
+    for (const Token* token : left) {
+      for (int64_t v : *token) writer.Write(v);
     }
   }
-  std::lock_guard<std::mutex> draw(draw_mutex_);
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (restored_left_ == 0) {
+  // Without threads, the order is behind the last element unless a draw has found the end, or failed.
+  if (notes_order_ && (parallelism_.threads > 0 || ended_ || !broken_.ok())) {
+    const OrderNote note = LastNote();
+    const int64_t delivered = delivered_;
+    lock.unlock();
+    if (draw.owns_lock()) draw.unlock();
+    TD_RETURN_IF_ERROR(SaveFromNote(note, delivered, &writer));
+  } else {
     Follow();
     (followed_ ? followed_ : tokens_)->Save(&writer);
-    return writer.Finish(StateVersion::kDelivered, root_->Signature(/*batch_sizes=*/false));
   }
-  writer.Write(slots_.size() + restored_.size());
-  auto write_token = [&](const Token& token) {
-    for (int64_t v : token) writer.Write(v);
-  };
-  for (const std::shared_ptr<Slot>& slot : slots_) write_token(slot->token);
-  for (const Token& token : restored_) write_token(token);
-  tokens_->Save(&writer);
-  return writer.Finish(StateVersion::kDrawnBatches, root_->Signature(/*batch_sizes=*/true));
+  return writer.Finish(drawn_batches ? StateVersion::kDrawnBatches : StateVersion::kDelivered,
+                       root_->Signature(/*batch_sizes=*/drawn_batches));
 }
 
 absl::StatusOr<std::deque<PipelineIterator::Token>> PipelineIterator::ReadDrawn(StateReader* reader) const {
@@ -397,6 +406,7 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
     followed_ = std::move(followed);
     behind_ = 0;
     ended_ = false;
+    if (std::exchange(draw_failed_, false) && !worker_lost_) broken_ = absl::OkStatus();
     in_round_ = 0;
   }
   if (notes_order_) Note();

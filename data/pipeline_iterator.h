@@ -21,8 +21,8 @@ namespace tandem::data_internal {
 // has one state, and the state holds no batches and fits whatever their size. With threads, there are two ways to it:
 // where drawing costs little, a second token iterator follows the consumer; where it reads files or calls functions,
 // the state of the order is noted now and then, and SaveState draws again from the last note before the consumer.
-// Without threads it does so at the end alone: drawing the end may have passed elements, such as those of a batch that
-// is not full.
+// Without threads it does so at the end alone, and after a draw that failed: these may have passed elements, such as
+// those of a batch that is not full.
 class PipelineIterator : public Iterator {
  public:
   explicit PipelineIterator(NodePtr root);
@@ -50,6 +50,12 @@ class PipelineIterator : public Iterator {
     bool dropped = false;  // by RestoreState; guarded by mutex_
   };
 
+  // The state of the order behind `drawn` tokens.
+  struct OrderNote {
+    int64_t drawn = 0;
+    std::shared_ptr<const std::string> state;  // null: that of the beginning
+  };
+
   // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
   bool Draw(Slot* slot);
   // draw(); false once that has thrown: what it had drawn is lost, so nothing may follow it. Needs draw_mutex_.
@@ -59,8 +65,10 @@ class PipelineIterator : public Iterator {
   // Worker number `index`: draws tokens while there is room in the window, and makes their elements.
   void Work(int index);
   absl::Status Materialize(const Slot& slot, Element* out) const;
-  // Writes the state behind the last element that was delivered, from a note. Needs no mutex.
-  absl::Status SaveFromNote(StateWriter* writer);
+  // The last note that is not behind the consumer. Needs mutex_.
+  OrderNote LastNote() const;
+  // Writes the state behind `delivered` tokens, from a note that is not behind them. Needs no mutex.
+  absl::Status SaveFromNote(const OrderNote& note, int64_t delivered, StateWriter* writer) const;
   void MakeElements(int index);
   // Waits until worker `index` may draw, or must stop; counts the time.
   void WaitForRoom(int index, std::unique_lock<std::mutex>* lock);
@@ -86,12 +94,6 @@ class PipelineIterator : public Iterator {
   const NodePtr root_;
   const Parallelism parallelism_;
 
-  // The state of the order behind `drawn` tokens.
-  struct OrderNote {
-    int64_t drawn = 0;
-    std::shared_ptr<const std::string> state;
-  };
-
   std::mutex draw_mutex_;  // of the order, which may take long; taken before mutex_
   mutable std::mutex mutex_;
   std::condition_variable work_;             // an active worker may draw, or must stop
@@ -115,7 +117,8 @@ class PipelineIterator : public Iterator {
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
   bool ended_ = false;                       // tokens_ has no more
   bool stop_ = false;
-  absl::Status broken_;  // of a draw, or of a worker outside of any element: the iterator gives no more
+  absl::Status broken_;       // of a draw, until RestoreState, or of a worker outside of any element: no more is given
+  bool worker_lost_ = false;  // the latter, for which RestoreState does not help
   bool was_full_ = false;
   int active_;  // workers that take part: the first so many
   int64_t window_;
