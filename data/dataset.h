@@ -179,7 +179,7 @@ struct BatchOptions {
 };
 
 // Reads a dataset's elements in order. GetNext is for one thread at a time; SaveState may be called from any thread.
-// Destruction stops the pipeline's threads, after the Map calls that they are in.
+// Destruction stops the pipeline's threads, after the calls of functions that they are in.
 class Iterator {
  public:
   virtual ~Iterator() = default;

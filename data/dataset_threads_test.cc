@@ -1,11 +1,14 @@
 // Threads change when elements are made, never which, and are gone when the iterator is.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/processor_time.h"
 #include "data/dataset.h"
@@ -103,6 +106,30 @@ TEST(DatasetThreadsTest, DestructionAtAnyMomentStopsTheThreads) {
     EXPECT_EQ(Read(*it, k % 20).size(), k % 20);
     it.reset();
     EXPECT_EQ(running, 0);
+  }
+}
+
+// A thread that draws for ever, and finds nothing that stays, stops with its iterator.
+TEST(DatasetThreadsTest, DestructionEndsADrawWithoutAnEnd) {
+  const Dataset numbers = Dataset::Range(10).Repeat().Enumerate();  // 0, 1, ...
+  const auto value = [](const Element& e) { return *e.components[0].data<int64_t>(); };
+  const auto error_from_ten = [=](const Element& e) -> absl::StatusOr<Element> {
+    if (value(e) < 10) return e;
+    return absl::DataLossError("broken");
+  };
+  const std::vector<Dataset> endless = {
+      numbers.Filter([=](const Element& e) { return value(e) < 10; }),
+      numbers.Map(error_from_ten).IgnoreErrors({.max = INT64_MAX}),
+      numbers.Dedupe([=](const Element& e) { return std::to_string(std::min<int64_t>(value(e), 9)); }),
+      numbers.FlatMap([=](const Element& e) { return Dataset::Range(value(e) < 10 ? 1 : 0); }),
+      numbers.Interleave([=](const Element& e) { return Dataset::Range(value(e) < 10 ? 1 : 0); }),
+      numbers.Filter([=](const Element& e) { return value(e) < 10; }).Batch(5).Shuffle(1),
+  };
+  for (const Dataset& d : endless) {
+    std::unique_ptr<Iterator> it = Make(d.Prefetch(2));
+    EXPECT_FALSE(Read(*it, 1).empty());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    it = nullptr;
   }
 }
 

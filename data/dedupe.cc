@@ -76,6 +76,7 @@ class DedupeIterator : public TokenIterator {
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
     for (;;) {
+      ThrowIfStopped();
       token[0] = 0;
       PayloadPtr read;
       if (!child_->Next(token + 1, node_.child().info().has_payloads ? &read : nullptr)) return false;

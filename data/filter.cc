@@ -50,6 +50,7 @@ class DecidingIterator : public TokenIterator {
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
     while (!ended_) {
+      ThrowIfStopped();
       PayloadPtr read;
       if (!child_->Next(token, node_.child().info().has_payloads ? &read : nullptr)) return false;
       Element element;

@@ -254,6 +254,7 @@ bool InterleaveIterator::Next(int64_t* token, PayloadPtr* payload) {
   if (std::exchange(restored_, false)) outer_ended_ = false;
   int64_t empty = 0;  // places in a row without an element, when no more data set comes
   while (!outer_ended_ || empty < static_cast<int64_t>(cycle_.size())) {
+    ThrowIfStopped();
     OpenInner& open = cycle_[place_];
     if (open.node == nullptr) {
       if (!outer_ended_) {

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/out_of_memory.h"
@@ -18,7 +19,10 @@ namespace tandem::data_internal {
 
 namespace {
 
-// What ThrowIfOutOfMemory throws. Copying it takes no memory.
+// Of the draw that this thread is in, or null.
+constinit thread_local const std::atomic<bool>* stop_of_draw = nullptr;
+
+// What ends a draw. Copying it takes no memory.
 struct DrawError : std::bad_alloc {
   explicit DrawError(absl::Status status) : status(std::move(status)) {}
   absl::Status status;
@@ -136,8 +140,14 @@ void ThrowIfOutOfMemory(const absl::Status& status) {
   if (IsOutOfMemory(status)) throw DrawError(status);
 }
 
-absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw) {
+void ThrowIfStopped() {
+  if (stop_of_draw != nullptr && *stop_of_draw) throw DrawError(absl::CancelledError("the iterator is destroyed"));
+}
+
+absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw, const std::atomic<bool>* stop) {
   constexpr absl::string_view kWhere = "the input pipeline";
+  // Draws of functions that are called within a draw are not stopped with it: others may use what comes of them.
+  const absl::Cleanup restore = [outer = std::exchange(stop_of_draw, stop)] { stop_of_draw = outer; };
   return CatchResourceErrors(kWhere, [&]() -> absl::StatusOr<bool> {
     try {
       return draw();

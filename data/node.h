@@ -14,6 +14,7 @@
 #ifndef TANDEM_DATA_NODE_H_
 #define TANDEM_DATA_NODE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -165,8 +166,10 @@ absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLo
 // Throws where memory has run out: of an element that decides on what comes behind it, so that nothing comes behind it.
 void ThrowIfOutOfMemory(const absl::Status& status);
 
-// draw(), or the error that it threw for want of memory.
-absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw);
+// draw(), or the error that it threw for want of memory, or because of *stop.
+absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw, const std::atomic<bool>* stop = nullptr);
+// Throws where *stop of the draw that this thread is in has been set. For loops that may pass elements for ever.
+void ThrowIfStopped();
 
 // The token of the first element, and its payload; false where there is none.
 absl::StatusOr<bool> FirstToken(const Node& node, std::vector<int64_t>* token, PayloadPtr* payload);

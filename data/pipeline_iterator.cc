@@ -88,7 +88,7 @@ bool PipelineIterator::Draw(Slot* slot) {
 
 absl::StatusOr<bool> PipelineIterator::TryToDraw(absl::FunctionRef<bool()> draw) {
   if (draw_failed_) return false;
-  absl::StatusOr<bool> drawn = CatchDrawErrors(draw);
+  absl::StatusOr<bool> drawn = CatchDrawErrors(draw, &stop_);
   draw_failed_ = !drawn.ok();
   return drawn;
 }

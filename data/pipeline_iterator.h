@@ -2,6 +2,7 @@
 #ifndef TANDEM_DATA_PIPELINE_ITERATOR_H_
 #define TANDEM_DATA_PIPELINE_ITERATOR_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -116,7 +117,7 @@ class PipelineIterator : public Iterator {
   int64_t ready_slots_ = 0;                  // of slots_
   std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
   bool ended_ = false;                       // tokens_ has no more
-  bool stop_ = false;
+  std::atomic<bool> stop_ = false;           // set with mutex_
   absl::Status broken_;       // of a draw, until RestoreState, or of a worker outside of any element: no more is given
   bool worker_lost_ = false;  // the latter, for which RestoreState does not help
   bool was_full_ = false;
