@@ -49,6 +49,8 @@ class BatchDealer : public BatchSource {
   // Goes on from a saved position. When nothing is left there, because that run had used up its input, the first Next
   // starts the dataset again.
   absl::Status RestoreState(absl::string_view state);
+  // Where nothing is left there, the first Next finds the end.
+  void KeepEnd() { restored_ = false; }
 
   void set_label_ranges(std::vector<LabelRange> ranges) { label_ranges_ = std::move(ranges); }
 

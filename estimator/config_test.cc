@@ -255,6 +255,20 @@ TEST(Params, AValueOfAnotherKindIsAnError) {
   EXPECT_THAT(std::string(fresh.status().message()), HasSubstr("\"units\""));
 }
 
+TEST(UnfinishedMarker, RoundTripsAndReportsDamage) {
+  Env* env = Env::Default();
+  const std::string dir = TempPath("unfinished");
+  ASSERT_TRUE(env->CreateDirs(dir).ok());
+  EXPECT_EQ(RemoveUnfinishedMarker(env, dir), absl::OkStatus());
+  EXPECT_EQ(ReadUnfinishedMarker(env, dir).value(), std::nullopt);
+  ASSERT_EQ(WriteUnfinishedMarker(env, dir, 22), absl::OkStatus());
+  EXPECT_EQ(ReadUnfinishedMarker(env, dir).value(), 22);
+  ASSERT_TRUE(env->WriteFile(dir + "/UNFINISHED", {"{}"}).ok());
+  EXPECT_EQ(ReadUnfinishedMarker(env, dir).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(RemoveUnfinishedMarker(env, dir), absl::OkStatus());
+  EXPECT_FALSE(env->Exists(dir + "/UNFINISHED"));
+}
+
 TEST(DoneMarker, RoundTripsAndReportsDamage) {
   Env* env = Env::Default();
   const std::string dir = TempPath("done");

@@ -80,10 +80,15 @@ class Estimator::Impl {
   int64_t programs_built() const { return programs_built_; }
   int64_t evaluations() const { return evaluations_; }
 
-  // Makes the hooks that stand behind the checkpoint saver in the next Train: those that evaluate, or go by
-  // evaluations. All workers set it, or none.
-  using EvaluationHooks = std::function<absl::StatusOr<HookList>(const BatchDealer&)>;
-  void set_evaluation_hooks(EvaluationHooks hooks) { evaluation_hooks_ = std::move(hooks); }
+  // A TrainAndEvaluate.
+  struct Job {
+    // Makes the hooks that stand behind the checkpoint saver: those that evaluate, or go by evaluations.
+    std::function<absl::StatusOr<HookList>(const BatchDealer&)> evaluation_hooks;
+    // The step at which it began, where it was interrupted: an input that has nothing left behind later ones has ended.
+    std::optional<int64_t> interrupted_since;
+  };
+  // The job whose training the next Train is. All workers set it, or none.
+  void set_job(std::optional<Job> job) { job_ = std::move(job); }
   // Why the training that saves and ends now has no further step; nothing while it makes steps.
   std::optional<StopReason> ending() const { return ending_; }
   // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
@@ -139,6 +144,8 @@ class Estimator::Impl {
     absl::StatusOr<std::string> SavePosition() const;
     // FailedPrecondition for a position in another input; then it starts from its beginning.
     absl::Status RestorePosition(absl::string_view position) const;
+    // An input that has nothing left at a restored position does not start again.
+    void KeepEnd() const;
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // The same without the program.
@@ -270,6 +277,7 @@ class Estimator::Impl {
   uint64_t seed_ = 0;
   BackgroundSave saving_;
   std::string data_fingerprint_;  // of the training's input; may be empty
+  bool other_data_ = false;       // than those of the checkpoint that training goes on from
   std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   int64_t evaluations_ = 0;
@@ -278,7 +286,7 @@ class Estimator::Impl {
   StepScalarSettings step_scalars_;
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;
-  EvaluationHooks evaluation_hooks_;
+  std::optional<Job> job_;
   std::optional<StopReason> ending_;
   bool evaluates_for_job_ = false;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call

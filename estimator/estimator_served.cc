@@ -100,7 +100,7 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
                                   absl::StrCat("Meeting the parameter servers (", cluster_->Text(), ")"));
   const ModeProgram& program = *prepared.program;
   OwnBatches& batches = *prepared.own_batches;
-  batches.set_all_at_end([this] { return served_->AllAtEnd(); });
+  batches.set_all_at_end([this](bool keep) { return served_->AllAtEnd(keep); });
   served_->set_position([&batches]() -> absl::StatusOr<std::string> {
     TD_ASSIGN_OR_RETURN(const InputPosition position, batches.Position());
     return position.ToText();

@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/done_marker.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
@@ -149,6 +150,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
   step_scalars_.SetDefaults(prepared.program->scalar_defaults());
+  other_data_ = !saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_;
   if (position.empty()) return absl::OkStatus();
   absl::Status status = served() ? RestoreServed(prepared, position) : prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
@@ -157,7 +159,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     return absl::OkStatus();
   }
   TD_RETURN_IF_ERROR(status);
-  if (!saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_) {
+  if (other_data_) {
     TD_LOG(WARNING) << "The data are not those that the checkpoint was trained with: they were { " << saved_data
                     << " } and are { " << data_fingerprint_ << " }. Training goes on at the position in the new data.";
   }
@@ -378,8 +380,8 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_ASSIGN_OR_RETURN(prepared_, e.Prepare(Mode::kTrain, input_fn));
   e.LogModel(prepared_);
   HookList evaluations;
-  if (e.evaluation_hooks_) {
-    TD_ASSIGN_OR_RETURN(evaluations, e.evaluation_hooks_(*prepared_.dealer));
+  if (e.job_.has_value()) {
+    TD_ASSIGN_OR_RETURN(evaluations, e.job_->evaluation_hooks(*prepared_.dealer));
   }
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
@@ -393,12 +395,25 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     served_runner_ = std::make_unique<ServedRunner>(&prepared_.program->runner(), e.served_.get());
     runner = served_runner_.get();
   }
+  TD_RETURN_IF_ERROR(GoOnWithJob());
   loop_.emplace(*runner, prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
   if (prepared_.own_inputs != nullptr) {
     prepared_.workers->set_on_save([inputs = prepared_.own_inputs.get()] { return inputs->SaveState().status(); });
   }
   TD_RETURN_IF_ERROR(loop_->Begin());
   return true;
+}
+
+absl::Status Training::GoOnWithJob() {
+  const Estimator::Impl& e = estimator_;
+  if (!e.job_.has_value()) {
+    // Somebody trains by hand: a job that was interrupted before does not go on from here.
+    return e.is_chief() ? RemoveUnfinishedMarker(e.config_.file_env(), e.config_.model_dir) : absl::OkStatus();
+  }
+  const std::optional<int64_t>& since = e.job_->interrupted_since;
+  keeps_end_ = since.has_value() && *since < e.resident_.global_step() && !e.other_data_;
+  if (keeps_end_) prepared_.KeepEnd();
+  return absl::OkStatus();
 }
 
 LoopOptions Training::MakeLoopOptions() {
@@ -458,8 +473,11 @@ absl::Status Training::End() {
                                                              : "; checkpoints are off, so nothing was saved")));
   if (result.steps == 0 && !result.stop_why.empty()) {
     TD_LOG(INFO) << "Training with estimator made no steps: " << result.stop_why << ".";
+  } else if (result.steps == 0 && keeps_end_) {
+    TD_LOG(INFO) << "The input had ended at global step " << e.resident_.global_step()
+                 << ", where this job was interrupted; what follows the training is done now.";
   } else if (result.steps == 0 && prepared_.own_batches != nullptr && prepared_.own_batches->had_ended()) {
-    TD_LOG(INFO) << "This worker's input had ended where the checkpoint was saved; those of others go on.";
+    TD_LOG(INFO) << "This worker's input had ended where the checkpoint was saved; those of others may go on.";
   } else if (result.steps == 0) {
     TD_LOG(WARNING) << "Training with estimator made no steps. Perhaps input is empty or misspecified (a batch that is "
                        "larger than the data is dropped by drop_remainder).";

@@ -163,6 +163,12 @@ absl::StatusOr<std::string> Estimator::Impl::Prepared::SavePosition() const {
   return position.ToText();
 }
 
+void Estimator::Impl::Prepared::KeepEnd() const {
+  if (own_batches != nullptr) return own_batches->KeepEnd();
+  if (own_inputs != nullptr) return own_inputs->KeepEnd();
+  dealer->KeepEnd();
+}
+
 absl::Status Estimator::Impl::Prepared::RestorePosition(absl::string_view position) const {
   if (own_inputs != nullptr) return own_inputs->RestoreState(position);
   TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(position));

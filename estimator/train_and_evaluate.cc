@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
 #include "base/logging.h"
@@ -77,18 +79,16 @@ absl::Status EvalSpec::Validate() const {
   return ValidateExporters(exporters);
 }
 
-// Tells that a training has begun: the model is what it goes on from.
+// Calls a function when a training has begun: the model is what it goes on from.
 class BegunHook : public SessionRunHook {
  public:
-  explicit BegunHook(bool* begun) : begun_(begun) {}
+  using Begun = std::function<absl::Status(int64_t global_step)>;
+  explicit BegunHook(Begun begun) : begun_(std::move(begun)) {}
   std::string name() const override { return "TrainAndEvaluate"; }
-  absl::Status AfterCreateSession(RunContext&) override {
-    *begun_ = true;
-    return absl::OkStatus();
-  }
+  absl::Status AfterCreateSession(RunContext& context) override { return begun_(context.global_step()); }
 
  private:
-  bool* const begun_;
+  const Begun begun_;
 };
 
 // One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
@@ -130,7 +130,7 @@ class TrainAndEvaluateRun {
     LogStart();
     WarnOfOtherEvaluations();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
-    train.hooks.push_back(std::make_shared<BegunHook>(&begun_));
+    train.hooks.push_back(std::make_shared<BegunHook>([this](int64_t step) { return Begun(step); }));
     if (train_spec_.reduce_on_plateau.has_value()) plateau_ = MakePlateauHook();
     // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
     std::shared_ptr<FileLock> lock;
@@ -140,6 +140,8 @@ class TrainAndEvaluateRun {
         TD_RETURN_IF_ERROR(exporters_.Prepare());
         return TakeDoneMarkerAway();
       }));
+      // A damaged one is of no use here either.
+      interrupted_since_ = ReadUnfinishedMarker(config_.file_env(), config_.model_dir).value_or(std::nullopt);
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
       if (plateau_ != nullptr && config_.checkpoints_enabled()) {
@@ -150,9 +152,11 @@ class TrainAndEvaluateRun {
     } else if (!impl_.served()) {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
-    impl_.set_evaluation_hooks([this](const BatchDealer& dealer) { return EvaluationHooks(dealer); });
+    TD_RETURN_IF_ERROR(impl_.Together([this] { return AgreeOnInterruption(); }));
+    impl_.set_job({{.evaluation_hooks = [this](const BatchDealer& dealer) { return EvaluationHooks(dealer); },
+                    .interrupted_since = interrupted_since_}});
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
-    impl_.set_evaluation_hooks(nullptr);
+    impl_.set_job(std::nullopt);
     if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
     TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
@@ -162,6 +166,7 @@ class TrainAndEvaluateRun {
       return SignalError(SignalGuard::pending(), absl::StrCat(" at the end of TrainAndEvaluate in ", config_.model_dir,
                                                               ", when all was done; its results are there"));
     }
+    if (impl_.is_chief()) TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
     return last_;
   }
 
@@ -242,6 +247,23 @@ class TrainAndEvaluateRun {
     if (!done_before_.has_value()) return;
     const absl::Status written = WriteDoneMarker(config_.file_env(), config_.model_dir, *done_before_);
     if (!written.ok()) TD_LOG(ERROR) << "The file DONE of the training before is lost: " << written.message();
+  }
+
+  // Only the chief need see model_dir. With parameter servers the chief alone decides.
+  absl::Status AgreeOnInterruption() {
+    if (impl_.workers() == nullptr) return absl::OkStatus();
+    const std::string mine = interrupted_since_.has_value() ? absl::StrCat(*interrupted_since_) : "";
+    TD_ASSIGN_OR_RETURN(const std::string chiefs, impl_.workers()->FromChief(mine, "the step at which the job began"));
+    int64_t step = 0;
+    interrupted_since_ = absl::SimpleAtoi(chiefs, &step) ? std::make_optional(step) : std::nullopt;
+    return absl::OkStatus();
+  }
+
+  absl::Status Begun(int64_t global_step) {
+    begun_ = true;
+    const bool goes_on = interrupted_since_.has_value() && *interrupted_since_ <= global_step;
+    if (goes_on || !impl_.is_chief()) return absl::OkStatus();
+    return WriteUnfinishedMarker(config_.file_env(), config_.model_dir, global_step);
   }
 
   bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
@@ -409,6 +431,7 @@ class TrainAndEvaluateRun {
   bool stopped_ = false;     // the last evaluation, by a signal
   bool begun_ = false;       // the training
   std::optional<DoneMarker> done_before_;
+  std::optional<int64_t> interrupted_since_;  // the step at which a job began that was not done
 };
 
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,

@@ -220,6 +220,139 @@ TEST_F(TrainAndEvaluateTest, AStopBehindATrainingWithoutEvaluations) {
   EXPECT_TRUE((*ReadDoneMarker(Env::Default(), config_.model_dir)).has_value());
 }
 
+// How a job is stopped.
+struct Stop {
+  std::string where;
+  int64_t save_steps = 10;
+  double throttle = 0;
+  HookList train_hooks = {}, eval_hooks = {};
+  ExporterList exporters = {};
+};
+
+// Jobs without max_steps, which end with their input: 8 steps an epoch.
+class JobToTheEndOfInput : public TrainAndEvaluateTest {
+ protected:
+  static constexpr int64_t kEpochs = 3, kLast = 8 * kEpochs;
+
+  absl::StatusOr<EvalResult> Run(const Stop& stop = {}, int64_t epochs = kEpochs) {
+    config_.save_checkpoints_steps = stop.save_steps;
+    Estimator estimator(LineModel, config_);
+    auto result = TrainAndEvaluate(estimator, {.input_fn = LineInput(64, 8, epochs), .hooks = stop.train_hooks},
+                                   {.input_fn = LineInput(64, 8, 1),
+                                    .hooks = stop.eval_hooks,
+                                    .throttle_secs = stop.throttle,
+                                    .exporters = stop.exporters});
+    trained_ = estimator.last_train_result();
+    return result;
+  }
+  void ExpectDone(int64_t last) {
+    const auto done = ReadDoneMarker(Env::Default(), config_.model_dir);
+    ASSERT_TRUE(done.ok() && done->has_value()) << done.status();
+    EXPECT_EQ((*done)->final_step, last);
+    EXPECT_EQ((*done)->reason, "end of input");
+    EXPECT_EQ(CheckpointNames(config_.model_dir).back(), absl::StrCat("model.ckpt-", last));
+    EXPECT_EQ(ReadUnfinishedMarker(Env::Default(), config_.model_dir).value(), std::nullopt);
+  }
+  std::optional<TrainResult> trained_;
+};
+
+HookList At(int64_t step, std::function<void(RunContext&)> fn) {
+  return {std::make_shared<StepHook>([=](RunContext& context, const RunValues&) {
+    if (context.global_step() == step) fn(context);
+  })};
+}
+HookList SignalAt(int64_t step) {
+  return At(step, [](RunContext&) { std::raise(SIGTERM); });
+}
+HookList FailureAt(int64_t step) {
+  return At(step, [](RunContext& context) { context.Fail(absl::InternalError("a failure")); });
+}
+
+// At the last step as its exports are asked for: fails, or raises a signal.
+class LastExporter : public Exporter {
+ public:
+  explicit LastExporter(bool fails) : fails_(fails) {}
+  std::string name() const override { return "last"; }
+  bool required() const override { return true; }
+  absl::StatusOr<std::string> Export(Estimator&, const ExportRequest& request) override {
+    if (!request.is_final) return std::string();
+    if (fails_) return absl::UnavailableError("no room");
+    std::raise(SIGTERM);
+    return std::string();
+  }
+
+ private:
+  const bool fails_;
+};
+
+// However it was interrupted: the second start does what was left, and trains nothing.
+TEST_F(JobToTheEndOfInput, IsNotTrainedAgainAfterAnInterruptionBehindItsSteps) {
+  const auto plain = Run();
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  ExpectDone(kLast);
+  const std::vector<Stop> stops = {
+      {.where = "last evaluation", .eval_hooks = SignalAt(kLast)},
+      {.where = "only evaluation", .save_steps = 100, .throttle = 1e6, .eval_hooks = SignalAt(kLast)},
+      {.where = "evaluation of a checkpoint that was due", .save_steps = 8, .eval_hooks = SignalAt(kLast)},
+      {.where = "crash in the evaluation", .save_steps = 8, .eval_hooks = FailureAt(kLast)},
+      {.where = "last step", .train_hooks = SignalAt(kLast)},
+      {.where = "final export", .exporters = {std::make_shared<LastExporter>(/*fails=*/false)}},
+      {.where = "failed final export", .exporters = {std::make_shared<LastExporter>(/*fails=*/true)}},
+  };
+  for (size_t i = 0; i < stops.size(); ++i) {
+    SCOPED_TRACE(stops[i].where);
+    config_.model_dir = ModelDir(absl::StrCat(i));
+    EXPECT_FALSE(Run(stops[i]).ok());
+    EXPECT_EQ(ReadUnfinishedMarker(Env::Default(), config_.model_dir).value(), 0);
+    const auto again = Run({.save_steps = stops[i].save_steps});
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(trained_->steps, 0);
+    EXPECT_EQ(again->metrics, plain->metrics);
+    ExpectDone(kLast);
+    // A job that is done is another pass when it is called again.
+    ASSERT_TRUE(Run().ok());
+    ExpectDone(2 * kLast);
+  }
+}
+
+TEST_F(JobToTheEndOfInput, EvaluationsBySteps) {
+  Estimator first(LineModel, config_), second(LineModel, config_);
+  const auto run = [](Estimator& estimator, HookList hooks) {
+    return TrainAndEvaluate(estimator, {.input_fn = LineInput(64, 8, kEpochs)},
+                            {.input_fn = LineInput(64, 8, 1), .hooks = std::move(hooks), .every_epochs = 1});
+  };
+  EXPECT_FALSE(run(first, SignalAt(kLast)).ok());
+  const auto again = run(second, {});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->global_step(), kLast);
+  ExpectDone(kLast);
+}
+
+TEST_F(JobToTheEndOfInput, GoesOnWithMoreEpochs) {
+  EXPECT_FALSE(Run({.eval_hooks = SignalAt(kLast)}).ok());
+  ASSERT_TRUE(Run({}, kEpochs + 1).ok());
+  ExpectDone(kLast + 8);
+}
+
+// The second pass has made no checkpoint yet: the one that is there is the end of the first.
+TEST_F(JobToTheEndOfInput, ASecondPassThatHasHardlyBegunIsTrained) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_FALSE(Run({.train_hooks = FailureAt(kLast + 2)}).ok());
+  EXPECT_EQ(ReadUnfinishedMarker(Env::Default(), config_.model_dir).value(), kLast);
+  ASSERT_TRUE(Run().ok());
+  ExpectDone(2 * kLast);
+}
+
+// Train begins its input again, as ever, and so does a job behind it.
+TEST_F(JobToTheEndOfInput, TrainingByHandBetweenIsAnotherPass) {
+  EXPECT_FALSE(Run({.eval_hooks = SignalAt(kLast)}).ok());
+  Estimator by_hand(LineModel, config_);
+  ASSERT_EQ(by_hand.Train(LineInput(64, 8, kEpochs)), absl::OkStatus());
+  EXPECT_EQ(by_hand.last_train_result()->global_step, 2 * kLast);
+  ASSERT_TRUE(Run().ok());
+  ExpectDone(3 * kLast);
+}
+
 TEST_F(TrainAndEvaluateTest, RefusesNonsense) {
   Estimator estimator(LineModel, config_);
   const EvalSpec eval{.input_fn = LineInput(64, 8, 1)};

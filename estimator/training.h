@@ -35,6 +35,7 @@ class Training {
   Training(Estimator::Impl* estimator, const TrainOptions& options);
   absl::Status CheckCall();
   absl::StatusOr<bool> Begin(const InputFn& input_fn);
+  absl::Status GoOnWithJob();
   LoopOptions MakeLoopOptions();
 
   Estimator::Impl& estimator_;
@@ -45,6 +46,7 @@ class Training {
   std::optional<ResidentState::TrainingScope> scope_;
   std::unique_ptr<ServedRunner> served_runner_;  // null without parameter servers
   std::optional<StepLoop> loop_;
+  bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input
 };
 
 }  // namespace tandem

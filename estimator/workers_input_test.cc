@@ -193,6 +193,35 @@ TEST(WorkersInput, AfterTheEndOfAllInputsTheyBeginAgain) {
   EXPECT_EQ(Weights(at_once), Weights(in_processes));
 }
 
+// All workers, with one input or their own, take the end of an interrupted job for its end.
+TEST(WorkersInput, AJobThatFailedInItsLastEvaluationKeepsTheEnd) {
+  for (const AutoShard sharing : {AutoShard::kOff, AutoShard::kBatch}) {
+    const std::string dir = ModelDir(std::string(Name(sharing)));
+    const int64_t last = sharing == AutoShard::kOff ? 8 : 4;
+    const auto run = [&](bool fails, int64_t steps) {
+      return AsWorkersWithInputs(dir, 1, [=](RunConfig config) -> absl::Status {
+        config.auto_shard = sharing;
+        Estimator estimator(LineModel, config);
+        const auto fail = std::make_shared<StepHook>([=](RunContext& context, const RunValues&) {
+          if (fails && context.global_step() == last) context.Fail(absl::InternalError("a failure"));
+        });
+        const absl::Status status =
+            TrainAndEvaluate(estimator, {.input_fn = LineInput(64, 8, 1)},
+                             {.input_fn = LineInput(64, 8, 1), .hooks = {fail}, .throttle_secs = 0})
+                .status();
+        if (fails) return status.ok() ? absl::InternalError("it did not fail") : absl::OkStatus();
+        TD_RETURN_IF_ERROR(status);
+        const int64_t made = estimator.last_train_result()->steps;
+        return made == steps ? absl::OkStatus() : absl::InternalError(absl::StrCat(made, " steps"));
+      });
+    };
+    EXPECT_TRUE(run(/*fails=*/true, 0));
+    EXPECT_EQ(CheckpointNames(dir).back(), absl::StrCat("model.ckpt-", last));
+    EXPECT_TRUE(run(/*fails=*/false, 0));
+    EXPECT_TRUE(run(/*fails=*/false, last));  // a job that is done is another pass
+  }
+}
+
 TEST(WorkersInput, OneProcessStartsTheInputAgain) {
   const std::string dir = ModelDir("alone");
   ASSERT_TRUE(AsWorkersWithInputs(dir, 1, [](const RunConfig& config) {

@@ -87,7 +87,7 @@ std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(
   mine.at_end = true;
   if (mine.all_at_end) {
     mine.at_end = mine.all_at_end = false;
-    return true;
+    return !keep_ends_;
   }
   bool known = true;
   for (int64_t other = 0; other < workers_; ++other) {
@@ -100,7 +100,7 @@ std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(
   if (!known) return std::nullopt;
   for (auto& [other, worker] : known_) worker.all_at_end = worker.at_end && other != rank;
   mine.at_end = false;
-  return true;
+  return !keep_ends_;
 }
 
 }  // namespace tandem

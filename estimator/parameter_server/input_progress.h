@@ -35,9 +35,11 @@ class InputProgress {
   // Of all ranks that are known, in their order.
   google::protobuf::RepeatedPtrField<parameters::Progress> All(bool positions) const;
 
-  // A rank has found its input at the end where it began. Whether that is so of all ranks, which are then told so once;
-  // nothing while it is not known. `may_come`: whether a rank that is needed may still come.
+  // A rank has found its input at the end where it began. Whether that is so of all ranks and inputs start again, which
+  // all are then told once; nothing while it is not known. `may_come`: whether a rank that is needed may still come.
   std::optional<bool> AtEnd(int64_t rank, const std::function<bool(int64_t rank)>& may_come);
+  // Whether inputs do not start again.
+  void set_keep_ends(bool keep) { keep_ends_ = keep; }
 
  private:
   struct Worker {
@@ -53,6 +55,7 @@ class InputProgress {
   Worker& Of(int64_t rank);
 
   const int64_t workers_;
+  bool keep_ends_ = false;
   std::map<int64_t, Worker> known_;  // by rank
 };
 

@@ -85,6 +85,15 @@ TEST(InputProgress, AllStartAgainWhereNothingIsLeftOfAny) {
   EXPECT_EQ(inputs.AtEnd(1, kAll), false);  // once; there is one that has made a step
 }
 
+TEST(InputProgress, NobodyStartsAgainWhereTheEndIsKept) {
+  InputProgress inputs(2);
+  for (int64_t rank : {0, 1}) inputs.Greet(HelloOf(rank, 7));
+  EXPECT_EQ(inputs.AtEnd(1, kAll), std::nullopt);
+  inputs.set_keep_ends(true);
+  EXPECT_EQ(inputs.AtEnd(0, kAll), false);
+  EXPECT_EQ(inputs.AtEnd(1, kAll), false);
+}
+
 TEST(InputProgress, NobodyStartsAgainWhereSomethingIsLeft) {
   InputProgress inputs(3);
   for (int64_t rank : {0, 1, 2}) inputs.Greet(HelloOf(rank, 7));

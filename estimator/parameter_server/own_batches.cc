@@ -32,7 +32,7 @@ absl::StatusOr<bool> OwnBatches::Next(Round* round) {
     TD_ASSIGN_OR_RETURN(const bool more, all_.NextInPass(round));
     if (!std::exchange(restored_, false) && !more) return false;
     if (!more) {
-      TD_ASSIGN_OR_RETURN(const bool all, all_at_end_ ? all_at_end_() : true);
+      TD_ASSIGN_OR_RETURN(const bool all, all_at_end_ ? all_at_end_(keep_end_) : !keep_end_);
       had_ended_ = !all;
       if (!all) return false;
       TD_LOG(INFO) << "The inputs of all workers had ended where the checkpoint was saved; starting them again.";

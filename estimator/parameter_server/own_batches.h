@@ -40,17 +40,20 @@ class OwnBatches : public BatchSource {
   absl::StatusOr<InputPosition> Position() const;
   // FailedPrecondition for a position in another input.
   absl::Status Restore(const InputPosition& position);
-  // Asked where nothing is left behind a restored position: whether that is so of all workers. Then the input starts
-  // again.
-  void set_all_at_end(std::function<absl::StatusOr<bool>()> all_at_end) { all_at_end_ = std::move(all_at_end); }
-  // Whether nothing was left there, and others go on.
+  // Asked where nothing is left behind a restored position: whether that is so of all workers, and none of them keeps
+  // the end. Then the input starts again. `keep`: this one does.
+  using AllAtEnd = std::function<absl::StatusOr<bool>(bool keep)>;
+  void set_all_at_end(AllAtEnd all_at_end) { all_at_end_ = std::move(all_at_end); }
+  // As BatchDealer's, for all workers; the chief's.
+  void KeepEnd() { keep_end_ = true; }
+  // Whether nothing was left there, and the input did not start again.
   bool had_ended() const { return had_ended_; }
 
  private:
   BatchDealer& all_;
   int64_t examples_ = 0;
-  bool restored_ = false, had_ended_ = false;
-  std::function<absl::StatusOr<bool>()> all_at_end_;
+  bool restored_ = false, had_ended_ = false, keep_end_ = false;
+  AllAtEnd all_at_end_;
 };
 
 }  // namespace tandem

@@ -18,6 +18,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/parameter_server/test_jobs.h"
+#include "estimator/train_and_evaluate.h"
 #include "graph/ops.h"
 
 namespace tandem {
@@ -321,6 +322,32 @@ TEST(ServedInputsOfOthers, AnInputThatHasEndedWaitsForTheOthers) {
   job.addresses = {FreeAddress(), FreeAddress()};
   EXPECT_EQ(RunJob(job, CountingModel, train(-1), change), Codes(0, 0, 0));
   EXPECT_EQ(Uses(job.model_dir), AllOf(2));
+}
+
+// A job whose chief is stopped in the last evaluation: the workers' inputs do not start again.
+TEST(ServedInputsOfOthers, AnInterruptedJobKeepsTheEnd) {
+  Job job(3, 1, ModelDir());
+  const auto run = [&](bool stop) {
+    return RunJob(
+        job, CountingModel,
+        [=](int, Estimator& estimator) -> absl::Status {
+          const auto raise = std::make_shared<StepHook>([=](RunContext& context, const RunValues&) {
+            if (stop && context.global_step() == kExamples / 5) kill(getpid(), SIGTERM);
+          });
+          const auto pace = std::make_shared<StepHook>([](RunContext&, const RunValues&) { Sleep(0.002); });
+          return TrainAndEvaluate(estimator, {.input_fn = Numbered(), .hooks = {pace}},
+                                  {.input_fn = Numbered(), .hooks = {raise}})
+              .status();
+        },
+        [](RunConfig* config) { config->save_checkpoints_steps = 1000; });
+  };
+  EXPECT_EQ(run(true)[0], kExitTerminated);
+  EXPECT_EQ(Uses(job.model_dir), AllOf(1));
+  for (const int uses : {1, 2}) {  // and a job that is done is another pass
+    job.addresses = {FreeAddress()};
+    EXPECT_EQ(run(false), std::vector<int>(4, 0));
+    EXPECT_EQ(Uses(job.model_dir), AllOf(uses));
+  }
 }
 
 }  // namespace

@@ -365,11 +365,12 @@ absl::Status ServedVariables::ReadAll() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> ServedVariables::AllAtEnd() {
+absl::StatusOr<bool> ServedVariables::AllAtEnd(bool keep) {
   const Clock::time_point end = In(options_.deadline_seconds);
   while (true) {
     Request request;
     request.mutable_at_end()->set_without_absent(Clock::now() >= end);
+    request.mutable_at_end()->set_keep(keep);
     TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
     if (reply.all_at_end().known()) return reply.all_at_end().all();
     if (wish_ != Wish::kGoOn || (options_.interrupted && options_.interrupted())) return false;

@@ -89,8 +89,8 @@ class ServedVariables {
   // worker's updates all servers have as many, unless one was lost in the middle of it.
   absl::Status ReadAll();
   // Where this worker's input has nothing left at the position where its training began: whether that is so of all
-  // workers, so that all start again. Waits until it is known.
-  absl::StatusOr<bool> AllAtEnd();
+  // workers, so that all start again. Waits until it is known. `keep`: the chief's answer is that none does.
+  absl::StatusOr<bool> AllAtEnd(bool keep);
   // This worker makes no steps any more in its training of that number, from 1 on.
   absl::Status Leave(int64_t training);
   // The chief's: all workers end their training, for `wish`.

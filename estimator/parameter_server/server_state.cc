@@ -389,6 +389,7 @@ absl::Status ServerState::Hold(int64_t id, const parameters::Hold& hold) {
 }
 
 absl::Status ServerState::AtEnd(Connection& connection, const parameters::AtEnd& at_end) {
+  if (connection.rank == 0) progress_.set_keep_ends(at_end.keep());
   const std::optional<bool> all =
       progress_.AtEnd(connection.rank, [&](int64_t rank) { return !at_end.without_absent() || IsHere(rank); });
   Reply reply = NewReply();

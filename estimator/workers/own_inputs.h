@@ -30,6 +30,8 @@ class OwnInputs : public BatchSource {
   // FailedPrecondition, on all workers alike, when the text is not of as many workers, or when an input is not the one
   // that it was saved of: then the inputs of all start from their beginning.
   absl::Status RestoreState(absl::string_view state);
+  // As BatchDealer's; all workers call it, or none.
+  void KeepEnd() { restored_ = false; }
 
   // Batches of all workers so far.
   int64_t batches() const { return batches_; }

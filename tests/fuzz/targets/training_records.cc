@@ -46,6 +46,7 @@ bool ReadFiles(OneFileEnv& env) {
   CheckpointData data;
   const bool state = ReadCheckpointState(&env, "model.ckpt-1", &data).ok();
   const auto done = ReadDoneMarker(&env, "model");
+  const auto unfinished = ReadUnfinishedMarker(&env, "model");
   const auto kept = KeptByHours(&env, "model", /*hours=*/1).Steps();
   const auto history = ReadEvalHistory(&env, "model/eval");
   if (history.ok()) {
@@ -54,8 +55,8 @@ bool ReadFiles(OneFileEnv& env) {
       FindEvalResult(&env, "model/eval", step, {}).IgnoreError();
     }
   }
-  return state || (done.ok() && done->has_value()) || (kept.ok() && !kept->empty()) ||
-         (history.ok() && !history->results.empty());
+  return state || (done.ok() && done->has_value()) || (unfinished.ok() && unfinished->has_value()) ||
+         (kept.ok() && !kept->empty()) || (history.ok() && !history->results.empty());
 }
 
 }  // namespace
