@@ -145,6 +145,31 @@ TEST(ExporterTest, BestIsWhatIsOnRecord) {
               testing::SizeIs(2));
 }
 
+// The model got the metric when the job was done: its evaluation is on record without it, and is not made again.
+TEST(ExporterTest, ARecordWithoutTheMetricIsNoError) {
+  LogCapture log;
+  const std::string dir = test::ModelDir();
+  const ModelFn with_metric = [](const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+    EstimatorSpec spec = test::LineModel(features, labels, mode, params);
+    if (mode == Mode::kEval) spec.metrics["mean_label"] = metrics::Mean(labels);
+    return spec;
+  };
+  const auto run = [&](const ModelFn& model, int64_t steps, const std::string& metric) {
+    Estimator estimator(model, SavingConfig(dir));
+    const auto best =
+        BestExporter("best", {.features = kFeatures}, {.metric = metric, .direction = MetricDirection::kMin});
+    return TrainAndEvaluate(estimator, Train(steps), Eval({best})).status();
+  };
+  ASSERT_EQ(run(test::LineModel, 10, "loss"), absl::OkStatus());
+  const auto exports = Steps(dir, "best");
+  EXPECT_EQ(run(with_metric, 10, "mean_label"), absl::OkStatus());
+  EXPECT_TRUE(log.Contains("has no number \"mean_label\""));
+  EXPECT_EQ(Steps(dir, "best"), exports);
+  EXPECT_EQ(run(with_metric, 15, "mean_label"), absl::OkStatus());
+  EXPECT_EQ(Steps(dir, "best").back(), 15);
+  EXPECT_THAT(run(test::LineModel, 20, "mean_label").message(), HasSubstr("has no number"));
+}
+
 // An export whose signature is damaged says nothing, and does no harm.
 TEST(ExporterTest, DamagedExportsDoNotCount) {
   LogCapture log;
