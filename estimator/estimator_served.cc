@@ -203,6 +203,8 @@ absl::StatusOr<StopReason> Estimator::Impl::EndServed(StopReason reason) {
   }
   {
     const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
+    // Others that are ahead do not wait for the chief from here on.
+    if (reason == StopReason::kEndOfInput) TD_RETURN_IF_ERROR(served_->Leave(served_training_));
     if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(served_->Stop(Wish::kStop));
     if (reason != StopReason::kSignal) {
       const absl::Status waited = served_->WaitForOthers(served_training_);
