@@ -108,7 +108,7 @@ void ServerState::HandleNow(int64_t id, Connection& connection, const Request& r
                             FrameReader& tensors) {
   if (status.ok()) status = Do(id, connection, request, tensors);
   if (status.ok()) return;
-  Reply reply = NewReply();
+  Reply reply = NewReply(connection);
   ToMessage(status, reply.mutable_failure());
   AnswerWith(connection, reply, {});
 }
@@ -143,6 +143,8 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
     case Request::kStop:
       TD_RETURN_IF_ERROR(CheckChief(connection));
       stop_ = request.stop();
+      stopped_training_ = connection.in_training;
+      connection.training = false;
       AnswerOk(connection);
       return absl::OkStatus();
     case Request::kCatchUp:
@@ -153,7 +155,7 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
       TD_RETURN_IF_ERROR(CheckChief(connection));
       const bool left = OthersHaveLeft(request.others_left());
       if (left) stop_.reset();  // the next training is another one
-      Reply reply = NewReply();
+      Reply reply = NewReply(connection);
       reply.set_others_left(left);
       AnswerWith(connection, reply, {});
       return absl::OkStatus();
@@ -231,11 +233,12 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
   progress_.Greet(hello);
   if (hello.rank() == 0) stop_.reset();
   connection.rank = hello.rank();
+  connection.in_training = hello.training();
   connection.who = who;
   connection.updated = std::move(updated);
   connection.read_step = step_;
   last_seen_ = Clock::now();
-  Reply reply = NewReply();
+  Reply reply = NewReply(connection);
   reply.mutable_welcome()->set_who(options_.who);
   reply.mutable_welcome()->set_has_values(has_values_);
   for (const std::string& name : connection.updated) reply.mutable_welcome()->add_updated(name);
@@ -309,12 +312,13 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
 }
 
 void ServerState::AnswerUpdate(int64_t id, double seconds, bool finite) {
-  const auto may_go_on = [this, id] {
-    return !options_.max_staleness.has_value() || stop_.has_value() || StalenessOfOthers(id) <= *options_.max_staleness;
+  const auto may_go_on = [this, id, training = connections_.at(id).in_training] {
+    return !options_.max_staleness.has_value() || IsStopped(training) ||
+           StalenessOfOthers(id) <= *options_.max_staleness;
   };
   waiting_.push_back({id, [may_go_on, end = After<Clock>(seconds)] { return may_go_on() || Clock::now() >= end; },
                       [this, may_go_on, finite](Connection& c) {
-                        Reply reply = NewReply();
+                        Reply reply = NewReply(c);
                         reply.set_not_finite(!finite);
                         c.ahead = !may_go_on();
                         reply.set_ahead(c.ahead);
@@ -381,7 +385,7 @@ absl::Status ServerState::Hold(int64_t id, const parameters::Hold& hold) {
        },
        [this, id, seconds = hold.seconds(), positions = hold.positions()](Connection& c) {
          cut_ = {.connection = id, .wants_positions = positions, .holds = true, .end = After<Clock>(seconds)};
-         Reply reply = NewReply();
+         Reply reply = NewReply(c);
          *reply.mutable_workers() = progress_.All(/*positions=*/false);
          AnswerWith(c, reply, {});
        }});
@@ -392,7 +396,7 @@ absl::Status ServerState::AtEnd(Connection& connection, const parameters::AtEnd&
   if (connection.rank == 0) progress_.set_keep_ends(at_end.keep());
   const std::optional<bool> all =
       progress_.AtEnd(connection.rank, [&](int64_t rank) { return !at_end.without_absent() || IsHere(rank); });
-  Reply reply = NewReply();
+  Reply reply = NewReply(connection);
   reply.mutable_all_at_end()->set_known(all.has_value());
   reply.mutable_all_at_end()->set_all(all.value_or(false));
   AnswerWith(connection, reply, {});
@@ -418,7 +422,7 @@ absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
                       [this, id, names](Connection& c) {
                         if (cut_.has_value() && cut_->connection == id) cut_.reset();
                         c.read_step = step_;
-                        Reply reply = NewReply();
+                        Reply reply = NewReply(c);
                         if (options_.index == 0) *reply.mutable_workers() = progress_.All(/*positions=*/true);
                         AnswerWith(c, reply, names);
                       }});
@@ -456,10 +460,10 @@ bool ServerState::UpdateHeld() {
   return any;
 }
 
-Reply ServerState::NewReply() const {
+Reply ServerState::NewReply(const Connection& connection) const {
   Reply reply;
   reply.set_step(step_);
-  if (stop_.has_value()) *reply.mutable_stop() = *stop_;
+  if (IsStopped(connection.in_training)) *reply.mutable_stop() = *stop_;
   reply.set_positions_wanted(cut_.has_value() && cut_->wants_positions);
   return reply;
 }
@@ -507,6 +511,10 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
     if (!waits) staleness = std::max(staleness, step_ - c.read_step);
   }
   return staleness;
+}
+
+bool ServerState::IsStopped(int64_t training) const {
+  return stop_.has_value() && (stop_->signal() || training <= stopped_training_);
 }
 
 bool ServerState::OthersHaveLeft(const parameters::OthersLeft& asked) const {

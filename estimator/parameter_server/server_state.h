@@ -68,7 +68,8 @@ class ServerState {
  private:
   struct Connection {
     Answer answer;
-    int64_t rank = -1;  // before Hello
+    int64_t rank = -1;        // before Hello
+    int64_t in_training = 0;  // its number
     std::string who;
     std::vector<std::string> updated;  // that the worker reads and steps change
     int64_t read_step = 0;             // when it last got values
@@ -126,14 +127,17 @@ class ServerState {
   absl::Status AtEnd(Connection& connection, const parameters::AtEnd& at_end);
   absl::Status CheckChief(const Connection& connection) const;
 
-  parameters::Reply NewReply() const;
+  parameters::Reply NewReply(const Connection& connection) const;
   void AnswerWith(Connection& connection, const parameters::Reply& reply, const std::vector<std::string>& variables);
   // With what has changed of the variables that the connection's worker reads.
   void AnswerWithUpdated(Connection& connection, parameters::Reply reply);
-  void AnswerOk(Connection& connection) { AnswerWith(connection, NewReply(), {}); }
+  void AnswerOk(Connection& connection) { AnswerWith(connection, NewReply(connection), {}); }
   ByteRange Bytes(const std::string& variable) const;
   // Updates since the worker that is furthest behind got its values, `connection` left out.
   int64_t StalenessOfOthers(int64_t connection) const;
+  // Whether the chief has asked those to stop that are in that training: the chief's own, or an earlier one of theirs.
+  // A signal ends all.
+  bool IsStopped(int64_t training) const;
   bool OthersHaveLeft(const parameters::OthersLeft& asked) const;
   bool IsHere(int64_t rank) const;
   bool IsHeld(int64_t connection, int64_t update) const;
@@ -158,6 +162,7 @@ class ServerState {
   bool has_values_ = false, ended_ = false;
   std::string failure_;  // of the job
   std::optional<parameters::Stop> stop_;
+  int64_t stopped_training_ = 0;  // the chief's, which stop_ ends
   int64_t step_ = 0;
   InputProgress progress_;
   std::optional<Cut> cut_;

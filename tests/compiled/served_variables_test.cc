@@ -12,29 +12,21 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
-#include "cluster/testing_address.h"
-#include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/protocol.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "gtest/gtest.h"
-#include "tests/compiled/parts.h"
+#include "tests/compiled/served_job.h"
 
 namespace tandem::compiled {
 namespace {
 
-void Model(GraphBuilder& g, int units) {
-  Tensor x = g.Input("x", DType::kFloat32, {kBatch, 3}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
-  Tensor y = layers::Dense(layers::Dense(x, {.units = units}), {.units = 1});
-  Tensor loss = losses::MeanSquaredError(label, y);
-  optimizers::Momentum({.learning_rate = 0.1, .momentum = 0.9}).Minimize(loss);
-  g.Output("loss", loss);
-}
+using ServedVariablesTest = ServedJob;
 
 // An embedding of a kilobyte a row, whose gradient has a row for each of a batch's words, and a dense layer.
-constexpr int64_t kWords = 200, kWidth = 256;
+constexpr int64_t kWidth = 256;
 void Embedding(GraphBuilder& g, const Optimizer& optimizer, int64_t words = kWords) {
   Tensor word = g.Input("word", DType::kInt32, {kBatch}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
   Tensor x = layers::Embedding(word, {.input_dim = words, .output_dim = kWidth});
@@ -42,107 +34,6 @@ void Embedding(GraphBuilder& g, const Optimizer& optimizer, int64_t words = kWor
   optimizer.Minimize(loss);
   g.Output("loss", loss);
 }
-
-const Options kOptions = {.batch = 8, .ranges = {{"word", {0, kWords}}}};
-
-// A job of one server and some workers, each with a store of its own.
-class ServedVariablesTest : public testing::Test {
- protected:
-  struct Worker {
-    std::unique_ptr<ServedVariables> variables;
-    Program program;
-    int64_t steps = 0;
-  };
-
-  void SetUp() override {
-    Use([](GraphBuilder& g) { Model(g, 4); });
-  }
-
-  void Use(const BuildFn& model, int servers = 1) {
-    model_ = model;
-    auto parts = Parts::Make(model_, kOptions, servers);
-    ASSERT_TRUE(parts.ok()) << parts.status();
-    parts_ = std::make_unique<Parts>(*std::move(parts));
-    while (static_cast<int>(addresses_.size()) < servers) addresses_.push_back(FreeAddress());
-    addresses_.resize(servers);
-  }
-
-  void Serve(std::optional<int64_t> max_staleness = std::nullopt) {
-    for (int i = 0; i < static_cast<int>(addresses_.size()); ++i) {
-      ServerOptions options{.index = i, .who = absl::StrCat("ps ", i), .workers = 3, .max_staleness = max_staleness};
-      for (const VariableSpec& v : parts_->worker().graph->variables()) {
-        for (const PlacedPart& part : PlacementOf(*parts_->worker().executable)) {
-          if (part.server != i || part.variable != v.name) continue;
-          options.variables.push_back({.name = part.name(), .dtype = v.dtype, .shape = part.ShapeOf(v.shape)});
-        }
-      }
-      options.scalar_defaults["learning_rate"] = 0.1;
-      auto state = ServerState::Create(options, parts_->servers()[i].executable, std::make_shared<ThreadPool>(1));
-      ASSERT_TRUE(state.ok()) << state.status();
-      auto server = ParameterServer::Start(*std::move(state), addresses_[i], /*deadline_seconds=*/10);
-      ASSERT_TRUE(server.ok()) << server.status();
-      servers_.push_back(*std::move(server));
-    }
-  }
-
-  Worker NewWorker(int64_t rank, double deadline_seconds = 10) {
-    Worker worker;
-    auto program = Prepare(model_, PartOptions());
-    EXPECT_TRUE(program.ok()) << program.status();
-    worker.program = *std::move(program);
-    for (const VariableSpec& v : worker.program.graph->variables()) {
-      const bool read = worker.program.variables->Contains(v.name);
-      EXPECT_TRUE(worker.program.variables->Create({.name = v.name, .dtype = v.dtype, .shape = v.shape}).ok());
-      if (read) continue;
-      EXPECT_TRUE(worker.program.variables->Assign(v.name, HostTensor::Zeros(v.dtype, v.shape)).ok());
-    }
-    worker.variables =
-        std::make_unique<ServedVariables>(ServedVariables::Options{.addresses = addresses_,
-                                                                   .rank = rank,
-                                                                   .who = absl::StrCat("worker ", rank),
-                                                                   .start_deadline_seconds = deadline_seconds,
-                                                                   .deadline_seconds = deadline_seconds});
-    return worker;
-  }
-
-  Options PartOptions() const {
-    Options options = kOptions;
-    options.part.servers = static_cast<int>(addresses_.size());
-    return options;
-  }
-
-  absl::Status Begin(Worker& worker) {
-    return worker.variables->Begin(*worker.program.executable, worker.program.variables, /*step=*/0);
-  }
-
-  // The variables that the worker's program reads.
-  static TensorMap Read(const Worker& worker) {
-    TensorMap values;
-    for (const auto& variable : worker.program.executable->index().variables) {
-      values[variable->name] = *worker.program.variables->Read(variable->name);
-    }
-    return values;
-  }
-
-  // A step of a worker's on its own inputs.
-  static absl::Status Step(Worker& worker) {
-    return StepOn(worker, RandomInputs(*worker.program.executable, 8, kOptions, static_cast<int>(worker.steps++)));
-  }
-  static absl::Status StepOn(Worker& worker, const TensorMap& batch) {
-    const StepInputs inputs = Deal(worker.program, batch, {8}, worker.variables->step());
-    const absl::StatusOr<StepResult> result = worker.program.Run(inputs);
-    if (!result.ok()) return result.status();
-    std::map<std::string, HostTensor> values;
-    const auto& outputs = worker.program.executable->index().outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) values[outputs[i]->name] = result->outputs[i];
-    return worker.variables->Exchange(values, inputs.scalars);
-  }
-
-  std::vector<std::string> addresses_;
-  BuildFn model_;
-  std::unique_ptr<Parts> parts_;
-  std::vector<std::unique_ptr<ParameterServer>> servers_;
-};
 
 // A position that a worker tells is the one of its last update; updates of one that tells none are counted.
 TEST_F(ServedVariablesTest, PositionsBelongToTheValues) {
@@ -212,7 +103,6 @@ TEST_F(ServedVariablesTest, RowsOfAnEmbeddingTravelAlone) {
       {GradientDescent({.learning_rate = 0.1, .clip_global_norm = 0.1}), true}};
   for (const auto& [rule, only_touched] : rules) {
     SCOPED_TRACE(&rule - &rules[0].first);
-    servers_.clear();
     Use([&rule = rule](GraphBuilder& g) { Embedding(g, rule); });
     Serve();
     Worker chief = NewWorker(0), other = NewWorker(1);
@@ -266,7 +156,6 @@ TEST_F(ServedVariablesTest, RowsOfATableThatIsSpreadOverServers) {
        {GradientDescent({.learning_rate = 0.1}), Adam({.learning_rate = 0.1, .clip_global_norm = 0.1})}) {
     for (const int servers : {2, 3}) {
       SCOPED_TRACE(servers);
-      servers_.clear();
       Use([&](GraphBuilder& g) { Embedding(g, rule, kMany); }, servers);
       int64_t rows = 0;
       for (const PlacedPart& part : PlacementOf(*parts_->worker().executable)) {
@@ -296,7 +185,6 @@ TEST_F(ServedVariablesTest, RowsOfATableThatIsSpreadOverServers) {
       const TensorMap all = chief.program.Values();
       EXPECT_EQ(parts_->Differences(all), std::vector<std::string>());
       // The servers come back without values; the chief gives each its rows.
-      servers_.clear();
       Serve();
       ASSERT_EQ(StepOn(chief, RandomInputs(*chief.program.executable, 8, kOptions, 9)), absl::OkStatus());  // is lost
       ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
@@ -328,7 +216,6 @@ TEST_F(ServedVariablesTest, StatisticsOfAllWorkersCount) {
   constexpr double kMomentum = 0.5;
   for (const int servers : {1, 2}) {
     SCOPED_TRACE(servers);
-    servers_.clear();
     Use(
         [](GraphBuilder& g) {
           Tensor x = g.Input("x", DType::kFloat32, {kBatch, 3}), label = g.Input("label", DType::kFloat32, {kBatch, 1});
@@ -362,31 +249,6 @@ TEST_F(ServedVariablesTest, StatisticsOfAllWorkersCount) {
     const HostTensor got = chief.program.Values().at("batch_normalization/moving_mean");
     for (int c = 0; c < 3; ++c) EXPECT_NEAR(got.data<float>()[c], mean[c], 1e-6) << c;
   }
-}
-
-TEST_F(ServedVariablesTest, AServerThatComesBackGetsWhatTheChiefReadLast) {
-  Serve();
-  Worker chief = NewWorker(0);
-  ASSERT_EQ(Begin(chief), absl::OkStatus());
-  ASSERT_EQ(Step(chief), absl::OkStatus());
-  ASSERT_EQ(chief.variables->ReadAll(), absl::OkStatus());
-  servers_.clear();
-  Serve();
-  ASSERT_EQ(Step(chief), absl::OkStatus());  // is lost
-  EXPECT_EQ(chief.variables->step(), 1);
-  ASSERT_EQ(Step(chief), absl::OkStatus());
-  EXPECT_EQ(chief.variables->step(), 2);
-}
-
-TEST_F(ServedVariablesTest, AServerThatStaysAwayIsNamed) {
-  Serve();
-  Worker chief = NewWorker(0, /*deadline_seconds=*/0.3);
-  ASSERT_EQ(Begin(chief), absl::OkStatus());
-  servers_.clear();
-  const absl::Status status = Step(chief);
-  EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
-  EXPECT_TRUE(absl::StrContains(status.message(), absl::StrCat("parameter server ps 0 at ", addresses_[0]))) << status;
-  EXPECT_TRUE(absl::StrContains(status.message(), "it was waited for 0.3 s")) << status;
 }
 
 TEST_F(ServedVariablesTest, WhoIsAheadWaitsForTheOthers) {
@@ -504,6 +366,39 @@ TEST_F(ServedVariablesTest, TheChiefStopsAllAndTellsWhyItFailed) {
   const absl::Status status = Step(other);
   EXPECT_EQ(status.message(), "the chief has ended the training: a damaged file");
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
+}
+
+// Who has gone on to its next training makes steps, and waits for steps of those that are still in the last one.
+TEST_F(ServedVariablesTest, AStopIsOfOneTraining) {
+  Serve(/*max_staleness=*/0);
+  Worker chief = NewWorker(0), quick = NewWorker(1), slow = NewWorker(2);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(quick), absl::OkStatus());
+  ASSERT_EQ(Begin(slow), absl::OkStatus());
+  ASSERT_EQ(Step(chief), absl::OkStatus());
+  ASSERT_EQ(chief.variables->Stop(ServedVariables::Wish::kStop), absl::OkStatus());
+  ASSERT_EQ(Step(slow), absl::OkStatus());
+  EXPECT_EQ(slow.variables->wish(), ServedVariables::Wish::kStop);
+  ASSERT_EQ(quick.variables->Leave(1), absl::OkStatus());
+  EXPECT_EQ(quick.variables->wish(), ServedVariables::Wish::kStop);
+  ASSERT_EQ(Begin(quick, /*training=*/2), absl::OkStatus());
+  EXPECT_EQ(quick.variables->wish(), ServedVariables::Wish::kGoOn);
+  std::atomic<bool> done = false;
+  absl::Status ahead;
+  std::thread next([&] {
+    ahead = Step(quick);
+    done = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(slow.variables->Leave(1), absl::OkStatus());
+  next.join();
+  EXPECT_EQ(ahead, absl::OkStatus());
+  EXPECT_EQ(quick.variables->wish(), ServedVariables::Wish::kGoOn);
+  // A signal ends all trainings.
+  ASSERT_EQ(chief.variables->Stop(ServedVariables::Wish::kSignal), absl::OkStatus());
+  ASSERT_EQ(Step(quick), absl::OkStatus());
+  EXPECT_EQ(quick.variables->wish(), ServedVariables::Wish::kSignal);
 }
 
 TEST_F(ServedVariablesTest, AnotherModelIsRefused) {
