@@ -74,6 +74,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
   step_ = step;
   positions_ = std::move(positions);
   wish_ = Wish::kGoOn;
+  stop_.reset();
   servers_.clear();
   TD_ASSIGN_OR_RETURN(credentials_, Credentials::Make(options_.tls));
   servers_.resize(options_.addresses.size());
@@ -312,14 +313,19 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   TD_RETURN_IF_ERROR(met);
   TD_LOG(WARNING) << server.name << " is back"
                   << (options_.rank == 0 ? ", with the values that the chief has read last." : ".");
-  return absl::OkStatus();
+  last_met_ = Clock::now();
+  return stop_.has_value() ? Ask(server, *stop_).status() : absl::OkStatus();
+}
+
+bool ServedVariables::HaveHadTime(Clock::time_point begin) const {
+  return Clock::now() - std::max(begin, last_met_) >= std::chrono::duration<double>(options_.deadline_seconds);
 }
 
 absl::Status ServedVariables::Hold(Server& server, Cut* cut) {
   Request request;
   request.mutable_hold()->set_seconds(options_.deadline_seconds / 2);
   request.mutable_hold()->set_positions(position_ != nullptr && &server == servers_.data());
-  TD_ASSIGN_OR_RETURN(const Reply reply, Ask(server, request));
+  TD_ASSIGN_OR_RETURN(const Reply reply, AskOnce(server, request));
   for (const parameters::Progress& worker : reply.workers()) {
     const auto [most, is_new] = cut->try_emplace(worker.rank(), worker);
     if (is_new) continue;
@@ -366,10 +372,10 @@ absl::Status ServedVariables::ReadAll() {
 }
 
 absl::StatusOr<bool> ServedVariables::AllAtEnd(bool keep) {
-  const Clock::time_point end = In(options_.deadline_seconds);
+  const Clock::time_point begin = Clock::now();
   while (true) {
     Request request;
-    request.mutable_at_end()->set_without_absent(Clock::now() >= end);
+    request.mutable_at_end()->set_without_absent(HaveHadTime(begin));
     request.mutable_at_end()->set_keep(keep);
     TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
     if (reply.all_at_end().known()) return reply.all_at_end().all();
@@ -378,11 +384,19 @@ absl::StatusOr<bool> ServedVariables::AllAtEnd(bool keep) {
   }
 }
 
-absl::StatusOr<Reply> ServedVariables::Ask(Server& server, const Request& request) {
+absl::StatusOr<Reply> ServedVariables::AskOnce(Server& server, const Request& request) {
   if (server.connection == nullptr) return absl::FailedPreconditionError("not connected");
   TD_ASSIGN_OR_RETURN(Reply reply, server.connection->Ask(request));
   Note(server, reply);
   return reply;
+}
+
+absl::StatusOr<Reply> ServedVariables::Ask(Server& server, const Request& request) {
+  while (true) {
+    absl::StatusOr<Reply> reply = AskOnce(server, request);
+    if (reply.ok()) return reply;
+    TD_RETURN_IF_ERROR(Recovered(server, reply.status()));
+  }
 }
 
 absl::Status ServedVariables::Leave(int64_t training) {
@@ -403,19 +417,25 @@ absl::Status ServedVariables::Leave(int64_t training) {
 absl::Status ServedVariables::Stop(Wish wish) {
   Request request;
   request.mutable_stop()->set_signal(wish == Wish::kSignal);
+  stop_ = request;
   for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
   return absl::OkStatus();
 }
 
 absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
-  const Clock::time_point end = In(here_only ? 0 : options_.deadline_seconds);
+  const Clock::time_point begin = Clock::now();
   while (true) {
-    Request request;
-    request.mutable_others_left()->set_training(training);
-    request.mutable_others_left()->set_without_absent(Clock::now() >= end);
-    TD_ASSIGN_OR_RETURN(const Reply reply, Ask(servers_[0], request));
-    if (reply.others_left()) return absl::OkStatus();
+    // Server 0 knows. Others are asked because one that was lost must get its values.
+    bool left = false;
+    for (Server& server : servers_) {
+      Request request;
+      request.mutable_others_left()->set_training(training);
+      request.mutable_others_left()->set_without_absent(here_only || HaveHadTime(begin));
+      TD_ASSIGN_OR_RETURN(const Reply reply, Ask(server, request));
+      if (&server == servers_.data()) left = reply.others_left();
+    }
+    if (left) return absl::OkStatus();
     if (!here_only && options_.interrupted && options_.interrupted()) return absl::CancelledError("interrupted");
     std::this_thread::sleep_for(std::chrono::duration<double>(kPause));
   }

@@ -127,9 +127,13 @@ class ServedVariables {
   absl::StatusOr<parameters::Reply> EndUpdate(Server& server, FrameReader* tensors);
   using Cut = std::map<int64_t, parameters::Progress>;  // the most updates of each rank that a server has made
   absl::Status Hold(Server& server, Cut* cut);
+  absl::StatusOr<parameters::Reply> AskOnce(Server& server, const parameters::Request& request);
+  // The same; one that is lost is asked again once it is back.
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
   // `status` of `server`: one that is lost is waited for and met again.
   absl::Status Recovered(Server& server, const absl::Status& status);
+  // Whether others that are not there have had the deadline to come, from `begin` on and since a server was lost.
+  bool HaveHadTime(std::chrono::steady_clock::time_point begin) const;
 
   Options options_;
   Credentials credentials_;
@@ -138,6 +142,8 @@ class ServedVariables {
   Traffic traffic_;
   int64_t step_ = 0;
   Wish wish_ = Wish::kGoOn;
+  std::optional<parameters::Request> stop_;         // the chief's last of this training, which a new server must hear
+  std::chrono::steady_clock::time_point last_met_;  // when a lost server was back
 
   Position position_;
   Positions positions_;

@@ -154,7 +154,8 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
     case Request::kOthersLeft: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
       const bool left = OthersHaveLeft(request.others_left());
-      if (left) stop_.reset();  // the next training is another one
+      // The next training is another one. Server 0 knows whether this one is over.
+      if (left && options_.index == 0) stop_.reset();
       Reply reply = NewReply(connection);
       reply.set_others_left(left);
       AnswerWith(connection, reply, {});
@@ -230,6 +231,8 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     left_.erase(hello.rank());
   }
   came_[hello.rank()] = who;
+  int64_t& left = left_[hello.rank()];
+  left = std::max(left, hello.training() - 1);  // a server that is new has not heard of it
   progress_.Greet(hello);
   if (hello.rank() == 0) stop_.reset();
   connection.rank = hello.rank();
