@@ -163,7 +163,7 @@ absl::Status ServedVariables::Meet(Server& server, double seconds) {
   if (&server == servers_.data()) had_values_ = connected.ok();
   if (absl::IsNotFound(connected) && chief) return GiveValues(server);
   if (!absl::IsNotFound(connected)) TD_RETURN_IF_ERROR(connected);
-  return TakeValues(server, chief ? server.variables : server.reads, seconds);
+  return TakeValues(server, chief ? server.variables : server.reads);
 }
 
 absl::Status ServedVariables::GiveValues(Server& server) {
@@ -190,10 +190,10 @@ absl::Status ServedVariables::GiveValues(Server& server) {
   return server.connection->Ask(request, bytes).status();
 }
 
-absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds) {
+absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts) {
   TD_RETURN_IF_ERROR(server.connection->Begin(ReadRequest(parts), {}));
   FrameReader tensors;
-  absl::StatusOr<Reply> reply = server.connection->End(seconds, &tensors, options_.interrupted);
+  absl::StatusOr<Reply> reply = server.connection->End(options_.start_deadline_seconds, &tensors, options_.interrupted);
   TD_RETURN_IF_ERROR(Annotate(reply.status(), "", "; the chief gives the first values"));
   Note(server, *reply);
   if (&server == servers_.data()) NotePositions(*reply);

@@ -34,7 +34,7 @@ class ServedVariables {
     std::string who;                             // "worker 1 at host, pid 123"
     std::map<std::string, std::string> facts;    // that must be the servers'
     double start_deadline_seconds = 300;         // until a server is there, and until the chief has given it values
-    double deadline_seconds = 30;                // of an answer, and until a lost server is back
+    double deadline_seconds = 30;                // of an answer, and until a lost server is there again
     std::optional<TlsFiles> tls = std::nullopt;  // of connections to servers; read by Begin
     // Whether waiting for servers, for first values or for other workers is to end: then the call is Cancelled. May be
     // null.
@@ -115,10 +115,11 @@ class ServedVariables {
   };
 
   absl::Status Connect(Server& server, double seconds);
-  // The same with values, of one side or the other.
+  // The same with values, of one side or the other. These have the start's deadline: the chief gives them when it comes
+  // to it.
   absl::Status Meet(Server& server, double seconds);
   absl::Status GiveValues(Server& server);
-  absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts, double seconds);
+  absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);
   void Note(const Server& server, const parameters::Reply& reply);
   void NotePositions(const parameters::Reply& reply);
   // Adds the position to an update for server 0, if it is time, and this worker's number of it.

@@ -96,5 +96,20 @@ TEST_F(ServedLossesTest, WhoIsInItsNextTrainingHasLeftTheLast) {
   EXPECT_EQ(chief.variables->WaitForOthers(1), absl::OkStatus());
 }
 
+// The chief may be in an evaluation, and notices later that the server was lost.
+TEST_F(ServedLossesTest, ValuesOfAServerThatIsBackMayComeLate) {
+  Serve();
+  Worker chief = NewWorker(0), other = NewWorker(1, /*deadline_seconds=*/0.5);
+  ASSERT_EQ(Begin(chief), absl::OkStatus());
+  ASSERT_EQ(Begin(other), absl::OkStatus());
+  Restart(0);
+  absl::Status stepped;
+  std::thread step([&] { stepped = Step(other); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_EQ(Step(chief), absl::OkStatus());
+  step.join();
+  EXPECT_EQ(stepped, absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace tandem::compiled
