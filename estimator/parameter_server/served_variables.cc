@@ -187,7 +187,8 @@ absl::Status ServedVariables::GiveValues(Server& server) {
     Describe(server.variables[i].name(), static_cast<int>(memory.dtype), memory.shape, assign->add_tensors());
     bytes.push_back({static_cast<const char*>(values[i].raw()) + memory.offset, static_cast<size_t>(memory.bytes)});
   }
-  return server.connection->Ask(request, bytes).status();
+  TD_RETURN_IF_ERROR(server.connection->Begin(request, bytes));
+  return server.connection->End(options_.start_deadline_seconds, nullptr, options_.interrupted).status();
 }
 
 absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts) {

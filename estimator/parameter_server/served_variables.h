@@ -116,7 +116,7 @@ class ServedVariables {
 
   absl::Status Connect(Server& server, double seconds);
   // The same with values, of one side or the other. These have the start's deadline: the chief gives them when it comes
-  // to it.
+  // to it, and all of them may take longer than an answer.
   absl::Status Meet(Server& server, double seconds);
   absl::Status GiveValues(Server& server);
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);

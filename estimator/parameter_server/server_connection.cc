@@ -58,8 +58,15 @@ bool ServerConnection::WaitFor(int bits, gpr_timespec end) {
   return (failed_ & bits) == 0;
 }
 
-absl::Status ServerConnection::Lost(absl::string_view why) {
+void ServerConnection::GiveUp() {
   lost_ = true;
+  if ((pending_ & Bit(kWritten)) == 0) return;
+  context_.TryCancel();
+  WaitFor(Bit(kWritten), gpr_inf_future(GPR_CLOCK_MONOTONIC));
+}
+
+absl::Status ServerConnection::Lost(absl::string_view why) {
+  GiveUp();
   return WithExitCode(absl::UnavailableError(absl::StrCat(name_, " ", why)), kExitTemporary);
 }
 
@@ -102,7 +109,7 @@ absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameRea
   for (; !WaitFor(Bit(kWritten) | Bit(kRead), In(std::min(left, kSlice))); left -= kSlice) {
     if (failed_ != 0) return Gone("is gone");
     if (interrupted && interrupted()) {
-      lost_ = true;
+      GiveUp();
       return absl::CancelledError("interrupted");
     }
     if (left <= kSlice) return Lost(absl::StrFormat("has not answered for %g s", seconds));

@@ -40,6 +40,8 @@ class ServerConnection {
  private:
   enum Event : intptr_t { kStarted = 1, kWritten, kRead, kFinished };
 
+  // Nothing is sent any more: the caller's tensors may go.
+  void GiveUp();
   absl::Status Lost(absl::string_view why);
   void Finish();
   // With what gRPC says of the end of the connection.

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
+#include "estimator/parameter_server/test_server.h"
 #include "gtest/gtest.h"
 #include "tests/compiled/served_job.h"
 
@@ -109,6 +110,17 @@ TEST_F(ServedLossesTest, ValuesOfAServerThatIsBackMayComeLate) {
   EXPECT_EQ(Step(chief), absl::OkStatus());
   step.join();
   EXPECT_EQ(stepped, absl::OkStatus());
+}
+
+TEST_F(ServedLossesTest, GivingValuesMayTakeLongerThanAnAnswer) {
+  Worker chief = NewWorker(0, /*deadline_seconds=*/0.5);
+  test::TestServer server(addresses_[0], [](const parameters::Request& request) {
+    parameters::Reply reply;
+    if (request.has_hello()) reply.mutable_welcome();
+    if (request.has_assign()) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    return reply;
+  });
+  EXPECT_EQ(Begin(chief), absl::OkStatus());
 }
 
 }  // namespace
