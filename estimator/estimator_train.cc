@@ -407,8 +407,9 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
 absl::Status Training::GoOnWithJob() {
   const Estimator::Impl& e = estimator_;
   if (!e.job_.has_value()) {
-    // Somebody trains by hand: a job that was interrupted before does not go on from here.
-    return e.is_chief() ? RemoveUnfinishedMarker(e.config_.file_env(), e.config_.model_dir) : absl::OkStatus();
+    // Somebody trains by hand: a job that was interrupted before does not go on from what is saved now.
+    const bool saves = e.is_chief() && e.config_.checkpoints_enabled();
+    return saves ? RemoveUnfinishedMarker(e.config_.file_env(), e.config_.model_dir) : absl::OkStatus();
   }
   const std::optional<int64_t>& since = e.job_->interrupted_since;
   keeps_end_ = since.has_value() && *since < e.resident_.global_step() && !e.other_data_;

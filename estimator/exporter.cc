@@ -39,7 +39,7 @@ class ServingExporter : public Exporter {
   }
 
   absl::StatusOr<std::string> Export(Estimator& estimator, const ExportRequest& request) override {
-    TD_ASSIGN_OR_RETURN(const bool wanted, Wanted(estimator, request));
+    TD_ASSIGN_OR_RETURN(const bool wanted, Wanted(estimator.config().file_env(), request));
     if (!wanted) return std::string();
     ExportOptions options{.checkpoint_path = request.checkpoint_path,
                           .use_moving_average = request.use_moving_average,
@@ -58,7 +58,7 @@ class ServingExporter : public Exporter {
 
  protected:
   // Whether this evaluation is one to export after.
-  virtual absl::StatusOr<bool> Wanted(const Estimator& estimator, const ExportRequest& request) const = 0;
+  virtual absl::StatusOr<bool> Wanted(Env* env, const ExportRequest& request) const = 0;
 
   const char* const kind_;
 
@@ -78,9 +78,7 @@ class Final : public ServingExporter {
   bool required() const override { return true; }
 
  private:
-  absl::StatusOr<bool> Wanted(const Estimator&, const ExportRequest& request) const override {
-    return request.is_final;
-  }
+  absl::StatusOr<bool> Wanted(Env*, const ExportRequest& request) const override { return request.is_final; }
 };
 
 class Latest : public ServingExporter {
@@ -90,7 +88,7 @@ class Latest : public ServingExporter {
 
  private:
   // At the end too: the run may have been killed between the last evaluation and its export.
-  absl::StatusOr<bool> Wanted(const Estimator&, const ExportRequest&) const override { return true; }
+  absl::StatusOr<bool> Wanted(Env*, const ExportRequest&) const override { return true; }
 };
 
 class Best : public ServingExporter {
@@ -118,22 +116,21 @@ class Best : public ServingExporter {
         absl::StrJoin(names, ", "), nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")));
   }
 
-  absl::StatusOr<bool> Wanted(const Estimator& estimator, const ExportRequest& request) const override {
+  absl::StatusOr<bool> Wanted(Env* env, const ExportRequest& request) const override {
     auto value = request.evaluation.metrics.find(options_.metric);
     if (value == request.evaluation.metrics.end()) {
       const absl::Status missing = NoSuchMetric(request.evaluation);
-      if (estimator.evaluations() > 0) return missing;
-      // Of a job that was done before the model had the metric.
+      if (!request.is_on_record) return missing;
+      // The model may have the metric since then.
       TD_LOG(WARNING) << "Nothing is exported for the evaluation on record: " << missing.message();
       return false;
     }
     if (std::isnan(value->second)) return false;
-    TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports,
-                        ListExports(estimator.config().file_env(), request.export_dir_base));
+    TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, request.export_dir_base));
     const MetricDirection direction = OrMin(options_.direction);
     std::optional<double> best;
     for (const std::string& path : exports) {
-      const absl::StatusOr<ModelSignature> signature = ReadSignature(estimator.config().file_env(), path);
+      const absl::StatusOr<ModelSignature> signature = ReadSignature(env, path);
       if (!signature.ok()) {
         TD_LOG(WARNING) << kind_ << " \"" << name() << "\" does not count an export: " << signature.status().message();
         continue;

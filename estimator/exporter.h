@@ -28,7 +28,8 @@ struct ExportRequest {
   EvalResult evaluation;        // the last
   // For ExportOptions: whether `evaluation` is of moving averages, where there are any.
   bool use_moving_average = true;
-  bool is_final = false;  // training is at its end
+  bool is_final = false;      // training is at its end
+  bool is_on_record = false;  // of a job that was done before: `evaluation` was made by an earlier run
 };
 
 // Derive from it for exports of your own. TrainAndEvaluate calls Export after every evaluation, and once more with

@@ -69,7 +69,8 @@ absl::Status ExporterRun::Export(const EvalResult& evaluation, const std::string
                                 .checkpoint_path = checkpoint_path,
                                 .evaluation = evaluation,
                                 .use_moving_average = use_moving_average_,
-                                .is_final = is_final};
+                                .is_final = is_final,
+                                .is_on_record = was_done_ && estimator_.evaluations() == 0};
     const absl::StatusOr<std::string> path = CallUserCode([&] { return exporter->Export(estimator_, request); });
     if (path.ok()) continue;
     const absl::Status error =

@@ -19,6 +19,8 @@ class ExporterRun {
   // `use_moving_average`. Does nothing in a process that does not evaluate for all.
   ExporterRun(Estimator& estimator, const ExporterList& exporters, bool use_moving_average);
 
+  // Whether the job was done before it began.
+  void set_was_done(bool was_done) { was_done_ = was_done; }
   // Before training. Errors are of the program.
   absl::Status Prepare();
   // After an evaluation, of the checkpoint at that path or of what is in memory.
@@ -33,6 +35,7 @@ class ExporterRun {
   const ExporterList& exporters_;
   const bool use_moving_average_;
   bool exports_;
+  bool was_done_ = false;
 };
 
 }  // namespace tandem

@@ -116,8 +116,11 @@ class TrainAndEvaluateRun {
     if (impl_.is_evaluator() && !config_.compile_only) {
       // The chief removes the marker of an earlier training when it begins, which may be later than this.
       const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
-      return EvaluatorTask(estimator_, eval_spec_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
-          .Run();
+      TD_ASSIGN_OR_RETURN(last_, EvaluatorTask(estimator_, eval_spec_,
+                                               {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
+                                     .Run());
+      TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
+      return last_;
     }
     if (config_.compile_only) {
       TD_RETURN_IF_ERROR(exporters_.Prepare());
@@ -138,10 +141,10 @@ class TrainAndEvaluateRun {
       TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
         TD_RETURN_IF_ERROR(TakeModelDir(&lock));
         TD_RETURN_IF_ERROR(exporters_.Prepare());
+        TD_RETURN_IF_ERROR(ReadUnfinished());
         return TakeDoneMarkerAway();
       }));
-      // A damaged one is of no use here either.
-      interrupted_since_ = ReadUnfinishedMarker(config_.file_env(), config_.model_dir).value_or(std::nullopt);
+      exporters_.set_was_done(done_before_.has_value());
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
       if (plateau_ != nullptr && config_.checkpoints_enabled()) {
@@ -166,7 +169,10 @@ class TrainAndEvaluateRun {
       return SignalError(SignalGuard::pending(), absl::StrCat(" at the end of TrainAndEvaluate in ", config_.model_dir,
                                                               ", when all was done; its results are there"));
     }
-    if (impl_.is_chief()) TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
+    // Where another task evaluates, what is left is that one's.
+    if (impl_.is_chief() && !impl_.has_evaluator()) {
+      TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
+    }
     return last_;
   }
 
@@ -233,6 +239,12 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
     TD_ASSIGN_OR_RETURN(*lock, LockModelDir(config_.file_env(), config_.model_dir, /*owner=*/&config_));
     return absl::OkStatus();
+  }
+
+  absl::Status ReadUnfinished() {
+    const auto since = ReadUnfinishedMarker(config_.file_env(), config_.model_dir);
+    if (since.ok()) interrupted_since_ = *since;
+    return absl::IsDataLoss(since.status()) ? absl::OkStatus() : since.status();  // a damaged one is of no use
   }
 
   absl::Status TakeDoneMarkerAway() {

@@ -85,10 +85,7 @@ RepeatedPtrField<Progress> InputProgress::All(bool positions) const {
 std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(int64_t rank)>& may_come) {
   Worker& mine = Of(rank);
   mine.at_end = true;
-  if (mine.all_at_end) {
-    mine.at_end = mine.all_at_end = false;
-    return !keep_ends_;
-  }
+  if (mine.all_at_end) return !keep_ends_;
   bool known = true;
   for (int64_t other = 0; other < workers_; ++other) {
     if (other == rank) continue;
@@ -98,8 +95,8 @@ std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(
     if (!(here && worker->second.at_end) && may_come(other)) known = false;
   }
   if (!known) return std::nullopt;
-  for (auto& [other, worker] : known_) worker.all_at_end = worker.at_end && other != rank;
-  mine.at_end = false;
+  // Until it makes a step: who has lost the answer asks again.
+  for (auto& [other, worker] : known_) worker.all_at_end = worker.at_end;
   return !keep_ends_;
 }
 

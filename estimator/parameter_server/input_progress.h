@@ -49,7 +49,7 @@ class InputProgress {
     int64_t training = 0;
     bool stepped = false;     // it has made an update
     bool at_end = false;      // its input had nothing left, or it has left
-    bool all_at_end = false;  // and so had all, which it has to be told
+    bool all_at_end = false;  // and so had all, which it is told
   };
 
   Worker& Of(int64_t rank);

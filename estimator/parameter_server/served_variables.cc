@@ -122,7 +122,8 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
       hello->add_reads(part.name());
     }
   }
-  for (Server& server : servers_) TD_RETURN_IF_ERROR(Meet(server, options_.start_deadline_seconds));
+  for (Server& server : servers_)
+    TD_RETURN_IF_ERROR(Meet(server, options_.start_deadline_seconds, options_.interrupted));
   return absl::OkStatus();
 }
 
@@ -157,16 +158,16 @@ absl::Status ServedVariables::Connect(Server& server, double seconds) {
   }
 }
 
-absl::Status ServedVariables::Meet(Server& server, double seconds) {
+absl::Status ServedVariables::Meet(Server& server, double seconds, const std::function<bool()>& giving_ends) {
   const absl::Status connected = Connect(server, seconds);
   const bool chief = options_.rank == 0;
   if (&server == servers_.data()) had_values_ = connected.ok();
-  if (absl::IsNotFound(connected) && chief) return GiveValues(server);
+  if (absl::IsNotFound(connected) && chief) return GiveValues(server, giving_ends);
   if (!absl::IsNotFound(connected)) TD_RETURN_IF_ERROR(connected);
   return TakeValues(server, chief ? server.variables : server.reads);
 }
 
-absl::Status ServedVariables::GiveValues(Server& server) {
+absl::Status ServedVariables::GiveValues(Server& server, const std::function<bool()>& interrupted) {
   Request request;
   parameters::Assign* assign = request.mutable_assign();
   assign->set_step(step_);
@@ -188,7 +189,7 @@ absl::Status ServedVariables::GiveValues(Server& server) {
     bytes.push_back({static_cast<const char*>(values[i].raw()) + memory.offset, static_cast<size_t>(memory.bytes)});
   }
   TD_RETURN_IF_ERROR(server.connection->Begin(request, bytes));
-  return server.connection->End(options_.start_deadline_seconds, nullptr, options_.interrupted).status();
+  return server.connection->End(options_.start_deadline_seconds, nullptr, interrupted).status();
 }
 
 absl::Status ServedVariables::TakeValues(Server& server, const std::vector<PlacedPart>& parts) {
@@ -309,7 +310,8 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   if (!absl::IsUnavailable(status)) return status;
   TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
                   << options_.deadline_seconds << " s.";
-  const absl::Status met = Meet(server, options_.deadline_seconds);
+  // A chief that a signal ends gives the values all the same: it saves what the servers have.
+  const absl::Status met = Meet(server, options_.deadline_seconds, /*giving_ends=*/nullptr);
   if (absl::IsCancelled(met)) return Annotate(status, "", "; a signal ended the wait for it");
   TD_RETURN_IF_ERROR(met);
   TD_LOG(WARNING) << server.name << " is back"

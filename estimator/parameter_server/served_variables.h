@@ -116,9 +116,9 @@ class ServedVariables {
 
   absl::Status Connect(Server& server, double seconds);
   // The same with values, of one side or the other. These have the start's deadline: the chief gives them when it comes
-  // to it, and all of them may take longer than an answer.
-  absl::Status Meet(Server& server, double seconds);
-  absl::Status GiveValues(Server& server);
+  // to it, and all of them may take longer than an answer. `giving_ends`: whether the chief's giving is to end.
+  absl::Status Meet(Server& server, double seconds, const std::function<bool()>& giving_ends);
+  absl::Status GiveValues(Server& server, const std::function<bool()>& interrupted);
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);
   void Note(const Server& server, const parameters::Reply& reply);
   void NotePositions(const parameters::Reply& reply);
