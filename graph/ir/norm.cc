@@ -205,7 +205,12 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
   Value sum = AlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
   Value difference = BuildSub(b, loc, BuildMul(b, loc, softmax, sum), getLabels());
   Value dloss = AlongRows(b, loc, grads[0], softmax);
-  operand_grads[0] = BuildNeg(b, loc, BuildMul(b, loc, b.create<LogSoftmaxOp>(loc, getLogits()), dloss));
+  // A masked class, whose logit is -inf, has a label of 0 whatever it follows from: its gradient would be inf times 0.
+  Value log_softmax = b.create<LogSoftmaxOp>(loc, getLogits());
+  Value masked = BuildCompare(b, loc, ComparePredicate::kEq, log_softmax,
+                              BuildSplat(b, loc, log_softmax.getType(), -std::numeric_limits<double>::infinity()));
+  Value zero = BuildSplat(b, loc, log_softmax.getType(), 0);
+  operand_grads[0] = BuildSelect(b, loc, masked, zero, BuildNeg(b, loc, BuildMul(b, loc, log_softmax, dloss)));
   operand_grads[1] = BuildMul(b, loc, difference, dloss);
   return success();
 }

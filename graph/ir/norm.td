@@ -43,7 +43,8 @@ def Td_LogSoftmaxOp : Td_SameTypeCompositeOp<"log_softmax"> {
 def Td_SoftmaxCrossEntropyOp : Td_CompositeOp<"softmax_cross_entropy"> {
   let summary = "-sum(labels * log_softmax(logits)) per example";
   let description = [{
-    labels are probabilities or one-hot. Their gradient is -log_softmax(logits).
+    labels are probabilities or one-hot. Their gradient is -log_softmax(logits), and 0 for a class
+    whose logit is -inf.
     ```mlir
     %l = td.softmax_cross_entropy %labels, %logits : tensor<?x10xf32>, tensor<?x10xf32> -> tensor<?xf32>
     ```

@@ -142,6 +142,17 @@ std::vector<Case> Cases() {
          optimizers::GradientDescent({.learning_rate = 0.5}).Minimize(loss);
        },
        {.ranges = {{"label", {0, 3}}}}},
+      {"MaskedClassOfTwoNetworks",
+       [](GraphBuilder& g) {
+         Tensor x = g.Input("x", DType::kFloat32, {kBatch, 5});
+         Tensor keep = Less(Iota(&g, {kBatch, 4}, 1, DType::kInt32), g.Constant(HostTensor::Scalar(int32_t{3})));
+         Tensor low = Broadcast(g.Constant(-std::numeric_limits<float>::infinity()), {kBatch, 4});
+         Tensor teacher = Select(keep, layers::Dense(x, {.units = 4}), low);
+         Tensor student = Select(keep, layers::Dense(x, {.units = 4}), low);
+         Tensor loss = losses::CategoricalCrossentropy(Softmax(teacher), Softmax(student));
+         g.Output("loss", loss);
+         optimizers::GradientDescent({.learning_rate = 0.5}).Minimize(loss);
+       }},
   };
 }
 
