@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "data/files/npy.h"
 #include "data/files/write_npz.h"
 #include "estimator/checkpoint/safetensors.h"
 #include "estimator/estimator.h"
+#include "frontends/moving_average_name.h"
 #include "graph/ops.h"
 #include "passes/compile.h"
 #include "runtime/executable.h"
@@ -189,6 +191,29 @@ TEST(Run, PrintsEveryDigitOfIntegers) {
   EXPECT_THAT(result.out, HasSubstr("output int int32 [2]: 2147483647 -12345678\n"));
 }
 
+TEST(Run, PredictsWithMovingAverages) {
+  GraphBuilder graph;
+  graph.Output("y", graph.Input("x", DType::kFloat32, {kBatch}) * graph.Variable({.name = "w", .shape = {}}));
+  const std::string values = ::testing::TempDir() + "/averaged.safetensors";
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), values,
+                               {{"w", HostTensor::Scalar(1.0f)}, {MovingAverageName("w"), HostTensor::Scalar(3.0f)}})
+                  .ok());
+  const std::string in = ::testing::TempDir() + "/two.safetensors";
+  ASSERT_TRUE(WriteSafetensors(Env::Default(), in, {{"x", HostTensor::FromVector<float>({1}, {2})}}).ok());
+  for (const char* mode : {"predict", "train"}) {
+    CompileOptions options;
+    options.batch_per_replica = 1;
+    options.cache_dir = ::testing::TempDir() + "/averaged";
+    const auto executable = CompileGraph(graph, mode, options);
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    const ToolResult result = RunOf((*executable)->name() + " --inputs=" + in + " --variables=" + values);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const bool averages = std::string(mode) == "predict";
+    EXPECT_THAT(result.out, HasSubstr(averages ? "output y float32 [1]: 6" : "output y float32 [1]: 2"));
+    EXPECT_EQ(absl::StrContains(result.out, "Using the moving averages of 1 variables."), averages) << result.out;
+  }
+}
+
 TEST(Run, MistakesHaveTheirExitCodes) {
   EXPECT_EQ(RunOf(::testing::TempDir() + "/nowhere").exit_code, 66);
   EXPECT_EQ(RunOf("").exit_code, 2);
@@ -207,6 +232,9 @@ TEST(Run, MistakesHaveTheirExitCodes) {
   EXPECT_THAT(RunOf(model + " --inputs=" + in).err, HasSubstr("no input \"picture\"; its inputs are: "));
   EXPECT_THAT(RunOf(model + " --variables=" + in).err, HasSubstr("lacks variables of the program: conv2d/"));
   EXPECT_EQ(RunOf(model + " --inputs=/nowhere").exit_code, 66);
+  const ToolResult npy = RunOf(model + " --outputs=" + ::testing::TempDir() + "/y.npy");
+  EXPECT_EQ(npy.exit_code, 2);
+  EXPECT_THAT(npy.err, HasSubstr("y.npy is neither a .safetensors nor a .npz file"));
   for (const char* flag : {"--outputs", "--trace"}) {
     const ToolResult absent = RunOf(model + " " + flag + "=/nowhere/x.npz");
     EXPECT_EQ(absent.exit_code, 2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/flags/flag.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -25,6 +26,7 @@
 #include "estimator/serving/model.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/trace/tracer.h"
+#include "frontends/moving_average_name.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
@@ -63,11 +65,20 @@ ABSL_FLAG(
 namespace tandem {
 namespace {
 
-// Values from --variables. Slots may be missing: a single file has none.
+// Values from --variables. Slots may be missing: a single file has none. As in the Estimator, evaluations and
+// predictions use moving averages where there are any.
 absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
+  const fb::ExecutableT& index = model->executable().index();
   std::vector<std::string> missing;
-  for (const auto& v : model->executable().index().variables) {
+  int averages = 0;
+  for (const auto& v : index.variables) {
+    if (const std::string average = MovingAverageName(v->name); index.mode != "train" && reader->Contains(average)) {
+      TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(average));
+      TD_RETURN_IF_ERROR(model->variables().Assign(v->name, value));
+      ++averages;
+      continue;
+    }
     if (!reader->Contains(v->name)) {
       if (v->slot_of.empty()) missing.push_back(v->name);
       continue;
@@ -79,6 +90,7 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
     return absl::FailedPreconditionError(
         absl::StrCat(reader->path(), " lacks variables of the program: ", absl::StrJoin(missing, ", ")));
   }
+  if (averages > 0) absl::PrintF("Using the moving averages of %d variables.\n", averages);
   if (reader->global_step()) (*scalars)["global_step"] = *reader->global_step();
   return absl::OkStatus();
 }
@@ -311,6 +323,11 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
   for (const auto& [flag, file] :
        {std::pair("--outputs", absl::GetFlag(FLAGS_outputs)), std::pair("--trace", absl::GetFlag(FLAGS_trace))}) {
     if (!file.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), flag, file));
+  }
+  const std::string outputs = absl::GetFlag(FLAGS_outputs);
+  if (!outputs.empty() && !absl::EndsWith(outputs, ".npz") && !absl::EndsWith(outputs, ".safetensors")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--outputs: ", outputs, " is neither a .safetensors nor a .npz file"));
   }
   if (HasExport(arguments[0])) return RunExport(arguments[0]);
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode)));

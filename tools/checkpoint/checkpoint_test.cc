@@ -13,6 +13,7 @@
 #include "base/exit_code.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/write_checkpoint.h"
+#include "estimator/eval_log.h"
 #include "tools/checkpoint/average.h"
 #include "tools/checkpoint/compare.h"
 #include "tools/checkpoint/list.h"
@@ -166,6 +167,10 @@ TEST(List, CheckpointsThePointerAndTheBest) {
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_EQ(list->damage, absl::OkStatus());
   EXPECT_THAT(list->text, HasSubstr("best: loss 0.25 at step 10\nbest of test: loss 1 at step 20, over 3 steps"));
+  // The evaluation of the newest checkpoint comes after it has been saved.
+  const EvalResult last{{{"loss", 0.125}, {"global_step", 20.0}}};
+  ASSERT_TRUE(AppendEvalResult(Env::Default(), dir + "/eval", last).ok());
+  EXPECT_THAT(ListModelDir(Env::Default(), dir)->text, HasSubstr("best: loss 0.125 at step 20\nbest of test: loss 1 "));
   EXPECT_THAT(list->text, ::testing::ContainsRegex("model.ckpt-20 +20 +[0-9]+ +2 +1  the latest\n"));
   EXPECT_THAT(list->text, ::testing::ContainsRegex("model.ckpt-10 +10 +[0-9]+ +2 +1\n"));
 

@@ -1,6 +1,7 @@
 #include "tools/checkpoint/list.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,11 +27,21 @@ absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   return pointer.latest;
 }
 
-// "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100", a line for each evaluation's name.
-absl::StatusOr<std::string> BestText(Env* env, const std::string& checkpoint) {
+// "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100", a line for each evaluation's name. By what
+// they are the best, the newest checkpoint says; its own evaluation, and others since, are in the logs.
+absl::StatusOr<std::string> BestText(Env* env, const std::string& dir, const std::string& checkpoint) {
   CheckpointData data;
   TD_RETURN_IF_ERROR(ReadCheckpointState(env, checkpoint, &data));
-  TD_ASSIGN_OR_RETURN(const BestRecords best, BestRecords::FromJson(data.extra["best"]));
+  const std::string& saved_text = data.extra["best"];
+  TD_ASSIGN_OR_RETURN(const BestRecords saved, BestRecords::FromJson(saved_text));
+  std::optional<KeepBest> rule;
+  for (const auto& [name, record] : saved.records()) {
+    if (record.metric == "loss" && record.direction == MetricDirection::kMin) continue;
+    rule = KeepBest{.metric = record.metric, .direction = record.direction, .evaluation = name};
+  }
+  BestRecords best(rule);
+  TD_RETURN_IF_ERROR(best.Restore(saved_text));
+  TD_RETURN_IF_ERROR(best.AddFromLogs(env, dir, std::numeric_limits<int64_t>::max()));
   std::string text;
   for (const auto& [name, record] : best.records()) {
     absl::StrAppendFormat(&text, "best%s%s: %s %.8g%s at step %d", name.empty() ? "" : " of ", PrintableLine(name),
@@ -91,7 +102,7 @@ absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir) {
     damages.push_back(absl::StrCat(JoinPath(dir, kPointerName), ": names ", *pointed, ", which is not there"));
   }
   if (!newest.empty()) {
-    TD_ASSIGN_OR_RETURN(const std::string best, BestText(env, newest));
+    TD_ASSIGN_OR_RETURN(const std::string best, BestText(env, dir, newest));
     list.text += best;
   }
   if (!damages.empty()) list.damage = absl::DataLossError(absl::StrJoin(damages, "\n"));
