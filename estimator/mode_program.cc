@@ -28,9 +28,10 @@ absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
   for (const ComponentSpec& component : components) {
     for (size_t i = 1; i < component.shape.size(); ++i) {
       if (component.shape[i] >= 0) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "component \"", component.name, "\" has shape ", ShapeString(component.shape), ", whose dimension ", i,
-          " is not fixed; make all examples equally large, for example in a Map"));
+      return absl::InvalidArgumentError(absl::StrCat("component \"", component.name, "\" has shape ",
+                                                     ShapeString(component.shape), ", whose dimension ", i,
+                                                     " is not fixed; make all examples equally large, in a Map or with "
+                                                     "a size in PaddedBatchOptions.padded_shapes"));
     }
   }
   return absl::OkStatus();

@@ -76,7 +76,7 @@ struct GroupOptions {
   // "encoder/.*/kernel". It must match one trainable variable at least, and none that another group has.
   std::string variables;
   // Instead of the optimizer's. A number is a step scalar of its own: "learning_rate_1" after the optimizer's
-  // "learning_rate", and so on.
+  // "learning_rate", and so on. A schedule has no such name: after it, the first number is "learning_rate".
   std::optional<LearningRate> learning_rate = std::nullopt;
   // Multiplies the rate; at least 0.
   double learning_rate_factor = 1;

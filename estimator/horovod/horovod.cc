@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "cluster/address.h"
 #include "graph/graph_builder.h"
@@ -17,8 +18,8 @@ namespace {
 
 struct State {
   bool initialized = false;
-  std::optional<Cluster> cluster;  // of several processes
-  int accumulate_batches = 1;      // of the last Config
+  std::optional<Cluster> cluster;         // of several processes
+  std::optional<int> accumulate_batches;  // of the last Config
 };
 State& Process() {
   static State state;
@@ -129,6 +130,11 @@ RunConfig Config(RunConfig config) {
   State& state = Initialized();
   if (!config.cluster.has_value()) config.cluster = state.cluster;
   config.auto_shard = AutoShard::kOff;
+  if (state.accumulate_batches.value_or(config.accumulate_batches) != config.accumulate_batches) {
+    TD_LOG(WARNING) << "horovod::Config was given accumulate_batches = " << *state.accumulate_batches << " before and "
+                    << config.accumulate_batches
+                    << " now. Models that are built from here on go by the latter, those of the first Config as well.";
+  }
   state.accumulate_batches = config.accumulate_batches;
   return config;
 }
@@ -137,7 +143,7 @@ Optimizer DistributedOptimizer(const Optimizer& optimizer, const DistributedOpti
                                SourceLocation loc) {
   const State& state = Initialized();
   double factor = options.op == ReduceOp::kSum ? Size() : 1;
-  if (!options.average_aggregated_gradients) factor *= state.accumulate_batches;
+  if (!options.average_aggregated_gradients) factor *= state.accumulate_batches.value_or(1);
   return factor == 1 ? optimizer : optimizer.WithGradientFactor(factor, loc);
 }
 
