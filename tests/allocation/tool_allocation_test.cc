@@ -85,7 +85,7 @@ TEST_F(ToolAllocationTest, CheckpointOfArrays) {
 }
 
 TEST_F(ToolAllocationTest, Run) {
-  Try("tandem-run", {Trained().string(), "--steps=2", "--threads=2", "--outputs=" + (Out() / "outputs").string()});
+  Try("tandem-run", {Trained().string(), "--steps=2", "--threads=2", "--outputs=" + (Out() / "outputs.npz").string()});
   Try("tandem-run", {Trained().string(), "--check", "--threads=1"});
   const std::string exports = (root() / "exports").string();
   const auto exported = InChild(0, false, [&](const Armed&) -> absl::Status {
