@@ -73,18 +73,16 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
   std::vector<std::string> missing;
   int averages = 0;
   for (const auto& v : index.variables) {
-    if (const std::string average = MovingAverageName(v->name); index.mode != "train" && reader->Contains(average)) {
-      TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(average));
-      TD_RETURN_IF_ERROR(model->variables().Assign(v->name, value));
-      ++averages;
-      continue;
-    }
-    if (!reader->Contains(v->name)) {
+    const std::string average = MovingAverageName(v->name);
+    const bool averaged = index.mode != "train" && reader->Contains(average);
+    const std::string& name = averaged ? average : v->name;
+    if (!reader->Contains(name)) {
       if (v->slot_of.empty()) missing.push_back(v->name);
       continue;
     }
-    TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(v->name));
+    TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(name));
     TD_RETURN_IF_ERROR(model->variables().Assign(v->name, value));
+    averages += averaged;
   }
   if (!missing.empty()) {
     return absl::FailedPreconditionError(

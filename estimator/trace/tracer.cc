@@ -96,7 +96,7 @@ void Tracer::AddCommand(const Executable& executable, const Program& program, co
   absl::StrAppendFormat(&event, R"(,"GFLOP/s":%.4g,"GB/s":%.4g,"bound":"%s","expected_us":%.4g,"of_limit":%.3g}})",
                         1e-9 * devices * label.info.work.Flops(r.rows) / time,
                         1e-9 * devices * label.info.work.Bytes(r.rows) / time, BoundName(cost.bound),
-                        1e6 * (cost.seconds + (devices - 1) * LimitSeconds(cost)), limit / time);
+                        1e6 * SecondsForDevices(cost, devices), limit / time);
   events_.push_back(std::move(event));
 }
 

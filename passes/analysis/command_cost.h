@@ -20,6 +20,11 @@ inline double LimitSeconds(const Cost& cost) {
   return cost.compute_seconds > cost.memory_seconds ? cost.compute_seconds : cost.memory_seconds;
 }
 
+// The expected time of a command that runs for so many devices: what it costs beside the limit counts once. Seconds.
+inline double SecondsForDevices(const Cost& cost, double devices) {
+  return cost.seconds + (devices - 1) * LimitSeconds(cost);
+}
+
 // The machine that `executable` was compiled for: the model that the compiler recorded; where there is none that this
 // version knows, the most cautious built-in one for its target.
 MachineModel MachineModelOf(const Executable& executable);

@@ -100,7 +100,7 @@ class CostTable {
     const double devices = command.map ? 1 : replicas_;
     const Cost cost = ExpectedCost(machine_, executable_, command, microbatch, threads_);
     const double limit = LimitSeconds(cost) * devices;
-    const double expected = cost.seconds + limit - LimitSeconds(cost);
+    const double expected = SecondsForDevices(cost, devices);
     Json row = {{"id", command.id},
                 {"section", command.section},
                 {"kind", command.kind},
