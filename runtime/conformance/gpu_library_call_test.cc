@@ -442,8 +442,8 @@ TEST_P(GpuLibraryCallTest, EveryPlanOfAConvolution) {
         for (const auto& plan : *built) {
           SCOPED_TRACE(plan->name());
           choices.Record(PlanChoiceKey(call, "this GPU", (*library)->version()), plan->name());
-          // Parts of a sum may be rounded to bfloat16 each.
-          Compare(call, type == BFloat16 ? 1.0 / 32 : tf32 ? 1.0 / 64 : 5e-4);
+          // Parts of a sum may be rounded to bfloat16 each; transformed tiles have larger terms than the sum.
+          Compare(call, type == BFloat16 ? 1.0 / 32 : tf32 ? 1.0 / 64 : 1e-3);
           EXPECT_EQ(implementation, absl::StrCat("cuDNN ", plan->name()));
           ++plans;
         }
