@@ -1,9 +1,11 @@
 #include "data/idx.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,8 +22,8 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kChunk = 1 << 20;
-// What one turn reads, half a millisecond: who waits for the first rows waits for one more turn at most.
-constexpr int64_t kReadChunk = 1 << 18;
+// What one turn reads, an eighth of a millisecond: who waits for the first rows waits for one more turn at most.
+constexpr int64_t kReadChunk = 1 << 16;
 // Files of no more than that are read before Open returns.
 constexpr int64_t kReadAtOnce = 1 << 20;
 // A compressed file's header is believed up to this size, since what is never written costs no memory; for more, the
@@ -68,7 +70,9 @@ struct IdxReader::State {
 
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   const int64_t bytes = header.element_bytes, wide = SizeOf(header.dtype);
-  const int64_t count = std::min(kReadChunk / bytes, tensor.num_elements() - elements);
+  // Turns end where an InflateStream's blocks do, which are inflated into the tensor then.
+  const int64_t turn = kReadChunk - (elements == 0 ? header.header_bytes : 0);
+  const int64_t count = std::min(turn / bytes, tensor.num_elements() - elements);
   uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;
   if (bytes != wide) narrow.resize(kReadChunk);
   uint8_t* const raw = bytes != wide ? narrow.data() : to;
@@ -121,7 +125,9 @@ absl::Status IdxReader::ReadMore() {
 
 absl::Status IdxReader::WaitForRows(int64_t rows) {
   if (ready_ >= rows) return absl::OkStatus();
+  ++waiting_;
   std::lock_guard<std::mutex> lock(mutex_);
+  --waiting_;
   while (status_.ok() && ready_ < rows) status_ = ReadMore();
   return status_;
 }
@@ -129,9 +135,16 @@ absl::Status IdxReader::WaitForRows(int64_t rows) {
 void IdxReader::FinishInBackground() {
   if (ready_ == kAll || thread_.joinable()) return;
   absl::StatusOr<std::thread> thread = StartThread("reading ahead", [this] {
-    // On Linux this is the thread's own priority: whoever has a step to compile or to run comes first.
-    setpriority(PRIO_PROCESS, 0, 19);
+    // Whoever has a step to compile or to run comes first, and is not woken on a core that is busy because this thread
+    // has another: for the scheduler that one is idle.
+    const sched_param none = {};
+    pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     while (!stop_ && ready_ != kAll) {
+      if (waiting_ > 0) {
+        // Who waits for a std::mutex has it after who comes again at once.
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        continue;
+      }
       std::lock_guard<std::mutex> lock(mutex_);
       if (!status_.ok()) return;
       if (ready_ != kAll) status_ = ReadMore();

@@ -54,7 +54,8 @@ class IdxReader {
   int64_t rows_ = 0, row_elements_ = 0;
   std::atomic<int64_t> ready_{kFailed};  // rows
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;  // of the next two; absl's ends the process where there is no memory
+  std::atomic<int> waiting_{0};  // for mutex_, in WaitForRows
+  std::mutex mutex_;             // of the next two; absl's ends the process where there is no memory
   std::unique_ptr<State> state_;
   absl::Status status_;
   std::thread thread_;
