@@ -1,7 +1,9 @@
 // What an Estimator writes for TensorBoard.
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
@@ -14,18 +16,36 @@
 namespace tandem {
 namespace {
 
-// Once before the first step of a training, with the step that this will be.
-class BeforeFirstStep : public SessionRunHook {
+// Once in a training, behind its first step, which need not wait for that; with the step that this was.
+class AfterFirstStep : public SessionRunHook {
  public:
-  explicit BeforeFirstStep(std::function<void(int64_t step)> call) : call_(std::move(call)) {}
+  explicit AfterFirstStep(std::function<void(int64_t step)> call) : call_(std::move(call)) {}
   std::string name() const override { return "DescribeModel"; }
   absl::Status AfterCreateSession(RunContext& context) override {
-    call_(context.global_step() + 1);
+    first_step_ = context.global_step() + 1;
+    return absl::OkStatus();
+  }
+  std::vector<std::string> BeforeRun(RunContext&) override {
+    if (stepped_) Call();
+    return {};
+  }
+  absl::Status AfterRun(RunContext&, const RunValues&) override {
+    stepped_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status End(RunContext&) override {
+    Call();
     return absl::OkStatus();
   }
 
  private:
+  void Call() {
+    if (call_ != nullptr) std::exchange(call_, nullptr)(first_step_);
+  }
+
   std::function<void(int64_t)> call_;
+  int64_t first_step_ = 0;
+  bool stepped_ = false;
 };
 
 }  // namespace
@@ -40,7 +60,20 @@ std::shared_ptr<EventWriter> Estimator::Impl::SummariesIn(const std::string& dir
 HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
   const std::shared_ptr<EventWriter> summaries = SummariesIn(config_.model_dir);
   if (summaries == nullptr) return {};
-  HookList hooks = {std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps)};
+  // Once in a process, whatever calls of Train there are. In front of the hook that flushes at the end.
+  HookList hooks = {std::make_shared<AfterFirstStep>([this, summaries, program = prepared.program](int64_t step) {
+    if (std::exchange(model_shown_, true)) return;
+    std::vector<GraphNode> nodes = program->nodes();
+    const size_t bytes = nodes.size() * sizeof(GraphNode);
+    summaries->AddGraph(step, bytes, [nodes = std::move(nodes)] { return GraphDef(NodesOfModel(nodes)); });
+    const std::vector<std::string> values = HyperparameterValues(params_, config_.file_env()->NowSeconds());
+    if (!values.empty()) summaries->AddValues(step, 0, [values] { return values; });
+    // A run of its own: TensorBoard shows one graph of each.
+    SummariesIn(JoinPath(config_.model_dir, "compiled"))
+        ->AddGraph(step, 0,
+                   [executable = program->shared_executable()] { return GraphDef(NodesOfProgram(*executable)); });
+  })};
+  hooks.push_back(std::make_shared<SummarySaverHook>(summaries, config_.save_summary_steps));
   if (std::vector<ModelSummary> of_model = prepared.program->summaries(); !of_model.empty()) {
     auto read = [store = resident_.model().store()](const std::string& name) { return store->Read(name); };
     hooks.push_back(
@@ -52,17 +85,6 @@ HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
     };
     hooks.push_back(std::make_shared<TrainingMetricsHook>(spec.metrics, config_.save_summary_steps, report));
   }
-  // Once in a process, whatever calls of Train there are. Behind the first hook, which says where this run begins: what
-  // is written of that step before no longer counts.
-  hooks.push_back(std::make_shared<BeforeFirstStep>([this, summaries, program = prepared.program](int64_t step) {
-    if (std::exchange(model_shown_, true)) return;
-    summaries->AddGraph(step, GraphDef(NodesOfModel(program->nodes())));
-    const std::vector<std::string> values = HyperparameterValues(params_, config_.file_env()->NowSeconds());
-    if (!values.empty()) summaries->AddValues(step, 0, [values] { return values; });
-    // A run of its own: TensorBoard shows one graph of each.
-    SummariesIn(JoinPath(config_.model_dir, "compiled"))
-        ->AddGraph(step, GraphDef(NodesOfProgram(program->executable())));
-  }));
   return hooks;
 }
 

@@ -204,6 +204,7 @@ absl::Status ModeProgram::Bind(const std::map<std::string, std::string>& names,
 
 std::vector<ModelSummary> ModeProgram::summaries() const {
   std::vector<ModelSummary> summaries = ModelSummariesOf(*graph_);
+  if (summaries.empty()) return summaries;
   const std::vector<GraphNode> nodes = GraphNodesOf(*graph_);
   struct Shown {
     std::string variable;

@@ -40,8 +40,8 @@ void EventWriter::AddScalars(int64_t step, const std::vector<ScalarSummary>& sca
   AddEvent(ScalarsEvent(env_->NowSeconds(), step, scalars));
 }
 
-void EventWriter::AddGraph(int64_t step, const std::string& graph) {
-  AddEvent(GraphEvent(env_->NowSeconds(), step, graph));
+void EventWriter::AddGraph(int64_t step, size_t bytes, MakeGraph make) {
+  Add({bytes, [time = env_->NowSeconds(), step, make = std::move(make)] { return GraphEvent(time, step, make()); }});
 }
 
 void EventWriter::AddValues(int64_t step, size_t bytes, MakeValues make) {

@@ -53,10 +53,11 @@ class EventWriter {
   // A run that starts at `step`, perhaps again: points of that step and later ones, of files before, no longer count.
   void StartAt(int64_t step);
   void AddScalars(int64_t step, const std::vector<ScalarSummary>& scalars);
-  void AddGraph(int64_t step, const std::string& graph);
-  // Values (summary_value.h) that `make` gives: it is called once, by the writer's thread, and may take its time there.
-  // `bytes`: about what it holds until then.
+  // A GraphDef, or values (summary_value.h), that `make` gives: it is called once, by the writer's thread, and may take
+  // its time there. `bytes`: about what it holds until then.
+  using MakeGraph = std::function<std::string()>;
   using MakeValues = std::function<absl::StatusOr<std::vector<std::string>>()>;
+  void AddGraph(int64_t step, size_t bytes, MakeGraph make);
   void AddValues(int64_t step, size_t bytes, MakeValues make);
   // Returns when the file has all events so far, or never will.
   void Flush();
