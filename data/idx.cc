@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "data/files/idx_format.h"
+#include "data/files/inflate_stream.h"
 #include "data/gzip_file.h"
 
 namespace tandem {
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int64_t kChunk = 1 << 20;
 // What one turn reads, an eighth of a millisecond: who waits for the first rows waits for one more turn at most.
-constexpr int64_t kReadChunk = 1 << 16;
+constexpr int64_t kReadChunk = InflateStream::kBlockBytes;
 // Files of no more than that are read before Open returns.
 constexpr int64_t kReadAtOnce = 1 << 20;
 // A compressed file's header is believed up to this size, since what is never written costs no memory; for more, the
@@ -70,7 +71,7 @@ struct IdxReader::State {
 
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   const int64_t bytes = header.element_bytes, wide = SizeOf(header.dtype);
-  // Turns end where an InflateStream's blocks do, which are inflated into the tensor then.
+  // Turns end where blocks do, so that these are inflated into the tensor.
   const int64_t turn = kReadChunk - (elements == 0 ? header.header_bytes : 0);
   const int64_t count = std::min(turn / bytes, tensor.num_elements() - elements);
   uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;

@@ -13,9 +13,6 @@ namespace tandem {
 namespace {
 
 constexpr size_t kFileChunk = 1 << 18;  // stays in the second-level cache
-// ISA-L inflates ahead of what it is asked for, and when it finds damage there, it gives nothing of this. Asked for
-// blocks always, from the first byte on, it gives the same in front of damage however much is read at once.
-constexpr int64_t kBlockBytes = 1 << 16;
 constexpr int64_t kMaxExpansion = 1032;
 
 const char* InflateError(int code) {

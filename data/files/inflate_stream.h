@@ -30,6 +30,11 @@ enum class BehindCompressed { kAnything, kZeros };
 // of a gzip file are joined. Thread-compatible.
 class InflateStream {
  public:
+  // What is inflated at once, from the first byte on. ISA-L inflates ahead of what it is asked for, and when it finds
+  // damage there, it gives nothing of this: asked for blocks always, it gives the same in front of damage however much
+  // is read at once. A block is inflated in place where a read has it whole.
+  static constexpr int64_t kBlockBytes = 1 << 16;
+
   // `file` must be open and outlive the stream; `format` is not kNone.
   InflateStream(const RegularFile* file, Compression format, BehindCompressed behind);
   ~InflateStream();
