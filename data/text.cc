@@ -18,7 +18,7 @@ namespace tandem::data_internal {
 namespace {
 
 // What is read at once to look up a single line.
-constexpr int64_t kLookUpBytes = 8 << 10;
+constexpr int64_t kLineLookUpBytes = 8 << 10;
 
 // Lines; of a CSV file without its header and empty lines.
 class LinePieces : public PieceReader {
@@ -78,7 +78,7 @@ class LineFormat : public FileFormat {
   absl::StatusOr<std::unique_ptr<LineReader>> OpenLines(const std::string& path, bool look_up) const {
     LineOptions options = options_;
     if (look_up && options.compression == Compression::kNone) {
-      options.buffer_size = std::min(options.buffer_size, kLookUpBytes);
+      options.buffer_size = std::min(options.buffer_size, kLineLookUpBytes);
     }
     return LineReader::Open(path, options);
   }
@@ -220,7 +220,7 @@ class FixedFormat : public FileFormat {
   absl::StatusOr<std::unique_ptr<PieceReader>> Open(const std::string& path, bool look_up) const override {
     const bool small = look_up && options_.compression == Compression::kNone;
     auto reader = std::make_unique<FixedPieces>(
-        path, options_, small ? std::min(options_.buffer_size, kLookUpBytes) : options_.buffer_size);
+        path, options_, small ? std::min(options_.buffer_size, kLineLookUpBytes) : options_.buffer_size);
     TD_RETURN_IF_ERROR(reader->Open());
     return std::unique_ptr<PieceReader>(std::move(reader));
   }

@@ -15,7 +15,7 @@ namespace tandem::data_internal {
 namespace {
 
 // What is read at once to look up a single record.
-constexpr int64_t kLookUpBytes = 8 << 10;
+constexpr int64_t kRecordLookUpBytes = 8 << 10;
 
 class RecordPieces : public PieceReader {
  public:
@@ -46,7 +46,7 @@ class RecordFormat : public FileFormat {
   absl::StatusOr<std::unique_ptr<PieceReader>> Open(const std::string& path, bool look_up) const override {
     RecordOptions options = options_;
     if (look_up && options.compression == Compression::kNone) {
-      options.buffer_size = std::min(options.buffer_size, kLookUpBytes);
+      options.buffer_size = std::min(options.buffer_size, kRecordLookUpBytes);
     }
     TD_ASSIGN_OR_RETURN(std::unique_ptr<RecordReader> reader, RecordReader::Open(path, options));
     return std::unique_ptr<PieceReader>(std::make_unique<RecordPieces>(std::move(reader)));

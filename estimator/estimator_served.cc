@@ -24,7 +24,7 @@
 namespace tandem {
 namespace {
 
-using Wish = ServedVariables::Wish;
+using ServedWish = ServedVariables::Wish;
 
 // "worker 1 at host, pid 123".
 std::string WhoIs(const Cluster& cluster, Env* env) {
@@ -186,11 +186,11 @@ absl::StatusOr<std::string> Estimator::Impl::ServedPositions(const Prepared& pre
 
 std::optional<StopReason> Estimator::Impl::WishOfChief() const {
   switch (served_->wish()) {
-    case Wish::kGoOn:
+    case ServedWish::kGoOn:
       break;
-    case Wish::kStop:
+    case ServedWish::kStop:
       return StopReason::kStopRequested;
-    case Wish::kSignal:
+    case ServedWish::kSignal:
       return StopReason::kPeerSignal;
   }
   return std::nullopt;
@@ -205,14 +205,14 @@ absl::StatusOr<StopReason> Estimator::Impl::EndServed(StopReason reason) {
     const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
     // Others that are ahead do not wait for the chief from here on.
     if (reason == StopReason::kEndOfInput) TD_RETURN_IF_ERROR(served_->Leave(served_training_));
-    if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(served_->Stop(Wish::kStop));
+    if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(served_->Stop(ServedWish::kStop));
     if (reason != StopReason::kSignal) {
       const absl::Status waited = served_->WaitForOthers(served_training_);
       if (!absl::IsCancelled(waited)) TD_RETURN_IF_ERROR(waited);
       if (!waited.ok()) reason = StopReason::kSignal;
     }
     if (reason == StopReason::kSignal) {
-      TD_RETURN_IF_ERROR(served_->Stop(Wish::kSignal));
+      TD_RETURN_IF_ERROR(served_->Stop(ServedWish::kSignal));
       TD_RETURN_IF_ERROR(served_->WaitForOthers(served_training_, /*here_only=*/true));
     }
   }

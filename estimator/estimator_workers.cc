@@ -25,11 +25,11 @@
 namespace tandem {
 namespace {
 
-using Wish = WorkerGroup::Wish;
+using WorkersWish = WorkerGroup::Wish;
 
-Wish WishOf(const std::optional<StopReason>& stop) {
-  if (!stop.has_value()) return Wish::kGoOn;
-  return *stop == StopReason::kSignal ? Wish::kSignal : Wish::kStop;
+WorkersWish WishOf(const std::optional<StopReason>& stop) {
+  if (!stop.has_value()) return WorkersWish::kGoOn;
+  return *stop == StopReason::kSignal ? WorkersWish::kSignal : WorkersWish::kStop;
 }
 
 }  // namespace
@@ -212,11 +212,11 @@ void Estimator::Impl::MeetBetweenSteps(const Prepared& prepared, LoopOptions* lo
     TD_ASSIGN_OR_RETURN(const WorkerGroup::Meeting met,
                         workers->Meet(WishOf(mine), [this] { return step_scalars_.Fingerprint(); }));
     switch (met.wish) {
-      case Wish::kGoOn:
+      case WorkersWish::kGoOn:
         return std::optional<StopReason>();
-      case Wish::kStop:
+      case WorkersWish::kStop:
         return std::optional<StopReason>(StopReason::kStopRequested);
-      case Wish::kSignal:
+      case WorkersWish::kSignal:
         break;
     }
     if (mine == StopReason::kSignal) return std::optional<StopReason>(StopReason::kSignal);

@@ -11,7 +11,7 @@ namespace {
 constexpr char kOp[] = "WithGroup";
 
 // Whether the options make sense, but for the pattern; an error in `graph` where they do not.
-bool Check(GraphBuilder* graph, const GroupOptions& options, SourceLocation loc) {
+bool CheckGroup(GraphBuilder* graph, const GroupOptions& options, SourceLocation loc) {
   const bool others = options.learning_rate.has_value() || options.learning_rate_factor != 1 ||
                       options.weight_decay.has_value() || options.clip.has_value();
   std::string problem;
@@ -38,7 +38,7 @@ std::optional<ParameterGroups> ParameterGroups::Make(GraphBuilder* graph, const 
   for (size_t i = 0; i < groups.size(); ++i) {
     const auto& [options, loc] = groups[i];
     const std::optional<NamePattern> pattern = NamePattern::Compile(graph, kOp, "variables", options.variables, loc);
-    if (!pattern.has_value() || !Check(graph, options, loc)) return std::nullopt;
+    if (!pattern.has_value() || !CheckGroup(graph, options, loc)) return std::nullopt;
     bool matched = false;
     for (const std::string& name : names) {
       if (!pattern->Matches(name)) continue;

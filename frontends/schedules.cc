@@ -23,8 +23,8 @@ Tensor Double(const Tensor& like, double value, SourceLocation loc) {
 bool IsRate(double value) { return std::isfinite(value) && value >= 0; }
 
 // Records an error for a rate that is negative or not finite, or steps that are not positive.
-bool Check(const Tensor& step, absl::string_view schedule, double rate, double steps, absl::string_view steps_name,
-           SourceLocation loc) {
+bool CheckSchedule(const Tensor& step, absl::string_view schedule, double rate, double steps,
+                   absl::string_view steps_name, SourceLocation loc) {
   if (!step.ok()) return false;
   if (!IsRate(rate)) {
     step.graph()->FailAt(schedule,
@@ -66,7 +66,7 @@ Tensor CosPi(const Tensor& p, SourceLocation loc) {
 
 // step / decay_steps, whole with a staircase; an empty tensor after an error.
 Tensor Periods(const char* name, const schedules::TimeDecayOptions& o, const Tensor& step, SourceLocation loc) {
-  if (!Check(step, name, o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
+  if (!CheckSchedule(step, name, o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
   if (!IsRate(o.decay_rate)) {
     step.graph()->FailAt(name, absl::StrCat("`decay_rate` must be a number >= 0, got ", o.decay_rate), loc);
     return {};
@@ -110,7 +110,7 @@ Tensor LearningRate::At(const Tensor& step, SourceLocation loc) const {
     return step.graph()->FailAt("learning_rate", "the schedule is a null function", loc);
   }
   if (schedule_) return schedule_(step);
-  if (!Check(step, "learning_rate", value_, 1, "", loc)) return {};
+  if (!CheckSchedule(step, "learning_rate", value_, 1, "", loc)) return {};
   return Double(step, value_, loc);
 }
 
@@ -118,7 +118,7 @@ namespace schedules {
 
 Schedule ExponentialDecay(const ExponentialDecayOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
-    if (!Check(step, "ExponentialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
+    if (!CheckSchedule(step, "ExponentialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
     if (!(std::isfinite(o.decay_rate) && o.decay_rate > 0)) {
       return step.graph()->FailAt("ExponentialDecay", absl::StrCat("`decay_rate` must be positive, got ", o.decay_rate),
                                   loc);
@@ -162,7 +162,7 @@ Schedule PiecewiseConstant(const PiecewiseConstantOptions& o, SourceLocation loc
       }
     }
     for (double value : o.values) {
-      if (!Check(step, "PiecewiseConstant", value, 1, "", loc)) return {};
+      if (!CheckSchedule(step, "PiecewiseConstant", value, 1, "", loc)) return {};
     }
     Tensor rate = Double(step, o.values.back(), loc);
     for (size_t i = o.boundaries.size(); i-- > 0;) {
@@ -175,8 +175,8 @@ Schedule PiecewiseConstant(const PiecewiseConstantOptions& o, SourceLocation loc
 
 Schedule PolynomialDecay(const PolynomialDecayOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
-    if (!Check(step, "PolynomialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
-        !Check(step, "PolynomialDecay", o.end_learning_rate, 1, "", loc)) {
+    if (!CheckSchedule(step, "PolynomialDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
+        !CheckSchedule(step, "PolynomialDecay", o.end_learning_rate, 1, "", loc)) {
       return {};
     }
     if (!(std::isfinite(o.power) && o.power > 0)) {
@@ -198,8 +198,8 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& o, SourceLocation loc) {
 
 Schedule CosineDecay(const CosineDecayOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
-    if (!Check(step, "CosineDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
-        !Check(step, "CosineDecay", o.alpha, 1, "", loc)) {
+    if (!CheckSchedule(step, "CosineDecay", o.initial_learning_rate, o.decay_steps, "decay_steps", loc) ||
+        !CheckSchedule(step, "CosineDecay", o.alpha, 1, "", loc)) {
       return {};
     }
     Tensor p = Minimum(Div(step, o.decay_steps, loc), 1.0, loc);
@@ -211,8 +211,8 @@ Schedule CosineDecay(const CosineDecayOptions& o, SourceLocation loc) {
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
     constexpr char kName[] = "CosineDecayRestarts";
-    if (!Check(step, kName, o.initial_learning_rate, o.first_decay_steps, "first_decay_steps", loc) ||
-        !Check(step, kName, o.alpha, 1, "", loc)) {
+    if (!CheckSchedule(step, kName, o.initial_learning_rate, o.first_decay_steps, "first_decay_steps", loc) ||
+        !CheckSchedule(step, kName, o.alpha, 1, "", loc)) {
       return {};
     }
     for (const auto& [option, value, low] : {std::tuple("t_mul", o.t_mul, 1.0), std::tuple("m_mul", o.m_mul, 0.0)}) {
@@ -246,7 +246,7 @@ Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o, SourceLocation
 Schedule OneCycle(const OneCycleOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
     constexpr char kName[] = "OneCycle";
-    if (!Check(step, kName, o.max_learning_rate, o.total_steps, "total_steps", loc)) return {};
+    if (!CheckSchedule(step, kName, o.max_learning_rate, o.total_steps, "total_steps", loc)) return {};
     if (!(o.rising_share > 0 && o.rising_share < 1)) {
       return step.graph()->FailAt(kName, absl::StrCat("`rising_share` must be in (0, 1), got ", o.rising_share), loc);
     }
@@ -270,7 +270,7 @@ Schedule OneCycle(const OneCycleOptions& o, SourceLocation loc) {
 
 Schedule LinearWarmup(const LinearWarmupOptions& o, SourceLocation loc) {
   return [o, loc](const Tensor& step) -> Tensor {
-    if (!Check(step, "LinearWarmup", 0, o.warmup_steps, "warmup_steps", loc)) return {};
+    if (!CheckSchedule(step, "LinearWarmup", 0, o.warmup_steps, "warmup_steps", loc)) return {};
     if (!(o.start_factor >= 0 && o.start_factor <= 1)) {
       return step.graph()->FailAt("LinearWarmup",
                                   absl::StrCat("`start_factor` must be in [0, 1], got ", o.start_factor), loc);

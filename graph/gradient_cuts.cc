@@ -14,8 +14,6 @@ using mlir::Value;
 
 namespace {
 
-bool IsFloat(Value v) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v.getType())); }
-
 llvm::DenseSet<Operation*> OpsAbove(Value value) {
   llvm::DenseSet<Operation*> above;
   llvm::SmallVector<Value> open = {value};
@@ -36,7 +34,7 @@ bool PassesGradient(mlir::OpBuilder& b, Operation& op, const llvm::DenseSet<Valu
   Operation* before = b.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
   bool any = false;
   for (Value r : op.getResults()) {
-    result_grads.push_back(IsFloat(r) ? td::BuildSplat(b, op.getLoc(), r.getType(), 1) : Value());
+    result_grads.push_back(td::IsFloat(r) ? td::BuildSplat(b, op.getLoc(), r.getType(), 1) : Value());
     any = any || result_grads.back();
   }
   bool passes = false;
@@ -68,7 +66,7 @@ std::string DescribeGradientCuts(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<
     if (llvm::none_of(op->getOperands(), [&](Value v) { return carried.contains(v); })) continue;
     if (PassesGradient(b, *op, carried)) {
       for (Value r : op->getResults()) {
-        if (IsFloat(r)) carried.insert(r);
+        if (td::IsFloat(r)) carried.insert(r);
       }
     } else {
       cuts.push_back(absl::StrCat("\"", LocationName(op->getLoc()), "\" at ", LocationFileLine(op->getLoc())));

@@ -16,9 +16,6 @@ using mlir::Value;
 
 namespace {
 
-// Gradients flow through floating-point values only.
-bool IsFloat(Value v) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v.getType())); }
-
 // "gradients/<name>" around the location of the forward op.
 mlir::Location GradientLocation(Operation* op) {
   std::string name = absl::StrCat("gradients/", LocationName(op->getLoc()));
@@ -61,7 +58,7 @@ bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, st
     if (llvm::none_of(op.getOperands(), [&](Value v) { return from_x.contains(v); })) continue;
     bool flows = false;
     for (Value r : op.getResults()) {
-      if (!IsFloat(r)) continue;
+      if (!td::IsFloat(r)) continue;  // gradients flow through floating-point values only
       from_x.insert(r);
       flows = true;
     }

@@ -57,6 +57,14 @@ Value BuildCast(OpBuilder& b, Location loc, Value x, Type element_type) {
 Value BuildBroadcast(OpBuilder& b, Location loc, Value x, Type type, llvm::ArrayRef<int64_t> dims) {
   return x.getType() == type ? x : b.create<BroadcastOp>(loc, type, x, dims);
 }
+llvm::SmallVector<int64_t> LeadingAxes(Value v) {
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis + 1 < TypeOf(v).getRank(); ++axis) axes.push_back(axis);
+  return axes;
+}
+Value BuildAlongRows(OpBuilder& b, Location loc, Value row, Value like) {
+  return BuildBroadcast(b, loc, row, like.getType(), LeadingAxes(like));
+}
 Value BuildReshape(OpBuilder& b, Location loc, Value x, Type type) {
   return x.getType() == type ? x : b.create<ReshapeOp>(loc, type, x);
 }
@@ -94,5 +102,7 @@ bool IsSplat(Value value, double v) {
   llvm::APInt i = elements.getSplatValue<llvm::APInt>();
   return (i.getBitWidth() == 1 ? static_cast<double>(i.getZExtValue()) : static_cast<double>(i.getSExtValue())) == v;
 }
+
+bool IsFloat(Value value) { return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value.getType())); }
 
 }  // namespace tandem::td

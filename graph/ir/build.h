@@ -40,6 +40,10 @@ mlir::Value BuildCast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mli
 // Dimension i of x becomes dimension dims[i] of `type`.
 mlir::Value BuildBroadcast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type,
                            llvm::ArrayRef<int64_t> dims);
+// All axes of `v` but the last.
+llvm::SmallVector<int64_t> LeadingAxes(mlir::Value v);
+// `row` ([...]) repeated along the last axis of `like` ([..., n]).
+mlir::Value BuildAlongRows(mlir::OpBuilder& b, mlir::Location loc, mlir::Value row, mlir::Value like);
 // x itself when it has the type already.
 mlir::Value BuildReshape(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type);
 mlir::Value BuildTranspose(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> permutation);
@@ -56,6 +60,8 @@ BatchScope ScopeOf(mlir::Value value);
 
 mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, CrossReplicaKind kind, mlir::Value x);
 
+// The elements are floating-point numbers.
+bool IsFloat(mlir::Value value);
 // The value is `v` in every element: a splat constant or its broadcast.
 bool IsSplat(mlir::Value value, double v);
 

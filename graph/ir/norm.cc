@@ -29,18 +29,6 @@ void TdDialect::registerNormOps() {
 
 namespace {
 
-// All dimensions but the last.
-llvm::SmallVector<int64_t> Leading(Value v) {
-  llvm::SmallVector<int64_t> dims;
-  for (int64_t d = 0; d + 1 < TypeOf(v).getRank(); ++d) dims.push_back(d);
-  return dims;
-}
-
-// `row` ([...]) repeated along the last axis of `like` ([..., n]).
-Value AlongRows(OpBuilder& b, Location loc, Value row, Value like) {
-  return BuildBroadcast(b, loc, row, like.getType(), Leading(like));
-}
-
 Value SumRows(OpBuilder& b, Location loc, Value x) {
   return BuildReduce(b, loc, ReduceKind::kSum, x, {TypeOf(x).getRank() - 1});
 }
@@ -48,13 +36,13 @@ Value SumRows(OpBuilder& b, Location loc, Value x) {
 // x minus the maximum of its row: exp of it is at most 1.
 Value Shifted(OpBuilder& b, Location loc, Value x) {
   Value max = BuildReduce(b, loc, ReduceKind::kMax, x, {TypeOf(x).getRank() - 1});
-  return BuildSub(b, loc, x, AlongRows(b, loc, max, x));
+  return BuildSub(b, loc, x, BuildAlongRows(b, loc, max, x));
 }
 
 Value DecomposeLogSoftmax(OpBuilder& b, Location loc, Value logits) {
   Value shifted = Shifted(b, loc, logits);
   Value log_sum = BuildLog(b, loc, SumRows(b, loc, BuildExp(b, loc, shifted)));
-  return BuildSub(b, loc, shifted, AlongRows(b, loc, log_sum, logits));
+  return BuildSub(b, loc, shifted, BuildAlongRows(b, loc, log_sum, logits));
 }
 
 // Whether an element [b, n] is that of the label [b].
@@ -64,7 +52,8 @@ Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
   iota.addAttribute("axis", b.getI64IntegerAttr(type.getRank() - 1));
   iota.addTypes(type);
   Value classes = b.create(iota)->getResult(0);
-  return BuildCompare(b, loc, ComparePredicate::kEq, BuildBroadcast(b, loc, labels, type, Leading(logits)), classes);
+  return BuildCompare(b, loc, ComparePredicate::kEq, BuildBroadcast(b, loc, labels, type, LeadingAxes(logits)),
+                      classes);
 }
 
 // labels [b] as [b, n] of 0 and 1.
@@ -129,13 +118,13 @@ llvm::LogicalResult SoftmaxOp::buildGradient(OpBuilder& b, mlir::ValueRange grad
                                              llvm::SmallVectorImpl<Value>& operand_grads) {
   Value y = getOutput(), dy = grads[0];
   Value dot = SumRows(b, getLoc(), BuildMul(b, getLoc(), dy, y));
-  operand_grads[0] = BuildMul(b, getLoc(), y, BuildSub(b, getLoc(), dy, AlongRows(b, getLoc(), dot, y)));
+  operand_grads[0] = BuildMul(b, getLoc(), y, BuildSub(b, getLoc(), dy, BuildAlongRows(b, getLoc(), dot, y)));
   return success();
 }
 
 void SoftmaxOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
   Value e = BuildExp(b, getLoc(), Shifted(b, getLoc(), getLogits()));
-  results.push_back(BuildDiv(b, getLoc(), e, AlongRows(b, getLoc(), SumRows(b, getLoc(), e), e)));
+  results.push_back(BuildDiv(b, getLoc(), e, BuildAlongRows(b, getLoc(), SumRows(b, getLoc(), e), e)));
 }
 
 // td.log_softmax
@@ -159,7 +148,7 @@ absl::Status LogSoftmaxOp::evaluate(absl::Span<const RefTensor* const> operands,
 llvm::LogicalResult LogSoftmaxOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
                                                 llvm::SmallVectorImpl<Value>& operand_grads) {
   Value dy = grads[0], softmax = BuildExp(b, getLoc(), getOutput());
-  Value sum = AlongRows(b, getLoc(), SumRows(b, getLoc(), dy), dy);
+  Value sum = BuildAlongRows(b, getLoc(), SumRows(b, getLoc(), dy), dy);
   operand_grads[0] = BuildSub(b, getLoc(), dy, BuildMul(b, getLoc(), softmax, sum));
   return success();
 }
@@ -202,9 +191,9 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
                                                          llvm::SmallVectorImpl<Value>& operand_grads) {
   Location loc = getLoc();
   Value softmax = b.create<SoftmaxOp>(loc, getLogits());
-  Value sum = AlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
+  Value sum = BuildAlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
   Value difference = BuildSub(b, loc, BuildMul(b, loc, softmax, sum), getLabels());
-  Value dloss = AlongRows(b, loc, grads[0], softmax);
+  Value dloss = BuildAlongRows(b, loc, grads[0], softmax);
   // A masked class, whose logit is -inf, has a label of 0 whatever it follows from: its gradient would be inf times 0.
   Value log_softmax = b.create<LogSoftmaxOp>(loc, getLogits());
   Value masked = BuildCompare(b, loc, ComparePredicate::kEq, log_softmax,
@@ -258,7 +247,7 @@ llvm::LogicalResult SparseSoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mli
   Location loc = getLoc();
   Value softmax = b.create<SoftmaxOp>(loc, getLogits());
   Value difference = BuildSub(b, loc, softmax, OneHot(b, loc, getLabels(), softmax));
-  operand_grads[1] = BuildMul(b, loc, difference, AlongRows(b, loc, grads[0], softmax));
+  operand_grads[1] = BuildMul(b, loc, difference, BuildAlongRows(b, loc, grads[0], softmax));
   return success();
 }
 
@@ -343,9 +332,9 @@ void BatchMomentsOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& resul
   Value x = getInput();
   int64_t last = TypeOf(x).getRank() - 1;
   Value n = BuildElementsOfChannel(b, loc, x, getCount(), TypeOf(getMean()));
-  Value mean = BuildDiv(b, loc, BuildReduce(b, loc, ReduceKind::kSum, x, Leading(x), getScope()), n);
+  Value mean = BuildDiv(b, loc, BuildReduce(b, loc, ReduceKind::kSum, x, LeadingAxes(x), getScope()), n);
   Value centred = BuildSub(b, loc, x, BuildBroadcast(b, loc, mean, x.getType(), {last}));
-  Value squares = BuildReduce(b, loc, ReduceKind::kSum, BuildMul(b, loc, centred, centred), Leading(x), getScope());
+  Value squares = BuildReduce(b, loc, ReduceKind::kSum, BuildMul(b, loc, centred, centred), LeadingAxes(x), getScope());
   results.push_back(mean);
   results.push_back(BuildDiv(b, loc, squares, n));
 }

@@ -16,18 +16,6 @@ using mlir::Value;
 
 namespace {
 
-// All dimensions but the last.
-llvm::SmallVector<int64_t> Leading(Value v) {
-  llvm::SmallVector<int64_t> dims;
-  for (int64_t d = 0; d + 1 < TypeOf(v).getRank(); ++d) dims.push_back(d);
-  return dims;
-}
-
-// `row` ([...]) repeated along the last axis of `like` ([..., n]).
-Value AlongRows(OpBuilder& b, Location l, Value row, Value like) {
-  return BuildBroadcast(b, l, row, like.getType(), Leading(like));
-}
-
 // The mean over the last axis.
 Value MeanRows(OpBuilder& b, Location l, Value x) {
   int64_t last = TypeOf(x).getRank() - 1;
@@ -82,14 +70,14 @@ llvm::LogicalResult LayerNormOp::buildGradient(OpBuilder& b, mlir::ValueRange gr
   Location l = getLoc();
   Value y = getNormalized(), r = getInverseDeviation(), dx;
   if (Value dy = grads[0]) {
-    Value along = AlongRows(b, l, MeanRows(b, l, BuildMul(b, l, dy, y)), y);
-    Value centred = BuildSub(b, l, dy, AlongRows(b, l, MeanRows(b, l, dy), y));
-    dx = BuildMul(b, l, AlongRows(b, l, r, y), BuildSub(b, l, centred, BuildMul(b, l, y, along)));
+    Value along = BuildAlongRows(b, l, MeanRows(b, l, BuildMul(b, l, dy, y)), y);
+    Value centred = BuildSub(b, l, dy, BuildAlongRows(b, l, MeanRows(b, l, dy), y));
+    dx = BuildMul(b, l, BuildAlongRows(b, l, r, y), BuildSub(b, l, centred, BuildMul(b, l, y, along)));
   }
   if (Value dr = grads[1]) {
     double n = static_cast<double>(TypeOf(y).getShape().back());
     Value row = BuildMul(b, l, BuildMul(b, l, dr, BuildMul(b, l, r, r)), -1 / n);
-    Value part = BuildMul(b, l, y, AlongRows(b, l, row, y));
+    Value part = BuildMul(b, l, y, BuildAlongRows(b, l, row, y));
     dx = dx ? BuildAdd(b, l, dx, part) : part;
   }
   operand_grads[0] = dx;
@@ -99,10 +87,10 @@ llvm::LogicalResult LayerNormOp::buildGradient(OpBuilder& b, mlir::ValueRange gr
 void LayerNormOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
   Location l = getLoc();
   Value x = getInput();
-  Value centred = BuildSub(b, l, x, AlongRows(b, l, MeanRows(b, l, x), x));
+  Value centred = BuildSub(b, l, x, BuildAlongRows(b, l, MeanRows(b, l, x), x));
   Value variance = MeanRows(b, l, BuildMul(b, l, centred, centred));
   Value inverse = BuildRsqrt(b, l, BuildAdd(b, l, variance, getEpsilon().convertToDouble()));
-  results.push_back(BuildMul(b, l, centred, AlongRows(b, l, inverse, x)));
+  results.push_back(BuildMul(b, l, centred, BuildAlongRows(b, l, inverse, x)));
   results.push_back(inverse);
 }
 

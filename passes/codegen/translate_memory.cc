@@ -65,7 +65,7 @@ void Alloca(Translator& t, LLVM::AllocaOp op) {
   t.Set(op, memory);
 }
 
-void Constant(Translator& t, LLVM::ConstantOp op) { t.Set(op, t.Constant(op.getValue(), op.getType())); }
+void LlvmConstant(Translator& t, LLVM::ConstantOp op) { t.Set(op, t.Constant(op.getValue(), op.getType())); }
 void Undefined(Translator& t, LLVM::UndefOp op) { t.Set(op, llvm::UndefValue::get(t.Type(op.getType()))); }
 void Zero(Translator& t, LLVM::ZeroOp op) { t.Set(op, llvm::Constant::getNullValue(t.Type(op.getType()))); }
 
@@ -83,7 +83,7 @@ void Shuffle(Translator& t, LLVM::ShuffleVectorOp op) {
 
 void Bitcast(Translator& t, LLVM::BitcastOp op) { t.Set(op, t.b.CreateBitCast(t[op.getArg()], t.Type(op.getType()))); }
 
-void Compare(Translator& t, LLVM::ICmpOp op) {
+void LlvmCompare(Translator& t, LLVM::ICmpOp op) {
   t.Set(op, t.b.CreateICmp(IntegerPredicate(static_cast<unsigned>(op.getPredicate())), t[op.getLhs()], t[op.getRhs()]));
 }
 
@@ -108,14 +108,14 @@ void AddMemoryHandlers(Translator::Handlers& handlers) {
   On<LLVM::MaskedLoadOp, MaskedLoad>(handlers);
   On<LLVM::MaskedStoreOp, MaskedStore>(handlers);
   On<LLVM::AllocaOp, Alloca>(handlers);
-  On<LLVM::ConstantOp, Constant>(handlers);
+  On<LLVM::ConstantOp, LlvmConstant>(handlers);
   On<LLVM::UndefOp, Undefined>(handlers);
   On<LLVM::ZeroOp, Zero>(handlers);
   On<LLVM::InsertElementOp, Insert>(handlers);
   On<LLVM::ExtractElementOp, Extract>(handlers);
   On<LLVM::ShuffleVectorOp, Shuffle>(handlers);
   On<LLVM::BitcastOp, Bitcast>(handlers);
-  On<LLVM::ICmpOp, Compare>(handlers);
+  On<LLVM::ICmpOp, LlvmCompare>(handlers);
   On<LLVM::CallIntrinsicOp, Intrinsic>(handlers);
 }
 

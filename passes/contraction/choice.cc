@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-constexpr llvm::StringLiteral kAttribute = "exec.contraction";
+constexpr llvm::StringLiteral kChoiceAttribute = "exec.contraction";
 constexpr absl::string_view kTile = "winograd_f";
 
 std::vector<std::string> Names() {
@@ -29,11 +29,13 @@ std::vector<std::string> Names() {
 
 }  // namespace
 
-exec::ContractionAttr ChoiceOf(mlir::Operation* op) { return op->getAttrOfType<exec::ContractionAttr>(kAttribute); }
+exec::ContractionAttr ChoiceOf(mlir::Operation* op) {
+  return op->getAttrOfType<exec::ContractionAttr>(kChoiceAttribute);
+}
 
-void SetChoice(mlir::Operation* op, exec::ContractionAttr choice) { op->setAttr(kAttribute, choice); }
+void SetChoice(mlir::Operation* op, exec::ContractionAttr choice) { op->setAttr(kChoiceAttribute, choice); }
 
-void RemoveChoice(mlir::Operation* op) { op->removeAttr(kAttribute); }
+void RemoveChoice(mlir::Operation* op) { op->removeAttr(kChoiceAttribute); }
 
 bool IsChosen(mlir::Operation* op, exec::Algorithm algorithm) {
   const exec::ContractionAttr choice = ChoiceOf(op);

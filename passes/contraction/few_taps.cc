@@ -30,7 +30,7 @@ bool HasTensorCores(exec::CompileConfigAttr config) {
   return config.getTf32() || config.getPrecision() == Precision::kMixedBfloat16;
 }
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighFewTaps(const Contraction& c) {
   if (!mlir::isa<td::Conv2DOp, td::Conv2DFilterGradOp>(c.op)) return std::nullopt;
   const bool in_registers = mlir::isa<td::Conv2DFilterGradOp>(c.op) && !c.target.sums_with_taps();
   const int64_t most = in_registers ? kMaxSummedTaps : exec::kMaxFusedTaps;
@@ -55,6 +55,6 @@ std::optional<Weighing> Weigh(const Contraction& c) {
 
 }  // namespace
 
-extern const Candidate kFewTaps = {exec::Algorithm::kFewTaps, Lowering::kInMaps, Weigh, LowerToDirect};
+extern const Candidate kFewTaps = {exec::Algorithm::kFewTaps, Lowering::kInMaps, WeighFewTaps, LowerToDirect};
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ constexpr int64_t kLargeProduct = 1 << 20;  // numbers of a gradient
 
 bool IsImages(mlir::Value v) { return td::TypeOf(v).getElementType().isBF16() && td::IsBatched(v.getType()); }
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighFilterGradTiles(const Contraction& c) {
   auto op = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);
   if (!op || !c.target.has_bfloat16_tiles()) return std::nullopt;
   mlir::RankedTensorType result = td::TypeOf(op.getResult());
@@ -35,7 +35,7 @@ std::optional<Weighing> Weigh(const Contraction& c) {
   return Profitable();
 }
 
-void Lower(const Contraction& c, exec::ContractionAttr) {
+void LowerFilterGradTiles(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
   const PackedShape s = exec::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
   mlir::OpBuilder b(op);
@@ -48,6 +48,7 @@ void Lower(const Contraction& c, exec::ContractionAttr) {
 
 }  // namespace
 
-extern const Candidate kFilterGradTiles = {exec::Algorithm::kFilterGradTiles, Lowering::kInMaps, Weigh, Lower};
+extern const Candidate kFilterGradTiles = {exec::Algorithm::kFilterGradTiles, Lowering::kInMaps, WeighFilterGradTiles,
+                                           LowerFilterGradTiles};
 
 }  // namespace tandem

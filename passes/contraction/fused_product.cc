@@ -28,7 +28,7 @@ std::optional<Sizes> SizesOf(td::MatMulOp op) {
   return Sizes{sums_batch, a[1], sums_batch ? w[1] : td::TypeOf(op.getResult()).getDimSize(1)};
 }
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighFusedProduct(const Contraction& c) {
   auto op = mlir::dyn_cast<td::MatMulOp>(c.op);
   if (!op) return std::nullopt;
   const std::optional<Sizes> sizes = SizesOf(op);
@@ -93,7 +93,7 @@ class Expansion {
   mlir::RankedTensorType type_;
 };
 
-void Lower(const Contraction& c, exec::ContractionAttr) {
+void LowerFusedProduct(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::MatMulOp>(c.op);
   op.replaceAllUsesWith(Expansion(op).Build(*SizesOf(op)));
   op.erase();
@@ -101,6 +101,7 @@ void Lower(const Contraction& c, exec::ContractionAttr) {
 
 }  // namespace
 
-extern const Candidate kFusedProduct = {exec::Algorithm::kFusedProduct, Lowering::kBeforeMaps, Weigh, Lower};
+extern const Candidate kFusedProduct = {exec::Algorithm::kFusedProduct, Lowering::kBeforeMaps, WeighFusedProduct,
+                                        LowerFusedProduct};
 
 }  // namespace tandem

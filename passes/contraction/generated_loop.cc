@@ -5,7 +5,7 @@
 namespace tandem {
 namespace {
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighGeneratedLoop(const Contraction& c) {
   auto elemental = mlir::dyn_cast<td::ElementalOp>(c.op);
   if (!elemental || elemental.getFusionKind() == td::FusionKind::kNone) return std::nullopt;
   if (c.spec.reduces_batch && !c.target.sums_with_taps()) {
@@ -16,6 +16,7 @@ std::optional<Weighing> Weigh(const Contraction& c) {
 
 }  // namespace
 
-extern const Candidate kGeneratedLoop = {exec::Algorithm::kGeneratedLoop, Lowering::kLibrary, Weigh, nullptr};
+extern const Candidate kGeneratedLoop = {exec::Algorithm::kGeneratedLoop, Lowering::kLibrary, WeighGeneratedLoop,
+                                         nullptr};
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ double Elements(mlir::Value v, int64_t rows) {
   return elements;
 }
 
-std::optional<Weighing> Weigh(const Contraction& c) { return Profitable(LibrarySeconds(c)); }
+std::optional<Weighing> WeighLibraryCall(const Contraction& c) { return Profitable(LibrarySeconds(c)); }
 
 }  // namespace
 
@@ -38,6 +38,6 @@ double LibrarySeconds(const Contraction& c) {
   return mlir::isa<td::Conv2DFilterGradOp>(c.op) ? seconds + kBFloat16FilterGradCall : seconds;
 }
 
-extern const Candidate kLibraryCall = {exec::Algorithm::kLibrary, Lowering::kLibrary, Weigh, nullptr};
+extern const Candidate kLibraryCall = {exec::Algorithm::kLibrary, Lowering::kLibrary, WeighLibraryCall, nullptr};
 
 }  // namespace tandem

@@ -11,12 +11,12 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinChannels = 16;
+constexpr int64_t kMinChannelsOut = 16;
 constexpr int64_t kMaxDepth = 4;  // red, green, blue and one more
 // The weights of four vectors of channels and a line of a picture stay in the first-level cache.
 constexpr int64_t kMaxTaps = 160;
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighLowChannel(const Contraction& c) {
   auto conv = mlir::dyn_cast<td::Conv2DOp>(c.op);
   if (!conv || !c.target.generates_contractions()) return std::nullopt;
   const int64_t taps = exec::TapsOf(c.spec.kernel.getType());
@@ -31,8 +31,8 @@ std::optional<Weighing> Weigh(const Contraction& c) {
                                exec::kMaxLinesBytes));
   }
   if (depth > kMaxDepth) return NotProfitable(absl::StrCat(depth, " channels in are more than ", kMaxDepth));
-  if (channels < kMinChannels) {
-    return NotProfitable(absl::StrCat(channels, " channels out are fewer than ", kMinChannels));
+  if (channels < kMinChannelsOut) {
+    return NotProfitable(absl::StrCat(channels, " channels out are fewer than ", kMinChannelsOut));
   }
   if (taps > kMaxTaps) return NotProfitable(absl::StrCat(taps, " taps are more than ", kMaxTaps));
   return Profitable();
@@ -40,6 +40,6 @@ std::optional<Weighing> Weigh(const Contraction& c) {
 
 }  // namespace
 
-extern const Candidate kLowChannel = {exec::Algorithm::kLowChannel, Lowering::kInMaps, Weigh, LowerToDirect};
+extern const Candidate kLowChannel = {exec::Algorithm::kLowChannel, Lowering::kInMaps, WeighLowChannel, LowerToDirect};
 
 }  // namespace tandem

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighPointwiseMatMul(const Contraction& c) {
   if (!mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp, td::Conv2DFilterGradOp>(c.op) || !c.target.has_tf32()) {
     return std::nullopt;
   }
@@ -29,7 +29,7 @@ std::optional<Weighing> Weigh(const Contraction& c) {
   return Profitable();
 }
 
-void Lower(const Contraction& c, exec::ContractionAttr) {
+void LowerPointwiseMatMul(const Contraction& c, exec::ContractionAttr) {
   mlir::OpBuilder b(c.op);
   const mlir::Location loc = c.op->getLoc();
   const mlir::RankedTensorType kernel = td::TypeOf(c.spec.kernel);
@@ -51,6 +51,7 @@ void Lower(const Contraction& c, exec::ContractionAttr) {
 
 }  // namespace
 
-extern const Candidate kPointwiseMatMul = {exec::Algorithm::kPointwiseProduct, Lowering::kBeforeMaps, Weigh, Lower};
+extern const Candidate kPointwiseMatMul = {exec::Algorithm::kPointwiseProduct, Lowering::kBeforeMaps,
+                                           WeighPointwiseMatMul, LowerPointwiseMatMul};
 
 }  // namespace tandem

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr llvm::StringLiteral kAttribute = "exec.contractions";
+constexpr llvm::StringLiteral kReportsAttribute = "exec.contractions";
 
 std::pair<mlir::StringAttr, mlir::StringAttr> KeyOf(mlir::Operation* op) {
   return {mlir::StringAttr::get(op->getContext(), LocationName(op->getLoc())),
@@ -17,7 +17,7 @@ std::pair<mlir::StringAttr, mlir::StringAttr> KeyOf(mlir::Operation* op) {
 }  // namespace
 
 ContractionReports::ContractionReports(mlir::ModuleOp module) {
-  auto reports = module->getAttrOfType<mlir::ArrayAttr>(kAttribute);
+  auto reports = module->getAttrOfType<mlir::ArrayAttr>(kReportsAttribute);
   if (!reports) return;
   mlir::MLIRContext* context = module.getContext();
   for (auto r : reports.getAsRange<exec::ContractionReportAttr>()) {
@@ -52,16 +52,16 @@ void ContractionReports::Write(mlir::ModuleOp module) const {
     reports.push_back(exec::ContractionReportAttr::get(context, key.first.getValue(), key.second.getValue(),
                                                        report.rows, mlir::ArrayAttr::get(context, verdicts)));
   }
-  if (!reports.empty()) module->setAttr(kAttribute, mlir::ArrayAttr::get(context, reports));
+  if (!reports.empty()) module->setAttr(kReportsAttribute, mlir::ArrayAttr::get(context, reports));
 }
 
 std::string TakeContractionReports(mlir::ModuleOp module) {
-  auto reports = module->getAttrOfType<mlir::ArrayAttr>(kAttribute);
+  auto reports = module->getAttrOfType<mlir::ArrayAttr>(kReportsAttribute);
   const auto waits = [](mlir::Operation* op) {
     return ChoiceOf(op) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   };
   if (!reports || module.walk(waits).wasInterrupted()) return "";
-  module->removeAttr(kAttribute);
+  module->removeAttr(kReportsAttribute);
   std::string lines;
   for (auto report : reports.getAsRange<exec::ContractionReportAttr>()) {
     for (auto verdict : report.getVerdicts().getAsRange<exec::VerdictAttr>()) {

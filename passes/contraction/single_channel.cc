@@ -15,23 +15,23 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinChannels = 8;  // that fill a vector register
+constexpr int64_t kMinChannelsIn = 8;  // that fill a vector register
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighSingleChannel(const Contraction& c) {
   auto op = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);
   if (!op || !c.target.generates_contractions()) return std::nullopt;
   const int64_t columns = td::TypeOf(op.getDy()).getDimSize(3), channels = td::TypeOf(op.getX()).getDimSize(3);
   if (columns != 1) return Unable(absl::StrCat(columns, " channels out are more than one"));
   if (!td::IsBatched(op.getX().getType())) return Unable("it is of batched images only");
   if (!IsFloat32(op)) return Unable("it computes in float32");
-  if (channels < kMinChannels) {
-    return NotProfitable(absl::StrCat(channels, " channels in are fewer than ", kMinChannels));
+  if (channels < kMinChannelsIn) {
+    return NotProfitable(absl::StrCat(channels, " channels in are fewer than ", kMinChannelsIn));
   }
   if (c.target.has_avx512()) return NotProfitable("with AVX-512 it has not been measured");
   return Profitable();
 }
 
-void Lower(const Contraction& c, exec::ContractionAttr) {
+void LowerSingleChannel(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
   mlir::OpBuilder b(op);
   mlir::Location loc = op.getLoc();
@@ -48,6 +48,7 @@ void Lower(const Contraction& c, exec::ContractionAttr) {
 
 }  // namespace
 
-extern const Candidate kSingleChannel = {exec::Algorithm::kSingleChannel, Lowering::kBeforeMaps, Weigh, Lower};
+extern const Candidate kSingleChannel = {exec::Algorithm::kSingleChannel, Lowering::kBeforeMaps, WeighSingleChannel,
+                                         LowerSingleChannel};
 
 }  // namespace tandem

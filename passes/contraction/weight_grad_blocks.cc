@@ -41,7 +41,7 @@ int64_t RowsOfLanes(const Contraction& c) {
 }
 
 // Why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel with so large a stack.
-std::string WhyUnable(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
+std::string WhyNoBlocks(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
   if (!td::IsBatched(x.getType()) || !td::IsBatched(dy.getType())) return "it sums over the batch";
   const mlir::Type element = td::TypeOf(x).getElementType();
   if (!element.isF32() && !element.isBF16()) return "it reads float32 and bfloat16";
@@ -94,7 +94,7 @@ std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
   const int64_t batch = GlobalBatch(c), x = td::RowElements(op.getA().getType()),
                 dy = td::RowElements(op.getB().getType());
   const int64_t depth = RowsOfLanes(c) * (x / result.getDimSize(0));
-  std::string why = WhyUnable(c, op.getA(), op.getB(), WeightGradStackBytes(depth), kMaxDenseStackBytes);
+  std::string why = WhyNoBlocks(c, op.getA(), op.getB(), WeightGradStackBytes(depth), kMaxDenseStackBytes);
   if (!why.empty()) return Unable(std::move(why));
   const int64_t elements = result.getNumElements();
   const double blocks = BlockSeconds(c, static_cast<double>(op.getFlops()), x + dy);
@@ -129,7 +129,7 @@ std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp
   const int64_t batch = GlobalBatch(c), taps = op.getSize()[0] * op.getSize()[1];
   const int64_t rows = RowsOfLanes(c);
   const int64_t stack = ConvWeightGradStackBytes(taps, rows * x[1] * x[2], rows * dy[1] * dy[2]);
-  std::string why = WhyUnable(c, op.getX(), op.getDy(), stack, kMaxImageStackBytes);
+  std::string why = WhyNoBlocks(c, op.getX(), op.getDy(), stack, kMaxImageStackBytes);
   if (!why.empty()) return Unable(std::move(why));
   const int64_t elements = td::TypeOf(op.getResult()).getNumElements();
   const int64_t kept = td::RowElements(op.getX().getType()) + td::RowElements(op.getDy().getType());
@@ -139,14 +139,14 @@ std::optional<Weighing> WeighImages(const Contraction& c, td::Conv2DFilterGradOp
   return Faster(c, blocks, LaneSeconds(c, op.getFlops(), elements));
 }
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighWeightGradBlocks(const Contraction& c) {
   if (!c.target.generates_contractions()) return std::nullopt;
   if (auto product = mlir::dyn_cast<td::MatMulOp>(c.op)) return WeighProduct(c, product);
   auto images = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);
   return images ? WeighImages(c, images) : std::nullopt;
 }
 
-void Lower(const Contraction& c, exec::ContractionAttr) {
+void LowerWeightGradBlocks(const Contraction& c, exec::ContractionAttr) {
   mlir::Operation* op = c.op;
   mlir::OpBuilder b(op);
   if (auto product = mlir::dyn_cast<td::MatMulOp>(op)) {
@@ -163,6 +163,7 @@ void Lower(const Contraction& c, exec::ContractionAttr) {
 
 }  // namespace
 
-extern const Candidate kWeightGradBlocks = {exec::Algorithm::kWeightGradBlocks, Lowering::kBeforeMaps, Weigh, Lower};
+extern const Candidate kWeightGradBlocks = {exec::Algorithm::kWeightGradBlocks, Lowering::kBeforeMaps,
+                                            WeighWeightGradBlocks, LowerWeightGradBlocks};
 
 }  // namespace tandem

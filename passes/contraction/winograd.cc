@@ -29,7 +29,7 @@ std::optional<WinogradRole> RoleOf(mlir::Operation* op) {
 }
 
 // Why it cannot compute the op; empty: it can.
-std::string WhyUnable(const Contraction& c) {
+std::string WhyNoWinograd(const Contraction& c) {
   const td::LibraryCallSpec& spec = c.spec;
   for (mlir::Value v : {spec.x, spec.kernel, spec.y}) {
     const mlir::Type element = td::TypeOf(v).getElementType();
@@ -63,10 +63,10 @@ WinogradShape ShapeOf(const Contraction& c, WinogradRole role) {
   return shape;
 }
 
-std::optional<Weighing> Weigh(const Contraction& c) {
+std::optional<Weighing> WeighWinograd(const Contraction& c) {
   const std::optional<WinogradRole> role = RoleOf(c.op);
   if (!role || !c.target.generates_contractions()) return std::nullopt;
-  if (std::string why = WhyUnable(c); !why.empty()) return Unable(std::move(why));
+  if (std::string why = WhyNoWinograd(c); !why.empty()) return Unable(std::move(why));
   if (c.config.isStrictFloat32()) return Unable("strict_float32 has a direct convolution's errors");
   const WinogradChoice best =
       BestWinograd(c.machine, ShapeOf(c, *role), *role, c.microbatches.rows, c.microbatches.count);
@@ -93,7 +93,7 @@ mlir::Value Transformed(mlir::Operation* op, const td::LibraryCallSpec& spec, co
   return map.getBody().front().addArgument(type, op->getLoc());
 }
 
-void Lower(const Contraction& c, exec::ContractionAttr choice) {
+void LowerWinograd(const Contraction& c, exec::ContractionAttr choice) {
   mlir::Operation* op = c.op;
   const td::LibraryCallSpec& spec = c.spec;
   const WinogradRole role = *RoleOf(op);
@@ -128,6 +128,6 @@ void Lower(const Contraction& c, exec::ContractionAttr choice) {
 
 }  // namespace
 
-const Candidate kWinograd = {exec::Algorithm::kWinograd, Lowering::kInMaps, Weigh, Lower};
+const Candidate kWinograd = {exec::Algorithm::kWinograd, Lowering::kInMaps, WeighWinograd, LowerWinograd};
 
 }  // namespace tandem

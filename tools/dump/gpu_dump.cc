@@ -12,13 +12,12 @@
 #include "runtime/commands/command.h"
 #include "runtime/gpu_launch.h"
 #include "runtime/library_call.h"
+#include "tools/dump/json_dump.h"
 
 namespace tandem {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string S(const Json& j) { return j.is_string() ? j.get<std::string>() : JsonString(j); }
 
 // Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
@@ -125,48 +124,49 @@ void AddGpuJson(const Executable& executable, Json* dump) {
 std::string GpuLaunchText(const Json& kernel) {
   if (!kernel.contains("launch")) return "";
   const Json& l = kernel["launch"];
-  std::string text = absl::StrCat("grid ", S(l["grid"]), " x ", S(l["block"]), " threads, ", S(l["items_per_block"]),
-                                  " items a block");
-  if (l["split"].get<int>() > 1) absl::StrAppend(&text, " range of ", S(l["split"]), " blocks");
-  if (l["shared_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["shared_bytes"]), " B shared");
-  if (l["scratch_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", S(l["scratch_bytes"]), " B scratch");
+  std::string text = absl::StrCat("grid ", TextOf(l["grid"]), " x ", TextOf(l["block"]), " threads, ",
+                                  TextOf(l["items_per_block"]), " items a block");
+  if (l["split"].get<int>() > 1) absl::StrAppend(&text, " range of ", TextOf(l["split"]), " blocks");
+  if (l["shared_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", TextOf(l["shared_bytes"]), " B shared");
+  if (l["scratch_bytes"].get<int64_t>() > 0) absl::StrAppend(&text, ", ", TextOf(l["scratch_bytes"]), " B scratch");
   return text;
 }
 
 std::string GpuText(const Json& dump) {
   if (!dump.contains("gpu")) return "";
   const Json& gpu = dump["gpu"];
-  std::string out = absl::StrCat("\nGPU program for ", S(gpu["target"]), ", workspace ", S(gpu["workspace_bytes"]),
-                                 " B\n  PTX of all kernels:");
+  std::string out = absl::StrCat("\nGPU program for ", TextOf(gpu["target"]), ", workspace ",
+                                 TextOf(gpu["workspace_bytes"]), " B\n  PTX of all kernels:");
   for (const Json& image : gpu["images"]) {
-    absl::StrAppend(&out, " ", S(image["arch"]), " (", S(image["ptx_bytes"]), " B)");
+    absl::StrAppend(&out, " ", TextOf(image["arch"]), " (", TextOf(image["ptx_bytes"]), " B)");
   }
   std::vector<std::string> launches;
   for (const auto& [kind, count] : gpu["launches"]["by_kind"].items()) {
-    if (count.get<int64_t>() > 0) launches.push_back(absl::StrCat(kind, " ", S(count)));
+    if (count.get<int64_t>() > 0) launches.push_back(absl::StrCat(kind, " ", TextOf(count)));
   }
-  absl::StrAppend(&out, "\nLaunches of a full batch: ", S(gpu["launches"]["all"]), " (", absl::StrJoin(launches, ", "),
-                  ")");
+  absl::StrAppend(&out, "\nLaunches of a full batch: ", TextOf(gpu["launches"]["all"]), " (",
+                  absl::StrJoin(launches, ", "), ")");
   absl::StrAppend(&out, "\n\nStreams (", gpu["segments"].size(), " segments, in the order of issue)\n");
   for (const Json& s : gpu["segments"]) {
     std::vector<std::string> waits;
-    for (const Json& w : s["waits_for"]) waits.push_back(S(w));
-    absl::StrAppendFormat(&out, "  %-14s %-16s %-9s commands %s%s\n", S(s["stream"]), S(s["name"]),
+    for (const Json& w : s["waits_for"]) waits.push_back(TextOf(w));
+    absl::StrAppendFormat(&out, "  %-14s %-16s %-9s commands %s%s\n", TextOf(s["stream"]), TextOf(s["name"]),
                           s["captured"].get<bool>() ? "captured" : "", JsonString(s["commands"]),
                           waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(waits, ", ")));
     if (!s.contains("collectives")) continue;
     for (const Json& c : s["collectives"]) {
-      absl::StrAppend(&out, "    NCCL ", S(c["kind"]), " seq ", S(c["seq"]), ", bucket ", S(c["bucket"]), ", ",
-                      S(c["bytes"]), " B\n");
+      absl::StrAppend(&out, "    NCCL ", TextOf(c["kind"]), " seq ", TextOf(c["seq"]), ", bucket ", TextOf(c["bucket"]),
+                      ", ", TextOf(c["bytes"]), " B\n");
     }
   }
   absl::StrAppend(&out, "\nLibrary calls (", gpu["plans"].size(), ")\n");
   for (const Json& p : gpu["plans"]) {
     const bool planned = p["plan_bytes"].get<int64_t>() > 0;
-    absl::StrAppendFormat(&out, "  %4d %-18s %-30s %-28s workspace %s B%s\n", p["command"].get<int>(),
-                          S(p["primitive"]), S(p["implementation"]),
-                          planned ? absl::StrCat("plan of ", S(p["plan_bytes"]), " B") : "planned when it is loaded",
-                          S(p["workspace_bytes"]), p["tf32"].get<bool>() ? ", TF32" : "");
+    absl::StrAppendFormat(
+        &out, "  %4d %-18s %-30s %-28s workspace %s B%s\n", p["command"].get<int>(), TextOf(p["primitive"]),
+        TextOf(p["implementation"]),
+        planned ? absl::StrCat("plan of ", TextOf(p["plan_bytes"]), " B") : "planned when it is loaded",
+        TextOf(p["workspace_bytes"]), p["tf32"].get<bool>() ? ", TF32" : "");
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/json_string.h"
 #include "graph/parameter_servers.h"
 #include "runtime/commands/command.h"
 #include "tools/dump/gpu_dump.h"
@@ -220,5 +221,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
   }
   return dump;
 }
+
+std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : JsonString(value); }
 
 }  // namespace tandem

@@ -3,6 +3,7 @@
 #define TANDEM_TOOLS_DUMP_JSON_DUMP_H_
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "runtime/executable.h"
 
@@ -11,6 +12,9 @@ namespace tandem {
 // Top-level keys: executable, replicas, collectives, kernels, commands, memory, variables, phases. `expand_replicas`:
 // the commands of every replica, with its name, instead of those of each program.
 nlohmann::ordered_json DumpJson(const Executable& executable, bool expand_replicas);
+
+// A string without its quotes, any other value as JSON.
+std::string TextOf(const nlohmann::ordered_json& value);
 
 }  // namespace tandem
 

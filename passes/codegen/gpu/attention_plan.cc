@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kSharedBytes = 48 << 10;  // that a block may have without asking
+constexpr int64_t kDefaultSharedBytes = 48 << 10;  // that a block may have without asking
 constexpr int64_t kMostRows = 64;
 
 // Other rows for which it does not pay to have fewer own ones: an instruction's, or as many as make a thread of
@@ -51,7 +51,7 @@ AttentionPlan::AttentionPlan(const AttentionShape& shape, Factors f, bool gradie
   const int64_t fewest = MatrixTiles::LeastRows(factors);
   for (own = kMostRows;; own /= 2) {
     others = MostOthers(shape, factors, gradient);
-    while (others > fewest && SharedBytes(shape, factors, gradient, own, others) > kSharedBytes) others /= 2;
+    while (others > fewest && SharedBytes(shape, factors, gradient, own, others) > kDefaultSharedBytes) others /= 2;
     if (others >= EnoughOthers(factors) || own == kMostRows / 2) break;
   }
   shared_bytes = SharedBytes(shape, factors, gradient, own, others);

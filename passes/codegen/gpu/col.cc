@@ -20,7 +20,7 @@ constexpr int64_t kMinPlaces = 8;      // that a thread should add up
 constexpr int64_t kBlocks = 1024;      // enough for any GPU
 constexpr int64_t kMaxPartials = 512;  // per column
 constexpr int64_t kMaxSums = 64;       // that a thread has, in registers, unless one column has more
-constexpr int64_t kSharedBytes = 40 << 10;
+constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
@@ -196,7 +196,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
   for (unsigned first = 0, last = 0; first < count; first = last) {
     std::vector<ElementEmitter::Buffer> buffers;
     int64_t used = 0;
-    for (last = first; last < count && (last == first || used + bytes(last) <= kSharedBytes); ++last) {
+    for (last = first; last < count && (last == first || used + bytes(last) <= kColumnSharedBytes); ++last) {
       buffers.push_back({Offset(shared_, Int(used))});
       used += AlignUp(bytes(last), 8);  // doubles may follow
     }

@@ -6,9 +6,9 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kThreads = 256;
-constexpr int64_t kMinDomain = 1 << 15;          // elements; below one block is as fast as two launches
-constexpr int64_t kElements = 4 * 8 * kThreads;  // of one block
+constexpr int64_t kGridReduceThreads = 256;
+constexpr int64_t kMinDomain = 1 << 15;                    // elements; below one block is as fast as two launches
+constexpr int64_t kElements = 4 * 8 * kGridReduceThreads;  // of one block
 constexpr int64_t kMaxBlocks = 512;
 constexpr int64_t kMaxResult = 1 << 12;            // elements that one block may be left to write
 constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // in scratch, per sum
@@ -56,7 +56,7 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
   int64_t domain = 0;
   for (mlir::Value v : values) domain = std::max(domain, InnerSize(v.getDefiningOp()->getOperand(0).getType()));
   const int64_t blocks = std::min(kMaxBlocks, (domain + kElements - 1) / kElements);
-  plan_.block = kThreads;
+  plan_.block = kGridReduceThreads;
   plan_.split = blocks;
   plan_.blocks_per_processor = 4;
   plan_.scratch_bytes = count * kPartialBytes;
@@ -64,17 +64,17 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
   std::vector<mlir::Type> types;
   Function(symbol_, [&](ElementEmitter& e) {
     Team block;
-    block.size = kThreads;
+    block.size = kGridReduceThreads;
     block.lane = thread_;
     block.number = block_;
     shared_ = device_.Shared(loc_);
-    mlir::Value lane = Add(Mul(block_, kThreads), thread_);
+    mlir::Value lane = Add(Mul(block_, kGridReduceThreads), thread_);
     for (int64_t i = 0; i < count; ++i) {
       mlir::Operation* op = values[i].getDefiningOp();
       Reduction reduction;
       GetReduction(op, reduction);
       auto at = IndicesAt(e, op->getLoc(), Point{}, values[i].getType());
-      mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kThreads);
+      mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kGridReduceThreads);
       sum = CombineAcrossBlock(e, block, op->getLoc(), reduction.kind, sum, i * kReduceAreaBytes);
       types.push_back(sum.getType());
       EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
@@ -96,7 +96,7 @@ void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
     GetReduction(v.getDefiningOp(), reduction);
     auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, reduction.kind, x, y, false); };
     mlir::Value sum = EmitStrided(
-        e, loc_, thread_, Int(blocks), kThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
+        e, loc_, thread_, Int(blocks), kGridReduceThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
         [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
           return {combine(before[0],
                           e.Load(loc_, TableOf(blocks, types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};

@@ -5,9 +5,9 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kLoopThreads = 256;
 // Elements of one block: one run per thread, or four where the grid fills any GPU several times even so.
-constexpr int64_t kFewElements = 4 * kThreads, kManyElements = 4 * kFewElements;
+constexpr int64_t kFewElements = 4 * kLoopThreads, kManyElements = 4 * kFewElements;
 constexpr int64_t kManyBlocks = 2048;
 
 }  // namespace
@@ -74,7 +74,7 @@ void GpuKernelBuilder::EmitLoopKernel() {
   // The number of elements of a flat kernel is not known; an update of a small variable should not wait for one thread.
   const bool many = batched && kind_ != exec::KernelKind::kFlat && rows_ * row / kManyElements >= kManyBlocks;
   const int64_t target = many ? kManyElements : kFewElements;
-  plan_.block = kThreads;
+  plan_.block = kLoopThreads;
   plan_.blocks_per_processor = 4;
   if (row * (batched ? rows_ : 1) <= kWarp && kind_ != exec::KernelKind::kFlat) plan_.block = kWarp;
   plan_.items_per_block = batched ? std::max<int64_t>(1, target / row) : 1;

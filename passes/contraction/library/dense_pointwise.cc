@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotDensePointwise(const fb::LibraryCallT& call, const LibraryContext& context) {
   const fb::Conv2DT& conv = *call.operation.AsConv2D();
   if (conv.direction == fb::Direction::InputGrad) return "";
   return kPointwiseProduct.why_not(DensePointwiseCall(conv), context);
@@ -18,6 +18,6 @@ std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) 
 
 }  // namespace
 
-const LibraryCandidate kDensePointwise = {fb::Algorithm::DensePointwise, /*needs_avx512=*/false, WhyNot};
+const LibraryCandidate kDensePointwise = {fb::Algorithm::DensePointwise, /*needs_avx512=*/false, WhyNotDensePointwise};
 
 }  // namespace tandem

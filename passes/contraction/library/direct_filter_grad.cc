@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotDirectFilterGrad(const fb::LibraryCallT& call, const LibraryContext& context) {
   constexpr int64_t kMinChannels = 16, kMinPixels = 32;
   // A gradient in the second-level cache. Wider images than these have been measured only where any gradient pays.
   constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
@@ -33,6 +33,7 @@ std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) 
 
 }  // namespace
 
-const LibraryCandidate kDirectFilterGrad = {fb::Algorithm::DirectFilterGrad, /*needs_avx512=*/true, WhyNot};
+const LibraryCandidate kDirectFilterGrad = {fb::Algorithm::DirectFilterGrad, /*needs_avx512=*/true,
+                                            WhyNotDirectFilterGrad};
 
 }  // namespace tandem

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotPointwiseProduct(const fb::LibraryCallT& call, const LibraryContext& context) {
   constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
   const std::vector<int64_t>& kernel = call.operation.AsConv2D()->kernel_shape;
   const int64_t in = kernel[2], out = kernel[3];
@@ -25,6 +25,7 @@ std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext& context) 
 
 }  // namespace
 
-const LibraryCandidate kPointwiseProduct = {fb::Algorithm::PointwiseProduct, /*needs_avx512=*/false, WhyNot};
+const LibraryCandidate kPointwiseProduct = {fb::Algorithm::PointwiseProduct, /*needs_avx512=*/false,
+                                            WhyNotPointwiseProduct};
 
 }  // namespace tandem

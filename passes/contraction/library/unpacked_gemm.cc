@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext&) {
+std::string WhyNotUnpackedGemm(const fb::LibraryCallT& call, const LibraryContext&) {
   constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
   const fb::MatMulT& product = *call.operation.AsMatMul();
   const int64_t rows = RowsOf(product.a_shape), depth = product.a_shape.back(), columns = product.y_shape.back();
@@ -27,6 +27,6 @@ std::string WhyNot(const fb::LibraryCallT& call, const LibraryContext&) {
 
 }  // namespace
 
-const LibraryCandidate kUnpackedGemm = {fb::Algorithm::UnpackedGemm, /*needs_avx512=*/true, WhyNot};
+const LibraryCandidate kUnpackedGemm = {fb::Algorithm::UnpackedGemm, /*needs_avx512=*/true, WhyNotUnpackedGemm};
 
 }  // namespace tandem
