@@ -1,9 +1,9 @@
-"""op_family: one .td file of ops, its TableGen outputs and its translation unit."""
+"""op_family: the TableGen outputs of one .td file of ops."""
 
 load("//tools/build:tblgen.bzl", "mlir_tblgen")
 
-def op_family(name, deps = []):
-    """NAME.td, NAME.h and NAME.cc (and NAME_*.cc) become the library NAME."""
+def op_family(name):
+    """NAME.td becomes NAME.h.inc and NAME.cc.inc, which NAME.h and NAME.cc of the library td include."""
     mlir_tblgen(
         name = name + "_inc",
         src = name + ".td",
@@ -12,15 +12,6 @@ def op_family(name, deps = []):
             name + ".cc.inc": "-gen-op-defs",
         },
         deps = ["attributes.td", "interfaces.td", "td_base.td"],
-    )
-    native.cc_library(
-        name = name,
-        srcs = native.glob([name + ".cc", name + "_*.cc"], exclude = ["*_test.cc"]),
-        hdrs = [name + ".h"],
-        textual_hdrs = [":" + name + "_inc"],
-        # Families build each other's ops (graph/ir/build.h), so the linker must not drop or order them.
-        alwayslink = True,
-        deps = ["//graph/ir:interfaces", "@llvm//:mlir", "@system//:absl"] + deps,
     )
 
 def op_family_test(name):
