@@ -52,7 +52,7 @@ TEST(BFloat16Test, RoundsToNearestEven) {
   }
 }
 
-TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
+TEST(HostTensorBytesTest, CopiesShareAndClonesDoNot) {
   HostTensor a = HostTensor::FromVector<float>({2, 2}, {1, 2, 3, 4});
   HostTensor shared = a, clone = a.Clone();
   a.data<float>()[0] = 9;
@@ -62,7 +62,7 @@ TEST(HostTensorTest, CopiesShareAndClonesDoNot) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(a.raw()) % 64, 0u);
 }
 
-TEST(HostTensorTest, SmallBuffersAreAligned) {
+TEST(HostTensorBytesTest, SmallBuffersAreAligned) {
   std::vector<HostTensor> tensors;
   for (int64_t n : {0, 1, 7, 63, 64, 65}) {
     for (int i = 0; i < 4; ++i) tensors.push_back(HostTensor::Zeros(DType::kUInt8, {n}));
@@ -70,7 +70,7 @@ TEST(HostTensorTest, SmallBuffersAreAligned) {
   for (const HostTensor& t : tensors) EXPECT_EQ(reinterpret_cast<uintptr_t>(t.raw()) % 64, 0u) << t.byte_size();
 }
 
-TEST(HostTensorTest, LargeBuffersAreAlignedAndOutliveTheirMaker) {
+TEST(HostTensorBytesTest, LargeBuffersAreAlignedAndOutliveTheirMaker) {
   HostTensor view;
   {
     HostTensor t = HostTensor::Zeros(DType::kUInt8, {3 << 20});

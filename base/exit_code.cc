@@ -8,16 +8,16 @@
 
 namespace tandem {
 namespace {
-constexpr char kPayload[] = "tandem/exit_code";
+constexpr char kExitCodePayload[] = "tandem/exit_code";
 }  // namespace
 
 absl::Status WithExitCode(absl::Status status, int exit_code) {
-  status.SetPayload(kPayload, absl::Cord(absl::StrCat(exit_code)));
+  status.SetPayload(kExitCodePayload, absl::Cord(absl::StrCat(exit_code)));
   return status;
 }
 
 int ExitCodeFor(const absl::Status& status) {
-  if (auto payload = status.GetPayload(kPayload)) {
+  if (auto payload = status.GetPayload(kExitCodePayload)) {
     int exit_code;
     if (absl::SimpleAtoi(std::string(*payload), &exit_code)) return exit_code;
   }

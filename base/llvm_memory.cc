@@ -15,17 +15,17 @@ void OutOfMemory(void*, const char*, bool) {
   ExitOutOfMemory(doing != nullptr ? doing : "LLVM");
 }
 
-struct sigaction segv_before, abort_before;
+struct sigaction segv_before_llvm, abort_before_llvm;
 
 // MLIR writes to what malloc returns without a look: when it loads a dialect, for one. An access near address 0 in a
 // scope, when the last thing that failed was an allocation, is that; so is an abort.
-void OnSignal(int signal, siginfo_t* info, void* context) {
+void OnCrashInLlvm(int signal, siginfo_t* info, void* context) {
   const char* doing = ExitWhenOutOfMemory::Current();
   if (doing != nullptr && errno == ENOMEM &&
       (signal == SIGABRT || reinterpret_cast<uintptr_t>(info->si_addr) < (1 << 16))) {
     ExitOutOfMemory(doing);
   }
-  const struct sigaction& before = signal == SIGABRT ? abort_before : segv_before;
+  const struct sigaction& before = signal == SIGABRT ? abort_before_llvm : segv_before_llvm;
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
   sigaction(signal, &before, nullptr);  // the access or the abort is repeated, and ends the process as it should
@@ -38,9 +38,9 @@ LlvmMemoryScope::LlvmMemoryScope(const char* doing) : scope_(doing) {
     llvm::remove_bad_alloc_error_handler();  // LLVM takes one only
     llvm::install_bad_alloc_error_handler(OutOfMemory);
     struct sigaction action = {};
-    action.sa_sigaction = OnSignal;
+    action.sa_sigaction = OnCrashInLlvm;
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-    return sigaction(SIGSEGV, &action, &segv_before) == 0 && sigaction(SIGABRT, &action, &abort_before) == 0;
+    return sigaction(SIGSEGV, &action, &segv_before_llvm) == 0 && sigaction(SIGABRT, &action, &abort_before_llvm) == 0;
   }();
 }
 

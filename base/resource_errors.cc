@@ -85,7 +85,7 @@ void Terminate() {
 
 // Libraries that get no memory abort, or use address 0, at once: it is what failed last in this thread.
 struct sigaction abort_before = {}, segv_before = {};
-void OnSignal(int signal, siginfo_t* info, void* context) {
+void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   constexpr uintptr_t kNearZero = 1 << 16;
   if (errno == ENOMEM && (signal == SIGABRT || reinterpret_cast<uintptr_t>(info->si_addr) < kNearZero)) {
     ExitOutOfMemory(exits_when_out_of_memory);
@@ -114,7 +114,7 @@ void ExitOnUncaughtResourceErrors() {
   [[maybe_unused]] static const bool installed = [] {
     terminate_before = std::set_terminate(Terminate);
     struct sigaction action = {};
-    action.sa_sigaction = OnSignal;
+    action.sa_sigaction = OnFatalSignal;
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     return sigaction(SIGABRT, &action, &abort_before) == 0 && sigaction(SIGSEGV, &action, &segv_before) == 0;
   }();

@@ -15,8 +15,6 @@ using rendezvous::ServerMessage;
 
 namespace {
 
-SteadyTime Now() { return std::chrono::steady_clock::now(); }
-
 ServerMessage Heartbeat() {
   ServerMessage message;
   message.mutable_heartbeat();
@@ -34,7 +32,7 @@ ServerMessage FailureMessage(const absl::Status& status) {
 CoordinatorState::CoordinatorState(const Cluster& cluster, absl::string_view who, const Facts& facts,
                                    double deadline_seconds, double start_deadline_seconds)
     : deadline_seconds_(deadline_seconds),
-      roster_(cluster, who, facts, deadline_seconds, start_deadline_seconds, Now()),
+      roster_(cluster, who, facts, deadline_seconds, start_deadline_seconds, SteadyTime::clock::now()),
       store_(&roster_) {}
 
 void CoordinatorState::Hear(Visitor* visitor, const ClientMessage& message) {
@@ -44,10 +42,11 @@ void CoordinatorState::Hear(Visitor* visitor, const ClientMessage& message) {
   } else if (visitor->rank_ < 0) {
     visitor->End();  // somebody else
   } else {
-    roster_.Heard(visitor->rank_, Now());
+    roster_.Heard(visitor->rank_, SteadyTime::clock::now());
     if (message.kind_case() == ClientMessage::kGivesUp) {
       const absl::Status why = ToStatus(message.gives_up());
-      roster_.GaveUp(visitor->rank_, why.ok() ? absl::InternalError("it does not say why") : why, Now());
+      roster_.GaveUp(visitor->rank_, why.ok() ? absl::InternalError("it does not say why") : why,
+                     SteadyTime::clock::now());
     } else if (message.kind_case() == ClientMessage::kLeave) {
       roster_.Left(visitor->rank_);
       store_.Left();
@@ -70,7 +69,7 @@ void CoordinatorState::Welcome(Visitor* visitor, const rendezvous::Hello& hello)
   }
   Comer comer{hello.rank(), hello.world_size(), hello.who(), {}};
   for (const rendezvous::Fact& fact : hello.facts()) comer.facts[fact.name()] = fact.value();
-  if (absl::Status status = roster_.Admit(comer, Now()); !status.ok()) return refuse(status);
+  if (absl::Status status = roster_.Admit(comer, SteadyTime::clock::now()); !status.ok()) return refuse(status);
   visitor->rank_ = comer.rank;
   uint64_t session = 0;
   while (session == 0 || ranks_.contains(session)) session = (uint64_t{random_()} << 32) | random_();
@@ -83,13 +82,13 @@ void CoordinatorState::Welcome(Visitor* visitor, const rendezvous::Hello& hello)
 }
 
 void CoordinatorState::Broke(Visitor* visitor) {
-  if (visitor->rank_ >= 0) roster_.Broke(visitor->rank_, Now());
+  if (visitor->rank_ >= 0) roster_.Broke(visitor->rank_, SteadyTime::clock::now());
   visitor->End();
   Announce();
 }
 
 void CoordinatorState::Beat() {
-  roster_.Tick(Now());
+  roster_.Tick(SteadyTime::clock::now());
   for (Visitor* visitor : visitors_) {
     if (visitor->rank_ >= 0 && visitor->idle()) visitor->Send(Heartbeat());
   }
@@ -97,7 +96,7 @@ void CoordinatorState::Beat() {
 }
 
 void CoordinatorState::Expire() {
-  store_.Expire(Now());
+  store_.Expire(SteadyTime::clock::now());
   Announce();
 }
 
@@ -130,7 +129,7 @@ void CoordinatorState::Ask(const rendezvous::Request& request, const void* ticke
   const auto rank = ranks_.find(request.session());
   if (rank == ranks_.end()) return answer(absl::PermissionDeniedError("no process of this cluster"));
   if (!roster_.verdict().ok()) return answer(roster_.verdict());
-  roster_.Heard(rank->second, Now());
+  roster_.Heard(rank->second, SteadyTime::clock::now());
   if (request.name().size() > kMaxNameBytes || request.value().size() > kMaxValueBytes) {
     return answer(absl::InvalidArgumentError("a name or a value that is too long"));
   }

@@ -25,7 +25,7 @@ namespace {
 
 constexpr absl::string_view kRemedy = "set TANDEM_COORDINATOR=HOST:PORT, an address of rank 0, on all processes";
 
-absl::Status Usage(absl::string_view message) {
+absl::Status UsageError(absl::string_view message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
 }
 
@@ -51,10 +51,10 @@ absl::Status MakePrivateFolder(const std::string& folder) {
   struct stat info;
   if (lstat(folder.c_str(), &info) != 0) return PosixError(errno, "look at the folder", folder);
   if (S_ISDIR(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & 077) == 0) return absl::OkStatus();
-  return Usage(absl::StrCat(PrintableLine(folder),
-                            " is no folder that only this user can enter; delete it, set TMPDIR to another "
-                            "folder on all processes, or ",
-                            kRemedy));
+  return UsageError(absl::StrCat(PrintableLine(folder),
+                                 " is no folder that only this user can enter; delete it, set TMPDIR to another "
+                                 "folder on all processes, or ",
+                                 kRemedy));
 }
 
 // The lock's descriptor. The file may be deleted between opening and locking, by the one who had it before.
@@ -76,9 +76,10 @@ absl::StatusOr<int> Lock(const MeetingPlace& place, const std::string& file) {
 }  // namespace
 
 absl::Status CannotListen(const MeetingPlace& place, absl::string_view why) {
-  return Usage(absl::StrCat("rank 0 cannot listen at ", PrintableLine(place.text()), ": ", why,
-                            "; end what is there, start rank 0 on that machine, or name another address of rank 0 on "
-                            "all processes"));
+  return UsageError(
+      absl::StrCat("rank 0 cannot listen at ", PrintableLine(place.text()), ": ", why,
+                   "; end what is there, start rank 0 on that machine, or name another address of rank 0 on "
+                   "all processes"));
 }
 
 absl::StatusOr<MeetingPlace> MeetingPlace::Of(const Cluster& cluster) {
@@ -93,7 +94,8 @@ absl::StatusOr<MeetingPlace> MeetingPlace::Of(const Cluster& cluster) {
         cluster.local_world_size > 0
             ? absl::StrCat(cluster.local_world_size, " of ", cluster.world_size, " processes are on this host")
             : "it is not known whether all processes are on one host";
-    return Usage(absl::StrCat("no address to meet at (", cluster.source, " names none, and ", here, "): ", kRemedy));
+    return UsageError(
+        absl::StrCat("no address to meet at (", cluster.source, " names none, and ", here, "): ", kRemedy));
   }
   const std::string folder = Folder();
   TD_RETURN_IF_ERROR(MakePrivateFolder(folder));

@@ -16,7 +16,9 @@ absl::Status Unavailable(absl::string_view message) {
   return WithExitCode(absl::UnavailableError(message), kExitTemporary);
 }
 
-absl::Status Usage(absl::string_view message) { return WithExitCode(absl::InvalidArgumentError(message), kExitUsage); }
+absl::Status DiffersOrIsTaken(absl::string_view message) {
+  return WithExitCode(absl::InvalidArgumentError(message), kExitUsage);
+}
 
 // A reason that is likely to lie in another process.
 bool MayFollow(const absl::Status& why) {
@@ -56,8 +58,8 @@ absl::Status Roster::Admit(const Comer& comer, SteadyTime now) {
   }
   const std::string who = absl::StrCat("rank ", comer.rank, " (", Shown(comer.who), ")");
   if (const std::string difference = Difference(comer); !difference.empty()) {
-    absl::Status status = Usage(absl::StrCat("the processes differ in ", difference, "; ", who,
-                                             " differs; start all with the same program and settings"));
+    absl::Status status = DiffersOrIsTaken(absl::StrCat("the processes differ in ", difference, "; ", who,
+                                                        " differs; start all with the same program and settings"));
     // Those that have met know each other: whoever comes later is a stranger.
     if (!complete()) {
       ++refused_;
@@ -66,9 +68,10 @@ absl::Status Roster::Admit(const Comer& comer, SteadyTime now) {
     return status;
   }
   if (auto found = peers_.find(comer.rank); found != peers_.end()) {
-    return Usage(absl::StrCat("rank ", comer.rank, " is taken: ", Name(comer.rank), " has ",
-                              found->second.left ? "been here and has left" : "come before", "; this is ", who,
-                              "; give each process a rank of its own, and each job an address of its own"));
+    return DiffersOrIsTaken(absl::StrCat("rank ", comer.rank, " is taken: ", Name(comer.rank), " has ",
+                                         found->second.left ? "been here and has left" : "come before", "; this is ",
+                                         who,
+                                         "; give each process a rank of its own, and each job an address of its own"));
   }
   peers_[comer.rank] = Peer{Shown(comer.who), now};
   return absl::OkStatus();

@@ -44,7 +44,7 @@ class FileStore : public ElementStore {
     TD_ASSIGN_OR_RETURN(const bool found, file_->Read(i, &bytes));
     if (!found) return false;
     if (!ParseElement(bytes, out)) return absl::DataLossError(absl::StrCat("entry ", i, " of the cache is no element"));
-    TD_RETURN_IF_ERROR(Annotate(CheckElement(spec_, *out), absl::StrCat("entry ", i, " of the cache: ")));
+    TD_RETURN_IF_ERROR(tandem::Annotate(CheckElement(spec_, *out), absl::StrCat("entry ", i, " of the cache: ")));
     return true;
   }
   // What the file lacks are errors; if one is an element now, it is made each time.

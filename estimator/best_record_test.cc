@@ -171,16 +171,16 @@ TEST(BestSteps, AreTheBestOfThoseThatAreThere) {
   EXPECT_THAT(BestSteps(history, {.metric = "f1"}, all), IsEmpty());
 }
 
-TEST(MetricValue, NamesWhatThereIs) {
+TEST(MetricOf, NamesWhatThereIs) {
   EvalResult result = Result(1, 0.5, 10);
   result.arrays["confusion"] = HostTensor::Zeros(DType::kFloat64, {2, 2});
-  EXPECT_EQ(*MetricValue(result, "accuracy", "here"), 0.5);
-  const auto unknown = MetricValue(result, "acuracy", "RunConfig.keep_best");
+  EXPECT_EQ(*MetricOf(result, "accuracy", "here"), 0.5);
+  const auto unknown = MetricOf(result, "acuracy", "RunConfig.keep_best");
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(unknown.status().message()),
               HasSubstr("RunConfig.keep_best: the evaluation has no metric \"acuracy\"; did you mean \"accuracy\"? It "
                         "has accuracy, loss"));
-  EXPECT_THAT(std::string(MetricValue(result, "confusion", "here").status().message()),
+  EXPECT_THAT(std::string(MetricOf(result, "confusion", "here").status().message()),
               HasSubstr("is an array of shape [2,2]; name one that is a number"));
 }
 

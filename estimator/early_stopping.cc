@@ -116,7 +116,7 @@ absl::StatusOr<std::map<int64_t, double>> ValuesOf(const std::map<int64_t, EvalR
   for (const auto& [step, result] : results) {
     const bool newest = step == results.rbegin()->first && estimator.evaluations() > 0;
     if (!newest && !result.Has(metric)) continue;
-    TD_ASSIGN_OR_RETURN(values[step], MetricValue(result, metric, name));
+    TD_ASSIGN_OR_RETURN(values[step], MetricOf(result, metric, name));
   }
   return values;
 }

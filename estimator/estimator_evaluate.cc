@@ -163,7 +163,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
                << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
   const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
-  if (ranked) TD_RETURN_IF_ERROR(MetricValue(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
+  if (ranked) TD_RETURN_IF_ERROR(MetricOf(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
   TD_LOG(INFO) << "Saving dict for global step " << resident_.global_step() << ": " << evaluated.ToString();
   EvalScope scope{.steps = options.steps,
                   .stopped = result.reason == StopReason::kStopRequested,

@@ -36,7 +36,7 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
 }
 
 // In the same object. Lines of before have neither.
-constexpr char kDataKey[] = "data";
+constexpr char kEvaluatedDataKey[] = "data";
 constexpr char kJobKey[] = "job";
 
 // A line of the log.
@@ -74,9 +74,10 @@ std::optional<Line> ParseLine(absl::string_view text) {
     of = nlohmann::json::object();
   }
   std::string data;
-  if (const auto found = of.find(kDataKey); found != of.end() && found->is_string()) data = found->get<std::string>();
+  if (const auto found = of.find(kEvaluatedDataKey); found != of.end() && found->is_string())
+    data = found->get<std::string>();
   const bool job = of.contains(kJobKey);
-  of.erase(kDataKey);
+  of.erase(kEvaluatedDataKey);
   of.erase(kJobKey);
   absl::StatusOr<EvalResult> result = EvalResult::FromJson(Dump(json));
   if (!result.ok()) return std::nullopt;
@@ -156,7 +157,7 @@ absl::Status AppendEvalResult(Env* env, const std::string& dir, const EvalResult
   TD_ASSIGN_OR_RETURN(std::string text, ReadLog(env, dir));
   std::string line = result.ToJson();
   nlohmann::ordered_json of = ToJson(scope);
-  if (!scope.data.empty()) of[kDataKey] = scope.data;
+  if (!scope.data.empty()) of[kEvaluatedDataKey] = scope.data;
   if (scope.job) of[kJobKey] = true;
   if (!of.empty()) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);

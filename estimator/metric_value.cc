@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-absl::StatusOr<double> MetricValue(const EvalResult& result, const std::string& metric, absl::string_view where) {
+absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& metric, absl::string_view where) {
   if (auto it = result.metrics.find(metric); it != result.metrics.end()) return it->second;
   if (auto it = result.arrays.find(metric); it != result.arrays.end()) {
     return absl::InvalidArgumentError(absl::StrCat(where, ": the metric \"", metric, "\" is an array of shape ",

@@ -12,7 +12,7 @@ namespace tandem {
 
 // May be NaN. InvalidArgument when the evaluation has no such number: `where` ("RunConfig.keep_best") and the names
 // that there are, the near one first.
-absl::StatusOr<double> MetricValue(const EvalResult& result, const std::string& metric, absl::string_view where);
+absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& metric, absl::string_view where);
 
 }  // namespace tandem
 

@@ -14,17 +14,18 @@
 namespace tandem::frontends {
 namespace {
 
-constexpr char kOp[] = "WithMovingAverage";
+constexpr char kMovingAverageOp[] = "WithMovingAverage";
 
 }  // namespace
 
 void MovingAverages::Begin() {
   if (!(options_.decay >= 0 && options_.decay < 1)) {
-    graph_->FailAt(kOp, absl::StrCat("`decay` must be in [0, 1), got ", options_.decay), loc_);
+    graph_->FailAt(kMovingAverageOp, absl::StrCat("`decay` must be in [0, 1), got ", options_.decay), loc_);
     return;
   }
   if (options_.also.empty()) return;
-  const std::optional<NamePattern> pattern = NamePattern::Compile(graph_, kOp, "also", options_.also, loc_);
+  const std::optional<NamePattern> pattern =
+      NamePattern::Compile(graph_, kMovingAverageOp, "also", options_.also, loc_);
   if (!pattern.has_value()) return;
   std::vector<std::string> known;
   for (const VariableSpec& spec : std::vector<VariableSpec>(graph_->variables())) {
@@ -65,7 +66,7 @@ void MovingAverages::AssignAverage(const Average& average, const Tensor& value) 
 void MovingAverages::Assign(size_t i, const Tensor& value) { AssignAverage(trained_[i], value); }
 
 void MovingAverages::End() {
-  const std::string taker = absl::StrCat(kOp, " at ", loc_.file, ":", loc_.line);
+  const std::string taker = absl::StrCat(kMovingAverageOp, " at ", loc_.file, ":", loc_.line);
   for (const Average& average : others_) AssignAverage(average, AssignedValue(graph_, average.variable, taker));
 }
 

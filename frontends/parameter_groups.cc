@@ -8,7 +8,7 @@
 namespace tandem::frontends {
 namespace {
 
-constexpr char kOp[] = "WithGroup";
+constexpr char kGroupOp[] = "WithGroup";
 
 // Whether the options make sense, but for the pattern; an error in `graph` where they do not.
 bool CheckGroup(GraphBuilder* graph, const GroupOptions& options, SourceLocation loc) {
@@ -23,7 +23,7 @@ bool CheckGroup(GraphBuilder* graph, const GroupOptions& options, SourceLocation
     problem = absl::StrCat("`weight_decay` must be a number >= 0, got ", decay);
   }
   if (problem.empty()) return true;
-  graph->FailAt(kOp, absl::StrCat("\"", options.variables, "\": ", problem), loc);
+  graph->FailAt(kGroupOp, absl::StrCat("\"", options.variables, "\": ", problem), loc);
   return false;
 }
 
@@ -37,7 +37,8 @@ std::optional<ParameterGroups> ParameterGroups::Make(GraphBuilder* graph, const 
   ParameterGroups result;
   for (size_t i = 0; i < groups.size(); ++i) {
     const auto& [options, loc] = groups[i];
-    const std::optional<NamePattern> pattern = NamePattern::Compile(graph, kOp, "variables", options.variables, loc);
+    const std::optional<NamePattern> pattern =
+        NamePattern::Compile(graph, kGroupOp, "variables", options.variables, loc);
     if (!pattern.has_value() || !CheckGroup(graph, options, loc)) return std::nullopt;
     bool matched = false;
     for (const std::string& name : names) {
@@ -46,7 +47,7 @@ std::optional<ParameterGroups> ParameterGroups::Make(GraphBuilder* graph, const 
       const auto [it, added] = result.of_variable_.emplace(name, std::pair(static_cast<int>(i), options.frozen));
       if (added) continue;
       const auto& [other, other_loc] = groups[it->second.first];
-      graph->FailAt(kOp,
+      graph->FailAt(kGroupOp,
                     absl::StrCat("\"", options.variables, "\" and \"", other.variables, "\" (", other_loc.file, ":",
                                  other_loc.line, ") both match \"", name, "\"; a variable has one group at most"),
                     loc);

@@ -243,9 +243,9 @@ const Mistake kMistakes[] = {
      "got 1 slots; with momentum 0.5 it needs 2"},
 };
 
-class MistakeTest : public testing::TestWithParam<Mistake> {};
+class NnMistakeTest : public testing::TestWithParam<Mistake> {};
 
-TEST_P(MistakeTest, IsToldWithShapes) {
+TEST_P(NnMistakeTest, IsToldWithShapes) {
   GraphBuilder g;
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 4});
   Tensor image = g.Input("image", DType::kFloat32, {kBatch, 5, 5, 32});
@@ -255,7 +255,7 @@ TEST_P(MistakeTest, IsToldWithShapes) {
   EXPECT_THAT(Message(g), HasSubstr("ops_nn_test.cc:"));
 }
 
-INSTANTIATE_TEST_SUITE_P(OpsNn, MistakeTest, testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(OpsNn, NnMistakeTest, testing::ValuesIn(kMistakes),
                          [](const testing::TestParamInfo<Mistake>& info) { return info.param.name; });
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-static mlir::Value ValueOf(void* value) { return mlir::Value::getFromOpaquePointer(value); }
+static mlir::Value ValueAt(void* value) { return mlir::Value::getFromOpaquePointer(value); }
 
 std::string WhyAbsent(const Tensor& tensor) {
   if (!tensor.empty() && tensor.graph() == nullptr) return absl::StrCat("is poisoned: ", tensor.status().message());
@@ -23,19 +23,19 @@ absl::Status Tensor::status() const {
 }
 
 DType Tensor::dtype() const {
-  return ok() ? td::ToDType(mlir::getElementTypeOrSelf(ValueOf(value_).getType())) : DType::kInvalid;
+  return ok() ? td::ToDType(mlir::getElementTypeOrSelf(ValueAt(value_).getType())) : DType::kInvalid;
 }
 
-Shape Tensor::shape() const { return ok() ? td::ToShape(ValueOf(value_).getType()) : Shape{}; }
+Shape Tensor::shape() const { return ok() ? td::ToShape(ValueAt(value_).getType()) : Shape{}; }
 
 std::string Tensor::name() const {
   if (!ok()) return "";
-  std::string name = internal::LocationName(ValueOf(value_).getLoc());
-  auto result = mlir::dyn_cast<mlir::OpResult>(ValueOf(value_));
+  std::string name = internal::LocationName(ValueAt(value_).getLoc());
+  auto result = mlir::dyn_cast<mlir::OpResult>(ValueAt(value_));
   if (result && result.getResultNumber() > 0) absl::StrAppend(&name, ":", result.getResultNumber());
   return name;
 }
 
-std::string Tensor::origin() const { return ok() ? internal::LocationFileLine(ValueOf(value_).getLoc()) : ""; }
+std::string Tensor::origin() const { return ok() ? internal::LocationFileLine(ValueAt(value_).getLoc()) : ""; }
 
 }  // namespace tandem

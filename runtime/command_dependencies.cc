@@ -13,7 +13,7 @@ namespace {
 
 // The uses of one arena (or variable) so far, as pieces that do not overlap: who wrote a piece last, and who has read
 // it since.
-class Arena {
+class ArenaAccesses {
  public:
   // Command `command` touches [begin, end); adds the commands that it must follow to `after`.
   void RecordAccess(uint32_t command, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
@@ -125,7 +125,7 @@ class Dependencies {
   }
 
   const fb::ProgramT& program_;
-  std::map<std::pair<fb::Space, uint32_t>, Arena> arenas_;
+  std::map<std::pair<fb::Space, uint32_t>, ArenaAccesses> arenas_;
   std::vector<uint32_t> after_;
   uint32_t number_ = 0;
   int64_t check_ = -1, collective_ = -1;

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-std::map<std::string, DeviceLister>& Listers() {
+std::map<std::string, DeviceLister>& DeviceListers() {
   static std::map<std::string, DeviceLister>& listers = *new std::map<std::string, DeviceLister>();
   return listers;
 }
@@ -17,8 +17,8 @@ std::map<std::string, DeviceLister>& Listers() {
 }  // namespace
 
 absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const std::string& device_class) {
-  auto found = Listers().find(device_class);
-  if (found == Listers().end()) {
+  auto found = DeviceListers().find(device_class);
+  if (found == DeviceListers().end()) {
     return WithExitCode(absl::FailedPreconditionError(
                             absl::StrCat("this program was built without devices of class '", device_class, "'")),
                         kExitUsage);
@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const std::string& device_cl
 }
 
 bool RegisterDeviceLister(const std::string& device_class, DeviceLister lister) {
-  return Listers().emplace(device_class, std::move(lister)).second;
+  return DeviceListers().emplace(device_class, std::move(lister)).second;
 }
 
 }  // namespace tandem

@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-std::vector<LibraryLister>& Listers() {
+std::vector<LibraryLister>& LibraryListers() {
   static std::vector<LibraryLister>& listers = *new std::vector<LibraryLister>();
   return listers;
 }
@@ -15,7 +15,7 @@ std::vector<LibraryLister>& Listers() {
 
 std::vector<LoadedLibrary> ListLibraries() {
   std::vector<LoadedLibrary> libraries;
-  for (const LibraryLister& lister : Listers()) {
+  for (const LibraryLister& lister : LibraryListers()) {
     for (LoadedLibrary& library : lister()) libraries.push_back(std::move(library));
   }
   std::sort(libraries.begin(), libraries.end(),
@@ -24,7 +24,7 @@ std::vector<LoadedLibrary> ListLibraries() {
 }
 
 bool RegisterLibraryLister(LibraryLister lister) {
-  Listers().push_back(std::move(lister));
+  LibraryListers().push_back(std::move(lister));
   return true;
 }
 

@@ -24,7 +24,7 @@ constexpr int64_t kMagicBytes = 8, kCrcBytes = 4, kNumberBytes = 8;
 constexpr int64_t kHeaderBytes = kMagicBytes + 2 * kNumberBytes;
 constexpr int64_t kFooterBytes = 3 * kNumberBytes + 2 * kCrcBytes + kMagicBytes;
 constexpr int64_t kMaxIdentityBytes = 16 << 20;
-constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kCacheBufferBytes = 1 << 20;
 
 std::string Numbers(absl::Span<const int64_t> values) {
   std::string bytes(values.size() * kNumberBytes, '\0');
@@ -166,7 +166,7 @@ absl::Status CacheFileWriter::Fail(const absl::Status& status) {
 
 absl::Status CacheFileWriter::Append(absl::string_view bytes) {
   absl::StrAppend(&buffer_, bytes);
-  return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
+  return buffer_.size() < kCacheBufferBytes ? absl::OkStatus() : Flush();
 }
 
 absl::Status CacheFileWriter::Flush() {

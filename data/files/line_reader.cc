@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxBufferSize = int64_t{1} << 30;
+constexpr int64_t kMaxLineBuffer = int64_t{1} << 30;
 
 // Looks for the line feed that ends a quoted line, piece after piece.
 class QuoteScanner {
@@ -48,9 +48,9 @@ class QuoteScanner {
 }  // namespace
 
 absl::Status CheckLineOptions(const LineOptions& options) {
-  if (options.buffer_size < 1 || options.buffer_size > kMaxBufferSize) {
+  if (options.buffer_size < 1 || options.buffer_size > kMaxLineBuffer) {
     return absl::InvalidArgumentError(absl::StrCat("the buffer size of a text file must be between 1 and ",
-                                                   kMaxBufferSize, " bytes, got ", options.buffer_size));
+                                                   kMaxLineBuffer, " bytes, got ", options.buffer_size));
   }
   if (options.max_line_bytes < 1) {
     return absl::InvalidArgumentError(

@@ -14,7 +14,7 @@ using record_format::MaskedCrc;
 
 namespace {
 
-constexpr int64_t kMaxBufferSize = int64_t{1} << 30;
+constexpr int64_t kMaxRecordBuffer = int64_t{1} << 30;
 
 absl::string_view View(const uint8_t* bytes, int64_t size) {
   return {reinterpret_cast<const char*>(bytes), static_cast<size_t>(size)};
@@ -23,9 +23,9 @@ absl::string_view View(const uint8_t* bytes, int64_t size) {
 }  // namespace
 
 absl::Status CheckRecordOptions(const RecordOptions& options) {
-  if (options.buffer_size < 1 || options.buffer_size > kMaxBufferSize) {
+  if (options.buffer_size < 1 || options.buffer_size > kMaxRecordBuffer) {
     return absl::InvalidArgumentError(absl::StrCat("the buffer size of a record file must be between 1 and ",
-                                                   kMaxBufferSize, " bytes, got ", options.buffer_size));
+                                                   kMaxRecordBuffer, " bytes, got ", options.buffer_size));
   }
   if (options.max_record_bytes < 0) {
     return absl::InvalidArgumentError(

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t kBufferBytes = 256 << 10;
+constexpr size_t kWriteBufferBytes = 256 << 10;
 constexpr int kWindowBits = 15, kGzipWrapper = 16, kMemoryLevel = 8;
 
 }  // namespace
@@ -65,8 +65,8 @@ absl::Status RecordWriter::Write(absl::string_view bytes) {
 
 absl::Status RecordWriter::Append(absl::string_view bytes) {
   if (deflate_) return Compress(bytes, /*finish=*/false);
-  if (buffer_.size() + bytes.size() > kBufferBytes) TD_RETURN_IF_ERROR(Flush());
-  if (bytes.size() > kBufferBytes) return file_->Append(bytes);
+  if (buffer_.size() + bytes.size() > kWriteBufferBytes) TD_RETURN_IF_ERROR(Flush());
+  if (bytes.size() > kWriteBufferBytes) return file_->Append(bytes);
   absl::StrAppend(&buffer_, bytes);
   return absl::OkStatus();
 }
@@ -83,13 +83,13 @@ absl::Status RecordWriter::Compress(absl::string_view bytes, bool finish) {
     int code = Z_OK;
     do {
       const size_t before = buffer_.size();
-      buffer_.resize(before + kBufferBytes);
+      buffer_.resize(before + kWriteBufferBytes);
       stream.next_out = reinterpret_cast<Bytef*>(buffer_.data() + before);
-      stream.avail_out = kBufferBytes;
+      stream.avail_out = kWriteBufferBytes;
       code = deflate(&stream, flush);
       buffer_.resize(buffer_.size() - stream.avail_out);
       if (code == Z_STREAM_ERROR) return absl::InternalError(absl::StrCat(path_, ": zlib cannot compress"));
-      if (buffer_.size() >= kBufferBytes) TD_RETURN_IF_ERROR(Flush());
+      if (buffer_.size() >= kWriteBufferBytes) TD_RETURN_IF_ERROR(Flush());
     } while (stream.avail_out == 0 || (flush == Z_FINISH && code != Z_STREAM_END));
   } while (!bytes.empty());
   return absl::OkStatus();

@@ -12,12 +12,13 @@ namespace tandem {
 namespace {
 
 // Numbers of fields.
-constexpr uint32_t kTag = 1, kTensor = 8, kMetadata = 9;                // of Summary.Value
-constexpr uint32_t kPluginData = 1, kPluginName = 1, kContent = 2;      // of SummaryMetadata and PluginData
-constexpr uint32_t kDType = 1, kTensorShape = 2, kDim = 2;              // of TensorProto and its shape
-constexpr uint32_t kSessionStart = 3;                                   // of HParamsPluginData
-constexpr uint32_t kHparams = 1, kStartTime = 5, kKey = 1, kValue = 2;  // of SessionStartInfo and its map
-constexpr uint32_t kNumberValue = 2, kStringValue = 3, kBoolValue = 4;  // of google.protobuf.Value
+constexpr uint32_t kSessionTag = 1, kSessionTensor = 8, kSessionMetadata = 9;  // of Summary.Value
+constexpr uint32_t kSessionPluginData = 1, kSessionPluginName = 1,
+                   kSessionContent = 2;  // of SummaryMetadata and PluginData
+constexpr uint32_t kSessionTensorDType = 1, kSessionTensorShape = 2, kSessionDim = 2;  // of TensorProto and its shape
+constexpr uint32_t kSessionStart = 3;                                                  // of HParamsPluginData
+constexpr uint32_t kHparams = 1, kStartTime = 5, kEntryKey = 1, kEntryValue = 2;  // of SessionStartInfo and its map
+constexpr uint32_t kNumberValue = 2, kStringValue = 3, kBoolValue = 4;            // of google.protobuf.Value
 constexpr uint64_t kFloatType = 1;
 
 std::string Text(const Params::Value& value) {
@@ -48,22 +49,22 @@ std::string SessionStart(const Params& params, double time) {
   std::string session, content, plugin, metadata, shape, tensor, out;
   for (const auto& [name, value] : params.values()) {
     std::string entry;
-    wire::AppendBytes(kKey, name, &entry);
-    wire::AppendBytes(kValue, ValueMessage(value), &entry);
+    wire::AppendBytes(kEntryKey, name, &entry);
+    wire::AppendBytes(kEntryValue, ValueMessage(value), &entry);
     wire::AppendBytes(kHparams, entry, &session);
   }
   wire::AppendDouble(kStartTime, time, &session);
   wire::AppendBytes(kSessionStart, session, &content);
-  wire::AppendBytes(kPluginName, "hparams", &plugin);
-  wire::AppendBytes(kContent, content, &plugin);
-  wire::AppendBytes(kPluginData, plugin, &metadata);
+  wire::AppendBytes(kSessionPluginName, "hparams", &plugin);
+  wire::AppendBytes(kSessionContent, content, &plugin);
+  wire::AppendBytes(kSessionPluginData, plugin, &metadata);
   // The plugin's own writer gives a tensor without elements.
-  wire::AppendBytes(kDim, "", &shape);
-  wire::AppendNumber(kDType, kFloatType, &tensor);
-  wire::AppendBytes(kTensorShape, shape, &tensor);
-  wire::AppendBytes(kTag, "_hparams_/session_start_info", &out);
-  wire::AppendBytes(kTensor, tensor, &out);
-  wire::AppendBytes(kMetadata, metadata, &out);
+  wire::AppendBytes(kSessionDim, "", &shape);
+  wire::AppendNumber(kSessionTensorDType, kFloatType, &tensor);
+  wire::AppendBytes(kSessionTensorShape, shape, &tensor);
+  wire::AppendBytes(kSessionTag, "_hparams_/session_start_info", &out);
+  wire::AppendBytes(kSessionTensor, tensor, &out);
+  wire::AppendBytes(kSessionMetadata, metadata, &out);
   return out;
 }
 

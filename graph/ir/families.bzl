@@ -1,5 +1,6 @@
 """op_family: the TableGen outputs of one .td file of ops."""
 
+load("//tools/build:jumbo.bzl", "folder_test")
 load("//tools/build:tblgen.bzl", "mlir_tblgen")
 
 def op_family(name):
@@ -16,7 +17,7 @@ def op_family(name):
 
 def op_family_test(name):
     """NAME_test.cc: the reference semantics of a family."""
-    native.cc_test(
+    folder_test(
         name = name + "_test",
         size = "small",
         srcs = [name + "_test.cc"],

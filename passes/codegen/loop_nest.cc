@@ -9,12 +9,12 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+constexpr int64_t kDynamicRadix = mlir::ShapedType::kDynamic;
 
 // All digits that get loops: radices of (row +) the static part.
 llvm::SmallVector<int64_t> LoopRadices(const Space& space) {
   llvm::SmallVector<int64_t> radices;
-  if (space.rows == Space::Rows::kLoop) radices.push_back(kDynamic);
+  if (space.rows == Space::Rows::kLoop) radices.push_back(kDynamicRadix);
   llvm::append_range(radices, space.radices);
   return radices;
 }
@@ -55,7 +55,7 @@ llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_
 
 Digits FixedDigits(const Space& space) {
   if (space.rows != Space::Rows::kFixed) return {};
-  return {{space.row, kDynamic}};
+  return {{space.row, kDynamicRadix}};
 }
 
 llvm::SmallVector<mlir::Value> IndicesAt(ElementEmitter& e, mlir::Location loc, const Point& point, mlir::Type type) {
@@ -96,7 +96,7 @@ LoopBounds BoundsOf(ElementEmitter& e, mlir::Location loc, const Space& space, c
   int64_t size = 1;
   bool rows = false;
   for (unsigned k = group.first; k <= group.last; ++k) {
-    if (radices[k] == kDynamic) {
+    if (radices[k] == kDynamicRadix) {
       rows = true;
     } else {
       size *= radices[k];

@@ -100,7 +100,7 @@ TEST(RowKernelTest, SoftmaxIsVectorised) {
   EXPECT_EQ(Count(ir, "gather"), 0) << ir;
 }
 
-TEST(LoopKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
+TEST(ReduceKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
   std::string text =
       R"(func.func private @bias_relu(%x: tensor<?x26x26x32xf32>, %b: tensor<32xf32>) -> tensor<?x26x26x32xf32>
       attributes {exec.kernel = #exec.kernel_kind<loop>} {
@@ -118,7 +118,7 @@ TEST(LoopKernelTest, BiasReluIsOneVectorLoopPerChannelRun) {
   EXPECT_EQ(Count(ir, "urem"), 0) << ir;
 }
 
-TEST(LoopKernelTest, ReshapeNeedsNoDivision) {
+TEST(ReduceKernelTest, ReshapeNeedsNoDivision) {
   std::string text = R"(func.func private @flatten(%x: tensor<?x4x4x32xf32>, %b: tensor<32xf32>) -> tensor<?x512xf32>
       attributes {exec.kernel = #exec.kernel_kind<loop>} {
     %0 = td.broadcast %b dims [3] : tensor<32xf32> -> tensor<?x4x4x32xf32>
@@ -133,7 +133,7 @@ TEST(LoopKernelTest, ReshapeNeedsNoDivision) {
   EXPECT_EQ(Count((*kernel)->llvm_ir(), "udiv"), 0) << (*kernel)->llvm_ir();
 }
 
-TEST(LoopKernelTest, IndexMapsMatchReference) {
+TEST(ReduceKernelTest, IndexMapsMatchReference) {
   ExpectMatches(
       R"(func.func private @maps(%x: tensor<?x3x5xf32>, %i: tensor<?xi64>) -> (tensor<?x5x3xf32>, tensor<?x4x5xf32>, tensor<?x2x3xf32>, tensor<?x15x2xf32>, tensor<?x6xf32>)
       attributes {exec.kernel = #exec.kernel_kind<loop>} {
@@ -148,7 +148,7 @@ TEST(LoopKernelTest, IndexMapsMatchReference) {
       0);
 }
 
-TEST(LoopKernelTest, MathIsAccurate) {
+TEST(ReduceKernelTest, MathIsAccurate) {
   for (const char* op : {"exp", "tanh", "sigmoid", "sqrt", "log"}) {
     std::string in = std::string(op) == "sqrt" || std::string(op) == "log" ? "td.mul %x, %x" : "td.add %x, %x";
     ExpectMatches(

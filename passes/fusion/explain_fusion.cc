@@ -10,7 +10,7 @@ namespace {
 
 constexpr llvm::StringLiteral kAttribute = "exec.fusion_decisions";
 
-bool IsConstant(mlir::Operation* op) {
+bool IsOfConstants(mlir::Operation* op) {
   if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return true;
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   return elemental && elemental.getFusionKind() == td::FusionKind::kInjective && op->getNumOperands() > 0 &&
@@ -26,7 +26,7 @@ void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp
   llvm::SmallVector<mlir::Attribute> notes;
   if (auto before = module->getAttrOfType<mlir::ArrayAttr>(kAttribute)) llvm::append_range(notes, before);
   for (mlir::Operation& producer : block) {
-    if (IsConstant(&producer)) continue;
+    if (IsOfConstants(&producer)) continue;
     llvm::SmallPtrSet<mlir::Operation*, 4> seen;
     for (mlir::Operation* user : producer.getUsers()) {
       mlir::Operation* consumer = block.findAncestorOpInBlock(*user);

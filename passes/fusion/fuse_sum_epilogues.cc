@@ -9,6 +9,7 @@
 #include "passes/codegen/reduction.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/fusion/elementwise_kernel.h"
+#include "passes/fusion/fusion_clusters.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"
@@ -19,9 +20,6 @@ namespace tandem {
 #include "passes/passes.h.inc"
 
 namespace {
-
-// Operands and results of a kernel; a launch has no place for more.
-constexpr unsigned kMaxBuffers = 30;
 
 bool IsCluster(mlir::func::FuncOp kernel) {
   return kernel && exec::GetKernelKind(kernel) == exec::KernelKind::kCluster;
@@ -105,7 +103,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
     }
     const unsigned buffers = match.kernel.getNumArguments() + match.kernel.getNumResults() +
                              match.epilogue.getNumArguments() + match.epilogue.getNumResults();
-    return buffers <= kMaxBuffers;
+    return buffers <= kMaxKernelBuffers;
   }
 
   void Fuse(exec::LaunchOp launch, Match& match) {

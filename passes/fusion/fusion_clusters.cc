@@ -17,7 +17,6 @@ namespace {
 // Ops up to this weight are computed twice rather than stored.
 constexpr int64_t kCheap = 10;
 constexpr unsigned kMaxMembers = 64;
-constexpr unsigned kMaxBuffers = 30;
 // The largest row that a kernel with reductions keeps on its stack, in elements.
 constexpr int64_t kMaxRow = 1 << 16;
 // Sums for each column of a kernel with taps: on GPUs a thread has them in registers.
@@ -306,7 +305,7 @@ const char* FusionClusters::Incompatible(const std::vector<unsigned>& members) {
     if (LeavesCluster(node, members)) buffers.insert(node.op);
   }
   if (tied > 1) return "each updates a variable of its own";
-  if (buffers.size() > kMaxBuffers) return "together they would read and write too many buffers for one kernel";
+  if (buffers.size() > kMaxKernelBuffers) return "together they would read and write too many buffers for one kernel";
   return nodes_[members[0]].batched ? IncompatibleBatched(members) : IncompatibleStatic(members);
 }
 

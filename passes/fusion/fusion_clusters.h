@@ -12,6 +12,9 @@
 
 namespace tandem {
 
+// Operands and results of a kernel; a launch has no place for more.
+constexpr unsigned kMaxKernelBuffers = 30;
+
 // Clusters of the ElementalOps of one block.
 //
 // Index maps and cheap ops with several users are not members: they are computed again in every cluster that needs

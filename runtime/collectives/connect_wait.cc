@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 // How long a wait goes on before it looks whether something is to be said.
-constexpr absl::Duration kSlice = absl::Seconds(1);
+constexpr absl::Duration kQuestionSlice = absl::Seconds(1);
 constexpr absl::Duration kNotes = absl::Seconds(30);
 
 }  // namespace
@@ -20,7 +20,7 @@ ConnectWait::ConnectWait(const ConnectOptions& options)
     : options_(options),
       began_(SteadyNow()),
       next_note_(began_ + options.note_after),
-      next_question_(began_ + kSlice) {}
+      next_question_(began_ + kQuestionSlice) {}
 
 absl::Duration ConnectWait::Rest() const { return began_ + options_.deadline - SteadyNow(); }
 
@@ -34,7 +34,7 @@ absl::StatusOr<std::string> ConnectWait::Get(absl::string_view key, int peer, ab
   const std::string name = Key(key);
   while (true) {
     const absl::Duration rest = Rest(), note = next_note_ - SteadyNow();
-    auto value = options_.store->Get(name, std::max(absl::Milliseconds(1), std::min({rest, note, kSlice})));
+    auto value = options_.store->Get(name, std::max(absl::Milliseconds(1), std::min({rest, note, kQuestionSlice})));
     if (!absl::IsDeadlineExceeded(value.status())) return value;
     if (Rest() <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError(absl::StrCat("rank ", options_.rank, " of ", options_.size, ": rank ", peer,
@@ -50,7 +50,7 @@ absl::StatusOr<bool> ConnectWait::Continue(absl::FunctionRef<std::string()> whom
     // Nobody sets this key. The store answers with an error of its own when a process is lost.
     const absl::Status answer = options_.store->Get(Key("lost"), absl::Milliseconds(1)).status();
     if (!answer.ok() && !absl::IsDeadlineExceeded(answer)) return answer;
-    next_question_ = SteadyNow() + kSlice;
+    next_question_ = SteadyNow() + kQuestionSlice;
   }
   if (Rest() <= absl::ZeroDuration()) return false;
   Note(whom);

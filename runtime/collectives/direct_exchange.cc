@@ -11,7 +11,6 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kSegmentBytes = kExchangeSegmentBytes;
 constexpr int kWindow = 8;  // segments at a time
 // Vectors below this are packed together: a message costs as much as copying about so much.
 constexpr int64_t kPackBytes = 128 << 10;
@@ -50,7 +49,7 @@ DirectExchange::Flight& DirectExchange::FlightOf(int64_t segment) { return fligh
 // Long vectors in segments of their own, in place; then the short ones together. All ranks do the same: lengths are
 // equal on all.
 void DirectExchange::MakeSegments() {
-  const int64_t size = list_->element_size(), most = kSegmentBytes / size;
+  const int64_t size = list_->element_size(), most = kExchangeSegmentBytes / size;
   for (const VectorList::Stretch& s : list_->stretches()) {
     if (s.count * size < kPackBytes) continue;
     for (int64_t begin = 0; begin < s.count; begin += most) {
@@ -81,7 +80,7 @@ absl::Status DirectExchange::Run(Scratch* scratch) {
   for (int i = 0; i < static_cast<int>(flights_.size()); ++i) {
     // A part is at most a size()th of the segment and some elements more.
     flights_[i].received =
-        Room(scratch->received, i, kSegmentBytes + exchange_->size() * kPartAlign * int64_t{sizeof(double)});
+        Room(scratch->received, i, kExchangeSegmentBytes + exchange_->size() * kPartAlign * int64_t{sizeof(double)});
     TD_RETURN_IF_ERROR(Start(i));
   }
   for (int64_t i = 0; i < segments; ++i) {
@@ -102,7 +101,7 @@ absl::Status DirectExchange::Start(int64_t index) {
   const uint64_t slot = slot_ + static_cast<uint64_t>(index) * 2 % kSlots;
   f.data = segment.stretches[0].data;
   if (segment.stretches.size() > 1) {
-    f.data = Room(scratch_->packed, index % flights_.size(), kSegmentBytes);
+    f.data = Room(scratch_->packed, index % flights_.size(), kExchangeSegmentBytes);
     std::byte* to = f.data;
     for (const VectorList::Stretch& s : segment.stretches) {
       if (list_->present()[rank]) std::memcpy(to, s.data, s.count * size);

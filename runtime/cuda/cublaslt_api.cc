@@ -11,11 +11,11 @@
 namespace tandem {
 namespace {
 
-std::atomic<const CublasLtApi*> g_override{nullptr};
+std::atomic<const CublasLtApi*> g_cublaslt_override{nullptr};
 
 constexpr size_t kOldestMajor = 12, kNewestMajor = 13;
 
-absl::StatusOr<const CublasLtApi*> Bind(const std::string& path) {
+absl::StatusOr<const CublasLtApi*> BindCublasLt(const std::string& path) {
   const LibrarySpec spec = {"cuBLASLt",
                             {"libcublasLt.so.13", "libcublasLt.so.12"},
                             "TANDEM_LIBCUBLASLT",
@@ -41,14 +41,14 @@ absl::StatusOr<const CublasLtApi*> Bind(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path) {
-  if (!path.empty()) return Bind(path);
-  if (const CublasLtApi* api = g_override.load()) return api;
-  static const auto* loaded = new absl::StatusOr<const CublasLtApi*>(Bind(""));
+  if (!path.empty()) return BindCublasLt(path);
+  if (const CublasLtApi* api = g_cublaslt_override.load()) return api;
+  static const auto* loaded = new absl::StatusOr<const CublasLtApi*>(BindCublasLt(""));
   return *loaded;
 }
 
-ScopedCublasLt::ScopedCublasLt(const CublasLtApi* api) { g_override.store(api); }
-ScopedCublasLt::~ScopedCublasLt() { g_override.store(nullptr); }
+ScopedCublasLt::ScopedCublasLt(const CublasLtApi* api) { g_cublaslt_override.store(api); }
+ScopedCublasLt::~ScopedCublasLt() { g_cublaslt_override.store(nullptr); }
 
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what) {
   if (status == cublaslt::kSuccess) return absl::OkStatus();

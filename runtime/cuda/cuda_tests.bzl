@@ -1,5 +1,7 @@
 """Forms of tests of the CUDA runtime."""
 
+load("//tools/build:jumbo.bzl", "folder_test")
+
 def cuda_session_test(name, deps):
     """NAME.cc becomes the test NAME of the session.
 
@@ -7,7 +9,7 @@ def cuda_session_test(name, deps):
       name: the test's file name.
       deps: what it needs beyond the session.
     """
-    native.cc_test(
+    folder_test(
         name = name,
         size = "small",
         srcs = [name + ".cc"],

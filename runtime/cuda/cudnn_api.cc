@@ -10,12 +10,12 @@
 namespace tandem {
 namespace {
 
-std::atomic<const CudnnApi*> g_override{nullptr};
+std::atomic<const CudnnApi*> g_cudnn_override{nullptr};
 
 }  // namespace
 
 absl::StatusOr<const CudnnApi*> LoadCudnn() {
-  if (const CudnnApi* api = g_override.load()) return api;
+  if (const CudnnApi* api = g_cudnn_override.load()) return api;
   static const auto* loaded = new absl::StatusOr<std::unique_ptr<const CudnnApi>>(OpenCudnn(""));
   if (!loaded->ok()) return loaded->status();
   return (*loaded)->get();
@@ -30,7 +30,7 @@ absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm)
   return api->Compile(PlannedConvolution(call), sm);
 }
 
-ScopedCudnn::ScopedCudnn(const CudnnApi* api) { g_override.store(api); }
-ScopedCudnn::~ScopedCudnn() { g_override.store(nullptr); }
+ScopedCudnn::ScopedCudnn(const CudnnApi* api) { g_cudnn_override.store(api); }
+ScopedCudnn::~ScopedCudnn() { g_cudnn_override.store(nullptr); }
 
 }  // namespace tandem

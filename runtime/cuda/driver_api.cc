@@ -15,7 +15,7 @@ namespace {
 // PTX ISA 8.0, which the texts in executables are written in at most, came with CUDA 12.0.
 constexpr int kOldestDriver = 12000;
 
-std::atomic<const DriverApi*> g_override{nullptr};
+std::atomic<const DriverApi*> g_driver_override{nullptr};
 
 absl::Status Unusable(const std::string& message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
@@ -81,14 +81,14 @@ absl::Status InitDriver(const DriverApi& driver) {
 }
 
 absl::StatusOr<const DriverApi*> LoadDriver() {
-  if (const DriverApi* driver = g_override.load()) return driver;
+  if (const DriverApi* driver = g_driver_override.load()) return driver;
   static const absl::StatusOr<DriverApi>& loaded = *new absl::StatusOr<DriverApi>(LoadOnce());
   if (!loaded.ok()) return loaded.status();
   return &*loaded;
 }
 
-ScopedDriver::ScopedDriver(const DriverApi* driver) { g_override.store(driver); }
-ScopedDriver::~ScopedDriver() { g_override.store(nullptr); }
+ScopedDriver::ScopedDriver(const DriverApi* driver) { g_driver_override.store(driver); }
+ScopedDriver::~ScopedDriver() { g_driver_override.store(nullptr); }
 
 absl::Status CudaStatus(const DriverApi& driver, CUresult result, absl::string_view call) {
   if (result == kCudaSuccess) return absl::OkStatus();

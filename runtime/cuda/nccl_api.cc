@@ -16,16 +16,16 @@ namespace {
 // the environment; a user's own setting stays.
 [[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
-std::atomic<const NcclApi*> g_override{nullptr};
+std::atomic<const NcclApi*> g_nccl_override{nullptr};
 
 // 2.18.0: the first with CUDA 12 and an asynchronous error of every communicator.
-constexpr int kOldest = 21800, kPastNewest = 30000;
+constexpr int kOldestNccl = 21800, kPastNewest = 30000;
 
 std::string VersionName(int version) {
   return absl::StrCat(version / 10000, ".", version / 100 % 100, ".", version % 100);
 }
 
-absl::StatusOr<const NcclApi*> Bind(const std::string& path) {
+absl::StatusOr<const NcclApi*> BindNccl(const std::string& path) {
   const LibrarySpec spec = {"NCCL",
                             {"libnccl.so.2"},
                             "TANDEM_LIBNCCL",
@@ -41,7 +41,7 @@ absl::StatusOr<const NcclApi*> Bind(const std::string& path) {
 #undef TANDEM_BIND
   int version = 0;
   TD_RETURN_IF_ERROR(NcclStatus(*api, api->ncclGetVersion(&version), "tell its version"));
-  if (version < kOldest || version >= kPastNewest) {
+  if (version < kOldestNccl || version >= kPastNewest) {
     return library.Error(absl::StrCat("has version ", VersionName(version)));
   }
   return api.release();
@@ -50,14 +50,14 @@ absl::StatusOr<const NcclApi*> Bind(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path) {
-  if (!path.empty()) return Bind(path);
-  if (const NcclApi* api = g_override.load()) return api;
-  static const auto* loaded = new absl::StatusOr<const NcclApi*>(Bind(""));
+  if (!path.empty()) return BindNccl(path);
+  if (const NcclApi* api = g_nccl_override.load()) return api;
+  static const auto* loaded = new absl::StatusOr<const NcclApi*>(BindNccl(""));
   return *loaded;
 }
 
-ScopedNccl::ScopedNccl(const NcclApi* api) { g_override.store(api); }
-ScopedNccl::~ScopedNccl() { g_override.store(nullptr); }
+ScopedNccl::ScopedNccl(const NcclApi* api) { g_nccl_override.store(api); }
+ScopedNccl::~ScopedNccl() { g_nccl_override.store(nullptr); }
 
 absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what) {
   if (result == nccl::kSuccess) return absl::OkStatus();

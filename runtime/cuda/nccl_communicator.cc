@@ -31,7 +31,7 @@
 namespace tandem {
 namespace {
 
-uint64_t Bytes(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
+uint64_t BytesOf(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
 
 ncclDataType_t TypeOf(fb::DType type) {
   switch (type) {
@@ -249,7 +249,7 @@ class NcclCommunicator : public Communicator {
     TD_CU(*driver_, cuCtxSetCurrent(devices_[replica].context));
     const CUdeviceptr buffer = t.buffers[replica];
     if (kind != fb::ReduceKind::Max) {
-      TD_CU(*driver_, cuMemsetD8Async(buffer, 0, Bytes(t), stream));
+      TD_CU(*driver_, cuMemsetD8Async(buffer, 0, BytesOf(t), stream));
       return absl::OkStatus();
     }
     const bool is_float = t.dtype == fb::DType::Float32 || t.dtype == fb::DType::Float64;
@@ -260,7 +260,7 @@ class NcclCommunicator : public Communicator {
       TD_CU(*driver_, cuMemsetD32Async(buffer, upper, t.elements, stream));
       return absl::OkStatus();
     }
-    TD_CU(*driver_, cuMemsetD8Async(buffer, 0, Bytes(t), stream));
+    TD_CU(*driver_, cuMemsetD8Async(buffer, 0, BytesOf(t), stream));
     TD_CU(*driver_, cuMemsetD2D32Async(buffer + 4, 8, upper, 1, t.elements, stream));
     return absl::OkStatus();
   }

@@ -1,5 +1,7 @@
 """compiled_test: a test that holds compiled programs to the reference interpreter or to one another."""
 
+load("//tools/build:jumbo.bzl", "folder_test")
+
 def compiled_test(name, deps = [], **kwargs):
     """NAME.cc becomes the test NAME.
 
@@ -8,7 +10,8 @@ def compiled_test(name, deps = [], **kwargs):
       deps: what it needs beyond the harness and the parts of a model.
       **kwargs: as of cc_test; "src" for another source.
     """
-    native.cc_test(
+    alone = "tags" in kwargs or "shard_count" in kwargs
+    (native.cc_test if alone else folder_test)(
         name = name,
         size = kwargs.pop("size", "medium"),
         srcs = [kwargs.pop("src", name + ".cc")],

@@ -1,23 +1,27 @@
-"""jumbo_library: a cc_library whose sources are compiled several to a translation unit.
+"""Libraries and tests whose sources are compiled several to a translation unit.
 
-Where MLIR's headers are read, nearly all of a compile is reading them, so that a unit of six sources takes little
-longer than one source. The units are the sources one behind the other, each with a #line that names it: messages,
-__FILE__ and debug information are those of the sources, and the same sources make the same bytes.
+Nearly all of a compile is reading headers, so that a unit of several sources takes little longer than one source. The
+units are the sources one behind the other, each with a #line that names it: messages, __FILE__ and debug information
+are those of the sources, and the same sources make the same bytes.
 
-For daily work, where one source changes at a time, --config=fine compiles every source by itself.
+  jumbo_library   compiles the sources of one library together;
+  folder_library  compiles a library's together with those of its folder's other folder_librarys;
+  folder_test     the same for tests, which are one program for each folder.
+
+A folder with folder_librarys or folder_tests calls folder_end() at the end of its BUILD file.
+
+For daily work, where one source changes at a time, --config=fine compiles every source by itself, and libraries are
+those that the BUILD files name.
+
+What a unit demands of its sources: file-local names that differ (tests may have the same ones), and no macro that is
+left behind.
 """
 
-def jumbo_library(name, srcs, sources_per_unit = 6, **kwargs):
-    """A cc_library that compiles its sources in units of several.
+_FINE = "//tools/build:fine"
+_TEST = "folder_test"
 
-    What a unit demands of its sources: file-local names that differ, and no macro that is left behind.
-
-    Args:
-      name: of the library.
-      srcs: sources and private headers, of this package.
-      sources_per_unit: the most sources of a unit.
-      **kwargs: what else cc_library takes.
-    """
+def _units(name, srcs, sources_per_unit, command = "cat $$source"):
+    """srcs of a rule, by --config: the sources, or units of them; headers stay what they are."""
     headers = [src for src in srcs if src.endswith(".h")]
     sources = [src for src in srcs if not src.endswith(".h")]
     count = (len(sources) + sources_per_unit - 1) // sources_per_unit
@@ -32,15 +36,123 @@ def jumbo_library(name, srcs, sources_per_unit = 6, **kwargs):
             name = "%s_unit_%d" % (name, i),
             srcs = part,
             outs = [unit],
-            cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; cat $$source; done > $@",
+            cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; %s; done > $@" % command,
             visibility = ["//visibility:private"],
         )
         units.append(unit)
+    return headers + select({_FINE: sources, "//conditions:default": units})
+
+def jumbo_library(name, srcs, sources_per_unit = 8, **kwargs):
+    """A cc_library that compiles its sources in units of several.
+
+    Args:
+      name: of the library.
+      srcs: sources and private headers, of this package.
+      sources_per_unit: the most sources of a unit.
+      **kwargs: what else cc_library takes.
+    """
     native.cc_library(
         name = name,
-        srcs = headers + select({
-            "//tools/build:fine": sources,
-            "//conditions:default": units,
-        }),
+        srcs = _units(name, srcs, sources_per_unit),
         **kwargs
     )
+
+def folder_library(name, part = "", visibility = None, **kwargs):
+    """A library that is one with its folder's others, unless each source is compiled by itself.
+
+    Libraries with other copts are one by themselves.
+
+    Args:
+      name: of the library.
+      part: tells libraries of a folder apart that cannot be one, since what lies between them is in other folders.
+      visibility: as of cc_library.
+      **kwargs: srcs, hdrs, textual_hdrs, deps, copts and linkopts, as of cc_library.
+    """
+    whole = _whole("folder", part, kwargs)
+    native.cc_library(name = name + ".fine", tags = ["manual", "folder=" + whole], **kwargs)
+    native.alias(
+        name = name,
+        actual = select({_FINE: name + ".fine", "//conditions:default": whole}),
+        visibility = visibility,
+    )
+
+def folder_test(name, part = "", shard_count = 1, size = "small", tags = [], **kwargs):
+    """A test that is part of its folder's test program, :tests. By itself it runs when its name is given.
+
+    Its source is all in an anonymous namespace; its suites and temporary files have names of their own.
+
+    Args:
+      name: of the test.
+      part: tells programs of a folder apart.
+      size: the largest of a program's is the program's.
+      shard_count: what it adds to its program's.
+      tags: of the test by itself.
+      **kwargs: srcs, deps, data and copts, as of cc_test.
+    """
+    whole = _whole("tests", part, kwargs)
+    own_tags = ["manual", _TEST + "=" + whole, "shards=%d" % shard_count]
+    native.cc_test(name = name, size = size, tags = own_tags + tags, **kwargs)
+
+def _whole(word, part, kwargs):
+    """The name of what a library or test is a part of."""
+    return "_".join([word] + ([part] if part else []) + [copt.strip("-") for copt in kwargs.get("copts", [])])
+
+def _tagged(prefix):
+    """whole -> rules of this package that are part of it."""
+    wholes = {}
+    for rule in native.existing_rules().values():
+        for tag in rule.get("tags", []):
+            if tag.startswith(prefix + "="):
+                wholes.setdefault(tag[len(prefix) + 1:], []).append(rule)
+    return wholes
+
+def _union(rules, attribute, without = []):
+    """The elements of a list attribute of the rules, each once."""
+    elements = {}
+    for rule in rules:
+        for element in rule.get(attribute, []):
+            if element not in without:
+                elements[element] = None
+    return elements.keys()
+
+def folder_end(sources_per_unit = 8):
+    """Makes one library of the folder's folder_librarys, and one program of its folder_tests.
+
+    Args:
+      sources_per_unit: the most sources of a unit.
+    """
+    for whole, rules in _tagged("folder").items():
+        own = [":" + rule["name"][:-len(".fine")] for rule in rules]
+        native.cc_library(
+            name = whole,
+            srcs = _units(whole, _sources(rules), sources_per_unit),
+            hdrs = _union(rules, "hdrs"),
+            textual_hdrs = _union(rules, "textual_hdrs"),
+            copts = _union(rules[:1], "copts"),
+            linkopts = _union(rules, "linkopts"),
+            deps = _union(rules, "deps", own),
+            # Where each source is compiled by itself, nothing uses this.
+            tags = ["manual"],
+            visibility = ["//visibility:private"],
+        )
+    for whole, rules in _tagged(_TEST).items():
+        sizes = [rule["size"] for rule in rules]
+        shards = 0
+        for rule in rules:
+            shards += int([tag for tag in rule["tags"] if tag.startswith("shards=")][0][len("shards="):]) - 1
+        native.cc_test(
+            name = whole,
+            size = [size for size in ["large", "medium", "small"] if size in sizes][0],
+            srcs = _units(whole, _sources(rules), sources_per_unit, _OWN_NAMES),
+            copts = _union(rules[:1], "copts"),
+            data = _union(rules, "data"),
+            shard_count = shards + 1,
+            deps = _union(rules, "deps"),
+        )
+
+def _sources(rules):
+    return [src[1:] if src.startswith(":") else src for src in _union(rules, "srcs")]
+
+# A test's anonymous namespace holds one named like its file, so that file-local names of a unit's tests do not meet.
+_OWN_NAMES = ("own=$$(basename $$source .cc); sed -e \"s/^namespace {$$/namespace { namespace $$own {/\" " +
+              "-e 's/^}  \\/\\/ namespace$$/} }/' $$source")

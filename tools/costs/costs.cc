@@ -13,11 +13,12 @@
 #include "base/status_macros.h"
 #include "passes/analysis/command_cost.h"
 #include "runtime/command_info.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Four digits are more than any of these figures is worth.
 double Rounded(double value) {
@@ -44,18 +45,18 @@ class CostTable {
                                                                       : threads),
         measurement_(measurement) {}
 
-  Json Run() {
-    std::vector<Json> rows;
+  OrderedJson Run() {
+    std::vector<OrderedJson> rows;
     for (const CommandInfo& command : ListCommands(executable_)) {
-      Json row = CommandRow(command);
+      OrderedJson row = CommandRow(command);
       if (!row.is_null()) rows.push_back(std::move(row));
     }
     const bool measured = measurement_ != nullptr && measurement_->runs > 0;
-    Json out = {{"machine", machine_.name},
-                {"threads", threads_},
-                {"rows", executable_.rows_per_replica() * executable_.num_replicas()},
-                {"expected_us", Rounded(1e6 * totals_.expected)},
-                {"limit_us", Rounded(1e6 * totals_.limit)}};
+    OrderedJson out = {{"machine", machine_.name},
+                       {"threads", threads_},
+                       {"rows", executable_.rows_per_replica() * executable_.num_replicas()},
+                       {"expected_us", Rounded(1e6 * totals_.expected)},
+                       {"limit_us", Rounded(1e6 * totals_.limit)}};
     if (absl::StartsWith(machine_.name, "generic-")) {
       out["note"] =
           absl::StrCat("There is no model of this CPU: expected times, limits and bounds are those of ", machine_.name,
@@ -75,7 +76,7 @@ class CostTable {
       out["of_limit"] = Rounded(median > 0 ? totals_.limit / median : 0);
       out["idle_share"] = Rounded(whole > 0 ? std::max(0.0, 1 - totals_.measured / whole) : 0);
     }
-    for (Json& row : rows) {
+    for (OrderedJson& row : rows) {
       const double part = row["share"];
       row["share"] = Rounded(whole > 0 ? part / whole : 0);
     }
@@ -92,27 +93,27 @@ class CostTable {
     return lanes_ * (command.kind == "LaneSum" ? microbatches - 1 : microbatches);
   }
 
-  Json CommandRow(const CommandInfo& command) {
+  OrderedJson CommandRow(const CommandInfo& command) {
     const int64_t calls = Calls(command);
-    if (calls == 0 || (command.kind == "LaneSum" && command.work.bytes == 0)) return Json();
-    if (command.kind == "AllReduce" && executable_.num_replicas() == 1) return Json();
+    if (calls == 0 || (command.kind == "LaneSum" && command.work.bytes == 0)) return OrderedJson();
+    if (command.kind == "AllReduce" && executable_.num_replicas() == 1) return OrderedJson();
     const int64_t microbatch = command.map ? std::min(index_.microbatch_rows, index_.rows_per_lane) : 0;
     const double devices = command.map ? 1 : replicas_;
     const Cost cost = ExpectedCost(machine_, executable_, command, microbatch, threads_);
     const double limit = LimitSeconds(cost) * devices;
     const double expected = SecondsForDevices(cost, devices);
-    Json row = {{"id", command.id},
-                {"section", command.section},
-                {"kind", command.kind},
-                {"name", command.name.empty() ? "sum over the microbatches of a lane" : command.name},
-                {"detail", command.detail},
-                {"source", command.source},
-                {"calls", calls},
-                {"flops", command.work.Flops(microbatch) * devices},
-                {"bytes", command.work.Bytes(microbatch) * devices},
-                {"expected_us", Rounded(1e6 * expected)},
-                {"limit_us", Rounded(1e6 * limit)},
-                {"bound", BoundName(cost.bound)}};
+    OrderedJson row = {{"id", command.id},
+                       {"section", command.section},
+                       {"kind", command.kind},
+                       {"name", command.name.empty() ? "sum over the microbatches of a lane" : command.name},
+                       {"detail", command.detail},
+                       {"source", command.source},
+                       {"calls", calls},
+                       {"flops", command.work.Flops(microbatch) * devices},
+                       {"bytes", command.work.Bytes(microbatch) * devices},
+                       {"expected_us", Rounded(1e6 * expected)},
+                       {"limit_us", Rounded(1e6 * limit)},
+                       {"bound", BoundName(cost.bound)}};
     // The seconds of a run that the command takes from all threads: map commands run on all, of a global command the
     // barrier makes all wait. Its last rows may be fewer than a microbatch's.
     double part = expected;
@@ -131,7 +132,7 @@ class CostTable {
   }
 
   // Returns the seconds of a run.
-  double AddMeasured(const CommandInfo& command, int64_t microbatch, double limit, Json& row) {
+  double AddMeasured(const CommandInfo& command, int64_t microbatch, double limit, OrderedJson& row) {
     const CommandMeasurement& m = measurement_->commands[command.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
     const double devices = command.map ? 1 : replicas_, median = std::max(m.median_seconds, 1e-9);
@@ -167,7 +168,7 @@ std::string Time(double us) {
   return us >= 1000 ? absl::StrFormat("%.3g ms", 1e-3 * us) : absl::StrFormat("%.3g us", us);
 }
 
-std::string Cell(const Json& row, const char* key, const char* unit = "") {
+std::string Cell(const OrderedJson& row, const char* key, const char* unit = "") {
   return row.contains(key) ? absl::StrFormat("%.3g%s", row[key].get<double>(), unit) : "-";
 }
 
@@ -182,11 +183,12 @@ absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file,
   return MachineModelOf(executable);
 }
 
-Json CostsJson(const Executable& executable, const MachineModel& machine, int threads, const Measurement* measurement) {
+OrderedJson CostsJson(const Executable& executable, const MachineModel& machine, int threads,
+                      const Measurement* measurement) {
   return CostTable(executable, machine, std::max(1, threads), measurement).Run();
 }
 
-std::string CostsText(const Json& costs) {
+std::string CostsText(const OrderedJson& costs) {
   std::string out = absl::StrFormat("Machine %s, %d threads, %d rows a step\n", costs["machine"].get<std::string>(),
                                     costs["threads"].get<int>(), costs["rows"].get<int64_t>());
   if (costs.contains("note")) absl::StrAppend(&out, "  ", costs["note"].get<std::string>(), "\n");
@@ -203,12 +205,12 @@ std::string CostsText(const Json& costs) {
                         "GFLOP/s", "GB/s", "of limit", "bound", "command");
   std::vector<size_t> order(costs["commands"].size());
   std::iota(order.begin(), order.end(), 0);
-  const Json& commands = costs["commands"];
+  const OrderedJson& commands = costs["commands"];
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return commands[a]["share"].get<double>() > commands[b]["share"].get<double>();
   });
   for (size_t i : order) {
-    const Json& s = commands[i];
+    const OrderedJson& s = commands[i];
     absl::StrAppendFormat(&out, "%6.1f%% %6d %11s %11s %9s %8s %8s  %-8s %s  [%s%s]\n", 100 * s["share"].get<double>(),
                           s["calls"].get<int64_t>(), Time(s["expected_us"]),
                           s.contains("measured_us") ? Time(s["measured_us"]) : "-", Cell(s, "gflops"), Cell(s, "gbps"),

@@ -16,7 +16,7 @@ namespace tandem {
 namespace {
 
 template <typename T>
-T Param(void** params, int i) {
+T KernelParam(void** params, int i) {
   T value;
   std::memcpy(&value, params[i], sizeof value);
   return value;
@@ -43,21 +43,21 @@ std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
 
 void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, GpuKernelFunction function) {
   driver.RegisterKernel(symbol, [n, function](uint32_t, uint32_t, uint32_t, void** params) {
-    const int32_t* guard = Param<const int32_t*>(params, n + 4);
+    const int32_t* guard = KernelParam<const int32_t*>(params, n + 4);
     if (guard != nullptr && *guard != 0) return;
     GpuKernelCall call;
-    for (int i = 0; i < n; ++i) call.args.push_back(Param<float*>(params, i));
-    call.begin = Param<int64_t>(params, n);
-    call.end = Param<int64_t>(params, n + 1);
-    call.row_offset = Param<int64_t>(params, n + 2);
+    for (int i = 0; i < n; ++i) call.args.push_back(KernelParam<float*>(params, i));
+    call.begin = KernelParam<int64_t>(params, n);
+    call.end = KernelParam<int64_t>(params, n + 1);
+    call.row_offset = KernelParam<int64_t>(params, n + 2);
     function(call);
   });
   driver.RegisterKernel(GpuGroupSymbol(symbol), [n, function](uint32_t grid, uint32_t, uint32_t, void** params) {
-    const int32_t* guard = Param<const int32_t*>(params, 2);
+    const int32_t* guard = KernelParam<const int32_t*>(params, 2);
     if (guard != nullptr && *guard != 0) return;
-    const auto* blocks = Param<const int32_t*>(params, 1);
+    const auto* blocks = KernelParam<const int32_t*>(params, 1);
     for (uint32_t block = 0; block < grid; ++block) {
-      const uint64_t* member = Param<const uint64_t*>(params, 0) + blocks[block] * (n + 2);
+      const uint64_t* member = KernelParam<const uint64_t*>(params, 0) + blocks[block] * (n + 2);
       GpuKernelCall call;
       for (int i = 0; i < n; ++i) call.args.push_back(reinterpret_cast<float*>(member[i]));
       call.begin = static_cast<int64_t>(block - member[n + 1]) * kItemsPerBlock;
