@@ -27,6 +27,7 @@
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
 #include "runtime/collectives/testing/values.h"
+#include "runtime/executable_generated.h"
 
 ABSL_FLAG(std::vector<std::string>, processes, (std::vector<std::string>{"2", "4"}), "numbers of processes");
 ABSL_FLAG(std::vector<std::string>, transport, (std::vector<std::string>{"shared", "tcp", "ring"}),

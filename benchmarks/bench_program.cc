@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem::benchmarks {
 namespace {

@@ -35,6 +35,7 @@
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
 #include "runtime/command_info.h"
+#include "runtime/executable_generated.h"
 #include "runtime/list_devices.h"
 #include "runtime/session.h"
 

@@ -24,6 +24,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "runtime/executable_generated.h"
 #include "runtime/session.h"
 #include "samples/networks.h"
 #include "tools/dump/find_executable.h"

@@ -1,5 +1,7 @@
 #include "cluster/credentials.h"
 
+#include <grpcpp/grpcpp.h>
+
 #include <algorithm>
 #include <utility>
 

@@ -3,8 +3,6 @@
 #ifndef TANDEM_CLUSTER_CREDENTIALS_H_
 #define TANDEM_CLUSTER_CREDENTIALS_H_
 
-#include <grpcpp/grpcpp.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -14,6 +12,12 @@
 #include "absl/status/statusor.h"
 #include "cluster/tls_files.h"
 #include "cluster/tls_material.h"
+
+namespace grpc {
+class Channel;
+class ChannelArguments;
+class ServerCredentials;
+}  // namespace grpc
 
 namespace tandem {
 

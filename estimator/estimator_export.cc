@@ -14,6 +14,7 @@
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 #include "estimator/variable_check.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -2,6 +2,7 @@
 #ifndef TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
 #define TANDEM_ESTIMATOR_ESTIMATOR_IMPL_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

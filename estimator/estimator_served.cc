@@ -17,6 +17,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
+#include "estimator/parameter_server/server_state.h"
 #include "estimator/signals.h"
 #include "estimator/workers/worker_positions.h"
 #include "passes/build_id.h"

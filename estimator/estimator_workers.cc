@@ -20,6 +20,7 @@
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_positions.h"
+#include "runtime/executable_generated.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {

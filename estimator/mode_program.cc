@@ -19,6 +19,7 @@
 #include "estimator/summary/model_summaries.h"
 #include "graph/graph_parts.h"
 #include "graph/index_range.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

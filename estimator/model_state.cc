@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "frontends/moving_average_name.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

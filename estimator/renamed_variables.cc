@@ -1,4 +1,5 @@
 #include "estimator/renamed_variables.h"
+#include "runtime/executable_generated.h"
 
 #include <utility>
 #include <vector>

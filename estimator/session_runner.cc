@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "estimator/trace/tracer.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "passes/exec/dialect.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "runtime/kernel_library.h"
 
 namespace tandem {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -12,6 +12,7 @@
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {

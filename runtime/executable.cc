@@ -10,6 +10,7 @@
 #include "base/crc32c.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 #include "runtime/executable_verify.h"
 #include "runtime/kernel_entry.h"
 
@@ -195,6 +196,15 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTens
   TD_RETURN_IF_ERROR(VerifyExecutable(*executable->index_, name));
   return executable;
 }
+
+Executable::Executable() = default;
+Executable::~Executable() = default;
+
+int Executable::num_replicas() const { return static_cast<int>(index_->replicas.size()); }
+
+int Executable::lanes_per_replica() const { return static_cast<int>(index_->lanes) / num_replicas(); }
+
+int64_t Executable::rows_per_replica() const { return int64_t{lanes_per_replica()} * index_->rows_per_lane; }
 
 absl::string_view Executable::segment(int i) const {
   const fb::SegmentT& segment = *index_->segments[i];

@@ -21,13 +21,13 @@
 #include "absl/strings/string_view.h"
 #include "base/env.h"
 #include "base/host_tensor.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 
 // The large data of an executable; kernels and constants refer to segments by index.
 struct SegmentData {
-  fb::SegmentKind kind = fb::SegmentKind::ElfObject;
+  fb::SegmentKind kind{};  // ElfObject
   std::string name;
   std::string bytes;
 };
@@ -39,6 +39,8 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
 class Executable {
  public:
+  ~Executable();
+
   // Reads and checks a file. Errors: those of Env for the file; PermissionDenied (exit code 74) when it belongs to
   // another user or others may write it, since it holds code; DataLoss (exit code 65) naming the file and the offset or
   // the field for damage or content that the runtime cannot trust.
@@ -58,15 +60,15 @@ class Executable {
   // The segment of constants; empty when there is none.
   absl::string_view constants() const;
 
-  int num_replicas() const { return static_cast<int>(index_->replicas.size()); }
-  int lanes_per_replica() const { return static_cast<int>(index_->lanes) / num_replicas(); }
+  int num_replicas() const;
+  int lanes_per_replica() const;
   // The most rows that one replica takes in one step.
-  int64_t rows_per_replica() const { return int64_t{lanes_per_replica()} * index_->rows_per_lane; }
+  int64_t rows_per_replica() const;
   // "file:line" and name of a debug location; empty when there is none.
   std::string LocationString(uint32_t location) const;
 
  private:
-  Executable() = default;
+  Executable();
   static absl::StatusOr<std::shared_ptr<const Executable>> FromFile(const RandomAccessFile& file);
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 

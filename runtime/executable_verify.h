@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

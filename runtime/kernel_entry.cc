@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/crc32c.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

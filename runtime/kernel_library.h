@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

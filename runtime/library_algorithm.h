@@ -4,7 +4,7 @@
 #define TANDEM_RUNTIME_LIBRARY_ALGORITHM_H_
 
 #include "absl/status/status.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -7,6 +7,7 @@
 
 #include "base/bfloat16.h"
 #include "base/target_clones.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "absl/types/span.h"
 #include "base/dtype.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -1,4 +1,5 @@
 #include "runtime/reduction_tree.h"
+#include "runtime/executable_generated.h"
 
 #include <cmath>
 #include <cstring>

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

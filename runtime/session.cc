@@ -8,6 +8,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/philox.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 #include "runtime/normal_quantile.h"
 
 namespace tandem {

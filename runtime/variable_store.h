@@ -16,7 +16,7 @@
 #include "base/host_tensor.h"
 #include "runtime/arena.h"
 #include "runtime/device_memory.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

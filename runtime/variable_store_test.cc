@@ -1,4 +1,5 @@
 #include "runtime/variable_store.h"
+#include "runtime/executable_generated.h"
 
 #include <cmath>
 

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "passes/codegen/gpu/ptxas.h"
 #include "passes/compile.h"
+#include "runtime/executable_generated.h"
 
 // For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)

@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"
 

@@ -16,6 +16,7 @@
 #include "graph/ops.h"
 #include "passes/compile.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"
 

@@ -12,6 +12,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"

@@ -27,6 +27,7 @@
 #include "estimator/trace/trace_steps.h"
 #include "estimator/trace/tracer.h"
 #include "frontends/moving_average_name.h"
+#include "runtime/executable_generated.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"

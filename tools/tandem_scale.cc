@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "runtime/collectives/exchange_sizes.h"
 #include "runtime/command_info.h"
+#include "runtime/executable_generated.h"
 #include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/dump/find_executable.h"

@@ -14,6 +14,7 @@
 #include "cluster/listening_address.h"
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
+#include "estimator/parameter_server/server_state.h"
 
 namespace tandem {
 namespace {

@@ -9,9 +9,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cluster/tls_files.h"
-#include "estimator/parameter_server/server_state.h"
 
 namespace tandem {
+
+class ServerState;
 
 class ParameterServer {
  public:

@@ -9,13 +9,7 @@
 
 namespace tandem {
 
-inline std::vector<PlacedPart> PlacementOf(const Executable& program) {
-  std::vector<PlacedPart> parts;
-  for (const auto& part : program.index().placement) {
-    parts.push_back({part->variable, static_cast<int>(part->server), part->first_row, part->rows});
-  }
-  return parts;
-}
+std::vector<PlacedPart> PlacementOf(const Executable& program);
 
 }  // namespace tandem
 

@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_RUNNER_H_
 
 #include <string>
+#include <vector>
 
 #include "estimator/parameter_server/served_variables.h"
 #include "estimator/session_runner.h"

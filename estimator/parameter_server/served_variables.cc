@@ -19,6 +19,8 @@
 #include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/protocol.h"
 #include "estimator/parameter_server/rows.h"
+#include "estimator/parameter_server/server_connection.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 
@@ -64,6 +66,16 @@ void Describe(const std::string& name, int dtype, const Shape& shape, parameters
 }
 
 }  // namespace
+
+struct ServedVariables::Server {
+  std::string name;  // "ps 0 at host:port"
+  std::unique_ptr<ServerConnection> connection;
+  parameters::Request hello;
+  std::vector<PlacedPart> variables;  // all that are placed there
+  std::vector<std::string> sent;      // by number
+  std::vector<PlacedPart> reads;      // of variables of the program
+  std::vector<PlacedPart> updated;    // of reads
+};
 
 ServedVariables::ServedVariables(Options options) : options_(std::move(options)), process_(NumberOfProcess()) {}
 ServedVariables::~ServedVariables() = default;
@@ -317,7 +329,7 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   TD_LOG(WARNING) << server.name << " is back"
                   << (options_.rank == 0 ? ", with the values that the chief has read last." : ".");
   last_met_ = Clock::now();
-  return stop_.has_value() ? Ask(server, *stop_).status() : absl::OkStatus();
+  return stop_ != nullptr ? Ask(server, *stop_).status() : absl::OkStatus();
 }
 
 bool ServedVariables::HaveHadTime(Clock::time_point begin) const {
@@ -420,7 +432,7 @@ absl::Status ServedVariables::Leave(int64_t training) {
 absl::Status ServedVariables::Stop(Wish wish) {
   Request request;
   request.mutable_stop()->set_signal(wish == Wish::kSignal);
-  stop_ = request;
+  stop_ = std::make_unique<parameters::Request>(request);
   for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,13 +17,21 @@
 #include "base/host_tensor.h"
 #include "cluster/credentials.h"
 #include "cluster/tls_files.h"
-#include "estimator/parameter_server/server_connection.h"
 #include "graph/parameter_servers.h"
 #include "runtime/executable.h"
 #include "runtime/scalar_value.h"
 #include "runtime/variable_store.h"
 
 namespace tandem {
+
+// Of messages.proto, whose generated header is for who reads or writes messages.
+namespace parameters {
+class Exchange;
+class Progress;
+class Reply;
+class Request;
+}  // namespace parameters
+class FrameReader;
 
 // Not thread-safe, but for values that several threads read in the store. Errors of all calls: Unavailable (exit code
 // 75) names a server that is lost and has not come back in time; what a server refuses, such as another model.
@@ -104,15 +113,7 @@ class ServedVariables {
   void End(const absl::Status& status);
 
  private:
-  struct Server {
-    std::string name;  // "ps 0 at host:port"
-    std::unique_ptr<ServerConnection> connection;
-    parameters::Request hello;
-    std::vector<PlacedPart> variables;  // all that are placed there
-    std::vector<std::string> sent;      // by number
-    std::vector<PlacedPart> reads;      // of variables of the program
-    std::vector<PlacedPart> updated;    // of reads
-  };
+  struct Server;
 
   absl::Status Connect(Server& server, double seconds);
   // The same with values, of one side or the other. These have the start's deadline: the chief gives them when it comes
@@ -143,7 +144,7 @@ class ServedVariables {
   Traffic traffic_;
   int64_t step_ = 0;
   Wish wish_ = Wish::kGoOn;
-  std::optional<parameters::Request> stop_;         // the chief's last of this training, which a new server must hear
+  std::unique_ptr<parameters::Request> stop_;       // the chief's last of this training, which a new server must hear
   std::chrono::steady_clock::time_point last_met_;  // when a lost server was back
 
   Position position_;

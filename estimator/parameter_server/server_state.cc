@@ -14,6 +14,7 @@
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 #include "graph/parameter_servers.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

@@ -20,6 +20,7 @@
 #include "estimator/round_seed.h"
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
+#include "runtime/executable_generated.h"
 #include "runtime/run.h"
 
 namespace tandem {

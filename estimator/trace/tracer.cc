@@ -11,6 +11,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "passes/analysis/command_cost.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

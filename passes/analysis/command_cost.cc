@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

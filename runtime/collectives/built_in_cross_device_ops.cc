@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/cross_device_ops.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

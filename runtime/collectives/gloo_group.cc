@@ -15,6 +15,7 @@
 #include "runtime/collectives/gloo_connection.h"
 #include "runtime/collectives/gloo_exchange.h"
 #include "runtime/collectives/vector_list.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

@@ -16,6 +16,7 @@
 #include "runtime/collectives/connect.h"
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/dtype.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

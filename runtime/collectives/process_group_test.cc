@@ -15,6 +15,7 @@
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
 #include "runtime/collectives/testing/values.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -11,6 +11,7 @@
 #include "runtime/collectives/meeting.h"
 #include "runtime/collectives/shared_mapping.h"
 #include "runtime/collectives/vector_list.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

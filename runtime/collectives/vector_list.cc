@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "base/dtype.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 
@@ -54,7 +55,7 @@ class VectorList {
  private:
   VectorList() = default;
 
-  fb::ReduceKind kind_ = fb::ReduceKind::Sum;
+  fb::ReduceKind kind_{};  // Sum
   DType dtype_ = DType::kFloat32;
   int64_t element_size_ = 4;
   absl::Span<const bool> present_;

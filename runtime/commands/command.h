@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/commands/execution_work.h"
+#include "runtime/commands/work_context.h"
 #include "runtime/executable_generated.h"
 
 namespace tandem {

@@ -2,11 +2,7 @@
 #ifndef TANDEM_RUNTIME_COMMANDS_EXECUTION_WORK_H_
 #define TANDEM_RUNTIME_COMMANDS_EXECUTION_WORK_H_
 
-#include <algorithm>
 #include <cstdint>
-
-#include "base/dtype.h"
-#include "runtime/executable_generated.h"
 
 namespace tandem {
 
@@ -21,32 +17,6 @@ struct ExecutionWork {
 
   double Flops(int64_t rows) const { return flops + flops_per_row * static_cast<double>(rows); }
   double Bytes(int64_t rows) const { return bytes + bytes_per_row * static_cast<double>(rows); }
-};
-
-// Where a command stands.
-struct WorkContext {
-  const fb::ExecutableT& index;
-  const fb::ProgramT& program;
-  bool map = false;  // in a map section
-
-  const fb::BufferT& Buffer(uint32_t i) const { return *program.buffers[i]; }
-  double Elements(uint32_t i) const {
-    return static_cast<double>(Buffer(i).bytes) / static_cast<double>(SizeOf(static_cast<DType>(Buffer(i).dtype)));
-  }
-  int64_t replicas() const { return std::max<int64_t>(1, static_cast<int64_t>(index.replicas.size())); }
-  int64_t lanes() const { return index.lanes / replicas(); }               // of a replica
-  int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // of a replica
-
-  // Adds the bytes of an operand. A batched buffer counts per row, but whole in a global section; any other whole.
-  void AddBytes(const fb::BufferT& operand, double passes, ExecutionWork& work) const {
-    if (operand.row_bytes > 0 && !map) {
-      work.bytes += passes * static_cast<double>(operand.row_bytes) * static_cast<double>(rows());
-    } else if (operand.row_bytes > 0) {
-      work.bytes_per_row += passes * static_cast<double>(operand.row_bytes);
-    } else {
-      work.bytes += passes * static_cast<double>(operand.bytes);
-    }
-  }
 };
 
 }  // namespace tandem

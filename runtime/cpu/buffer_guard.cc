@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 
 // The address sanitizer's, in programs that have it.
 extern "C" {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "runtime/cpu/onednn_primitives.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

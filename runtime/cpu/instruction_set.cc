@@ -9,6 +9,7 @@
 #include "base/exit_code.h"
 #include "base/tile_registers.h"
 #include "oneapi/dnnl/dnnl.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

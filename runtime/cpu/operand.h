@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

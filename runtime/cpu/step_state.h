@@ -12,6 +12,7 @@
 #include "runtime/arena.h"
 #include "runtime/command_trace.h"
 #include "runtime/cpu/operand.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

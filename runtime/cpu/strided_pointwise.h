@@ -10,7 +10,7 @@
 #include <string>
 
 #include "runtime/cpu/onednn_primitives.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

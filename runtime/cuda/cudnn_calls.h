@@ -10,7 +10,7 @@
 #include "runtime/cuda/cudnn_api.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/tunable_call.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -1,5 +1,6 @@
 #include "runtime/cuda/group_table.h"
 
+#include "runtime/executable_generated.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {

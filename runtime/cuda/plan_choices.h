@@ -3,6 +3,7 @@
 #ifndef TANDEM_RUNTIME_CUDA_PLAN_CHOICES_H_
 #define TANDEM_RUNTIME_CUDA_PLAN_CHOICES_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/env.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

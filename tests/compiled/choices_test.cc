@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "passes/report_segments.h"
 #include "runtime/cpu/instruction_set.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

@@ -14,6 +14,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/executable_generated.h"
 #include "runtime/session.h"
 #include "runtime/thread_pool.h"
 #include "tests/compiled/harness.h"

@@ -13,6 +13,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/instruction_set.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

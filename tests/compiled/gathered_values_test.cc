@@ -14,6 +14,7 @@
 #include "graph/replicas.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"
 

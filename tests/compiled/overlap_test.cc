@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "runtime/collectives/testing/thread_group.h"
 #include "runtime/command_trace.h"
+#include "runtime/executable_generated.h"
 #include "runtime/thread_pool.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"

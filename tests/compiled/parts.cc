@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "estimator/parameter_server/placement.h"
 #include "graph/parameter_servers.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem::compiled {
 

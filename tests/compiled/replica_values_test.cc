@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

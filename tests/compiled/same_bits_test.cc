@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "samples/networks.h"
 #include "tests/compiled/encoder_model.h"
 #include "tests/compiled/harness.h"

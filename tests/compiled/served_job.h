@@ -2,10 +2,13 @@
 #ifndef TANDEM_TESTS_COMPILED_SERVED_JOB_H_
 #define TANDEM_TESTS_COMPILED_SERVED_JOB_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,10 +16,12 @@
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/served_variables.h"
+#include "estimator/parameter_server/server_state.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/parts.h"
 
 namespace tandem::compiled {

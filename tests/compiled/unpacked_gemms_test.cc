@@ -13,6 +13,7 @@
 #include "runtime/command_info.h"
 #include "runtime/command_trace.h"
 #include "runtime/cpu/instruction_set.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

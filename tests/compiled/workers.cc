@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/testing/thread_group.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem::compiled {
 

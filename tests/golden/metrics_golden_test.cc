@@ -13,6 +13,7 @@
 #include "frontends/metrics.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

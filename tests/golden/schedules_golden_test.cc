@@ -9,6 +9,7 @@
 #include "estimator/checkpoint/safetensors.h"
 #include "frontends/schedules.h"
 #include "gtest/gtest.h"
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

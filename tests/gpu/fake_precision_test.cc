@@ -20,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 #include "tests/gpu/fake_job.h"
 
 namespace tandem {

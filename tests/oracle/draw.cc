@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "runtime/executable_generated.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::oracle {

@@ -36,6 +36,23 @@ def with_estimator(text, **more):
     return {**tree, **{name.replace("__", "/") + ".h": value for name, value in more.items()}}
 
 
+def a_file_reaches_a_costly_header_that_it_does_not_use():
+    tree = {"estimator/run.cc": '#include "estimator/run.h"\n', "estimator/run.h": '#include "runtime/session.h"\n',
+            "runtime/session.h": '#include <string>\n#include "runtime/executable_generated.h"\n',
+            "runtime/session.cc": '#include "runtime/session.h"\n#include <grpcpp/grpcpp.h>\n'}
+    at = "runtime/session.h > runtime/executable_generated.h"
+    equal(found("costly_headers", tree), ["estimator/run.cc > estimator/run.h > " + at, "estimator/run.h > " + at,
+                                          "runtime/session.cc > grpcpp/grpcpp.h"])
+
+
+def files_that_use_a_costly_header_may_reach_it():
+    equal(found("costly_headers", {
+        "estimator/run.cc": '#include "runtime/executable_generated.h"\nfb::DType type;\n',
+        "passes/compile.cc": '#include "runtime/executable_generated.h"\n',
+        "runtime/cycle.h": '#include "runtime/cycle.h"\n', "runtime/dial.cc": "#include <grpcpp/grpcpp.h>\ngrpc::Status s;\n",
+        "cluster/wire.h": "#include <grpcpp/grpcpp.h>\n"}), [])
+
+
 def public_headers_reach_each_other():
     equal(found("public_headers", with_estimator('#include <memory>\n#include "absl/status/status.h"\n'
                                                  '#include "graph/ops.h"\n')), [])
@@ -115,6 +132,7 @@ def walls():
 
 
 xunit.run("presubmit", [(f.__name__, f) for f in (
+    a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
     kinds_of_commands, json_of_others, public_packages, walls)])

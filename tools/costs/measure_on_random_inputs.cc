@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 #include "runtime/run.h"
 #include "tools/costs/measurement.h"
 #include "tools/run/random_inputs.h"

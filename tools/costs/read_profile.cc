@@ -10,6 +10,7 @@
 #include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 #include "tools/costs/measurement.h"
 
 namespace tandem {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "passes/report_segments.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

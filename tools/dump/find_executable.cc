@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "runtime/executable.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/json_string.h"
+#include "runtime/executable_generated.h"
 #include "tools/dump/ir_graph.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/live_ranges.h"

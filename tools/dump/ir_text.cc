@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/report_segments.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 

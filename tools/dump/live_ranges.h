@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -2,6 +2,7 @@
 
 #include "base/fingerprint.h"
 #include "base/philox.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/host_tensor.h"
-#include "runtime/executable_generated.h"
+#include "runtime/executable_fwd.h"
 
 namespace tandem {
 

@@ -20,6 +20,7 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/exec/dialect.h"
 #include "passes/step_signature.h"
+#include "runtime/executable_generated.h"
 
 namespace tandem {
 namespace {

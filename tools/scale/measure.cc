@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "runtime/command_info.h"
 #include "runtime/command_trace.h"
+#include "runtime/executable_generated.h"
 #include "tools/run/random_inputs.h"
 
 namespace tandem {

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/status_macros.h"
 #include "graph/parameter_servers.h"
+#include "runtime/executable_generated.h"
 #include "tools/dump/find_executable.h"
 
 namespace tandem {

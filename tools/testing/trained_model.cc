@@ -11,6 +11,7 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
+#include "runtime/executable_generated.h"
 #include "tools/dump/find_executable.h"
 
 namespace tandem::tool_test {

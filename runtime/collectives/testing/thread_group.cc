@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

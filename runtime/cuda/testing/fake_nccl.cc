@@ -16,6 +16,7 @@
 #include "absl/synchronization/notification.h"
 #include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/executable_generated.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {

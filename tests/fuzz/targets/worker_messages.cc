@@ -14,6 +14,7 @@
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_group.h"
 #include "runtime/collectives/gather_texts.h"
+#include "runtime/executable_generated.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
