@@ -9,10 +9,6 @@ defvar OurDialects = ["td::TdDialect", "exec::ExecDialect"];
 
 class ModulePass<string argument> : Pass<argument, "mlir::ModuleOp"> { let dependentDialects = OurDialects; }
 
-// Of passes that emit ops for trial, to find their weights.
-defvar EmittedDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
-                          "mlir::LLVM::LLVMDialect"];
-
 // What must hold at the end of a phase; a violation is a bug of the compiler, reported with the op.
 class VerifyPhasePass<string phase> : ModulePass<"td-verify-" # phase> {
   let summary = "Checks what must hold at the end of phase " # phase;
@@ -314,7 +310,6 @@ def RematerializePass : ModulePass<"td-rematerialize"> {
     %b = exec.map_microbatches (%a) ... { ^bb0(%cs): %y = td.relu %cs  %d = td.conv2d_filter_grad %y, ... }
     ```
   }];
-  let dependentDialects = OurDialects # EmittedDialects;
 }
 
 def InsertAllReducePass : ModulePass<"td-insert-all-reduce"> {
@@ -524,7 +519,7 @@ def FormFusionsPass : ModulePass<"td-form-fusions"> {
                                                                          td.broadcast, td.add, td.relu, return }
     ```
   }];
-  let dependentDialects = OurDialects # EmittedDialects # ["mlir::func::FuncDialect"];
+  let dependentDialects = OurDialects # ["mlir::func::FuncDialect"];
 }
 
 def OutlineKernelsPass : ModulePass<"td-outline-kernels"> {

@@ -58,6 +58,10 @@ int64_t WeightOfEmitted(mlir::Operation* op) {
 
 }  // namespace
 
+void RegisterTrialDialects(mlir::DialectRegistry& registry) {
+  registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::LLVM::LLVMDialect>();
+}
+
 OpWeight WeightOf(mlir::Operation* op) {
   OpWeight weight;
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Operation.h"
 
 namespace tandem {
@@ -18,6 +19,9 @@ struct OpWeight {
 
 // The weight of `op` itself, without its operands' producers. `op` must be an ElementalOp.
 OpWeight WeightOf(mlir::Operation* op);
+
+// The dialects of what WeightOf emits, which a pass that calls it depends on.
+void RegisterTrialDialects(mlir::DialectRegistry& registry);
 
 }  // namespace tandem
 

@@ -5,10 +5,6 @@
 #include "graph/ir/interfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/analysis/offset_assignment.h"
@@ -41,6 +37,11 @@ exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapM
 
 class RematerializePass : public impl::RematerializePassBase<RematerializePass> {
  public:
+  void getDependentDialects(mlir::DialectRegistry& registry) const final {
+    impl::RematerializePassBase<RematerializePass>::getDependentDialects(registry);
+    RegisterTrialDialects(registry);
+  }
+
   void runOnOperation() final {
     step_ = StepFunction(getOperation());
     if (!step_) return;

@@ -2,14 +2,11 @@
 #include "graph/ir/dialect.h"
 #include "graph/ir/interfaces.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/codegen/op_weight.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/fusion/explain_fusion.h"
 #include "passes/fusion/fusion_clusters.h"
@@ -26,6 +23,11 @@ namespace {
 
 class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
  public:
+  void getDependentDialects(mlir::DialectRegistry& registry) const final {
+    impl::FormFusionsPassBase<FormFusionsPass>::getDependentDialects(registry);
+    RegisterTrialDialects(registry);
+  }
+
   void runOnOperation() final {
     costly_launches_ = TargetOf(getOperation())->has_costly_launches();
     mlir::SymbolTable symbols(getOperation());
