@@ -13,7 +13,7 @@ def compiled_test(name, deps = [], **kwargs):
     alone = "tags" in kwargs or "shard_count" in kwargs
     (native.cc_test if alone else folder_test)(
         name = name,
-        size = kwargs.pop("size", "medium"),
+        size = kwargs.pop("size", "large"),
         srcs = [kwargs.pop("src", name + ".cc")],
         deps = [
             ":harness",

@@ -64,7 +64,8 @@ def folder_library(name, part = "", visibility = None, **kwargs):
 
     Args:
       name: of the library.
-      part: tells libraries of a folder apart that cannot be one, since what lies between them is in other folders.
+      part: tells libraries of a folder apart that cannot be one, since what lies between them is in other folders, or
+        that should not be, since programs without LLVM, gRPC or the like use some of them.
       visibility: as of cc_library.
       **kwargs: srcs, hdrs, textual_hdrs, deps, copts and linkopts, as of cc_library.
     """
