@@ -19,12 +19,13 @@ left behind.
 
 _FINE = "//tools/build:fine"
 _TEST = "folder_test"
+_SOURCES_PER_UNIT = 8
 
-def _units(name, srcs, sources_per_unit, command = "cat $$source"):
+def _units(name, srcs, command = "cat $$source"):
     """srcs of a rule, by --config: the sources, or units of them; headers stay what they are."""
     headers = [src for src in srcs if src.endswith(".h")]
     sources = [src for src in srcs if not src.endswith(".h")]
-    count = (len(sources) + sources_per_unit - 1) // sources_per_unit
+    count = (len(sources) + _SOURCES_PER_UNIT - 1) // _SOURCES_PER_UNIT
     units = []
     for i in range(count):
         part = sources[i * len(sources) // count:(i + 1) * len(sources) // count]
@@ -42,18 +43,17 @@ def _units(name, srcs, sources_per_unit, command = "cat $$source"):
         units.append(unit)
     return headers + select({_FINE: sources, "//conditions:default": units})
 
-def jumbo_library(name, srcs, sources_per_unit = 8, **kwargs):
+def jumbo_library(name, srcs, **kwargs):
     """A cc_library that compiles its sources in units of several.
 
     Args:
       name: of the library.
       srcs: sources and private headers, of this package.
-      sources_per_unit: the most sources of a unit.
       **kwargs: what else cc_library takes.
     """
     native.cc_library(
         name = name,
-        srcs = _units(name, srcs, sources_per_unit),
+        srcs = _units(name, srcs),
         **kwargs
     )
 
@@ -77,7 +77,7 @@ def folder_library(name, part = "", visibility = None, **kwargs):
         visibility = visibility,
     )
 
-def folder_test(name, part = "", shard_count = 1, size = "small", tags = [], **kwargs):
+def folder_test(name, part = "", size = "small", tags = [], **kwargs):
     """A test that is part of its folder's test program, :tests. By itself it runs when its name is given.
 
     Its source is all in an anonymous namespace; its suites and temporary files have names of their own.
@@ -86,13 +86,11 @@ def folder_test(name, part = "", shard_count = 1, size = "small", tags = [], **k
       name: of the test.
       part: tells programs of a folder apart.
       size: the largest of a program's is the program's.
-      shard_count: what it adds to its program's.
       tags: of the test by itself.
       **kwargs: srcs, deps, data and copts, as of cc_test.
     """
     whole = _whole("tests", part, kwargs)
-    own_tags = ["manual", _TEST + "=" + whole, "shards=%d" % shard_count]
-    native.cc_test(name = name, size = size, tags = own_tags + tags, **kwargs)
+    native.cc_test(name = name, size = size, tags = ["manual", _TEST + "=" + whole] + tags, **kwargs)
 
 def _whole(word, part, kwargs):
     """The name of what a library or test is a part of."""
@@ -116,17 +114,13 @@ def _union(rules, attribute, without = []):
                 elements[element] = None
     return elements.keys()
 
-def folder_end(sources_per_unit = 8):
-    """Makes one library of the folder's folder_librarys, and one program of its folder_tests.
-
-    Args:
-      sources_per_unit: the most sources of a unit.
-    """
+def folder_end():
+    """Makes one library of the folder's folder_librarys, and one program of its folder_tests."""
     for whole, rules in _tagged("folder").items():
         own = [":" + rule["name"][:-len(".fine")] for rule in rules]
         native.cc_library(
             name = whole,
-            srcs = _units(whole, _sources(rules), sources_per_unit),
+            srcs = _units(whole, _sources(rules)),
             hdrs = _union(rules, "hdrs"),
             textual_hdrs = _union(rules, "textual_hdrs"),
             copts = _union(rules[:1], "copts"),
@@ -138,16 +132,12 @@ def folder_end(sources_per_unit = 8):
         )
     for whole, rules in _tagged(_TEST).items():
         sizes = [rule["size"] for rule in rules]
-        shards = 0
-        for rule in rules:
-            shards += int([tag for tag in rule["tags"] if tag.startswith("shards=")][0][len("shards="):]) - 1
         native.cc_test(
             name = whole,
             size = [size for size in ["large", "medium", "small"] if size in sizes][0],
-            srcs = _units(whole, _sources(rules), sources_per_unit, _OWN_NAMES),
+            srcs = _units(whole, _sources(rules), command = _OWN_NAMES),
             copts = _union(rules[:1], "copts"),
             data = _union(rules, "data"),
-            shard_count = shards + 1,
             deps = _union(rules, "deps"),
         )
 
