@@ -9,8 +9,6 @@
 namespace tandem::data_internal {
 namespace {
 
-constexpr int64_t kMaxTokenWidth = int64_t{1} << 28;
-
 class BatchIterator : public TokenIterator {
  public:
   BatchIterator(const Node& child, int64_t batch_size, bool drop_remainder)

@@ -94,6 +94,9 @@ Parallelism WithCalls(Parallelism p, int num_parallel_calls);
 // InvalidArgument for a num_parallel_calls that is negative or too large.
 absl::Status CheckParallelCalls(int num_parallel_calls);
 
+// The most numbers of a token: stages of batches refuse larger ones.
+constexpr int64_t kMaxTokenWidth = int64_t{1} << 28;
+
 // The facts about a stage's elements.
 struct NodeInfo {
   std::vector<ComponentSpec> spec;

@@ -14,8 +14,6 @@
 namespace tandem::data_internal {
 namespace {
 
-constexpr int64_t kMaxPaddedTokenWidth = int64_t{1} << 28;
-
 // Copies a tensor of shape `from` into the corner of one of shape `to`, both of `size` bytes an element.
 void CopyCorner(const uint8_t* source, const Shape& from, uint8_t* target, absl::Span<const int64_t> to, int64_t size) {
   const size_t rank = from.size();
@@ -350,9 +348,9 @@ absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length,
     return absl::InvalidArgumentError("the boundaries must increase");
   }
   for (int64_t size : sizes) {
-    if (size < 1 || size > kMaxPaddedTokenWidth / info.token_width) {
+    if (size < 1 || size > kMaxTokenWidth / info.token_width) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a batch size must be between 1 and ", kMaxPaddedTokenWidth / info.token_width, ", got ", size));
+          absl::StrCat("a batch size must be between 1 and ", kMaxTokenWidth / info.token_width, ", got ", size));
     }
   }
   for (const auto& [name, shape] : options.padded_shapes) {

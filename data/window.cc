@@ -11,8 +11,6 @@
 namespace tandem::data_internal {
 namespace {
 
-constexpr int64_t kMaxWindowTokenWidth = int64_t{1} << 28;
-
 class WindowNode;
 
 class WindowIterator : public TokenIterator {
@@ -153,7 +151,7 @@ absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, 
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   if (options.shift == 0) options.shift = options.size;
   NodeInfo info = child->info();
-  const int64_t most = kMaxWindowTokenWidth / info.token_width;
+  const int64_t most = kMaxTokenWidth / info.token_width;
   for (auto [what, value] : {std::pair("size", options.size), {"shift", options.shift}, {"stride", options.stride}}) {
     if (value < 1 || value > most) {
       return absl::InvalidArgumentError(absl::StrCat("the ", what, " must be between 1 and ", most, ", got ", value));
