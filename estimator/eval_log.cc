@@ -17,7 +17,7 @@ std::string LogPath(const std::string& dir) { return JoinPath(dir, "metrics.json
 
 constexpr char kScopeKey[] = "evaluation_of";
 // A line is added in milliseconds, by as many evaluations as there may be.
-constexpr double kLockSeconds = 20, kLockPauseSeconds = 0.01;
+constexpr double kRecordLockSeconds = 20, kRecordLockPauseSeconds = 0.01;
 
 // Paths need not be UTF-8.
 template <typename Json>
@@ -86,16 +86,16 @@ std::optional<Line> ParseLine(absl::string_view text) {
 
 // Nobody else adds a line while it lives. Null where the file system has no locks.
 absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& dir) {
-  for (double waited = 0;; waited += kLockPauseSeconds) {
+  for (double waited = 0;; waited += kRecordLockPauseSeconds) {
     absl::StatusOr<std::unique_ptr<FileLock>> lock = env->TryLock(JoinPath(dir, ".lock"));
     if (absl::IsUnimplemented(lock.status())) return nullptr;
     if (!absl::IsAlreadyExists(lock.status())) return lock;
-    if (waited >= kLockSeconds) {
+    if (waited >= kRecordLockSeconds) {
       return absl::UnavailableError(
-          absl::StrCat(JoinPath(dir, ".lock"), ": is locked for more than ", kLockSeconds,
+          absl::StrCat(JoinPath(dir, ".lock"), ": is locked for more than ", kRecordLockSeconds,
                        " seconds: another evaluation that records here stands still; end it"));
     }
-    env->SleepSeconds(kLockPauseSeconds);
+    env->SleepSeconds(kRecordLockPauseSeconds);
   }
 }
 

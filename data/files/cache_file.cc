@@ -21,8 +21,8 @@ using record_format::StoreLittleEndian;
 
 constexpr char kMagic[] = "TDCACHE1", kEndMagic[] = "TDCACHED";
 constexpr int64_t kMagicBytes = 8, kCrcBytes = 4, kNumberBytes = 8;
-constexpr int64_t kHeaderBytes = kMagicBytes + 2 * kNumberBytes;
-constexpr int64_t kFooterBytes = 3 * kNumberBytes + 2 * kCrcBytes + kMagicBytes;
+constexpr int64_t kCacheHeaderBytes = kMagicBytes + 2 * kNumberBytes;
+constexpr int64_t kCacheFooterBytes = 3 * kNumberBytes + 2 * kCrcBytes + kMagicBytes;
 constexpr int64_t kMaxIdentityBytes = 16 << 20;
 constexpr size_t kCacheBufferBytes = 1 << 20;
 
@@ -69,20 +69,21 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CacheFile::Open(const std::string& pa
 
 absl::Status CacheFile::CheckIdentity(const CacheIdentity& identity, int64_t* end) const {
   const int64_t size = file_->size();
-  if (size < kHeaderBytes + kFooterBytes) return Damaged(size, "the file is shorter than any cache");
-  TD_ASSIGN_OR_RETURN(const std::string header, ReadBytes(*file_, 0, kHeaderBytes));
+  if (size < kCacheHeaderBytes + kCacheFooterBytes) return Damaged(size, "the file is shorter than any cache");
+  TD_ASSIGN_OR_RETURN(const std::string header, ReadBytes(*file_, 0, kCacheHeaderBytes));
   if (header.substr(0, kMagicBytes) != kMagic) return Damaged(0, "the file is no cache of a dataset");
   const int64_t pipeline = LoadLittleEndian<int64_t>(&header[kMagicBytes]);
   const int64_t fingerprint = LoadLittleEndian<int64_t>(&header[kMagicBytes + kNumberBytes]);
   if (pipeline < 0 || fingerprint < 0 || pipeline > kMaxIdentityBytes || fingerprint > kMaxIdentityBytes ||
-      pipeline + fingerprint > size - kHeaderBytes - kFooterBytes) {
+      pipeline + fingerprint > size - kCacheHeaderBytes - kCacheFooterBytes) {
     return Damaged(kMagicBytes, "the sizes of the header are wrong");
   }
-  *end = kHeaderBytes + pipeline + fingerprint;
+  *end = kCacheHeaderBytes + pipeline + fingerprint;
   TD_ASSIGN_OR_RETURN(const std::string all, ReadBytes(*file_, 0, *end));
   TD_ASSIGN_OR_RETURN(const std::string crc, ReadBytes(*file_, size - kMagicBytes - kCrcBytes, kCrcBytes));
   if (crc != Crc(all)) return Damaged(0, "the checksum of the header is wrong");
-  const std::string found = all.substr(kHeaderBytes, pipeline), found_data = all.substr(kHeaderBytes + pipeline);
+  const std::string found = all.substr(kCacheHeaderBytes, pipeline),
+                    found_data = all.substr(kCacheHeaderBytes + pipeline);
   const char* advice = "; give this pipeline another file, or delete the cache if it is of an earlier version";
   if (found != identity.pipeline) {
     return absl::FailedPreconditionError(absl::StrCat(file_->path(), ": it is the cache of another pipeline: \"", found,
@@ -94,9 +95,9 @@ absl::Status CacheFile::CheckIdentity(const CacheIdentity& identity, int64_t* en
 }
 
 absl::Status CacheFile::ReadIndex(int64_t begin, int64_t token_width) {
-  const int64_t size = file_->size(), footer_at = size - kFooterBytes;
-  TD_ASSIGN_OR_RETURN(const std::string footer, ReadBytes(*file_, footer_at, kFooterBytes));
-  if (footer.substr(kFooterBytes - kMagicBytes) != kEndMagic) {
+  const int64_t size = file_->size(), footer_at = size - kCacheFooterBytes;
+  TD_ASSIGN_OR_RETURN(const std::string footer, ReadBytes(*file_, footer_at, kCacheFooterBytes));
+  if (footer.substr(kCacheFooterBytes - kMagicBytes) != kEndMagic) {
     return Damaged(size - kMagicBytes, "the end is missing: the file is cut off");
   }
   const int64_t index_at = LoadLittleEndian<int64_t>(&footer[0]);

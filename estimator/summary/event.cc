@@ -9,9 +9,9 @@ namespace {
 
 // Numbers of fields.
 constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kGraphDef = 4, kSummary = 5,
-                   kSessionLog = 7;  // of Event
-constexpr uint32_t kValue = 1;       // of Summary
-constexpr uint32_t kStatus = 1;      // of SessionLog
+                   kSessionLog = 7;    // of Event
+constexpr uint32_t kSummaryValue = 1;  // of Summary
+constexpr uint32_t kStatus = 1;        // of SessionLog
 constexpr uint64_t kStatusStart = 1;
 
 std::string NewEvent(double time, int64_t step) {
@@ -39,7 +39,7 @@ std::string StartEvent(double time, int64_t step) {
 
 std::string SummaryEvent(double time, int64_t step, const std::vector<std::string>& values) {
   std::string summary;
-  for (const std::string& value : values) wire::AppendBytes(kValue, value, &summary);
+  for (const std::string& value : values) wire::AppendBytes(kSummaryValue, value, &summary);
   std::string event = NewEvent(time, step);
   wire::AppendBytes(kSummary, summary, &event);
   return event;

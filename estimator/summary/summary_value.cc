@@ -16,10 +16,10 @@ namespace {
 constexpr uint32_t kTag = 1, kSimpleValue = 2, kImage = 4, kHistogram = 5, kTensor = 8, kMetadata = 9;
 constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;  // of Image
 constexpr uint32_t kMin = 1, kMax = 2, kNum = 3, kSum = 4, kSumSquares = 5, kLimits = 6,
-                   kBuckets = 7;                                    // HistogramProto
-constexpr uint32_t kPluginData = 1, kDataClass = 4;                 // of SummaryMetadata
-constexpr uint32_t kPluginName = 1;                                 // of PluginData
-constexpr uint32_t kDType = 1, kTensorShape = 2, kStringValue = 8;  // of TensorProto
+                   kBuckets = 7;                                      // HistogramProto
+constexpr uint32_t kPluginData = 1, kDataClass = 4;                   // of SummaryMetadata
+constexpr uint32_t kPluginName = 1;                                   // of PluginData
+constexpr uint32_t kDType = 1, kTensorShape = 2, kTensorStrings = 8;  // of TensorProto
 constexpr uint64_t kDataClassTensor = 2, kStringType = 7;
 
 std::string Tagged(absl::string_view tag) {
@@ -78,7 +78,7 @@ std::string TextValue(absl::string_view tag, absl::string_view text) {
   wire::AppendNumber(kDataClass, kDataClassTensor, &metadata);
   wire::AppendNumber(kDType, kStringType, &tensor);
   wire::AppendBytes(kTensorShape, "", &tensor);
-  wire::AppendBytes(kStringValue, text, &tensor);
+  wire::AppendBytes(kTensorStrings, text, &tensor);
   std::string out = Tagged(tag);
   wire::AppendBytes(kTensor, tensor, &out);
   wire::AppendBytes(kMetadata, metadata, &out);

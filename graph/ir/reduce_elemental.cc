@@ -16,20 +16,14 @@ namespace arith = mlir::arith;
 
 namespace {
 
-Value Number(mlir::OpBuilder& b, mlir::Location l, mlir::Type t, double v) {
-  t = RegisterType(t);
-  if (mlir::isa<mlir::FloatType>(t)) return b.create<arith::ConstantOp>(l, b.getFloatAttr(t, v));
-  return b.create<arith::ConstantOp>(l, b.getIntegerAttr(t, static_cast<int64_t>(v)));
-}
-
 // The neutral element.
 Value Initial(mlir::OpBuilder& b, mlir::Location l, ReduceKind kind, mlir::Type t) {
-  if (kind == ReduceKind::kSum) return Number(b, l, t, 0);
-  if (kind == ReduceKind::kProd) return Number(b, l, t, 1);
+  if (kind == ReduceKind::kSum) return RegisterNumber(b, l, t, 0);
+  if (kind == ReduceKind::kProd) return RegisterNumber(b, l, t, 1);
   const bool is_max = kind == ReduceKind::kMax;
   if (mlir::isa<mlir::FloatType>(t)) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    return Number(b, l, t, is_max ? -kInf : kInf);
+    return RegisterNumber(b, l, t, is_max ? -kInf : kInf);
   }
   unsigned bits = t.getIntOrFloatBitWidth();
   llvm::APInt v = is_max ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getSignedMaxValue(bits);

@@ -1,7 +1,9 @@
-// The type in which generated code holds an element of a tensor.
+// The type in which generated code holds an element of a tensor, and numbers of it.
 #ifndef TANDEM_GRAPH_IR_REGISTER_TYPE_H_
 #define TANDEM_GRAPH_IR_REGISTER_TYPE_H_
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace tandem::td {
@@ -14,6 +16,13 @@ inline mlir::Type RegisterType(mlir::Type element) {
     return mlir::IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
   }
   return element;
+}
+
+// The number as an element of a tensor of elements of the type.
+inline mlir::Value RegisterNumber(mlir::OpBuilder& b, mlir::Location l, mlir::Type element, double number) {
+  const mlir::Type t = RegisterType(element);
+  if (mlir::isa<mlir::FloatType>(t)) return b.create<mlir::arith::ConstantOp>(l, b.getFloatAttr(t, number));
+  return b.create<mlir::arith::ConstantOp>(l, b.getIntegerAttr(t, static_cast<int64_t>(number)));
 }
 
 }  // namespace tandem::td

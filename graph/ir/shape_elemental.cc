@@ -17,11 +17,7 @@ struct Emit {
   explicit Emit(ElementalContext& c) : b(c.builder()), l(c.loc()) {}
   Value Index(int64_t i) { return b.create<arith::ConstantIndexOp>(l, i); }
   Value Add(Value x, int64_t y) { return y == 0 ? x : Value(b.create<arith::AddIOp>(l, x, Index(y))); }
-  Value Number(mlir::Type t, double v) {
-    t = RegisterType(t);
-    if (mlir::isa<mlir::FloatType>(t)) return b.create<arith::ConstantOp>(l, b.getFloatAttr(t, v));
-    return b.create<arith::ConstantOp>(l, b.getIntegerAttr(t, static_cast<int64_t>(v)));
-  }
+  Value Number(mlir::Type t, double v) { return RegisterNumber(b, l, t, v); }
   Value Compare(arith::CmpIPredicate p, Value x, Value y) { return b.create<arith::CmpIOp>(l, p, x, y); }
   Value Clamp(Value x, int64_t size) {
     Value low = b.create<arith::MaxSIOp>(l, x, Index(0));

@@ -16,11 +16,6 @@ namespace math = mlir::math;
 
 namespace {
 
-Value Number(mlir::OpBuilder& b, mlir::Location l, mlir::Type type, double v) {
-  if (mlir::isa<mlir::FloatType>(type)) return b.create<arith::ConstantOp>(l, b.getFloatAttr(type, v));
-  return b.create<arith::ConstantOp>(l, b.getIntegerAttr(type, static_cast<int64_t>(v)));
-}
-
 // uint8 values arrive as signless i8, bfloat16 as float32; `from` is the element type of the tensor. Rounding to
 // bfloat16 is the kernel emitter's work.
 Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from, mlir::Type to) {
@@ -29,7 +24,7 @@ Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from
   if (x.getType() == storage) return x;
   bool from_float = mlir::isa<mlir::FloatType>(from), to_float = mlir::isa<mlir::FloatType>(to);
   if (to.isInteger(1)) {
-    Value zero = Number(b, l, x.getType(), 0);
+    Value zero = RegisterNumber(b, l, x.getType(), 0);
     if (from_float) return b.create<arith::CmpFOp>(l, arith::CmpFPredicate::UNE, x, zero);
     return b.create<arith::CmpIOp>(l, arith::CmpIPredicate::ne, x, zero);
   }
@@ -56,7 +51,7 @@ Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from
 // polynomials of r from fdlibm's k_sin.c and k_cos.c.
 Value Sine(mlir::OpBuilder& b, mlir::Location l, Value operand, int quadrants) {
   const mlir::Type type = operand.getType(), f64 = b.getF64Type();
-  const auto number = [&](double v) { return Number(b, l, f64, v); };
+  const auto number = [&](double v) { return RegisterNumber(b, l, f64, v); };
   const auto mul = [&](Value x, Value y) -> Value { return b.create<arith::MulFOp>(l, x, y); };
   const auto fma = [&](Value x, Value y, Value z) -> Value { return b.create<math::FmaOp>(l, x, y, z); };
   const auto horner = [&](Value x, std::initializer_list<double> highest_first) {
@@ -119,16 +114,16 @@ TD_ELEMENT(TanhOp, b.create<math::TanhOp>(l, x))
 TD_ELEMENT(SinOp, Sine(b, l, x, 0))
 TD_ELEMENT(CosOp, Sine(b, l, x, 1))
 TD_ELEMENT(FloorOp, b.create<math::FloorOp>(l, x))
-TD_ELEMENT(ReluOp, b.create<arith::MaximumFOp>(l, x, Number(b, l, t, 0)))
-TD_ELEMENT(NotOp, b.create<arith::XOrIOp>(l, x, Number(b, l, t, 1)))
+TD_ELEMENT(ReluOp, b.create<arith::MaximumFOp>(l, x, RegisterNumber(b, l, t, 0)))
+TD_ELEMENT(NotOp, b.create<arith::XOrIOp>(l, x, RegisterNumber(b, l, t, 1)))
 TD_ELEMENT(SigmoidOp, b.create<arith::DivFOp>(
-                          l, Number(b, l, t, 1),
-                          b.create<arith::AddFOp>(l, Number(b, l, t, 1),
+                          l, RegisterNumber(b, l, t, 1),
+                          b.create<arith::AddFOp>(l, RegisterNumber(b, l, t, 1),
                                                   b.create<math::ExpOp>(l, Value(b.create<arith::NegFOp>(l, x))))))
 TD_ELEMENT(IsFiniteOp, b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OLT, Value(b.create<math::AbsFOp>(l, x)),
-                                               Number(b, l, t, std::numeric_limits<double>::infinity())))
+                                               RegisterNumber(b, l, t, std::numeric_limits<double>::infinity())))
 TD_ELEMENT(NegOp, mlir::isa<mlir::FloatType>(t) ? Value(b.create<arith::NegFOp>(l, x))
-                                                : Value(b.create<arith::SubIOp>(l, Number(b, l, t, 0), x)))
+                                                : Value(b.create<arith::SubIOp>(l, RegisterNumber(b, l, t, 0), x)))
 TD_ELEMENT(AbsOp,
            mlir::isa<mlir::FloatType>(t) ? Value(b.create<math::AbsFOp>(l, x)) : Value(b.create<math::AbsIOp>(l, x)))
 TD_ELEMENT(CastOp, CastElement(b, l, x, mlir::getElementTypeOrSelf(getInput().getType()),
@@ -144,8 +139,8 @@ Value SignOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indice
   mlir::OpBuilder& b = c.builder();
   mlir::Location l = c.loc();
   Value x = c.Operand(0, indices);
-  Value zero = Number(b, l, x.getType(), 0);
-  Value one = Number(b, l, x.getType(), 1), minus_one = Number(b, l, x.getType(), -1);
+  Value zero = RegisterNumber(b, l, x.getType(), 0);
+  Value one = RegisterNumber(b, l, x.getType(), 1), minus_one = RegisterNumber(b, l, x.getType(), -1);
   if (mlir::isa<mlir::FloatType>(x.getType())) {
     Value above = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OGT, x, zero);
     Value below = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OLT, x, zero);

@@ -8,14 +8,14 @@ namespace {
 namespace LLVM = mlir::LLVM;
 namespace scf = mlir::scf;
 
-llvm::SmallVector<llvm::Value*> Values(Translator& t, mlir::ValueRange values) {
+llvm::SmallVector<llvm::Value*> LlvmValues(Translator& t, mlir::ValueRange values) {
   llvm::SmallVector<llvm::Value*> to;
   for (mlir::Value v : values) to.push_back(t[v]);
   return to;
 }
 
 llvm::SmallVector<llvm::Value*> Yielded(Translator& t, mlir::Block& block) {
-  return Values(t, block.getTerminator()->getOperands());
+  return LlvmValues(t, block.getTerminator()->getOperands());
 }
 
 void SetAll(Translator& t, mlir::ValueRange values, llvm::ArrayRef<llvm::Value*> to) {
@@ -37,7 +37,7 @@ void For(Translator& t, scf::ForOp op) {
   llvm::Value* from = t[op.getLowerBound()];
   llvm::Value* end = t[op.getUpperBound()];
   llvm::Value* step = t[op.getStep()];
-  llvm::SmallVector<llvm::Value*> carried = Values(t, op.getInitArgs());
+  llvm::SmallVector<llvm::Value*> carried = LlvmValues(t, op.getInitArgs());
   const int turns = KnownTurns(from, end, step);
   if (turns == 0) return SetAll(t, op.getResults(), carried);
   if (turns == 1) {
@@ -121,7 +121,7 @@ void If(Translator& t, scf::IfOp op) {
 void Call(Translator& t, LLVM::CallOp op) {
   llvm::Function* f = op.getCallee() ? t.module().getFunction(llvm::StringRef(*op.getCallee())) : nullptr;
   if (f == nullptr) return t.Fail(op);
-  llvm::CallInst* call = t.b.CreateCall(f, Values(t, op.getArgOperands()));
+  llvm::CallInst* call = t.b.CreateCall(f, LlvmValues(t, op.getArgOperands()));
   if (op.getNumResults() == 1) t.Set(op.getResult(), call);
 }
 

@@ -31,7 +31,7 @@ namespace {
 using Graph = fe::graph::Graph;
 using Dims = std::vector<int64_t>;
 
-constexpr size_t kOldest = 90000, kPastNewest = 100000;
+constexpr size_t kOldestCudnn = 90000, kPastNewestCudnn = 100000;
 // Plans without a device: cudnn-frontend says that it has not been validated before.
 constexpr size_t kOldestDeviceless = 91100;
 constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // names of tensors in a plan
@@ -455,7 +455,7 @@ absl::StatusOr<std::unique_ptr<const CudnnApi>> OpenCudnn(const std::string& pat
   fe::cudnn_dlhandle = library.handle();
   return Guarded("tell its version", [&]() -> absl::StatusOr<std::unique_ptr<const CudnnApi>> {
     const size_t version = fe::detail::get_backend_version();
-    if (version < kOldest || version >= kPastNewest) {
+    if (version < kOldestCudnn || version >= kPastNewestCudnn) {
       return library.Error(absl::StrCat("has version ", version, ", and major version 9 is what this program knows"));
     }
     return std::make_unique<const Cudnn>(version);

@@ -14,7 +14,7 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 uint64_t Bytes(fb::DType type, int64_t n) { return n * SizeOf(static_cast<DType>(type)); }
 
 // A type's part of an entry's name; empty where there is no such kernel.
-const char* FloatName(fb::DType type) {
+const char* LibraryTypeName(fb::DType type) {
   return type == fb::DType::Float32 ? "f32" : type == fb::DType::BFloat16 ? "bf16" : "";
 }
 
@@ -78,7 +78,7 @@ absl::Status LibraryKernels::Launch(const std::string& name, int64_t blocks, std
 absl::Status LibraryKernels::Transpose(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type,
                                        int64_t rows, int64_t columns, CUstream stream) const {
   const uint64_t r = rows, c = columns;
-  return Launch(absl::StrCat("td_transpose_", FloatName(in_type), "_", FloatName(out_type)),
+  return Launch(absl::StrCat("td_transpose_", LibraryTypeName(in_type), "_", LibraryTypeName(out_type)),
                 CeilDiv(rows, kTransposeTile) * CeilDiv(columns, kTransposeTile), {in, out, r, c},
                 {{in, Bytes(in_type, rows * columns), false}, {out, Bytes(out_type, rows * columns), true}}, stream);
 }
@@ -89,7 +89,7 @@ absl::Status LibraryKernels::Convert(CUdeviceptr in, fb::DType in_type, CUdevice
     if (n > 0) TD_CU(*driver_, cuMemcpyDtoDAsync_v2(out, in, Bytes(in_type, n), stream));
     return absl::OkStatus();
   }
-  return Launch(absl::StrCat("td_convert_", FloatName(in_type), "_", FloatName(out_type)),
+  return Launch(absl::StrCat("td_convert_", LibraryTypeName(in_type), "_", LibraryTypeName(out_type)),
                 CeilDiv(n, kLibraryKernelBlock), {in, out, static_cast<uint64_t>(n)},
                 {{in, Bytes(in_type, n), false}, {out, Bytes(out_type, n), true}}, stream);
 }
@@ -118,14 +118,14 @@ absl::Status LibraryKernels::MatrixAddresses(CUdeviceptr out, const std::array<M
 
 absl::Status LibraryKernels::AddBias(const Matrix& y, CUdeviceptr bias, CUstream stream) const {
   const int64_t n = y.rows * y.columns;
-  return Launch(absl::StrCat("td_add_bias_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+  return Launch(absl::StrCat("td_add_bias_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
                 {y.data, bias, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(n)},
                 {{y.data, Bytes(y.type, n), true}, {bias, Bytes(fb::DType::Float32, y.columns), false}}, stream);
 }
 
 absl::Status LibraryKernels::Relu(const Matrix& y, CUstream stream) const {
   const int64_t n = y.rows * y.columns;
-  return Launch(absl::StrCat("td_relu_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+  return Launch(absl::StrCat("td_relu_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
                 {y.data, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}}, stream);
 }
 
@@ -133,7 +133,7 @@ absl::Status LibraryKernels::ReluWithMask(const Matrix& y, CUdeviceptr mask, int
                                           CUstream stream) const {
   const int64_t bytes = y.rows * CeilDiv(y.columns, 8);
   return Launch(
-      absl::StrCat("td_relu_mask_", FloatName(y.type)), CeilDiv(bytes, kLibraryKernelBlock),
+      absl::StrCat("td_relu_mask_", LibraryTypeName(y.type)), CeilDiv(bytes, kLibraryKernelBlock),
       {y.data, mask, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(mask_row_bytes),
        static_cast<uint64_t>(bytes)},
       {{y.data, Bytes(y.type, y.rows * y.columns), true}, {mask, static_cast<uint64_t>(y.rows * mask_row_bytes), true}},
@@ -144,20 +144,20 @@ absl::Status LibraryKernels::ReluGradient(const Matrix& y, CUdeviceptr mask, int
                                           CUstream stream) const {
   const int64_t n = y.rows * y.columns;
   return Launch(
-      absl::StrCat("td_relu_grad_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+      absl::StrCat("td_relu_grad_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
       {y.data, mask, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(mask_row_bytes), static_cast<uint64_t>(n)},
       {{y.data, Bytes(y.type, n), true}, {mask, static_cast<uint64_t>(y.rows * mask_row_bytes), false}}, stream);
 }
 
 absl::Status LibraryKernels::Gelu(const Matrix& y, CUstream stream) const {
   const int64_t n = y.rows * y.columns;
-  return Launch(absl::StrCat("td_gelu_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+  return Launch(absl::StrCat("td_gelu_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
                 {y.data, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}}, stream);
 }
 
 absl::Status LibraryKernels::GeluGradient(const Matrix& y, CUdeviceptr x, CUstream stream) const {
   const int64_t n = y.rows * y.columns;
-  return Launch(absl::StrCat("td_gelu_grad_", FloatName(y.type)), CeilDiv(n, kLibraryKernelBlock),
+  return Launch(absl::StrCat("td_gelu_grad_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
                 {y.data, x, static_cast<uint64_t>(n)}, {{y.data, Bytes(y.type, n), true}, {x, Bytes(y.type, n), false}},
                 stream);
 }

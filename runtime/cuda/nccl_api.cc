@@ -19,7 +19,7 @@ namespace {
 std::atomic<const NcclApi*> g_nccl_override{nullptr};
 
 // 2.18.0: the first with CUDA 12 and an asynchronous error of every communicator.
-constexpr int kOldestNccl = 21800, kPastNewest = 30000;
+constexpr int kOldestNccl = 21800, kPastNewestNccl = 30000;
 
 std::string VersionName(int version) {
   return absl::StrCat(version / 10000, ".", version / 100 % 100, ".", version % 100);
@@ -41,7 +41,7 @@ absl::StatusOr<const NcclApi*> BindNccl(const std::string& path) {
 #undef TANDEM_BIND
   int version = 0;
   TD_RETURN_IF_ERROR(NcclStatus(*api, api->ncclGetVersion(&version), "tell its version"));
-  if (version < kOldestNccl || version >= kPastNewest) {
+  if (version < kOldestNccl || version >= kPastNewestNccl) {
     return library.Error(absl::StrCat("has version ", VersionName(version)));
   }
   return api.release();

@@ -19,7 +19,7 @@ left behind.
 
 _FINE = "//tools/build:fine"
 _TEST = "folder_test"
-_SOURCES_PER_UNIT = 8
+_SOURCES_PER_UNIT = 32
 
 def _units(name, srcs, command = "cat $$source"):
     """srcs of a rule, by --config: the sources, or units of them; headers stay what they are."""

@@ -19,7 +19,7 @@ std::string Quoted(absl::string_view text) {
 }
 
 // "26x26x32", "b x 10" of a shape with a batch.
-std::string Shape(const fb::BufferT& b) {
+std::string ShapeText(const fb::BufferT& b) {
   std::string text;
   for (int64_t size : b.shape) absl::StrAppend(&text, text.empty() ? "" : "x", size < 0 ? "b" : absl::StrCat(size));
   return text.empty() ? "scalar" : text;
@@ -108,7 +108,7 @@ class DotWriter {
       }
     }
     if (from == to) return;
-    absl::StrAppend(&out_, "  ", from, " -> ", to, " [label=", Quoted(Shape(b)), "];\n");
+    absl::StrAppend(&out_, "  ", from, " -> ", to, " [label=", Quoted(ShapeText(b)), "];\n");
   }
 
   const fb::ExecutableT& index_;

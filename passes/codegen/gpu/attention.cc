@@ -23,7 +23,7 @@ using Tile = MatrixTiles::Tile;
 using Rows = MatrixTiles::Rows;
 using Values = MatrixTiles::Values;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteScore = std::numeric_limits<double>::infinity();
 
 // A td.attention or td.attention_grad, and the buffers of its kernel.
 struct Attention {
@@ -88,7 +88,7 @@ class AttentionEmitter {
       held = tiles_.LoadLeft(queries);
     }
     Values state = tiles_.Zeros(s_.value_size);  // then, for both rows of a thread, the largest score and the sum
-    state.insert(state.end(), {Number(-kInfinity), Number(-kInfinity), Number(0), Number(0)});
+    state.insert(state.end(), {Number(-kInfiniteScore), Number(-kInfiniteScore), Number(0), Number(0)});
     state = v_.For(v_.Int(0), EndOfKeys(first), rows, state, [&](Value k, const Values& before) {
       Sync();
       tiles_.Load(KeyRows(a_.key, s_.size), k, rows, keys);
@@ -233,9 +233,9 @@ class AttentionEmitter {
         x = v_.Select(kept, x, Number(a_.low));
         scored.kept.push_back(kept);
       } else if (earlier) {
-        x = v_.Select(earlier, x, Number(-kInfinity));
+        x = v_.Select(earlier, x, Number(-kInfiniteScore));
       }
-      if (cuts_columns) x = v_.Select(v_.AtMost(column, end - 1), x, Number(-kInfinity));
+      if (cuts_columns) x = v_.Select(v_.AtMost(column, end - 1), x, Number(-kInfiniteScore));
     }
   }
 
@@ -252,7 +252,7 @@ class AttentionEmitter {
       block_largest = Across(block_largest, 4, [&](Value a, Value b) { return Larger(a, b); });
       Value m = Larger(before[outputs + half], block_largest);
       // Where all scores are -inf so far, their differences to it must be.
-      Value none = b_.create<arith::CmpFOp>(v_.loc(), arith::CmpFPredicate::OEQ, m, Number(-kInfinity));
+      Value none = b_.create<arith::CmpFOp>(v_.loc(), arith::CmpFPredicate::OEQ, m, Number(-kInfiniteScore));
       Value base = v_.Select(none, Number(0), m);
       rescale.push_back(Exp(v_.SubF(before[outputs + half], base)));
       Value s = v_.MulF(before[outputs + 2 + half], rescale.back());

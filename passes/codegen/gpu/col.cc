@@ -14,12 +14,12 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kThreads = 256;
-constexpr int64_t kMaxRange = 32;      // runs of columns that one block has
-constexpr int64_t kMinPlaces = 8;      // that a thread should add up
-constexpr int64_t kBlocks = 1024;      // enough for any GPU
-constexpr int64_t kMaxPartials = 512;  // per column
-constexpr int64_t kMaxSums = 64;       // that a thread has, in registers, unless one column has more
+constexpr int64_t kColThreads = 256;
+constexpr int64_t kMaxRange = 32;              // runs of columns that one block has
+constexpr int64_t kMinPlaces = 8;              // that a thread should add up
+constexpr int64_t kColBlocks = 1024;           // enough for any GPU
+constexpr int64_t kMaxPartialsOfColumn = 512;  // per column
+constexpr int64_t kMaxSums = 64;               // that a thread has, in registers, unless one column has more
 constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -109,8 +109,9 @@ void GpuKernelBuilder::EmitColumnKernel() {
   while (width > 1 && width * sums_of_column > kMaxSums) width /= 2;
   const int64_t runs = columns / width;
   // A block: `range` runs of columns by `lanes` threads for each.
-  const int64_t range = std::min(runs, kMaxRange), lanes = kThreads / range, tiles = CeilOf(runs, range);
-  int64_t partials = std::min({kMaxPartials, CeilOf(kBlocks, tiles), CeilOf(rows_ * places, lanes * kMinPlaces)});
+  const int64_t range = std::min(runs, kMaxRange), lanes = kColThreads / range, tiles = CeilOf(runs, range);
+  int64_t partials =
+      std::min({kMaxPartialsOfColumn, CeilOf(kColBlocks, tiles), CeilOf(rows_ * places, lanes * kMinPlaces)});
   partials = std::max<int64_t>(partials, 1);
   const int64_t parts = CeilOf(partials, std::max<int64_t>(rows_, 1));  // of one row's places
   const int64_t rows_per_block = parts > 1 ? 1 : CeilOf(std::max<int64_t>(rows_, 1), partials);

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kPartThreads = 256;
 constexpr int64_t kMaxPart = 1024;  // elements, 32 of a thread
 
 }  // namespace
@@ -64,11 +64,11 @@ void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
   // Smaller teams where a warp has a whole number of them: all threads of a warp must shuffle together.
   int64_t lanes = kWarp;
   while (lanes > 8 && RowDomain() <= 2 * lanes * parts && parts % (2 * kWarp / lanes) == 0 &&
-         parts >= 2 * kThreads / lanes) {
+         parts >= 2 * kPartThreads / lanes) {
     lanes /= 2;
   }
-  const int64_t teams = kThreads / lanes;
-  plan_.block = kThreads;
+  const int64_t teams = kPartThreads / lanes;
+  plan_.block = kPartThreads;
   plan_.split = (parts + teams - 1) / teams;
   plan_.items_per_block = plan_.split > 1 ? 1 : teams / parts;
   Function(symbol_, [&](ElementEmitter& e) {

@@ -10,9 +10,9 @@ constexpr int64_t kWarps = 8;             // per block, where a warp has a row
 constexpr int64_t kMaxWarpDomain = 1024;  // elements of a row up to which a warp is enough
 // Of the 48 KiB that a block may have without asking, some is left for block-wide sums.
 constexpr int64_t kStageBytes = 40 << 10;
-constexpr int64_t kMaxPartials = 512;
+constexpr int64_t kMaxPartialsOfRow = 512;
 // Rows are cut into parts so that there are so many blocks, of so many elements.
-constexpr int64_t kBlocks = 1024, kMinElements = 2048, kMinParts = 8;
+constexpr int64_t kRowBlocks = 1024, kMinElements = 2048, kMinParts = 8;
 
 }  // namespace
 
@@ -171,7 +171,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
   if (batched && cuts_rows_ && !warp_teams_ && batch_reduces_.empty()) parts_ = PartsOfRow();
   int64_t parts_per_block = parts_;
   if (parts_ >= kMinParts) {
-    const int64_t wanted = (kBlocks + rows_ - 1) / std::max<int64_t>(rows_, 1), part = domain / parts_;
+    const int64_t wanted = (kRowBlocks + rows_ - 1) / std::max<int64_t>(rows_, 1), part = domain / parts_;
     parts_per_block = std::max((parts_ + wanted - 1) / wanted, (kMinElements + part - 1) / part);
     plan_.split = (parts_ + parts_per_block - 1) / parts_per_block;
   }
@@ -180,7 +180,8 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
   const int64_t threads = warp_teams_ ? kWarps * kWarp : per_block <= 2 * kWarp ? kWarp : per_block <= 8192 ? 256 : 512;
   const int64_t teams = warp_teams_ ? kWarps : 1;
   int64_t rows_per_team = 1;
-  if (!batch_reduces_.empty()) rows_per_team = std::max<int64_t>(1, (rows_ + kMaxPartials - 1) / kMaxPartials);
+  if (!batch_reduces_.empty())
+    rows_per_team = std::max<int64_t>(1, (rows_ + kMaxPartialsOfRow - 1) / kMaxPartialsOfRow);
   plan_.block = threads;
   plan_.items_per_block = batched ? teams * rows_per_team : 1;
   const int64_t blocks =

@@ -70,11 +70,11 @@ struct State {
   bool supports_nothing = false, knows_pointer_arrays = true;
   cublasStatus_t epilogues = cublaslt::kSuccess;
 };
-State* g_state = nullptr;
+State* cublaslt_state = nullptr;
 
 cublasStatus_t Enter(const char* name, bool record = true) {
-  if (record) g_state->calls.push_back(name);
-  for (State::Failure& f : g_state->failures) {
+  if (record) cublaslt_state->calls.push_back(name);
+  for (State::Failure& f : cublaslt_state->failures) {
     if (f.name == name && f.n > 0 && --f.n == 0) return f.status;
   }
   return cublaslt::kSuccess;
@@ -85,7 +85,7 @@ cublasStatus_t Make(Handle* handle, const char* name, T value) {
   const cublasStatus_t status = Enter(name, false);
   if (status != cublaslt::kSuccess) return status;
   T* object = new T(value);
-  g_state->live.insert(object);
+  cublaslt_state->live.insert(object);
   *handle = reinterpret_cast<Handle>(object);
   return status;
 }
@@ -93,8 +93,8 @@ cublasStatus_t Make(Handle* handle, const char* name, T value) {
 template <typename T, typename Handle>
 cublasStatus_t Destroy(Handle handle) {
   T* object = reinterpret_cast<T*>(handle);
-  if (g_state->live.erase(object) == 0) {
-    g_state->violations.push_back("destroys what does not exist, or no longer");
+  if (cublaslt_state->live.erase(object) == 0) {
+    cublaslt_state->violations.push_back("destroys what does not exist, or no longer");
     return cublaslt::kInvalidValue;
   }
   delete object;
@@ -136,7 +136,7 @@ cublasStatus_t SetLayout(cublasLtMatrixLayout_t handle, int attribute, const voi
     case cublaslt::kLayoutStridedBatchOffset:
       return Store(l.stride, value, bytes);
     case cublaslt::kLayoutBatchMode:
-      return g_state->knows_pointer_arrays ? Store(l.mode, value, bytes) : cublaslt::kInvalidValue;
+      return cublaslt_state->knows_pointer_arrays ? Store(l.mode, value, bytes) : cublaslt::kInvalidValue;
     default:
       return cublaslt::kInvalidValue;
   }
@@ -295,12 +295,12 @@ cublasStatus_t Heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMa
                      *reinterpret_cast<Layout*>(d)};
   const Preference& q = *reinterpret_cast<Preference*>(preference);
   if (!Fits(p)) return cublaslt::kInvalidValue;
-  if (g_state->supports_nothing) return cublaslt::kNotSupported;
-  if (p.desc.epilogue != cublaslt::kEpilogueDefault && g_state->epilogues != cublaslt::kSuccess) {
-    return g_state->epilogues;
+  if (cublaslt_state->supports_nothing) return cublaslt::kNotSupported;
+  if (p.desc.epilogue != cublaslt::kEpilogueDefault && cublaslt_state->epilogues != cublaslt::kSuccess) {
+    return cublaslt_state->epilogues;
   }
   if ((q.reduction_mask & cublaslt::kReductionInplace) != 0) {
-    g_state->violations.push_back("sums may be split in place, in the result's type");
+    cublaslt_state->violations.push_back("sums may be split in place, in the result's type");
   }
   for (uint64_t i = 0; i < kAlgorithms && *found < requested; ++i) {
     if (WorkspaceOf(p, i) > q.workspace) continue;
@@ -321,7 +321,7 @@ cublasStatus_t AlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMa
   const Product p = {*reinterpret_cast<Desc*>(desc), *reinterpret_cast<Layout*>(a), *reinterpret_cast<Layout*>(b),
                      *reinterpret_cast<Layout*>(d)};
   if (!Fits(p) || algorithm->data[0] != kMagic || algorithm->data[1] >= kAlgorithms) return cublaslt::kInvalidValue;
-  if (g_state->supports_nothing) return cublaslt::kNotSupported;
+  if (cublaslt_state->supports_nothing) return cublaslt::kNotSupported;
   *result = {};
   result->workspaceSize = WorkspaceOf(p, algorithm->data[1]);
   return cublaslt::kSuccess;
@@ -336,7 +336,7 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
   const Product p = {*reinterpret_cast<Desc*>(desc), *reinterpret_cast<Layout*>(a_layout),
                      *reinterpret_cast<Layout*>(b_layout), *reinterpret_cast<Layout*>(d_layout)};
   auto violate = [](const std::string& what) {
-    g_state->violations.push_back("cublasLtMatmul: " + what);
+    cublaslt_state->violations.push_back("cublasLtMatmul: " + what);
     return cublaslt::kInvalidValue;
   };
   if (!Fits(p)) return cublaslt::kInvalidValue;
@@ -372,7 +372,7 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
     for (int32_t i = 0; by_address && i < p.d.batch; ++i) {
       for (int k = 0; k < 3; ++k) {
         if (address(layouts[k].At(operands[k], i)) % aligned[k] == 0) continue;
-        g_state->violations.push_back("cublasLtMatmul: a matrix is less aligned than was promised");
+        cublaslt_state->violations.push_back("cublasLtMatmul: a matrix is less aligned than was promised");
       }
     }
     if (needed > 0) std::memset(workspace, 0xcd, needed);
@@ -395,13 +395,13 @@ const char* StatusName(cublasStatus_t status) {
 }
 
 CublasLtApi Bind() {
-  if (g_state != nullptr) std::abort();  // a test's mistake
-  g_state = new State;
+  if (cublaslt_state != nullptr) std::abort();  // a test's mistake
+  cublaslt_state = new State;
   CublasLtApi api;
   api.cublasLtGetVersion = [] { return size_t{130000}; };
   api.cublasLtGetStatusName = StatusName;
   api.cublasLtCreate = [](cublasLtHandle_t* handle) {
-    g_state->calls.push_back("cublasLtCreate");
+    cublaslt_state->calls.push_back("cublasLtCreate");
     return Make(handle, "cublasLtCreate", int{0});
   };
   api.cublasLtDestroy = [](cublasLtHandle_t handle) { return Destroy<int>(handle); };
@@ -442,19 +442,19 @@ CublasLtApi Bind() {
 FakeCublasLt::FakeCublasLt() : api_(Bind()), scoped_(&api_) {}
 
 FakeCublasLt::~FakeCublasLt() {
-  delete g_state;
-  g_state = nullptr;
+  delete cublaslt_state;
+  cublaslt_state = nullptr;
 }
 
 void FakeCublasLt::FailCall(const std::string& name, cublasStatus_t status, int n) {
-  g_state->failures.push_back({name, status, n});
+  cublaslt_state->failures.push_back({name, status, n});
 }
 
-std::vector<std::string> FakeCublasLt::TakeCalls() { return std::exchange(g_state->calls, {}); }
-std::vector<std::string> FakeCublasLt::TakeViolations() { return std::exchange(g_state->violations, {}); }
-int FakeCublasLt::live_objects() const { return static_cast<int>(g_state->live.size()); }
-void FakeCublasLt::KnowNoPointerArrays() { g_state->knows_pointer_arrays = false; }
-void FakeCublasLt::RefuseEpilogues(cublasStatus_t status) { g_state->epilogues = status; }
-void FakeCublasLt::SupportNothing() { g_state->supports_nothing = true; }
+std::vector<std::string> FakeCublasLt::TakeCalls() { return std::exchange(cublaslt_state->calls, {}); }
+std::vector<std::string> FakeCublasLt::TakeViolations() { return std::exchange(cublaslt_state->violations, {}); }
+int FakeCublasLt::live_objects() const { return static_cast<int>(cublaslt_state->live.size()); }
+void FakeCublasLt::KnowNoPointerArrays() { cublaslt_state->knows_pointer_arrays = false; }
+void FakeCublasLt::RefuseEpilogues(cublasStatus_t status) { cublaslt_state->epilogues = status; }
+void FakeCublasLt::SupportNothing() { cublaslt_state->supports_nothing = true; }
 
 }  // namespace tandem

@@ -10,8 +10,8 @@ namespace {
 
 using State = FakeDriverState;
 
-constexpr uint64_t kBorder = 512;
-constexpr uint8_t kBorderByte = 0xa5;
+constexpr uint64_t kBorderBytes = 512;
+constexpr uint8_t kBorderPattern = 0xa5;
 
 uint8_t* Host(CUdeviceptr address) { return reinterpret_cast<uint8_t*>(address); }
 
@@ -20,10 +20,10 @@ uint64_t Allocate(State& state, FakeContext* context, uint64_t bytes) {
   a.context = context;
   a.bytes = bytes;
   const uint64_t padded = (bytes + 511) / 512 * 512;
-  a.block = static_cast<uint8_t*>(std::aligned_alloc(512, padded + 2 * kBorder));
-  std::memset(a.block, kBorderByte, padded + 2 * kBorder);
-  std::memset(a.block + kBorder, 0xff, bytes);  // NaN, so that reading what nobody wrote is seen
-  const uint64_t address = reinterpret_cast<uint64_t>(a.block + kBorder);
+  a.block = static_cast<uint8_t*>(std::aligned_alloc(512, padded + 2 * kBorderBytes));
+  std::memset(a.block, kBorderPattern, padded + 2 * kBorderBytes);
+  std::memset(a.block + kBorderBytes, 0xff, bytes);  // NaN, so that reading what nobody wrote is seen
+  const uint64_t address = reinterpret_cast<uint64_t>(a.block + kBorderBytes);
   state.allocations[address] = a;
   return address;
 }
@@ -113,13 +113,13 @@ void BindCopies(DriverApi& api) {
 
 void FakeDriverState::CheckBorders(uint64_t address, const FakeAllocation& a) {
   const uint64_t padded = (a.bytes + 511) / 512 * 512;
-  for (uint64_t i = 0; i < padded + 2 * kBorder; ++i) {
-    if (i >= kBorder && i < kBorder + a.bytes) continue;
-    if (a.block[i] == kBorderByte) continue;
+  for (uint64_t i = 0; i < padded + 2 * kBorderBytes; ++i) {
+    if (i >= kBorderBytes && i < kBorderBytes + a.bytes) continue;
+    if (a.block[i] == kBorderPattern) continue;
     Violation(absl::StrCat("something wrote outside of an allocation of ", a.bytes, " bytes, at offset ",
-                           static_cast<int64_t>(i - kBorder)));
-    std::memset(a.block, kBorderByte, kBorder);
-    std::memset(a.block + kBorder + a.bytes, kBorderByte, padded - a.bytes + kBorder);
+                           static_cast<int64_t>(i - kBorderBytes)));
+    std::memset(a.block, kBorderPattern, kBorderBytes);
+    std::memset(a.block + kBorderBytes + a.bytes, kBorderPattern, padded - a.bytes + kBorderBytes);
     return;
   }
 }

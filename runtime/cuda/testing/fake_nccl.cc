@@ -55,7 +55,7 @@ struct Call {
   }
 };
 
-struct State {
+struct NcclState {
   std::mutex mutex;                              // of what an abort uses
   std::shared_ptr<absl::Notification> released;  // null: aborts return
   std::map<const void*, std::unique_ptr<Comm>> live;
@@ -75,21 +75,21 @@ struct State {
   std::vector<Comm*> joining;  // by ncclCommInitRank, until the group ends
   std::string id;              // which they join
 };
-State* g_state = nullptr;
+NcclState* nccl_state = nullptr;
 
 ncclResult_t Enter(const std::string& name, const std::string& detail = "") {
-  std::lock_guard lock(g_state->mutex);
-  g_state->calls.push_back(absl::StrCat(name, detail));
-  if (name == g_state->killed_at) raise(SIGKILL);
-  for (State::Failure& f : g_state->failures) {
+  std::lock_guard lock(nccl_state->mutex);
+  nccl_state->calls.push_back(absl::StrCat(name, detail));
+  if (name == nccl_state->killed_at) raise(SIGKILL);
+  for (NcclState::Failure& f : nccl_state->failures) {
     if (f.name == name && f.n > 0 && --f.n == 0) return f.result;
   }
   return nccl::kSuccess;
 }
 
 ncclResult_t Violate(const std::string& what) {
-  std::lock_guard lock(g_state->mutex);
-  g_state->violations.push_back(what);
+  std::lock_guard lock(nccl_state->mutex);
+  nccl_state->violations.push_back(what);
   return nccl::kInvalidUsage;
 }
 
@@ -109,8 +109,8 @@ DType TypeOf(ncclDataType_t type) {
 }
 
 Comm* Find(ncclComm_t handle) {
-  auto found = g_state->live.find(handle);
-  return found == g_state->live.end() ? nullptr : found->second.get();
+  auto found = nccl_state->live.find(handle);
+  return found == nccl_state->live.end() ? nullptr : found->second.get();
 }
 
 ncclResult_t Add(const char* name, Kind kind, const void* send, void* receive, size_t count, ncclDataType_t type,
@@ -119,14 +119,14 @@ ncclResult_t Add(const char* name, Kind kind, const void* send, void* receive, s
   if (comm == nullptr) return Violate(absl::StrCat(name, ": a communicator that does not exist, or no longer"));
   const ncclResult_t result = Enter(name, absl::StrCat(" ", comm->rank, " ", count));
   if (result != nccl::kSuccess) return result;
-  if (g_state->depth == 0) return Violate(absl::StrCat(name, ": outside of a group, by the thread of all ranks"));
-  g_state->group.push_back({kind, send, receive, count, type, op_or_peer, comm, stream});
+  if (nccl_state->depth == 0) return Violate(absl::StrCat(name, ": outside of a group, by the thread of all ranks"));
+  nccl_state->group.push_back({kind, send, receive, count, type, op_or_peer, comm, stream});
   return result;
 }
 
 // What comes of a lost process: an error that is told later.
 void LosePeers() {
-  for (const auto& [handle, comm] : g_state->live) g_state->async_errors[comm->rank] = nccl::kRemoteError;
+  for (const auto& [handle, comm] : nccl_state->live) nccl_state->async_errors[comm->rank] = nccl::kRemoteError;
 }
 
 // One all-reduce, with its calls in the order of ranks.
@@ -140,7 +140,8 @@ void Compute(const std::vector<Call>& ranks) {
   for (const Call& c : ranks) values.append(static_cast<const char*>(c.send), bytes);
   if (first.comm->clique->has_others()) {
     const std::string call = absl::StrCat("all-reduce of ", count, ", type ", first.type, ", op ", first.op_or_peer);
-    const absl::StatusOr<std::vector<std::string>> all = GatherTexts(*g_state->processes, call + values, "the calls");
+    const absl::StatusOr<std::vector<std::string>> all =
+        GatherTexts(*nccl_state->processes, call + values, "the calls");
     if (!all.ok()) return LosePeers();
     values.clear();
     for (const std::string& text : *all) {
@@ -198,7 +199,7 @@ void Transact(const std::vector<Transfer>& transfers, bool has_others) {
   }
   std::vector<std::string> all = {sent};
   if (has_others) {
-    absl::StatusOr<std::vector<std::string>> gathered = GatherTexts(*g_state->processes, sent, "the values");
+    absl::StatusOr<std::vector<std::string>> gathered = GatherTexts(*nccl_state->processes, sent, "the values");
     if (!gathered.ok()) return LosePeers();
     all = *std::move(gathered);
   }
@@ -281,14 +282,14 @@ ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
 
 // The ranks of all processes come together.
 ncclResult_t Join() {
-  std::vector<Comm*> joining = std::exchange(g_state->joining, {});
+  std::vector<Comm*> joining = std::exchange(nccl_state->joining, {});
   if (joining.empty()) return nccl::kSuccess;
   Clique& clique = *joining[0]->clique;
   clique.local_ranks = static_cast<int>(joining.size());
   clique.first = joining[0]->rank;
-  std::string mine = absl::StrCat(g_state->id, " ", clique.ranks);
+  std::string mine = absl::StrCat(nccl_state->id, " ", clique.ranks);
   const absl::StatusOr<std::vector<std::string>> all =
-      GatherTexts(*g_state->processes, absl::StrCat(mine, "\n", clique.first, " ", clique.local_ranks), "the ranks");
+      GatherTexts(*nccl_state->processes, absl::StrCat(mine, "\n", clique.first, " ", clique.local_ranks), "the ranks");
   if (!all.ok()) return nccl::kRemoteError;
   for (size_t p = 0; p < all->size(); ++p) {
     const std::string expected =
@@ -304,7 +305,7 @@ ncclResult_t Join() {
 ncclResult_t ConnectAtFirstUse(Clique& clique) {
   if (clique.connected || !clique.has_others()) return nccl::kSuccess;
   clique.connected = true;
-  if (GatherTexts(*g_state->processes, "", "to connect").ok()) return nccl::kSuccess;
+  if (GatherTexts(*nccl_state->processes, "", "to connect").ok()) return nccl::kSuccess;
   return Violate("ncclGroupEnd: connects at the first collective, to a process that is gone: it would hang");
 }
 
@@ -352,16 +353,16 @@ ncclResult_t StartGroup(const std::vector<Call>& group) {
 
 ncclResult_t EndGroup() {
   const ncclResult_t failed = Enter("ncclGroupEnd");
-  if (g_state->depth == 0) return Violate("ncclGroupEnd: no group was started");
-  if (--g_state->depth > 0) return failed;
+  if (nccl_state->depth == 0) return Violate("ncclGroupEnd: no group was started");
+  if (--nccl_state->depth > 0) return failed;
   std::vector<Call> group;
-  group.swap(g_state->group);
+  group.swap(nccl_state->group);
   if (failed != nccl::kSuccess) return failed;
   if (const ncclResult_t joined = Join(); joined != nccl::kSuccess) return joined;
   const bool several =
       std::any_of(group.begin(), group.end(), [](const Call& c) { return c.comm->clique->local_ranks > 1; });
   if (several) FakeDriver::current()->OnlyThisThreadCallsForMemory(true);
-  if (g_state->at_group_end) g_state->at_group_end();
+  if (nccl_state->at_group_end) nccl_state->at_group_end();
   const ncclResult_t started = StartGroup(group);
   if (several) FakeDriver::current()->OnlyThisThreadCallsForMemory(false);
   return started;
@@ -372,7 +373,7 @@ ncclComm_t AddRank(const std::shared_ptr<Clique>& clique, int rank) {
   comm->clique = clique;
   comm->rank = rank;
   auto* handle = reinterpret_cast<ncclComm_t>(comm.get());
-  g_state->live[handle] = std::move(comm);
+  nccl_state->live[handle] = std::move(comm);
   return handle;
 }
 
@@ -391,19 +392,20 @@ ncclResult_t InitAll(ncclComm_t* comms, int devices, const int* list) {
 ncclResult_t InitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
   const ncclResult_t result = Enter("ncclCommInitRank", absl::StrCat(" ", rank, " of ", ranks));
   if (result != nccl::kSuccess) return result;
-  if (g_state->processes == nullptr) return Violate("ncclCommInitRank: there is one process");
-  if (g_state->depth == 0) return Violate("ncclCommInitRank: outside of a group, by the thread of all ranks");
+  if (nccl_state->processes == nullptr) return Violate("ncclCommInitRank: there is one process");
+  if (nccl_state->depth == 0) return Violate("ncclCommInitRank: outside of a group, by the thread of all ranks");
   std::shared_ptr<Clique> clique;
-  if (g_state->joining.empty()) {
+  if (nccl_state->joining.empty()) {
     clique = std::make_shared<Clique>();
     clique->ranks = ranks;
-    g_state->id = id.internal;
+    nccl_state->id = id.internal;
   } else {
-    clique = g_state->joining[0]->clique;
-    if (g_state->id != id.internal || clique->ranks != ranks) return Violate("ncclCommInitRank: another communicator");
+    clique = nccl_state->joining[0]->clique;
+    if (nccl_state->id != id.internal || clique->ranks != ranks)
+      return Violate("ncclCommInitRank: another communicator");
   }
   *comm = AddRank(clique, rank);
-  g_state->joining.push_back(Find(*comm));
+  nccl_state->joining.push_back(Find(*comm));
   return nccl::kSuccess;
 }
 
@@ -411,8 +413,8 @@ ncclResult_t Remove(const char* name, ncclComm_t comm) {
   const ncclResult_t result = Enter(name);
   size_t removed = 0;
   {
-    std::lock_guard lock(g_state->mutex);
-    removed = g_state->live.erase(comm);
+    std::lock_guard lock(nccl_state->mutex);
+    removed = nccl_state->live.erase(comm);
   }
   if (removed == 0) return Violate(absl::StrCat(name, ": a communicator that does not exist"));
   return result;
@@ -421,8 +423,8 @@ ncclResult_t Remove(const char* name, ncclComm_t comm) {
 ncclResult_t Abort(ncclComm_t comm) {
   std::shared_ptr<absl::Notification> released;
   {
-    std::lock_guard lock(g_state->mutex);
-    released = g_state->released;
+    std::lock_guard lock(nccl_state->mutex);
+    released = nccl_state->released;
   }
   if (released != nullptr) released->WaitForNotification();
   return Remove("ncclCommAbort", comm);
@@ -432,7 +434,7 @@ ncclResult_t Abort(ncclComm_t comm) {
 ncclResult_t Destroy(ncclComm_t handle) {
   if (Comm* comm = Find(handle); comm != nullptr && comm->clique->has_others() && !comm->clique->destroyed) {
     comm->clique->destroyed = true;
-    if (!GatherTexts(*g_state->processes, "", "to end").ok()) {
+    if (!GatherTexts(*nccl_state->processes, "", "to end").ok()) {
       Violate("ncclCommDestroy: another process is gone, or has not destroyed its communicator: it would hang");
     }
   }
@@ -440,8 +442,8 @@ ncclResult_t Destroy(ncclComm_t handle) {
 }
 
 NcclApi Bind() {
-  if (g_state != nullptr) std::abort();  // a test's mistake
-  g_state = new State;
+  if (nccl_state != nullptr) std::abort();  // a test's mistake
+  nccl_state = new NcclState;
   NcclApi api;
   api.ncclGetVersion = [](int* version) { return *version = 22800, nccl::kSuccess; };
   api.ncclGetErrorString = [](ncclResult_t result) {
@@ -462,13 +464,13 @@ NcclApi Bind() {
   api.ncclCommGetAsyncError = [](ncclComm_t handle, ncclResult_t* error) {
     Comm* comm = Find(handle);
     if (comm == nullptr) return Violate("ncclCommGetAsyncError: a communicator that does not exist");
-    auto found = g_state->async_errors.find(comm->rank);
-    *error = found == g_state->async_errors.end() ? nccl::kSuccess : found->second;
+    auto found = nccl_state->async_errors.find(comm->rank);
+    *error = found == nccl_state->async_errors.end() ? nccl::kSuccess : found->second;
     return nccl::kSuccess;
   };
   api.ncclGroupStart = [] {
     const ncclResult_t result = Enter("ncclGroupStart");
-    if (result == nccl::kSuccess) ++g_state->depth;
+    if (result == nccl::kSuccess) ++nccl_state->depth;
     return result;
   };
   api.ncclGroupEnd = EndGroup;
@@ -490,31 +492,33 @@ NcclApi Bind() {
 FakeNccl::FakeNccl() : api_(Bind()), scoped_(&api_) {}
 
 FakeNccl::~FakeNccl() {
-  delete g_state;
-  g_state = nullptr;
+  delete nccl_state;
+  nccl_state = nullptr;
 }
 
 void FakeNccl::FailCall(const std::string& name, ncclResult_t result, int n) {
-  g_state->failures.push_back({name, result, n});
+  nccl_state->failures.push_back({name, result, n});
 }
-void FakeNccl::ConnectProcesses(ProcessGroup* group) { g_state->processes = group; }
-void FakeNccl::set_at_group_end(std::function<void()> at_group_end) { g_state->at_group_end = std::move(at_group_end); }
-void FakeNccl::BlockAborts() { g_state->released = std::make_shared<absl::Notification>(); }
-void FakeNccl::ReleaseAborts() { g_state->released->Notify(); }
-void FakeNccl::KillAt(const std::string& name) { g_state->killed_at = name; }
-void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { g_state->async_errors[rank] = result; }
+void FakeNccl::ConnectProcesses(ProcessGroup* group) { nccl_state->processes = group; }
+void FakeNccl::set_at_group_end(std::function<void()> at_group_end) {
+  nccl_state->at_group_end = std::move(at_group_end);
+}
+void FakeNccl::BlockAborts() { nccl_state->released = std::make_shared<absl::Notification>(); }
+void FakeNccl::ReleaseAborts() { nccl_state->released->Notify(); }
+void FakeNccl::KillAt(const std::string& name) { nccl_state->killed_at = name; }
+void FakeNccl::SetAsyncError(int rank, ncclResult_t result) { nccl_state->async_errors[rank] = result; }
 std::vector<std::string> FakeNccl::TakeCalls() {
-  std::lock_guard lock(g_state->mutex);
-  return std::exchange(g_state->calls, {});
+  std::lock_guard lock(nccl_state->mutex);
+  return std::exchange(nccl_state->calls, {});
 }
 std::vector<std::string> FakeNccl::TakeViolations() {
-  std::lock_guard lock(g_state->mutex);
-  if (g_state->depth != 0) g_state->violations.push_back("a group was started and did not end");
-  return std::exchange(g_state->violations, {});
+  std::lock_guard lock(nccl_state->mutex);
+  if (nccl_state->depth != 0) nccl_state->violations.push_back("a group was started and did not end");
+  return std::exchange(nccl_state->violations, {});
 }
 int FakeNccl::live_communicators() const {
-  std::lock_guard lock(g_state->mutex);
-  return static_cast<int>(g_state->live.size());
+  std::lock_guard lock(nccl_state->mutex);
+  return static_cast<int>(nccl_state->live.size());
 }
 
 }  // namespace tandem

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-constexpr int kWarp = 32;
+constexpr int kLanes = 32;
 
 struct Load {
   const char* address;
@@ -25,7 +25,7 @@ uint32_t NumberAt(void* const* lanes, int matrix, int row, int column) {
 
 template <bool kTransposed>
 void LoadAll(void* const* lanes) {
-  for (int lane = 0; lane < kWarp; ++lane) {
+  for (int lane = 0; lane < kLanes; ++lane) {
     const int row = lane / 4, first = lane % 4 * 2;
     for (int m = 0; m < 4; ++m) {
       const uint32_t low = kTransposed ? NumberAt(lanes, m, first, row) : NumberAt(lanes, m, row, first);
@@ -49,7 +49,7 @@ void MultiplyAll(void* const* lanes) {
   const auto number = [](uint32_t word, int i) {
     return kInWord == 1 ? std::bit_cast<float>(word & ~0x1fffu) : FromBFloat16Bits(word >> 16 * i & 0xffff);
   };
-  for (int lane = 0; lane < kWarp; ++lane) {
+  for (int lane = 0; lane < kLanes; ++lane) {
     const Product& p = *static_cast<Product*>(lanes[lane]);
     const int row = lane / 4, first = lane % 4 * kInWord, next = 4 * kInWord;
     for (int n = 0; n < kInWord; ++n) {
@@ -57,7 +57,7 @@ void MultiplyAll(void* const* lanes) {
       for (int i = 0; i < 2; ++i) b[first + i * next + n][row] = number(p.b[i], n);
     }
   }
-  for (int lane = 0; lane < kWarp; ++lane) {
+  for (int lane = 0; lane < kLanes; ++lane) {
     Product& p = *static_cast<Product*>(lanes[lane]);
     for (int i = 0; i < 4; ++i) {
       const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
