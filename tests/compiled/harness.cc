@@ -162,6 +162,7 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
     TD_ASSIGN_OR_RETURN(compile.machine_model, MachineWithCache(options.target, options.l2_bytes));
   }
   compile.kernel_cache_dir = options.kernel_cache_dir;
+  if (compile.kernel_cache_dir.empty()) compile.kernel_cache_dir = absl::StrCat(testing::TempDir(), "/kernels");
   TD_ASSIGN_OR_RETURN(p.executable, CompileGraph(*p.graph, options.mode, compile));
   p.variables = std::make_shared<VariableStore>(options.devices);
   TD_ASSIGN_OR_RETURN(p.session,

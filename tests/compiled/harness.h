@@ -43,7 +43,7 @@ struct Options {
   std::string target = "cpu:native";
   std::string device_kind = "cpu";        // devices are DEVICE_KIND:0 and so on
   std::vector<std::string> contractions;  // as in CompileOptions
-  std::string kernel_cache_dir;           // empty: every kernel is compiled anew
+  std::string kernel_cache_dir;           // empty: one of this process, so that no kernel is compiled twice
   double l2_bytes = 0;                    // of the machine that is compiled for; 0: of the target's
   // Inputs by name: floats uniform in [low, high), integers in {low, .., high - 1}. Default: [-1, 1) and {0, .., 3}.
   std::map<std::string, std::pair<double, double>> ranges;

@@ -245,8 +245,7 @@ void Compare(const std::string& name, int devices) {
         Make(name, o, c, Scope(k)).Minimize(loss, {.var_list = {kernel, bias}});
       }
     };
-    absl::StatusOr<Program> program = Prepare(
-        build, {.devices = devices, .batch = kRows / devices, .kernel_cache_dir = testing::TempDir() + "/kernels"});
+    absl::StatusOr<Program> program = Prepare(build, {.devices = devices, .batch = kRows / devices});
     ASSERT_TRUE(program.ok()) << program.status();
     for (int64_t k = first; k < first + kAtOnce; ++k) {
       const RandomCase& c = all[k];

@@ -114,8 +114,12 @@ def _union(rules, attribute, without = []):
                 elements[element] = None
     return elements.keys()
 
-def folder_end():
-    """Makes one library of the folder's folder_librarys, and one program of its folder_tests."""
+def folder_end(shard_count = {}):
+    """Makes one library of the folder's folder_librarys, and one program of its folder_tests.
+
+    Args:
+      shard_count: of test programs that take minutes, by name, so that they run in several processes.
+    """
     for whole, rules in _tagged("folder").items():
         own = [":" + rule["name"][:-len(".fine")] for rule in rules]
         native.cc_library(
@@ -135,6 +139,7 @@ def folder_end():
         native.cc_test(
             name = whole,
             size = [size for size in ["large", "medium", "small"] if size in sizes][0],
+            shard_count = shard_count.get(whole),
             srcs = _units(whole, _sources(rules), command = _OWN_NAMES),
             copts = _union(rules[:1], "copts"),
             data = _union(rules, "data"),

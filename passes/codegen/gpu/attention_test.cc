@@ -1,6 +1,7 @@
 // Kernels of attention and its gradient for GPUs, walked on the CPU, against their definition in double factors; and
 // the structure of their code.
 #include <cmath>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -53,6 +54,16 @@ Tolerances TolerancesOf(Factors factors) {
 
 class GpuAttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, Factors>> {
  protected:
+  static void TearDownTestSuite() { compiled.clear(); }
+
+  // The case's kernel, which its tests share. Null where it does not compile, which has failed the test then.
+  static TestKernel* Kernel(bool gradient) {
+    const auto& [c, factors] = GetParam();
+    std::unique_ptr<TestKernel>& kernel = compiled[Text(c, factors, gradient)];
+    if (kernel == nullptr) kernel = Compile(c, factors, gradient);
+    return kernel.get();
+  }
+
   // Returns the expected results.
   static Tensors Check(TestKernel& kernel, const Tensors& operands, const std::vector<double>& tolerances) {
     const int64_t examples = std::get<0>(GetParam()).examples;
@@ -74,19 +85,78 @@ class GpuAttentionTest : public testing::TestWithParam<std::tuple<AttentionCase,
     EXPECT_TRUE(kernel.gpu_status().ok()) << kernel.gpu_status();
     return *std::move(expected);
   }
+
+ private:
+  static inline std::map<std::string, std::unique_ptr<TestKernel>> compiled;
 };
 
 TEST_P(GpuAttentionTest, MatchesTheDefinition) {
   const auto& [c, factors] = GetParam();
   const Tolerances tolerances = TolerancesOf(factors);
-  std::unique_ptr<TestKernel> forward = Compile(c, factors, false), gradient = Compile(c, factors, true);
-  ASSERT_TRUE(forward && gradient);
+  TestKernel *forward = Kernel(false), *gradient = Kernel(true);
+  ASSERT_TRUE(forward != nullptr && gradient != nullptr);
   std::mt19937 random(7);
   const Tensors operands = AttentionOperands(c, *forward, random);
   const Tensors results = Check(*forward, operands, tolerances.forward);
   ASSERT_EQ(results.size(), 3);
   Check(*gradient, AttentionGradOperands(c, *gradient, operands, results, random),
         std::vector<double>(3, tolerances.gradient));
+}
+
+TEST_P(GpuAttentionTest, HasInstructionsOfItsPrecisionAndWholeAccesses) {
+  const char* multiply_adds[] = {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+                                 "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "fma.rn.f32"};
+  const auto& [c, factors] = GetParam();
+  for (bool gradient : {false, true}) {
+    SCOPED_TRACE(gradient ? "gradient" : "forward");
+    TestKernel* kernel = Kernel(gradient);
+    ASSERT_NE(kernel, nullptr);
+    const CompiledGpuKernel& gpu = kernel->gpu();
+    EXPECT_LE(gpu.launch.scratch_bytes, 0u);
+    ASSERT_EQ(gpu.ptx.size(), 2u);
+    const bool matrices = factors != Factors::kFloat32, rounds = factors == Factors::kTensorFloat32;
+    const int64_t in_16_bytes = factors == Factors::kBFloat16 ? 8 : 4;
+    // A thread's only load may have been taken apart: its numbers are rounded one by one.
+    const bool whole = c.shape.size >= 16 && c.shape.size % in_16_bytes == 0 && c.shape.value_size % in_16_bytes == 0;
+    for (const std::string& ptx : gpu.ptx) {
+      EXPECT_TRUE(absl::StrContains(ptx, multiply_adds[static_cast<int>(factors)]));
+      EXPECT_TRUE(absl::StrContains(ptx, "ex2.approx.ftz.f32"));
+      EXPECT_EQ(absl::StrContains(ptx, "mma.sync"), matrices);
+      EXPECT_EQ(absl::StrContains(ptx, "ldmatrix.sync.aligned.m8n8.x4"), matrices);
+      EXPECT_EQ(absl::StrContains(ptx, "cvt.rna.tf32.f32"), rounds);
+      EXPECT_EQ(absl::StrContains(ptx, "cvt.rn.bf16x2.f32"), factors == Factors::kBFloat16);
+      if (whole) {
+        EXPECT_TRUE(absl::StrContains(ptx, "ld.global.nc.v4"));
+        EXPECT_TRUE(absl::StrContains(ptx, "st.global.v4"));
+        EXPECT_FALSE(absl::StrContains(ptx, "ld.global.u16"));
+        EXPECT_FALSE(absl::StrContains(ptx, "st.global.u16"));
+      }
+      for (const char* bad : {"atom", "red.global", ".local", "call"}) {
+        EXPECT_FALSE(absl::StrContains(ptx, bad)) << bad;
+      }
+    }
+  }
+}
+
+TEST_P(GpuAttentionTest, PtxasNeedsNoLocalMemory) {
+  const std::string ptxas = FindPtxas();
+  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed";
+  const auto& [c, factors] = GetParam();
+  if (c.shape.queries < 65) return;  // with loops over blocks, and for time's sake
+  for (bool gradient : {false, true}) {
+    TestKernel* kernel = Kernel(gradient);
+    ASSERT_NE(kernel, nullptr);
+    const int archs[] = {factors == Factors::kFloat32 ? 75 : 80, 90};
+    for (int i = 0; i < 2; ++i) {
+      const std::string gpu = absl::StrCat("sm_", archs[i]);
+      auto report = RunPtxas(ptxas, JoinPtx(archs[i], {kernel->gpu().ptx[i]}), gpu, testing::TempDir());
+      ASSERT_TRUE(report.ok()) << report.status();
+      ASSERT_EQ(report->size(), 1u);
+      const std::string what = absl::StrCat(gradient ? "gradient_" : "forward_", gpu);
+      EXPECT_EQ(report->front().stack_bytes + report->front().spill_bytes, 0) << what;
+      RecordProperty(what + "_registers", report->front().registers);
+    }
+  }
 }
 
 // heads, queries, keys, size, size of values, heads inside. A warp has 16 rows, a block 64 or 32.
@@ -172,45 +242,6 @@ TEST(GpuAttentionPrecisionTest, TensorFloat32IsNotFloat32) {
   EXPECT_NE(results[0], results[1]);
 }
 
-TEST(GpuAttentionCodeTest, HasInstructionsOfItsPrecisionAndWholeAccesses) {
-  const char* multiply_adds[] = {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-                                 "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "fma.rn.f32"};
-  for (const AttentionCase& c : kCases) {
-    for (Factors factors : kAllFactors) {
-      for (bool gradient : {false, true}) {
-        SCOPED_TRACE(absl::StrCat(c.name, Name(factors), gradient ? " gradient" : ""));
-        std::unique_ptr<TestKernel> kernel = Compile(c, factors, gradient);
-        ASSERT_NE(kernel, nullptr);
-        const CompiledGpuKernel& gpu = kernel->gpu();
-        EXPECT_LE(gpu.launch.scratch_bytes, 0u);
-        ASSERT_EQ(gpu.ptx.size(), 2u);
-        const bool matrices = factors != Factors::kFloat32, rounds = factors == Factors::kTensorFloat32;
-        const int64_t in_16_bytes = factors == Factors::kBFloat16 ? 8 : 4;
-        // A thread's only load may have been taken apart: its numbers are rounded one by one.
-        const bool whole =
-            c.shape.size >= 16 && c.shape.size % in_16_bytes == 0 && c.shape.value_size % in_16_bytes == 0;
-        for (const std::string& ptx : gpu.ptx) {
-          EXPECT_TRUE(absl::StrContains(ptx, multiply_adds[static_cast<int>(factors)]));
-          EXPECT_TRUE(absl::StrContains(ptx, "ex2.approx.ftz.f32"));
-          EXPECT_EQ(absl::StrContains(ptx, "mma.sync"), matrices);
-          EXPECT_EQ(absl::StrContains(ptx, "ldmatrix.sync.aligned.m8n8.x4"), matrices);
-          EXPECT_EQ(absl::StrContains(ptx, "cvt.rna.tf32.f32"), rounds);
-          EXPECT_EQ(absl::StrContains(ptx, "cvt.rn.bf16x2.f32"), factors == Factors::kBFloat16);
-          if (whole) {
-            EXPECT_TRUE(absl::StrContains(ptx, "ld.global.nc.v4"));
-            EXPECT_TRUE(absl::StrContains(ptx, "st.global.v4"));
-            EXPECT_FALSE(absl::StrContains(ptx, "ld.global.u16"));
-            EXPECT_FALSE(absl::StrContains(ptx, "st.global.u16"));
-          }
-          for (const char* bad : {"atom", "red.global", ".local", "call"}) {
-            EXPECT_FALSE(absl::StrContains(ptx, bad)) << bad;
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST(GpuAttentionCodeTest, RefusesLargeHeads) {
   const AttentionCase c = {"", {1, 16, 16, 144, 16}};
   for (bool gradient : {false, true}) {
@@ -244,30 +275,6 @@ TEST(GpuAttentionCodeTest, Float32NeedsNoAmpere) {
     const absl::StatusOr<CompiledGpuKernel> compiled = CompileGpuKernel(kernel->function(), options);
     ASSERT_TRUE(compiled.ok()) << compiled.status();
     EXPECT_FALSE(absl::StrContains(compiled->ptx[0], "mma.sync"));
-  }
-}
-
-TEST(GpuAttentionCodeTest, PtxasNeedsNoLocalMemory) {
-  const std::string ptxas = FindPtxas();
-  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not installed";
-  for (const AttentionCase& c : kCases) {
-    if (c.shape.queries < 65) continue;  // with loops over blocks, and for time's sake
-    for (Factors factors : kAllFactors) {
-      for (bool gradient : {false, true}) {
-        std::unique_ptr<TestKernel> kernel = Compile(c, factors, gradient);
-        ASSERT_NE(kernel, nullptr);
-        const int archs[] = {factors == Factors::kFloat32 ? 75 : 80, 90};
-        for (int i = 0; i < 2; ++i) {
-          const std::string gpu = absl::StrCat("sm_", archs[i]);
-          auto report = RunPtxas(ptxas, JoinPtx(archs[i], {kernel->gpu().ptx[i]}), gpu, testing::TempDir());
-          ASSERT_TRUE(report.ok()) << c.name << report.status();
-          ASSERT_EQ(report->size(), 1u);
-          const std::string what = absl::StrCat(c.name, Name(factors), gradient ? "_gradient_" : "_", gpu);
-          EXPECT_EQ(report->front().stack_bytes + report->front().spill_bytes, 0) << what;
-          RecordProperty(what + "_registers", report->front().registers);
-        }
-      }
-    }
   }
 }
 
