@@ -1,5 +1,6 @@
 #include "passes/pass_util.h"
 
+#include "absl/strings/match.h"
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,6 +53,8 @@ std::string LocationName(mlir::Location loc) {
   if (auto call = mlir::dyn_cast<mlir::CallSiteLoc>(loc)) return LocationName(call.getCallee());
   return "";
 }
+
+bool IsGradient(mlir::Operation* op) { return absl::StartsWith(LocationName(op->getLoc()), kGradientScope); }
 
 // Kernels hold several ops: the op that makes the value is named, not the first one of the kernel.
 std::string ValueName(mlir::Value value) {

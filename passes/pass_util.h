@@ -38,6 +38,10 @@ std::optional<double> SplatOf(mlir::Value value);
 
 // The op's scoped name: the NameLoc inside its location, "" when there is none.
 std::string LocationName(mlir::Location loc);
+// What the names of ops begin with that BuildGradients makes (graph/gradients.h).
+inline constexpr char kGradientScope[] = "gradients/";
+// Whether BuildGradients made the op, or a pass from one that it made.
+bool IsGradient(mlir::Operation* op);
 // The scoped name of what computes `value`: for a result of a microbatch map, of the value that its body yields.
 std::string ValueName(mlir::Value value);
 // The user's file and line inside a location; false when there is none.

@@ -7,6 +7,7 @@
 #include "passes/contraction/reports.h"
 #include "passes/exec/dialect.h"
 #include "passes/fusion/explain_fusion.h"
+#include "passes/precision/precision_decisions.h"
 #include "passes/report_segments.h"
 
 namespace tandem {
@@ -74,8 +75,10 @@ void PipelineInstrumentation::EndPhases(const mlir::Pass* last, mlir::ModuleOp m
   for (const auto& [pass, phase] : ends_) {
     if (pass != last) continue;
     const std::string decisions = TakeFusionDecisions(module), contractions = TakeContractionReports(module);
+    const std::string precisions = TakePrecisionDecisions(module);
     if (snapshots_ == nullptr) continue;
     if (!decisions.empty()) snapshots_->push_back({kFusionDecisions, decisions});
+    if (!precisions.empty()) snapshots_->push_back({kPrecisionDecisions, precisions});
     if (!contractions.empty()) snapshots_->push_back({kContractionReports, contractions});
     snapshots_->push_back({phase->name, Print(module, StoredWhole(module, phase->name) ? 0 : kStoredElements)});
   }

@@ -14,6 +14,10 @@ inline constexpr char kContractionReports[] = "contraction-reports";
 // consumer_op consumer reason". `reason`: why they are apart, empty: they are computed in one kernel.
 inline constexpr char kFusionDecisions[] = "fusion-decisions";
 
+// td-paint-precision: a line for each op of a program with mixed_bfloat16 that reads or computes float32 values, "op
+// name precision reason". `precision`: float32 or bfloat16.
+inline constexpr char kPrecisionDecisions[] = "precision-decisions";
+
 }  // namespace tandem
 
 #endif  // TANDEM_PASSES_REPORT_SEGMENTS_H_

@@ -19,6 +19,7 @@
 #include "tools/dump/contractions.h"
 #include "tools/dump/dot_dump.h"
 #include "tools/dump/explain_fusion.h"
+#include "tools/dump/explain_precision.h"
 #include "tools/dump/find_executable.h"
 #include "tools/dump/html_dump.h"
 #include "tools/dump/ir_text.h"
@@ -49,6 +50,10 @@ ABSL_FLAG(
     std::string, explain_fusion, "",
     "for the neighbours of this op (a part of its name, an operation such as td.relu, or all): whether one kernel "
     "computes both, and if not, why");
+ABSL_FLAG(
+    std::string, explain_precision, "",
+    "for ops of a program with mixed_bfloat16 (a part of a name, an operation such as td.relu, or all): whether it is "
+    "computed in bfloat16 or float32, and why");
 ABSL_FLAG(bool, contractions, false,
           "how every convolution and product is computed, and why not otherwise, by the model that --machine names");
 ABSL_FLAG(bool, expand_replicas, false, "list the commands of every replica, not of each program once");
@@ -104,7 +109,8 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
     return absl::InvalidArgumentError(
         "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--target=cuda:sm_90|cpu] "
         "[--format=text|json|dot|html] [--phase=NAME] "
-        "[--explain_fusion=OP|all] [--contractions] [--costs [--profile=TRACE]] [--expand_replicas]");
+        "[--explain_fusion=OP|all] [--explain_precision=OP|all] [--contractions] [--costs [--profile=TRACE]] "
+        "[--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
   if (format != "text" && format != "json" && format != "dot" && format != "html") {
@@ -129,6 +135,11 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   }
   if (std::string op = absl::GetFlag(FLAGS_explain_fusion); !op.empty()) {
     TD_ASSIGN_OR_RETURN(std::string explanation, ExplainFusion(*executable, op));
+    std::cout << Printable(explanation);
+    return absl::OkStatus();
+  }
+  if (std::string op = absl::GetFlag(FLAGS_explain_precision); !op.empty()) {
+    TD_ASSIGN_OR_RETURN(std::string explanation, ExplainPrecision(*executable, op));
     std::cout << Printable(explanation);
     return absl::OkStatus();
   }

@@ -50,7 +50,7 @@ std::string ChoiceName(exec::ContractionAttr choice) {
 bool MatchesName(exec::ContractionOverrideAttr wanted, absl::string_view op) {
   const std::string name = wanted.getName().str();
   if (name == op || name == "*") return true;
-  absl::ConsumePrefix(&op, "gradients/");
+  absl::ConsumePrefix(&op, kGradientScope);
   return absl::ConsumePrefix(&op, name) && absl::StartsWith(op, "/");
 }
 

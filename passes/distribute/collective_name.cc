@@ -9,8 +9,6 @@
 namespace tandem {
 namespace {
 
-constexpr char kGradients[] = "gradients/";  // how BuildGradients names what it makes (graph/gradients.h)
-
 // The op that computes `value`, by its kind: for those that a pass has made without a name.
 std::string KindOfOp(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
@@ -25,7 +23,7 @@ std::string KindOfOp(mlir::Value value) {
 
 std::string CollectiveName(mlir::Value part, mlir::Value whole) {
   const std::string op = ValueName(part);
-  if (absl::StartsWith(op, kGradients)) {
+  if (absl::StartsWith(op, kGradientScope)) {
     if (std::string variable = UpdateFlowOf(whole).variable; !variable.empty()) {
       return absl::StrCat("gradient of ", variable);
     }

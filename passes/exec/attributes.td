@@ -310,6 +310,14 @@ def Exec_FusionDecisionAttr : Exec_Attr<"FusionDecision", "fusion_decision"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Exec_PrecisionDecisionAttr : Exec_Attr<"PrecisionDecision", "precision_decision"> {
+  let summary = "the precision that td-paint-precision chose for an op, and why";
+  let parameters = (ins
+    StringRefParameter<"op name">:$op, StringRefParameter<"scoped name">:$name,
+    StringRefParameter<"float32 or bfloat16">:$precision, StringRefParameter<"why">:$why);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 //===- What a program is compiled for -----------------------------------------------------------------------------===//
 
 def Exec_Backend : Exec_Enum<"Backend", "what runs a program", [

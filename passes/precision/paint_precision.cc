@@ -11,6 +11,7 @@
 #include "graph/ir/unary.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
+#include "passes/precision/precision_decisions.h"
 #include "passes/precision/precision_painter.h"
 
 namespace tandem {
@@ -35,7 +36,9 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     }
     mlir::func::FuncOp step = StepFunction(module);
     if (!step || ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return;
-    painted_ = PaintOps(step.getBody().front(), rules, *target);
+    PaintedOps ops = PaintOps(step.getBody().front(), rules, *target);
+    Explain(ops);
+    painted_ = std::move(ops.painted);
     for (mlir::Operation& op : step.getBody().front()) {
       if (painted_.contains(&op)) SetResultTypes(&op);
     }
@@ -45,6 +48,16 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
   }
 
  private:
+  void Explain(const PaintedOps& ops) {
+    llvm::SmallVector<mlir::Attribute> notes;
+    for (const auto& [op, reason] : ops.reasons) {
+      notes.push_back(exec::PrecisionDecisionAttr::get(&getContext(), op->getName().getStringRef(),
+                                                       LocationName(op->getLoc()),
+                                                       ops.painted.contains(op) ? "bfloat16" : "float32", reason));
+    }
+    if (!notes.empty()) SetPrecisionDecisions(getOperation(), notes);
+  }
+
   void SetResultTypes(mlir::Operation* op) {
     if (KeepsFloat32(op)) return;
     for (mlir::Value v : op->getResults()) {

@@ -13,6 +13,7 @@
 #include "passes/channel_bias.h"
 #include "passes/contraction/choice.h"
 #include "passes/exec/dialect.h"
+#include "passes/pass_util.h"
 
 namespace tandem {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 using td::PrecisionRule;
 using OpSet = llvm::DenseSet<mlir::Operation*>;
 using Predicate = std::function<bool(mlir::Operation*)>;
+
+constexpr char kGradientOfPainted[] = "the gradient of what is bfloat16";
 
 bool HasBfloat16Form(mlir::OperationName op, const Target& target) {
   const llvm::StringRef name = op.getStringRef();
@@ -35,21 +38,47 @@ class PrecisionPainter {
   PrecisionPainter(mlir::Block& block, const PrecisionRules& lists, const Target& target)
       : block_(block), lists_(lists), target_(target) {}
 
-  OpSet Run() {
+  PaintedOps Run() {
     for (mlir::Operation& op : block_) {
       if (!HasFloat32(&op)) continue;
       rules_[&op] = RuleOf(&op);
-      if (rules_[&op] == PrecisionRule::kAllow) painted_.insert(&op);
+      if (rules_[&op] == PrecisionRule::kAllow) Paint(&op, "a layer's product");
     }
-    if (painted_.empty()) return painted_;
-    Deny();
+    if (painted_.empty()) return {};
+    FindProducts();
+    DenyBehindFloat32();
+    DenyLosses();
     PaintBetween();
     PaintNeighbours();
     PaintGradientsOfPainted();
-    return painted_;
+    PaintedOps ops;
+    for (mlir::Operation& op : block_) {
+      if (rules_.count(&op)) ops.reasons.push_back({&op, ReasonOf(&op)});
+    }
+    ops.painted = std::move(painted_);
+    return ops;
   }
 
  private:
+  void Paint(mlir::Operation* op, const char* reason) {
+    if (painted_.insert(op).second) reasons_[op] = reason;
+  }
+
+  void Deny(mlir::Operation* op, const char* reason) {
+    if (denied_.insert(op).second) reasons_[op] = reason;
+  }
+
+  std::string ReasonOf(mlir::Operation* op) const {
+    if (auto reason = reasons_.find(op); reason != reasons_.end()) return reason->second;
+    if (!HasBfloat16Form(op->getName(), target_)) return "the operation is computed in float32 only";
+    auto moved = lists_.find(op->getName().getStringRef());
+    if (moved != lists_.end() && moved->second == PrecisionRule::kDeny) return "in the list deny";
+    if (HasFewTaps(op) || IsFusedProduct(op)) return "a generated kernel computes it, in float32";
+    if (Rule(op) == PrecisionRule::kDeny) return "the operation loses too much when it is rounded";
+    if (IsFree(op)) return "a constant: rounded where it is read, at no cost";
+    return "not between products, nor next to one";
+  }
+
   static bool HasFloat32(mlir::Operation* op) {
     return llvm::any_of(op->getOperands(), IsFloat32) || llvm::any_of(op->getResults(), IsFloat32);
   }
@@ -83,8 +112,10 @@ class PrecisionPainter {
     return rule == rules_.end() ? PrecisionRule::kDeny : rule->second;
   }
 
-  // All ops that float32 values reach from `start` (not part of the result unless reached again), where `enter` holds.
-  static OpSet Reach(llvm::ArrayRef<mlir::Operation*> start, bool forward, const Predicate& enter) {
+  // All ops that float32 values, or values of any type, reach from `start` (not part of the result unless reached
+  // again), where `enter` holds.
+  static OpSet Reach(llvm::ArrayRef<mlir::Operation*> start, bool forward, const Predicate& enter,
+                     bool any_type = false) {
     OpSet reached;
     llvm::SmallVector<mlir::Operation*> work(start);
     auto visit = [&](mlir::Operation* op) {
@@ -94,12 +125,12 @@ class PrecisionPainter {
       mlir::Operation* op = work.pop_back_val();
       if (forward) {
         for (mlir::Value v : op->getResults()) {
-          if (!IsFloat32(v)) continue;
+          if (!any_type && !IsFloat32(v)) continue;
           for (mlir::Operation* user : v.getUsers()) visit(user);
         }
       } else {
         for (mlir::Value v : op->getOperands()) {
-          if (IsFloat32(v)) visit(v.getDefiningOp());
+          if (any_type || IsFloat32(v)) visit(v.getDefiningOp());
         }
       }
     }
@@ -114,7 +145,39 @@ class PrecisionPainter {
     return ops;
   }
 
-  void Deny() {
+  // The layers' products, painted or not, and what comes behind one.
+  void FindProducts() {
+    for (mlir::Operation& op : block_) {
+      auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
+      if (precision && precision.getPrecisionRule() == PrecisionRule::kAllow) products_.push_back(&op);
+    }
+    behind_products_ = Reach(products_, /*forward=*/true, [](mlir::Operation*) { return true; });
+  }
+
+  // What leads only to losses, metrics and other outputs, behind the last product of the forward pass, and the
+  // gradients between it and the first product of the backward pass.
+  void DenyLosses() {
+    llvm::SmallVector<mlir::Operation*> forward, backward;
+    for (mlir::Operation* op : products_) (IsGradient(op) ? backward : forward).push_back(op);
+    const OpSet in_front = Reach(
+        forward, /*forward=*/false, [](mlir::Operation* op) { return !IsGradient(op); }, /*any_type=*/true);
+    llvm::SmallVector<mlir::Operation*> losses;
+    for (mlir::Operation& op : block_) {
+      // Constants lead anywhere.
+      if (!rules_.count(&op) || IsGradient(&op) || IsFree(&op)) continue;
+      if (!in_front.contains(&op) && !llvm::is_contained(forward, &op)) losses.push_back(&op);
+    }
+    const OpSet behind = Reach(
+        backward, /*forward=*/true, [](mlir::Operation*) { return true; }, /*any_type=*/true);
+    const auto in_front_of_products = [&](mlir::Operation* op) {
+      return IsGradient(op) && !behind.contains(op) && !llvm::is_contained(backward, op);
+    };
+    const OpSet gradients = Reach(losses, /*forward=*/true, in_front_of_products, /*any_type=*/true);
+    for (mlir::Operation* op : losses) Deny(op, "it leads to losses, metrics and outputs only");
+    for (mlir::Operation* op : gradients) Deny(op, "a gradient of a loss, in front of the first product");
+  }
+
+  void DenyBehindFloat32() {
     llvm::SmallVector<mlir::Operation*> deny;
     for (mlir::Operation& op : block_) {
       bool constant = op.getNumResults() > 0 && IsConstant(op.getResult(0));
@@ -122,14 +185,15 @@ class PrecisionPainter {
     }
     auto enter = [&](mlir::Operation* op) { return IsLight(op) && !IsBiasOfPainted(op); };
     for (mlir::Operation* op : Reach(deny, /*forward=*/true, enter)) {
-      if (Rule(op) == PrecisionRule::kInfer) denied_.insert(op);
+      if (Rule(op) == PrecisionRule::kInfer) Deny(op, "it reads what is computed in float32");
     }
     llvm::erase_if(deny, [](mlir::Operation* op) { return !HasFewTaps(op); });
     auto follows = [&](mlir::Operation* op) {
       return Rule(op) == PrecisionRule::kClear || Rule(op) == PrecisionRule::kInfer;
     };
-    OpSet behind = Reach(deny, /*forward=*/true, follows);
-    denied_.insert(behind.begin(), behind.end());
+    for (mlir::Operation* op : Reach(deny, /*forward=*/true, follows)) {
+      Deny(op, "it follows a convolution of few taps, in one kernel that computes in float32");
+    }
   }
 
   // Adds a value per channel to what an op of the allow list computes, which nothing else reads: the library does it
@@ -159,7 +223,7 @@ class PrecisionPainter {
     OpSet behind = Reach(allowed, /*forward=*/true, light);
     OpSet before = Reach(allowed, /*forward=*/false, light);
     for (mlir::Operation* op : behind) {
-      if (before.contains(op)) painted_.insert(op);
+      if (before.contains(op)) Paint(op, "between products");
     }
   }
 
@@ -168,7 +232,12 @@ class PrecisionPainter {
       return Rule(op) == PrecisionRule::kClear && !denied_.contains(op) && !IsFree(op);
     };
     OpSet before = Reach(InBlockOrder(painted_), /*forward=*/false, clear);
-    painted_.insert(before.begin(), before.end());
+    // Against block order all users are decided before their operands.
+    for (mlir::Operation& op : llvm::reverse(block_)) {
+      if (before.contains(&op) && (behind_products_.contains(&op) || OnlyPaintedRead(&op))) {
+        Paint(&op, "in front of products, which round it");
+      }
+    }
     // In block order every operand is decided before its users.
     for (mlir::Operation& op : block_) {
       if (!clear(&op) || painted_.contains(&op)) continue;
@@ -181,8 +250,12 @@ class PrecisionPainter {
         any |= rounded;
         all &= rounded;
       }
-      if (any && all) painted_.insert(&op);
+      if (any && all) Paint(&op, "all that it reads is bfloat16");
     }
+  }
+
+  bool OnlyPaintedRead(mlir::Operation* op) const {
+    return llvm::all_of(op->getUsers(), [&](mlir::Operation* user) { return painted_.contains(user); });
   }
 
   bool IsPainted(mlir::Value v) const { return v.getDefiningOp() && painted_.contains(v.getDefiningOp()); }
@@ -201,10 +274,12 @@ class PrecisionPainter {
     for (mlir::Operation& op : block_) {
       mlir::Value gradient = GradientOfPainted(&op);
       if (!gradient || Rule(&op) != PrecisionRule::kClear || denied_.contains(&op)) continue;
-      painted_.insert(&op);
+      Paint(&op, kGradientOfPainted);
       auto sum = gradient.getDefiningOp<td::AddOp>();
       const auto painted = [&](mlir::Value v) { return IsPainted(v); };
-      if (sum && Rule(sum) == PrecisionRule::kInfer && llvm::any_of(sum->getOperands(), painted)) painted_.insert(sum);
+      if (sum && Rule(sum) == PrecisionRule::kInfer && llvm::any_of(sum->getOperands(), painted)) {
+        Paint(sum, kGradientOfPainted);
+      }
     }
   }
 
@@ -215,7 +290,9 @@ class PrecisionPainter {
   const PrecisionRules& lists_;
   const Target& target_;
   llvm::DenseMap<mlir::Operation*, PrecisionRule> rules_;
-  OpSet painted_, denied_;
+  llvm::SmallVector<mlir::Operation*> products_;
+  OpSet painted_, denied_, behind_products_;
+  llvm::DenseMap<mlir::Operation*, const char*> reasons_;
 };
 
 size_t EditDistance(llvm::StringRef a, llvm::StringRef b) { return a.edit_distance(b); }
@@ -271,7 +348,7 @@ absl::Status ReadPrecisionRules(mlir::ModuleOp module, const Target& target, Pre
   return absl::OkStatus();
 }
 
-llvm::DenseSet<mlir::Operation*> PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target) {
+PaintedOps PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target) {
   return PrecisionPainter(block, lists, target).Run();
 }
 

@@ -9,7 +9,7 @@ namespace tandem {
 
 bool IsPhase(const fb::SegmentT& segment) {
   return segment.kind == fb::SegmentKind::IrText && segment.name != kFusionDecisions &&
-         segment.name != kContractionReports;
+         segment.name != kContractionReports && segment.name != kPrecisionDecisions;
 }
 
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment) {

@@ -67,18 +67,75 @@ module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
 // CHECK: %[[GF:.*]] = td.cast %[[G]] : tensor<?x16xbf16> -> tensor<?x16xf32>
 // CHECK: td.reduce sum, %[[GF]]
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
-  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>, %dy: tensor<?x16xf32>) -> tensor<16xf32> {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>, %dy: tensor<?x16xf32>)
+      -> (tensor<16xf32>, tensor<?x16xf32>) {
     %0 = td.matmul %x, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     %1 = td.relu %0 : tensor<?x16xf32>
+    %y = td.matmul %1, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
     %2 = td.exp %dy : tensor<?x16xf32>
-    %3 = td.matmul %1, %w {transpose_b = true} : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
-    %4 = td.add %2, %3 : tensor<?x16xf32>
+    %3 = td.matmul %1, %w {transpose_b = true} : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32> loc("gradients/relu/a")
+    %4 = td.add %2, %3 : tensor<?x16xf32> loc("gradients/relu/a")
     %5 = td.constant dense<0.0> : tensor<f32>
     %6 = td.broadcast %5 dims [] : tensor<f32> -> tensor<?x16xf32>
-    %7 = td.compare gt, %1, %6 : tensor<?x16xf32> -> tensor<?x16xi1>
-    %8 = td.select %7, %4, %6 : tensor<?x16xi1>, tensor<?x16xf32>
-    %9 = td.reduce sum, %8 axes [0] : tensor<?x16xf32> -> tensor<16xf32>
-    return %9 : tensor<16xf32>
+    %7 = td.compare gt, %1, %6 : tensor<?x16xf32> -> tensor<?x16xi1> loc("gradients/relu/a")
+    %8 = td.select %7, %4, %6 : tensor<?x16xi1>, tensor<?x16xf32> loc("gradients/relu/a")
+    %9 = td.reduce sum, %8 axes [0] : tensor<?x16xf32> -> tensor<16xf32> loc("gradients/relu/a")
+    return %9, %y : tensor<16xf32>, tensor<?x16xf32>
+  }
+}
+
+// -----
+
+// A loss behind the last product, its target and its gradient up to the first product of the backward pass: float32.
+// What the network computes is still bfloat16.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[H:.*]] = td.relu {{.*}} : tensor<?x32xbf16>
+// CHECK: %[[Y:.*]] = td.matmul %[[H]], {{.*}}f32_result} : tensor<?x32xbf16>, tensor<32x16xbf16> -> tensor<?x16xf32>
+// CHECK: %[[D:.*]] = td.sub %[[Y]], %{{.*}} : tensor<?x16xf32>
+// CHECK: td.mul %[[D]], %[[D]] : tensor<?x16xf32>
+// CHECK: %[[G:.*]] = td.mul %[[D]], %{{.*}} : tensor<?x16xf32>
+// CHECK: %[[GB:.*]] = td.cast %[[G]] : tensor<?x16xf32> -> tensor<?x16xbf16>
+// CHECK: %[[DH:.*]] = td.matmul %[[GB]], {{.*}} -> tensor<?x32xbf16>
+// CHECK: td.select {{.*}} : tensor<?x32xi1>, tensor<?x32xbf16>
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
+  func.func @step(%x: tensor<?x16xf32>, %w0: tensor<16x32xf32>, %w1: tensor<32x16xf32>, %t: tensor<?x16xf32>)
+      -> (tensor<?x16xf32>, tensor<16x32xf32>, tensor<32x16xf32>) {
+    %0 = td.matmul %x, %w0 : tensor<?x16xf32>, tensor<16x32xf32> -> tensor<?x32xf32>
+    %1 = td.relu %0 : tensor<?x32xf32>
+    %2 = td.matmul %1, %w1 : tensor<?x32xf32>, tensor<32x16xf32> -> tensor<?x16xf32>
+    %3 = td.sub %2, %t : tensor<?x16xf32>
+    %4 = td.mul %3, %3 : tensor<?x16xf32>
+    %two = td.constant dense<2.0> : tensor<f32>
+    %5 = td.broadcast %two dims [] : tensor<f32> -> tensor<?x16xf32>
+    %6 = td.mul %3, %5 : tensor<?x16xf32> loc("gradients/loss/Mul")
+    %7 = td.matmul %1, %6 {transpose_a = true} : tensor<?x32xf32>, tensor<?x16xf32> -> tensor<32x16xf32> loc("gradients/y/MatMul")
+    %8 = td.matmul %6, %w1 {transpose_b = true} : tensor<?x16xf32>, tensor<32x16xf32> -> tensor<?x32xf32> loc("gradients/y/MatMul")
+    %zero = td.constant dense<0.0> : tensor<f32>
+    %zeros = td.broadcast %zero dims [] : tensor<f32> -> tensor<?x32xf32>
+    %9 = td.compare gt, %1, %zeros : tensor<?x32xf32> -> tensor<?x32xi1> loc("gradients/h/Relu")
+    %10 = td.select %9, %8, %zeros : tensor<?x32xi1>, tensor<?x32xf32> loc("gradients/h/Relu")
+    %11 = td.matmul %x, %10 {transpose_a = true} : tensor<?x16xf32>, tensor<?x32xf32> -> tensor<16x32xf32> loc("gradients/h/MatMul")
+    return %4, %11, %7 : tensor<?x16xf32>, tensor<16x32xf32>, tensor<32x16xf32>
+  }
+}
+
+// -----
+
+// A feature that a product reads, and something else: rounded for the product only. Where products alone read a slice
+// of it, the slice is of the rounded feature.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[A:.*]] = td.reshape %{{.*}} : tensor<?x16xf32> -> tensor<?x4x4xf32>
+// CHECK: %[[AB:.*]] = td.cast %[[A]] : tensor<?x4x4xf32> -> tensor<?x4x4xbf16>
+// CHECK: %[[B:.*]] = td.reshape %[[AB]] : tensor<?x4x4xbf16> -> tensor<?x16xbf16>
+// CHECK: td.matmul %[[B]]
+// CHECK: td.cast %[[A]] : tensor<?x4x4xf32> -> tensor<?x4x4xi32>
+module attributes {exec.config = #exec.config<precision = mixed_bfloat16>} {
+  func.func @step(%x: tensor<?x16xf32>, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<?x4x4xi32>) {
+    %0 = td.reshape %x : tensor<?x16xf32> -> tensor<?x4x4xf32>
+    %1 = td.reshape %0 : tensor<?x4x4xf32> -> tensor<?x16xf32>
+    %2 = td.matmul %1, %w : tensor<?x16xf32>, tensor<16x16xf32> -> tensor<?x16xf32>
+    %3 = td.cast %0 : tensor<?x4x4xf32> -> tensor<?x4x4xi32>
+    return %2, %3 : tensor<?x16xf32>, tensor<?x4x4xi32>
   }
 }
 
