@@ -83,6 +83,12 @@ const bool kBinary = AddGradientCases({
        %z = td.pow %x, %two : tensor<?xf32>
        return %z : tensor<?xf32>
      })"},
+    {.op = "td.pow", .function = R"(func.func @main(%x: tensor<?x4xf64>) -> tensor<?x4xf64> {
+       %c = td.constant dense<[0.0, 1.0, 2.0, 3.0]> : tensor<4xf64>
+       %powers = td.broadcast %c dims [1] : tensor<4xf64> -> tensor<?x4xf64>
+       %z = td.pow %x, %powers : tensor<?x4xf64>
+       return %z : tensor<?x4xf64>
+     })"},
     {.op = "td.select",
      .function = R"(func.func @main(%c: tensor<?x3xi1>, %x: tensor<?x3xf64>, %y: tensor<?x3xf64>) -> tensor<?x3xf64> {
        %z = td.select %c, %x, %y : tensor<?x3xi1>, tensor<?x3xf64>

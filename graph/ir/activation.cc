@@ -133,6 +133,9 @@ Value GeluGradOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange in
   auto number = [&](double v) { return Like(b, l, x, v); };
   Value square = mul(x, x), slope;
   if (getApproximate()) {
+    // 1 - t^2 is 0 long before; times an infinite square it would be NaN.
+    Value most = number(1e30), fits = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OLT, square, most);
+    square = b.create<arith::SelectOp>(l, fits, square, most);
     // 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
     Value inner = mul(x, add(mul(square, number(kCube)), number(1)));
     Value t = b.create<math::TanhOp>(l, mul(inner, number(kScale)));

@@ -4,6 +4,7 @@
 
 #include "graph/ir/build.h"
 #include "graph/ir/reference_util.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tandem::td {
 
@@ -111,6 +112,16 @@ void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, ComparePredicate wins
   gradients[1] = BuildSelect(b, l, first, zero, g);
 }
 
+// Whether an element of y may be 0, as far as is known while the graph is built.
+bool MayBeZero(Value y) {
+  while (y.getDefiningOp() && y.getDefiningOp()->getName().getStringRef() == "td.broadcast") {
+    y = y.getDefiningOp()->getOperand(0);
+  }
+  mlir::DenseFPElementsAttr constant;
+  if (!mlir::matchPattern(y, mlir::m_Constant(&constant))) return true;
+  return llvm::any_of(constant.getValues<llvm::APFloat>(), [](const llvm::APFloat& v) { return v.isZero(); });
+}
+
 }  // namespace
 
 llvm::LogicalResult MaxOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
@@ -125,14 +136,19 @@ llvm::LogicalResult MinOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange gr
   return mlir::success();
 }
 
+// x^0 is 1 everywhere, but 0 times x^-1 is NaN at 0. A constant without a 0 in it needs no select.
 llvm::LogicalResult PowOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                          llvm::SmallVectorImpl<Value>& operand_grads) {
   Value g = grads[0], x = getLhs(), y = getRhs(), z = getOutput();
   mlir::Location l = getLoc();
+  Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
   Value power = IsSplat(y, 2) ? x : BuildPow(b, l, x, BuildAdd(b, l, y, -1));
   operand_grads[0] = BuildMul(b, l, g, BuildMul(b, l, y, power));
+  if (MayBeZero(y)) {
+    Value flat = BuildCompare(b, l, ComparePredicate::kEq, y, zero);
+    operand_grads[0] = BuildSelect(b, l, flat, zero, operand_grads[0]);
+  }
   // log only where it is defined, so that no NaN from the other side gets through the select.
-  Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
   Value positive = BuildCompare(b, l, ComparePredicate::kGt, x, zero);
   Value log = BuildLog(b, l, BuildSelect(b, l, positive, x, one));
   operand_grads[1] = BuildSelect(b, l, positive, BuildMul(b, l, g, BuildMul(b, l, z, log)), zero);

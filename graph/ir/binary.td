@@ -46,21 +46,21 @@ def Td_DivOp : Td_FloatBinaryOp<"div", "x / y"> {
 def Td_MaxOp : Td_NumericBinaryOp<"max", "(x != x || x >= y ? x : y)", [Commutative]> {
   let precision = "kClear";
   let summary = "the larger of x and y; NaN if either is NaN";
-  let description = "The gradient goes to the larger operand, and half of it to each of two equal ones.";
+  let description = "The gradient goes to the larger operand, to x where both are equal.";
   let hasFolder = 1;
 }
 
 def Td_MinOp : Td_NumericBinaryOp<"min", "(x != x || x <= y ? x : y)", [Commutative]> {
   let precision = "kClear";
   let summary = "the smaller of x and y; NaN if either is NaN";
-  let description = "The gradient goes to the smaller operand, and half of it to each of two equal ones.";
+  let description = "The gradient goes to the smaller operand, to x where both are equal.";
   let hasFolder = 1;
 }
 
 def Td_PowOp : Td_FloatBinaryOp<"pow", "std::pow(x, y)"> {
   let precision = "kDeny";
   let summary = "x to the power y";
-  let description = "NaN where x < 0 and y is not whole. The gradient to y is 0 where x <= 0.";
+  let description = "NaN where x < 0 and y is not whole. The gradient to x is 0 where y is 0, that to y where x <= 0.";
   let hasFolder = 1;
 }
 

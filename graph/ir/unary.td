@@ -46,7 +46,7 @@ def Td_ExpOp : Td_FloatUnaryOp<"exp", "std::exp(x)"> {
 def Td_LogOp : Td_FloatUnaryOp<"log", "std::log(x)"> {
   let precision = "kDeny";
   let summary = "natural logarithm";
-  let description = "-inf at 0, NaN below.";
+  let description = "-inf at 0, NaN below. A number below the smallest normal one may count as that.";
 }
 
 def Td_SqrtOp : Td_FloatUnaryOp<"sqrt", "std::sqrt(x)"> {
