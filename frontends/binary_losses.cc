@@ -13,6 +13,9 @@ namespace {
 using frontends::AlignedPair;
 using frontends::ScalarConstant;
 
+// A probability below all that 1 - q can be, but for 0, with q near 1 in float64.
+constexpr double kLeastShare = 1e-30;
+
 // Labels with `smoothing` of them moved to 1/2.
 Tensor Smoothed(const Tensor& labels, double smoothing, SourceLocation loc) {
   return smoothing == 0 ? labels : Add(Mul(labels, 1 - smoothing, loc), 0.5 * smoothing, loc);
@@ -83,8 +86,8 @@ Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities
   if (options.gamma != 0) {
     Tensor p = scores.are_logits ? Sigmoid(in.predictions, loc) : in.predictions;
     Tensor q = Add(Mul(y, p, loc), Mul(not_y, Add(Neg(p, loc), 1.0, loc), loc), loc);
-    // Rounding may take q above 1, and a negative number has no power.
-    Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), 0.0, loc);
+    // Rounding may take q to 1 and above: a negative number has no power, and 0 has an infinite slope of one below 1.
+    Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), kLeastShare, loc);
     terms = Mul(terms, Pow(wrong, options.gamma, loc), loc);
   }
   if (options.apply_class_balancing) {

@@ -56,8 +56,9 @@ bool Agrees(double got, double want, double absolute);
 // Computes all rows in one compiled program. Returns a line for each number that is not right.
 absl::StatusOr<std::vector<std::string>> WrongNumbers(const std::vector<SingularRow>& rows);
 
-// The rows of ops and activations.
+// The rows of ops and activations, and of losses.
 std::vector<SingularRow> SingularOps();
+std::vector<SingularRow> SingularLosses();
 
 }  // namespace tandem::oracle
 

@@ -15,5 +15,11 @@ TEST(SingularPoints, OfOps) {
   EXPECT_THAT(*wrong, testing::IsEmpty());
 }
 
+TEST(SingularPoints, OfLosses) {
+  const absl::StatusOr<std::vector<std::string>> wrong = WrongNumbers(SingularLosses());
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  EXPECT_THAT(*wrong, testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace tandem::oracle
