@@ -13,6 +13,7 @@ namespace tandem::optimizers {
 namespace {
 
 using frontends::Blend;
+using frontends::BlendSquare;
 using frontends::CheckEpsilon;
 using frontends::CheckNotNegative;
 using frontends::CheckShare;
@@ -81,9 +82,9 @@ class AdadeltaRule : public UpdateRule {
   }
   UpdateResult Update(const VariableUpdate& u) const override {
     auto root = [&](const Tensor& x) { return Sqrt(Add(x, options_.epsilon, u.loc), u.loc); };
-    Tensor squares = Blend(u.slots[0], options_.rho, Square(u.gradient, u.loc), u.loc);
+    Tensor squares = BlendSquare(u.slots[0], options_.rho, u.gradient, u.loc);
     Tensor change = Mul(Div(root(u.slots[1]), root(squares), u.loc), u.gradient, u.loc);
-    Tensor changes = Blend(u.slots[1], options_.rho, Square(change, u.loc), u.loc);
+    Tensor changes = BlendSquare(u.slots[1], options_.rho, change, u.loc);
     Tensor rate = InTypeOf(u.variable, u.learning_rate, u.loc);
     return {Sub(u.variable, Mul(change, rate, u.loc), u.loc), {squares, changes}};
   }
@@ -135,7 +136,7 @@ class NadamRule : public UpdateRule {
     auto in_type = [&](const Tensor& scalar) { return InTypeOf(u.variable, scalar, loc); };
     Tensor now = in_type(Share(t, loc)), next = in_type(Share(Add(t, 1.0, loc), loc));
     Tensor m = Blend(u.slots[0], options_.beta1, u.gradient, loc);
-    Tensor v = Blend(u.slots[1], options_.beta2, Square(u.gradient, loc), loc);
+    Tensor v = BlendSquare(u.slots[1], options_.beta2, u.gradient, loc);
     Tensor product = Mul(u.slots[2], now, loc);
     auto rest = [&](const Tensor& x) { return Add(Neg(x, loc), 1.0, loc); };
     Tensor ahead = Div(Mul(m, next, loc), rest(Mul(product, next, loc)), loc);
@@ -187,8 +188,9 @@ class FtrlRule : public UpdateRule {
     Tensor sigma = Div(Sub(power(sum), power(u.slots[0]), loc), rate, loc);
     Tensor z = Add(u.slots[1], Sub(gradient, Mul(sigma, u.variable, loc), loc), loc);
     Tensor quadratic = Add(Div(Add(power(sum), options_.beta, loc), rate, loc), 2 * options_.l2, loc);
-    Tensor cut = Maximum(Minimum(z, options_.l1, loc), -options_.l1, loc);
-    return {Div(Sub(cut, z, loc), quadratic, loc), {sum, z}};
+    Tensor cut = Maximum(Minimum(z, options_.l1, loc), -options_.l1, loc), beyond = Sub(cut, z, loc);
+    // 0 where |z| <= l1, whatever it is divided by: without a gradient so far that may be 0.
+    return {Select(Equal(beyond, 0.0, loc), beyond, Div(beyond, quadratic, loc), loc), {sum, z}};
   }
 
  private:

@@ -14,6 +14,7 @@ namespace tandem::optimizers {
 namespace {
 
 using frontends::Blend;
+using frontends::BlendSquare;
 using frontends::CheckEpsilon;
 using frontends::CheckNotNegative;
 using frontends::CheckShare;
@@ -52,7 +53,7 @@ class LambRule : public UpdateRule {
       return Div(x, InTypeOf(u.variable, frontends::OneMinusPower(beta, t, loc), loc), loc);
     };
     Tensor m = Blend(u.slots[0], options_.beta1, u.gradient, loc);
-    Tensor v = Blend(u.slots[1], options_.beta2, Square(u.gradient, loc), loc);
+    Tensor v = BlendSquare(u.slots[1], options_.beta2, u.gradient, loc);
     Tensor change =
         Div(unbiased(m, options_.beta1), Add(Sqrt(unbiased(v, options_.beta2), loc), options_.epsilon, loc), loc);
     Tensor rate = InTypeOf(u.variable, u.learning_rate, loc);

@@ -9,7 +9,7 @@
 namespace tandem::optimizers {
 namespace {
 
-using frontends::Blend;
+using frontends::BlendSquare;
 using frontends::CheckEpsilon;
 using frontends::CheckShare;
 using frontends::InTypeOf;
@@ -81,7 +81,7 @@ class RmsPropRule : public UpdateRule {
 
  private:
   UpdateResult UpdateWithEpsilonInRoot(const VariableUpdate& u) const {
-    Tensor squares = Blend(u.slots[0], options_.rho, Square(u.gradient, u.loc), u.loc);
+    Tensor squares = BlendSquare(u.slots[0], options_.rho, u.gradient, u.loc);
     Tensor change = Div(u.gradient, Sqrt(Add(squares, options_.epsilon, u.loc), u.loc), u.loc);
     change = Mul(change, InTypeOf(u.variable, u.learning_rate, u.loc), u.loc);
     if (options_.momentum == 0) return {Sub(u.variable, change, u.loc), {squares}};

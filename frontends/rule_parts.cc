@@ -47,6 +47,11 @@ Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc)
   return Add(b, Mul(Sub(a, b, loc), share, loc), loc);
 }
 
+Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc) {
+  // Not as in Blend, where an infinite square would meet its negative: large gradients are infinite as squares.
+  return Add(Mul(a, share, loc), Mul(Square(x, loc), 1 - share, loc), loc);
+}
+
 bool IsExcluded(absl::string_view name, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     if (absl::StrContains(name, part)) return true;

@@ -35,6 +35,8 @@ Tensor AdamStepSize(const Tensor& lr, double beta1, double beta2, SourceLocation
 Tensor InTypeOf(const Tensor& variable, const Tensor& scalar, SourceLocation loc);
 // share a + (1 - share) b.
 Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc);
+// share a + (1 - share) x^2, infinite where x^2 is.
+Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc);
 
 // Whether the name of a variable contains one of `parts`. An empty part is in every name.
 bool IsExcluded(absl::string_view name, const std::vector<std::string>& parts);
