@@ -18,7 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr absl::string_view kMaster = "master";  // a chief that evaluates as well
+constexpr char kMaster[] = "master";  // a chief that evaluates as well
+// Kubeflow's, for workers that come and go: a worker finds itself and the parameter servers in it.
+constexpr char kSparseCluster[] = "sparseCluster";
 
 const std::vector<std::string>& JobNames() {
   static const auto* names = new std::vector<std::string>{"chief", "evaluator", "master", "ps", "worker"};
@@ -55,6 +57,7 @@ class Parser {
     }
     CheckKeys(*config);
     if (config->contains("cluster")) ReadJobs((*config)["cluster"]);
+    cluster_is_wrong_ = errors_->size() > before;
     ReadTask(*config);
     if (errors_->size() > before || !task_) return std::nullopt;
     return Resolve();
@@ -94,6 +97,11 @@ class Parser {
   }
 
   void CheckKeys(const json& config) {
+    if (config.contains(kSparseCluster)) {
+      Bad(kSparseCluster,
+          "names only some of the tasks, and each must know all of them; set enableDynamicWorker to "
+          "false in the TFJob, which then has a cluster in its place");
+    }
     for (const auto& [key, value] : config.items()) {
       const std::string meant = NearestName(key, {"cluster", "task"});
       if (!meant.empty() && key != meant && !config.contains(meant)) {
@@ -107,9 +115,13 @@ class Parser {
       return Bad("cluster", absl::StrCat("is ", Shown(jobs), "; it must be an object of jobs with lists of addresses"));
     }
     for (const auto& [name, addresses] : jobs.items()) ReadJob(name, addresses);
-    const bool master = jobs.contains(kMaster);
-    if (master && jobs.contains("chief")) Bad("cluster", "has a chief and a master; leave one of them");
-    if (master && jobs.contains("evaluator")) Bad("cluster", "has a master and an evaluator; call the master chief");
+    const auto has = [&](const char* name) { return jobs.contains(name) && !jobs[name].empty(); };
+    const bool master = has(kMaster);
+    if (master && has("chief")) Bad("cluster", "has a chief and a master; leave one of them");
+    if (master && has("evaluator")) Bad("cluster", "has a master and an evaluator; call the master chief");
+    if (!jobs.empty() && std::all_of(jobs.begin(), jobs.end(), [](const json& job) { return job == json::array(); })) {
+      Bad("cluster", "has jobs without any address; name the address of a worker at least, or leave the cluster out");
+    }
     for (TaskType type : {TaskType::kChief, TaskType::kEvaluator}) {
       const size_t n = Count(type);
       if (n < 2 || (type == TaskType::kChief && master)) continue;
@@ -131,9 +143,10 @@ class Parser {
       return Bad(path, absl::StrCat("is no job", meant.empty() ? "" : absl::StrCat(" (did you mean ", meant, "?)"),
                                     "; jobs are chief, worker, ps and evaluator"));
     }
-    if (!addresses.is_array() || addresses.empty()) {
-      return Bad(path, absl::StrCat("is ", Shown(addresses), "; it must be a list of one address HOST:PORT or more"));
+    if (!addresses.is_array()) {
+      return Bad(path, absl::StrCat("is ", Shown(addresses), "; it must be a list of addresses HOST:PORT"));
     }
+    if (addresses.empty()) return;  // no such task
     std::vector<std::string>& list = addresses_[*type];
     for (size_t i = 0; i < addresses.size(); ++i) {
       const std::string place = absl::StrCat(path, "[", i, "]");
@@ -198,8 +211,9 @@ class Parser {
     task_ = Task{type, index};
     const std::string shown = absl::StrCat("is ", task["type"].get<std::string>(), " ", index);
     if (addresses_.empty()) {
-      if (index > 0 || (type != TaskType::kWorker && type != TaskType::kChief)) {
-        Bad("task", absl::StrCat(shown, ", and there is no cluster; without one it is worker 0"));
+      if (cluster_is_wrong_) return;
+      if (index > 0 || type != TaskType::kWorker) {
+        Bad("task", absl::StrCat(shown, ", and there is no cluster; without one it is worker 0, and trains alone"));
       }
       return;
     }
@@ -248,6 +262,7 @@ class Parser {
   std::vector<std::string>* const errors_;
   std::map<TaskType, std::vector<std::string>> addresses_;
   std::map<std::string, std::string> places_;  // of addresses
+  bool cluster_is_wrong_ = false;
   std::optional<Task> task_;
 };
 

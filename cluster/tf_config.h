@@ -18,7 +18,9 @@ namespace tandem {
 // TensorFlow has two readers of it, which differ; whatever one of them takes is taken:
 //  - without a chief worker 0 is the chief;
 //  - a task of type evaluator need not be listed in the cluster, and there is one at most;
-//  - without a cluster the task is worker 0 or chief 0, or missing.
+//  - without a cluster the task is worker 0, or missing.
+// A job with an empty list of addresses has no task. Kubeflow's sparseCluster is an error: its tasks do not know all
+// others.
 // Nothing when it names neither cluster nor task. All that is wrong goes to `errors`, each with the JSON path.
 std::optional<Cluster> ParseTfConfig(absl::string_view text, std::vector<std::string>* errors);
 
