@@ -260,8 +260,8 @@ class Dataset {
   static Dataset TextLine(std::vector<std::string> files, TextLineOptions options = {},
                           SourceLocation location = SourceLocation::Current());
   // The records of CSV files (RFC 4180; empty lines are skipped): one scalar for each of `columns`. An error names
-  // file, line and column: a wrong number of columns, an empty field without a default, text that is no number of the
-  // type.
+  // file, line and column: a wrong number of columns, an empty field without a default, text that is no decimal number
+  // of the type, or one out of its range.
   static Dataset Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options = {},
                      SourceLocation location = SourceLocation::Current());
   // Records of one length: one scalar string named "record".

@@ -141,6 +141,25 @@ TEST(CsvTest, BadArgumentsAreNamed) {
   Says(Dataset::Csv({Write("empty.csv", "")}, {{"name", DType::kString}}).status(), "a header is expected");
 }
 
+TEST(CsvTest, NumbersThatATypeCannotHoldAreErrors) {
+  const auto read = [](DType dtype, absl::string_view text) {
+    return FirstError(Dataset::Csv({Write("range.csv", absl::StrCat(text, "\n"))}, {{"n", dtype}}, {.header = false}));
+  };
+  for (const auto& [dtype, texts] :
+       std::vector<std::pair<DType, Texts>>{{DType::kFloat32, {"1e39", " -3.5e38", "+1e39", "0x10", "0X1p3", "-0x1"}},
+                                            {DType::kFloat64, {"1e309", "-1e309 ", "0x10"}},
+                                            {DType::kInt32, {"2147483648", "0x10"}},
+                                            {DType::kInt64, {"9223372036854775808", "0x10"}}}) {
+    for (const std::string& text : texts) {
+      Says(read(dtype, text), absl::StrCat("range.csv: line 1: column 1 ('n'): '", text, "' is no ", Name(dtype)));
+    }
+  }
+  for (const char* text : {"inf", "-Infinity", "+inf", "nan", "3.4028235e38", "1e-46", " +1.5"}) {
+    EXPECT_EQ(read(DType::kFloat32, text), absl::OkStatus()) << text;
+    EXPECT_EQ(read(DType::kFloat64, text), absl::OkStatus()) << text;
+  }
+}
+
 // Sampled bytes are changed: right content or an error with file and line; nothing else.
 TEST(CsvTest, DamageIsAnErrorWithAPlace) {
   const std::string good = *Env::Default()->ReadFile(GoldenPath("table.csv"));

@@ -41,9 +41,11 @@ bool ToBits(DType dtype, const ScalarValue& value, uint64_t* bits) {
     return true;
   };
   switch (dtype) {
-    case DType::kFloat32:
-      put(static_cast<float>(value));
-      return true;
+    case DType::kFloat32: {
+      const double number = value;
+      put(static_cast<float>(number));
+      return std::isfinite(static_cast<float>(number)) || !std::isfinite(number);
+    }
     case DType::kFloat64:
       put(static_cast<double>(value));
       return true;

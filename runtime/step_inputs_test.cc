@@ -1,6 +1,7 @@
 #include "runtime/step_inputs.h"
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,6 +71,18 @@ TEST(StepInputs, ReplicasAreCountedOverAllProcesses) {
   ASSERT_EQ(replicas.size(), 2u);
   ExpectScalars(replicas[0], 8, 2, 2);
   ExpectScalars(replicas[1], 8, 0, 3);
+}
+
+TEST(StepInputs, ANumberThatTheScalarCannotHoldIsAnError) {
+  const auto executable = FourReplicas();
+  ASSERT_NE(executable, nullptr);
+  StepInputs step = Rows({1, 0, 0, 0});
+  std::vector<ReplicaInputs> replicas;
+  step.scalars["rate"] = 1e39;
+  EXPECT_EQ(ResolveStepInputs(*executable, step, &replicas).message(),
+            "scalar 'rate' is 1e+39, which float32 cannot hold");
+  step.scalars["rate"] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(ResolveStepInputs(*executable, step, &replicas), absl::OkStatus());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -23,9 +24,19 @@ std::string Shown(absl::string_view field) {
   return absl::StrCat("'", PrintableLine(field.substr(0, kShownBytes)), "...'");
 }
 
-// The slow ways know blanks around a number, signs, and numbers out of the range of a float.
-bool ParseSlowly(absl::string_view text, float* value) { return absl::SimpleAtof(text, value); }
-bool ParseSlowly(absl::string_view text, double* value) { return absl::SimpleAtod(text, value); }
+// The slow ways know blanks around a number and signs. Of floats they make hexadecimal ones, which integers are not
+// read as, and infinities of what is out of range, which has digits; what is too near to 0 is 0.
+template <typename T>
+bool ParseFloatSlowly(absl::string_view text, bool (*parse)(absl::string_view, T*), T* value) {
+  if (text.find_first_of("xX") != absl::string_view::npos || !parse(text, value)) return false;
+  return !std::isinf(*value) || text.find_first_of("0123456789") == absl::string_view::npos;
+}
+bool ParseSlowly(absl::string_view text, float* value) {
+  return ParseFloatSlowly<float>(text, absl::SimpleAtof, value);
+}
+bool ParseSlowly(absl::string_view text, double* value) {
+  return ParseFloatSlowly<double>(text, absl::SimpleAtod, value);
+}
 bool ParseSlowly(absl::string_view text, int32_t* value) { return absl::SimpleAtoi(text, value); }
 bool ParseSlowly(absl::string_view text, int64_t* value) { return absl::SimpleAtoi(text, value); }
 
