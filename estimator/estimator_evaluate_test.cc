@@ -282,6 +282,26 @@ TEST(Evaluate, AMeanOfBatchesCountsThemByTheirExamples) {
   }
 }
 
+// As the penalty of a model's weights alone.
+TEST(Evaluate, ALossThatReadsNoFeatureIsOfAllExamples) {
+  for (int replicas : {1, 2}) {
+    Estimator estimator(
+        [](const Features& features, const Tensor&, Mode, const Params&) {
+          Tensor w =
+              features.graph()->Variable({.name = "w", .shape = {3}, .initializer = {Initializer::Kind::kConstant, 2}});
+          Tensor loss = ReduceSum(w * w);
+          return EstimatorSpec::Eval(loss, {{"same", metrics::Mean(loss)}});
+        },
+        Config(ModelDir(std::to_string(replicas)), replicas));
+    LogCapture log;
+    auto result = estimator.Evaluate(NumbersInput(37, 8));
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ((*result)["loss"], 12);
+    EXPECT_EQ((*result)["same"], 12);
+    EXPECT_TRUE(log.Contains("evaluated 37 examples"));
+  }
+}
+
 TEST(Evaluate, AMetricThatIsNoScalarIsAnError) {
   for (bool total : {false, true}) {
     Estimator estimator(

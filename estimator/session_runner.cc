@@ -55,7 +55,8 @@ SessionRunner::~SessionRunner() {
 
 StepInputs SessionRunner::InputsOf(const Round& round) const {
   StepInputs inputs;
-  if (round.rows.size() != round.replicas.size()) inputs.replica_rows = round.rows;
+  // A model that reads no component still has examples.
+  if (component_of_input_.empty() || round.rows.size() != round.replicas.size()) inputs.replica_rows = round.rows;
   for (const std::vector<HostTensor>& batch : round.replicas) {
     std::vector<HostTensor> of_replica;
     for (int component : component_of_input_) of_replica.push_back(batch[component]);

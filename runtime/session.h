@@ -26,11 +26,11 @@ class ProcessGroup;  // runtime/collectives/process_group.h
 // 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of
 // replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
 //
-// In a group of processes `inputs` has the replicas of this process, and replica_rows the rows of all replicas of the
-// program, which every process gives alike.
+// replica_rows are the rows of all replicas of the program. A program without inputs, and a group of processes, need
+// them: there `inputs` has the replicas of this process alone, and every process gives the same rows.
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
-  std::vector<int64_t> replica_rows;  // empty without a group
+  std::vector<int64_t> replica_rows;  // empty: those of `inputs`
   StepScalars scalars;                // without those that the session sets (base/step_scalars.h)
 };
 

@@ -92,7 +92,7 @@ absl::Status ResolveReplica(const Executable& executable, const std::vector<Host
   return absl::OkStatus();
 }
 
-// The rows of all replicas as the processes of a group agreed on them.
+// The rows of all replicas as the caller, or the processes of a group together, know them.
 absl::Status CheckReplicaRows(const Executable& executable, const std::vector<int64_t>& rows) {
   if (static_cast<int>(rows.size()) != executable.num_replicas()) {
     return absl::InvalidArgumentError(absl::StrCat("rows of ", rows.size(), " replicas; the program has ",
@@ -117,7 +117,7 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
                                                    replicas->size(), processes > 1 ? " on this process" : ""));
   }
   const std::vector<int64_t>& all_rows = step.replica_rows;
-  if (processes > 1) TD_RETURN_IF_ERROR(CheckReplicaRows(executable, all_rows));
+  if (processes > 1 || !all_rows.empty()) TD_RETURN_IF_ERROR(CheckReplicaRows(executable, all_rows));
   int64_t total = 0;
   for (size_t r = 0; r < all_rows.size(); ++r) total += r < first_replica ? all_rows[r] : 0;
   for (size_t r = 0; r < replicas->size(); ++r) {
@@ -125,6 +125,7 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
     replica.inputs.resize(index.inputs.size());
     replica.scalars.resize(index.scalars.size());
     TD_RETURN_IF_ERROR(ResolveReplica(executable, step.inputs[r], r, replica));
+    if (index.inputs.empty() && !all_rows.empty()) replica.rows = all_rows[first_replica + r];
     if (!all_rows.empty() && replica.rows != all_rows[first_replica + r]) {
       return absl::InvalidArgumentError(absl::StrCat("replica ", first_replica + r, " has ", replica.rows,
                                                      " rows, and the processes agreed on ",

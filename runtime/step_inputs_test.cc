@@ -85,5 +85,27 @@ TEST(StepInputs, ANumberThatTheScalarCannotHoldIsAnError) {
   EXPECT_EQ(ResolveStepInputs(*executable, step, &replicas), absl::OkStatus());
 }
 
+// Such as the evaluation of a loss that reads variables only.
+TEST(StepInputs, AProgramWithoutInputsHasTheRowsThatItIsTold) {
+  ExecutableBuilder b(/*replicas=*/2, /*lanes=*/2, /*rows_per_lane=*/3, /*microbatch_rows=*/3);
+  b.Scalar("example_count");
+  b.Scalar("replica_example_count");
+  const auto executable = Executable::Parse(BuildExecutable(b.Take(), {}), "no inputs");
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  StepInputs step;
+  step.inputs.resize(2);
+  std::vector<ReplicaInputs> replicas;
+  step.replica_rows = {3, 2};
+  ASSERT_EQ(ResolveStepInputs(**executable, step, &replicas), absl::OkStatus());
+  EXPECT_EQ(replicas[1].rows, 2);
+  EXPECT_EQ(replicas[1].first_row, 3);
+  EXPECT_EQ(As<float>(replicas[1].scalars[0]), 5);
+  EXPECT_EQ(As<float>(replicas[1].scalars[1]), 2);
+  step.replica_rows = {3, 4};
+  EXPECT_EQ(ResolveStepInputs(**executable, step, &replicas).code(), absl::StatusCode::kInvalidArgument);
+  step.replica_rows = {3};
+  EXPECT_EQ(ResolveStepInputs(**executable, step, &replicas).code(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace tandem
