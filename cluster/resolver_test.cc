@@ -92,6 +92,10 @@ std::vector<Good> GoodOnes() {
       {"AMasterBesideEmptyLists",
        task(R"("master": ["m:1"], "chief": [], "evaluator": [], "worker": ["w:1"])", "master", 0),
        "chief 0, rank 0 of 2, rank 0 at m:1, by TF_CONFIG"},
+      {"AByteOrderMark",
+       TfConfig("\xef\xbb\xbf"
+                R"({"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}})"),
+       "worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG"},
       {"IndexAsAString",
        TfConfig(R"({"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": "1"}})"),
        "worker 1, rank 1 of 2, rank 0 at a:1, by TF_CONFIG"},
@@ -153,6 +157,7 @@ std::vector<Bad> BadTfConfigs() {
       {R"({"cluster": )", "is no JSON from byte 12 on: \"\""},
       {R"({"cluster": {}} x)", "is no JSON from byte 16 on: \"x\""},
       {R"({'cluster': {}})", "is no JSON from byte 1 on"},
+      {"\xff\xfe{}", ": at byte 0: the byte order mark of UTF-16LE (ff fe), and text must be UTF-8"},
       {"\x01", "is no JSON from byte 0 on: \"\\x01\""},
       {"\"\xff\"", "is no JSON from byte 1 on"},
       {std::string(200000, '[') + std::string(200000, ']'), "nests deeper than 64 lists and objects"},

@@ -10,6 +10,7 @@
 #include "base/json_string.h"
 #include "base/nearest_name.h"
 #include "base/printable.h"
+#include "base/text_file.h"
 #include "cluster/address.h"
 #include "nlohmann/json.hpp"
 
@@ -79,6 +80,11 @@ class Parser {
       }
       return true;
     };
+    // A shell that puts a file into the variable drops its zeros, and keeps its mark.
+    if (const auto mark = ByteOrderMarkSize(text, "TF_CONFIG"); !mark.ok()) {
+      errors_->emplace_back(mark.status().message());
+      return std::nullopt;
+    }
     if (JsonIsTooDeep(text)) {
       Bad("", absl::StrCat("nests deeper than ", kMaxJsonDepth, " lists and objects"));
       return std::nullopt;

@@ -16,6 +16,7 @@
 #include "base/exit_code.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "cluster/x509.h"
 
 namespace tandem {
@@ -28,7 +29,7 @@ absl::Status Wrong(const std::string& file, absl::string_view why) {
 }
 
 absl::StatusOr<std::string> Read(const std::string& file, absl::string_view what, absl::string_view variable) {
-  absl::StatusOr<std::string> content = Env::Default()->ReadFile(file, kMaxBytes);
+  absl::StatusOr<std::string> content = ReadTextFile(Env::Default(), file, kMaxBytes);
   if (content.ok()) return content;
   return WithExitCode(absl::InvalidArgumentError(absl::StrCat("TLS: ", PrintableLine(content.status().message()), "; ",
                                                               variable, " names ", what)),

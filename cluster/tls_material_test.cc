@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/env.h"
 #include "base/exit_code.h"
 #include "cluster/environment.h"
 #include "cluster/testing_certificates.h"
@@ -77,6 +78,20 @@ TEST_F(TlsMaterialTest, WhatIsRight) {
   grouped.key = ca_->file("grouped.key");
   Shell(absl::StrCat("cp ", good_->key, " ", grouped.key, " && chmod 0640 ", grouped.key));
   EXPECT_TRUE(ReadTlsFiles(grouped).ok());
+}
+
+TEST_F(TlsMaterialTest, AByteOrderMarkIsNoPartOfAFile) {
+  const auto with = [](const std::string& name, absl::string_view mark, const std::string& file) {
+    return Written(name, absl::StrCat(mark, *Env::Default()->ReadFile(file)));
+  };
+  const std::string mark = "\xef\xbb\xbf";
+  const TlsFiles marked = {.certificate = with("marked.crt", mark, good_->certificate),
+                           .key = with("marked.key", mark, good_->key),
+                           .ca = with("marked.ca", mark, good_->ca)};
+  EXPECT_EQ(ReadTlsFiles(marked).status(), absl::OkStatus());
+  TlsFiles other = *good_;
+  other.ca = with("utf16.ca", "\xff\xfe", good_->ca);
+  ExpectRefused(other, other.ca, {"at byte 0: the byte order mark of UTF-16LE", "TANDEM_TLS_CA names"});
 }
 
 // The CA's root signs an intermediate one, which signs the certificate: both are in the certificate's file.

@@ -256,7 +256,8 @@ class Dataset {
   static Dataset TFRecord(std::vector<std::string> files, RecordOptions options = {},
                           SourceLocation location = SourceLocation::Current());
 
-  // The lines of text files: one scalar string named "line", without what ends it, "\n" or "\r\n".
+  // The lines of text files: one scalar string named "line", without what ends it, "\n" or "\r\n". Of these files and
+  // CSV's, UTF-8's byte order mark at the start is no part of a line, and that of UTF-16 or UTF-32 is an error.
   static Dataset TextLine(std::vector<std::string> files, TextLineOptions options = {},
                           SourceLocation location = SourceLocation::Current());
   // The records of CSV files (RFC 4180; empty lines are skipped): one scalar for each of `columns`. An error names

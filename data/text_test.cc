@@ -71,6 +71,43 @@ TEST(TextLineTest, ReadsLines) {
   Says(FirstError(Dataset::TextLine({a}, {.buffer_size = 0})), "buffer size");
 }
 
+// The mark is no part of the first line, wherever a reader begins.
+TEST(TextLineTest, AByteOrderMarkIsNoPartOfALine) {
+  const std::string mark = "\xef\xbb\xbf", path = Write("marked.txt", mark + "one\n" + mark + "two\nthree\n");
+  const Texts expected = {"one", mark + "two", "three"};
+  for (int64_t buffer_size : {1, 2, 1000}) {
+    const Dataset d = Dataset::TextLine({path, path}, {.buffer_size = buffer_size});
+    EXPECT_EQ(Strings(d.Take(3)), expected);
+    EXPECT_EQ(Strings(d.Skip(3)), expected);
+    EXPECT_EQ(Strings(d.Shuffle(1)).size(), 6u);
+    // A place in the input that is saved and restored.
+    for (int64_t taken = 0; taken < 3; ++taken) {
+      std::unique_ptr<Iterator> it = Make(d), again = Make(d);
+      Element e;
+      bool end = false;
+      for (int64_t i = 0; i < taken; ++i) ASSERT_TRUE(it->GetNext(&e, &end).ok());
+      ASSERT_TRUE(again->RestoreState(*it->SaveState()).ok());
+      ASSERT_TRUE(again->GetNext(&e, &end).ok());
+      EXPECT_EQ(e.components[0].string(), expected[taken]) << taken;
+    }
+  }
+  const std::string only = Write("mark_only.txt", mark);
+  EXPECT_EQ(Strings(Dataset::TextLine({only})), Texts());
+  EXPECT_EQ(Strings(Dataset::TextLine({Write("mark_begins.txt", "\xef\xbb")})), Texts{"\xef\xbb"});
+  const std::string gz = JoinPath(testing::TempDir(), "marked.gz");
+  gzFile out = gzopen(gz.c_str(), "wb");
+  gzputs(out, (mark + "zipped\nlines\n").c_str());
+  gzclose(out);
+  EXPECT_EQ(Strings(Dataset::TextLine({gz}, {.compression = Compression::kGzip})), (Texts{"zipped", "lines"}));
+  Says(FirstError(Dataset::TextLine({Write("utf16.txt", absl::string_view("\xff\xfeo\0n\0", 6))})),
+       "utf16.txt: line 1: at byte 0: the byte order mark of UTF-16LE (ff fe), and text must be UTF-8");
+}
+
+TEST(CsvTest, PlacesAreRightBehindAByteOrderMark) {
+  const std::string path = Write("marked.csv", "\xef\xbb\xbf\"n\",s\n1,a\nx,b\n");
+  Says(FirstError(Dataset::Csv({path}, {{"n", DType::kInt32}})), "marked.csv: line 3: column 1 ('n'): 'x' is no int32");
+}
+
 std::vector<CsvColumn> TableColumns() {
   return {{"id", DType::kInt64},
           {"x", DType::kFloat32, HostTensor::Scalar<float>(-1)},

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 namespace {
@@ -25,7 +26,7 @@ absl::Status Write(Env* env, const std::string& model_dir, const char* name, con
 // An object in which `step_key` is an integer.
 absl::StatusOr<std::optional<nlohmann::json>> Read(Env* env, const std::string& model_dir, const char* name,
                                                    const char* step_key) {
-  absl::StatusOr<std::string> text = env->ReadFile(JoinPath(model_dir, name));
+  absl::StatusOr<std::string> text = ReadTextFile(env, JoinPath(model_dir, name));
   if (absl::IsNotFound(text.status())) return std::nullopt;
   TD_RETURN_IF_ERROR(text.status());
   nlohmann::json json = ParseJson(*text);

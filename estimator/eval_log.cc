@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 namespace {
@@ -101,7 +102,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& d
 
 // Empty when there is no log yet.
 absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
-  absl::StatusOr<std::string> text = env->ReadFile(LogPath(dir));
+  absl::StatusOr<std::string> text = ReadTextFile(env, LogPath(dir));
   if (absl::IsNotFound(text.status())) return std::string();
   return text;
 }

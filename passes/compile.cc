@@ -20,6 +20,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
+#include "base/text_file.h"
 #include "base/timing.h"
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
@@ -114,7 +115,7 @@ absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& op
 // What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
 absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, const CompileOptions& options) {
   if (options.machine_model.empty()) return target.MachineModelName();
-  TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(options.machine_model));
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(Env::Default(), options.machine_model));
   TD_ASSIGN_OR_RETURN(const MachineModel model, ParseMachineModel(options.machine_model, text));
   return MachineModelText(model);
 }

@@ -56,5 +56,18 @@ TEST(Opt, OnlyRegularFilesOfTheSizeOfTextAreRead) {
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
 }
 
+TEST(Opt, AByteOrderMarkIsNoPartOfTheText) {
+  const std::string marked = ::testing::TempDir() + "/marked.mlir", utf16 = ::testing::TempDir() + "/utf16.mlir";
+  ASSERT_TRUE(Env::Default()->WriteFile(marked, {"\xef\xbb\xbfmodule {}\n"}).ok());
+  ASSERT_TRUE(Env::Default()->WriteFile(utf16, {absl::string_view("\xff\xfem\0", 4)}).ok());
+  for (const char* input : {"", "- < "}) {
+    const ToolResult read = RunTool("tandem-opt", input + marked);
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    const ToolResult refused = RunTool("tandem-opt", input + utf16);
+    EXPECT_EQ(refused.exit_code, 65) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("at byte 0: the byte order mark of UTF-16LE (ff fe)"));
+  }
+}
+
 }  // namespace
 }  // namespace tandem

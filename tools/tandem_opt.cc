@@ -13,6 +13,7 @@
 #include "base/program.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/text_check.h"
 #include "llvm/Support/CommandLine.h"
@@ -64,7 +65,7 @@ bool RunsPhases() {
          crash_reproducer.getNumOccurrences() || !print_before.empty() || !print_after.empty() || !disabled.empty();
 }
 
-// The text of a file that is safe to parse.
+// The text of a file that is safe to parse, without a byte order mark.
 absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string& input) {
   std::unique_ptr<llvm::MemoryBuffer> text;
   if (input == "-") {
@@ -75,10 +76,10 @@ absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string&
     TD_ASSIGN_OR_RETURN(const std::string read, Env::Default()->ReadFile(input));
     text = llvm::MemoryBuffer::getMemBufferCopy(read, input);
   }
-  const llvm::StringRef bytes = text->getBuffer();
-  if (absl::Status s = td::CheckText(absl::string_view(bytes.data(), bytes.size()), input); !s.ok()) {
-    return WithExitCode(s, kExitBadData);
-  }
+  const absl::string_view bytes(text->getBufferStart(), text->getBufferSize());
+  TD_ASSIGN_OR_RETURN(const int64_t mark, ByteOrderMarkSize(bytes, input == "-" ? "standard input" : input));
+  if (absl::Status s = td::CheckText(bytes.substr(mark), input); !s.ok()) return WithExitCode(s, kExitBadData);
+  if (mark > 0) text = llvm::MemoryBuffer::getMemBufferCopy(text->getBuffer().drop_front(mark), input);
   return text;
 }
 

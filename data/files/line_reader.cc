@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 namespace {
@@ -75,8 +76,21 @@ absl::Status LineReader::Seek(int64_t offset, int64_t number) {
   return buffer_.Seek(offset);
 }
 
+absl::Status LineReader::SkipByteOrderMark() {
+  TD_ASSIGN_OR_RETURN(const int64_t there, buffer_.Need(1));
+  // No mark begins so, and what lies behind is looked at when its line is.
+  if (there == 0 || (buffer_.data()[0] > 0 && buffer_.data()[0] < 0x80)) return absl::OkStatus();
+  TD_ASSIGN_OR_RETURN(const int64_t size, buffer_.Need(kMaxByteOrderMark));
+  TD_ASSIGN_OR_RETURN(const int64_t mark,
+                      ByteOrderMarkSize(absl::string_view(reinterpret_cast<const char*>(buffer_.data()), size),
+                                        absl::StrCat(file_.path(), ": line 1")));
+  buffer_.Consume(mark);
+  return absl::OkStatus();
+}
+
 absl::Status LineReader::Next(Line* line, bool* end) {
   *end = false;
+  if (offset() == 0) TD_RETURN_IF_ERROR(SkipByteOrderMark());
   const int64_t at = offset();
   QuoteScanner scanner(options_.delimiter);
   int64_t size = 0;      // of the line, without its line feed

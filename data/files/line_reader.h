@@ -43,8 +43,9 @@ class LineReader {
  public:
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const LineOptions& options = {});
 
-  // The next line, or *end when the file ends behind the last. The last line need not end with a line feed. DataLoss
-  // for a line that is too long or a quote that nothing closes; nothing can be read behind such a place.
+  // The next line, or *end when the file ends behind the last. The last line need not end with a line feed, and the
+  // first has no byte order mark: base/text_file.h. DataLoss for the mark of another encoding, a line that is too long
+  // or a quote that nothing closes; nothing can be read behind such a place.
   absl::Status Next(Line* line, bool* end);
   // Goes to a line's offset; `number` is its number.
   absl::Status Seek(int64_t offset, int64_t number);
@@ -57,6 +58,8 @@ class LineReader {
       : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
   // DataLoss: "path: line 5: what".
   absl::Status Damaged(absl::string_view what) const;
+  // At the start of the file.
+  absl::Status SkipByteOrderMark();
 
   const LineOptions options_;
   InputFile file_;

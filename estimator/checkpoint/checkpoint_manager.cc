@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "base/temporary_files.h"
 #include "base/temporary_name.h"
+#include "base/text_file.h"
 #include "base/unsynced_files.h"
 #include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/kept_by_hours.h"
@@ -44,7 +45,7 @@ absl::StatusOr<std::vector<std::string>> CheckpointManager::ListCheckpoints() {
 
 absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
   std::string path = Path(kPointerName);
-  auto text = env_->ReadFile(path);
+  auto text = ReadTextFile(env_, path);
   if (absl::IsNotFound(text.status())) return std::optional<PointerFile>();
   // A directory or a FIFO in its place is damage.
   if (absl::IsFailedPrecondition(text.status())) text = absl::DataLossError(text.status().message());

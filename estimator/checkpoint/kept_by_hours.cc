@@ -5,11 +5,12 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 
 absl::StatusOr<KeptByHours::Content> KeptByHours::Read() const {
-  const absl::StatusOr<std::string> text = env_->ReadFile(path_);
+  const absl::StatusOr<std::string> text = ReadTextFile(env_, path_);
   if (absl::IsNotFound(text.status())) return Content();
   TD_RETURN_IF_ERROR(text.status());
   const nlohmann::json json = ParseJson(*text);

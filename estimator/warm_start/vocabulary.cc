@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 namespace {
@@ -18,7 +19,7 @@ using LineOfToken = std::unordered_map<absl::string_view, int64_t, absl::Hash<ab
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::string& path, int64_t count) {
-  TD_ASSIGN_OR_RETURN(const std::string text, env->ReadFile(path));
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(env, path));
   std::vector<std::string> tokens;
   LineOfToken line_of;  // views of `text`
   for (size_t begin = 0; begin < text.size() && static_cast<int64_t>(tokens.size()) < count;) {

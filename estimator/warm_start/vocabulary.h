@@ -14,7 +14,7 @@ namespace tandem {
 
 // The tokens of the first `count` lines of a file. A line ends with "\n" or "\r\n", the last one perhaps with nothing.
 // DataLoss, with file and line, for a token that comes twice and for a file with fewer lines; NotFound without the
-// file.
+// file. A byte order mark is no part of a token: base/text_file.h.
 absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::string& path, int64_t count);
 
 struct MatchedRow {

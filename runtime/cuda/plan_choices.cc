@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "nlohmann/json.hpp"
 #include "runtime/library_call.h"
 
@@ -28,7 +29,7 @@ absl::StatusOr<PlanChoices> PlanChoices::FromJson(absl::string_view text) {
 
 absl::StatusOr<PlanChoices> PlanChoices::Load(Env* env, const std::string& path) {
   if (!env->Exists(path)) return PlanChoices();
-  TD_ASSIGN_OR_RETURN(const std::string text, env->ReadFile(path));
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(env, path));
   absl::StatusOr<PlanChoices> choices = FromJson(text);
   if (!choices.ok()) {
     return absl::DataLossError(

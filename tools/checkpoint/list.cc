@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
@@ -20,7 +21,7 @@ namespace {
 // What the pointer names; nothing without one.
 absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   const std::string path = JoinPath(dir, kPointerName);
-  absl::StatusOr<std::string> text = env->ReadFile(path);
+  absl::StatusOr<std::string> text = ReadTextFile(env, path);
   if (absl::IsNotFound(text.status())) return std::string();
   TD_RETURN_IF_ERROR(text.status());
   TD_ASSIGN_OR_RETURN(const PointerFile pointer, ParsePointerFile(*text, path));

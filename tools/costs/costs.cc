@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "base/env.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "passes/analysis/command_cost.h"
 #include "runtime/command_info.h"
 #include "runtime/executable_generated.h"
@@ -177,7 +178,7 @@ std::string Cell(const OrderedJson& row, const char* key, const char* unit = "")
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable) {
   if (!name_or_file.empty()) {
     if (absl::StatusOr<MachineModel> model = BuiltInMachineModel(name_or_file); model.ok()) return model;
-    TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(name_or_file));
+    TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(Env::Default(), name_or_file));
     return ParseMachineModel(name_or_file, text);
   }
   return MachineModelOf(executable);

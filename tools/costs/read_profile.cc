@@ -10,6 +10,7 @@
 #include "base/json_parse.h"
 #include "base/json_string.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "runtime/executable_generated.h"
 #include "tools/costs/measurement.h"
 
@@ -47,7 +48,7 @@ double Span(const CommandTrace& trace) {
 }  // namespace
 
 absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable) {
-  TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(file));
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(Env::Default(), file));
   const Json trace = ParseJson(text);
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array() ||
       !trace.contains("otherData") || !trace["otherData"].is_object()) {

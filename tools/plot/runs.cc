@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 #include "tools/plot/event_file.h"
 
 namespace tandem {
@@ -92,7 +93,7 @@ absl::Status ReadEvents(Env* env, const std::string& folder, Points* points, std
 
 // Results of estimator/eval_log.h. Those of another model's checkpoint, or of initial values, are no part of a curve.
 void ReadResults(Env* env, const std::string& path, Points* points, std::vector<absl::Status>* damaged) {
-  const absl::StatusOr<std::string> text = env->ReadFile(path);
+  const absl::StatusOr<std::string> text = ReadTextFile(env, path);
   if (!text.ok()) return damaged->push_back(text.status());
   int64_t number = 0;
   for (absl::string_view line : absl::StrSplit(*text, '\n')) {

@@ -15,6 +15,7 @@
 #include "base/median.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 namespace {
@@ -103,7 +104,7 @@ absl::StatusOr<MeasuredTimes> MeasuredTimes::Parse(absl::string_view text, absl:
 }
 
 absl::StatusOr<MeasuredTimes> MeasuredTimes::Read(const std::string& path, absl::string_view communication) {
-  TD_ASSIGN_OR_RETURN(const std::string text, Env::Default()->ReadFile(path));
+  TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(Env::Default(), path));
   return Parse(text, path, communication);
 }
 

@@ -33,6 +33,8 @@ std::vector<std::string> Seeds() {
   return {text,
           line + "\n" + line,
           "\r\n\r\n\n",
+          "\xef\xbb\xbf" + text,
+          "\xff\xfe" + text,
           Compress(text + line, /*gzip=*/true, 6),
           Compress(text, /*gzip=*/false, 0),
           Compress(text, true, 1) + Compress("four\n", true, 9) + std::string(5, '\0')};
