@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
+#include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
 
@@ -14,16 +15,18 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-bool HasNumber(const nlohmann::json& json, const char* key) { return json.contains(key) && json[key].is_number(); }
+// NaN where there is none.
+double NumberAt(const nlohmann::json& json, const char* key) {
+  return json.contains(key) ? NumberFromJson(json[key]).value_or(kNoNumber) : kNoNumber;
+}
 
 absl::StatusOr<BestRecord> RecordFrom(const nlohmann::json& json) {
   const bool by_metric = json.is_object() && json.contains("metric");
   if (!json.is_object() || !json.contains("global_step") || !json["global_step"].is_number_integer() ||
-      !HasNumber(json, by_metric ? "value" : "loss")) {
+      std::isnan(NumberAt(json, by_metric ? "value" : "loss"))) {
     return absl::DataLossError("the best-metric record has no loss or no global_step");
   }
-  BestRecord record{.loss = HasNumber(json, "loss") ? json["loss"].get<double>() : kNoNumber,
-                    .global_step = json["global_step"].get<int64_t>()};
+  BestRecord record{.loss = NumberAt(json, "loss"), .global_step = json["global_step"].get<int64_t>()};
   if (json.contains("steps") && json["steps"].is_number_integer()) record.steps = json["steps"].get<int64_t>();
   record.raw_weights = json.contains("raw_weights") && json["raw_weights"] == true;
   record.value = record.loss;
@@ -34,7 +37,7 @@ absl::StatusOr<BestRecord> RecordFrom(const nlohmann::json& json) {
   }
   record.metric = json["metric"].get<std::string>();
   record.direction = json["direction"] == "min" ? MetricDirection::kMin : MetricDirection::kMax;
-  record.value = json["value"].get<double>();
+  record.value = NumberAt(json, "value");
   return record;
 }
 
@@ -48,7 +51,7 @@ bool BestRecords::Update(const std::string& evaluation, const EvalResult& result
   const KeepBest rule = Rule(evaluation);
   const MetricDirection direction = OrMin(rule.direction);
   const double value = result[rule.metric];
-  if (!std::isfinite(value)) return false;  // a NaN record would never be beaten
+  if (std::isnan(value)) return false;  // a NaN record would never be beaten
   auto it = records_.find(evaluation);
   if (it != records_.end() && it->second.raw_weights == kind.raw_weights) {
     const BestRecord& best = it->second;
@@ -70,14 +73,14 @@ std::string BestRecords::ToJson() const {
   auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
   for (const auto& [name, record] : records_) {
     auto entry = nlohmann::ordered_json::object();
-    if (std::isfinite(record.loss)) entry["loss"] = record.loss;
+    if (!std::isnan(record.loss)) entry["loss"] = NumberToJson(record.loss);
     entry["global_step"] = record.global_step;
     if (record.steps != 0) entry["steps"] = record.steps;
     if (record.raw_weights) entry["raw_weights"] = true;
     if (record.metric != "loss" || record.direction != MetricDirection::kMin) {
       entry["metric"] = record.metric;
       entry["direction"] = std::string(Name(record.direction));
-      entry["value"] = record.value;
+      entry["value"] = NumberToJson(record.value);
     }
     json[name] = std::move(entry);
   }
@@ -128,7 +131,7 @@ std::set<int64_t> BestSteps(const EvalHistory& history, const KeepBest& keep_bes
     auto it = history.results.find(step);
     if (it == history.results.end()) continue;
     const double value = it->second[keep_best.metric];
-    if (std::isfinite(value)) found.push_back({value, step});
+    if (!std::isnan(value)) found.push_back({value, step});
   }
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
     return a.first == b.first ? a.second < b.second : IsBetter(a.first, b.first, OrMin(keep_best.direction));

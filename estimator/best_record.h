@@ -21,7 +21,7 @@
 namespace tandem {
 
 struct BestRecord {
-  double loss = 0;  // of that evaluation; NaN where it was not finite
+  double loss = 0;  // of that evaluation; may be infinite or NaN
   int64_t global_step = 0;
   // That were to be evaluated; 0: the whole input.
   int64_t steps = 0;
@@ -41,14 +41,15 @@ class BestRecords {
   BestRecords() = default;
   explicit BestRecords(std::optional<KeepBest> keep_best) : keep_best_(std::move(keep_best)) {}
 
-  // Takes a result whose metric is finite, where it is better than that of the record. Only what is of one kind is
+  // Takes a result whose metric is no NaN, where it is better than that of the record. Only what is of one kind is
   // compared: a result over the whole input takes the place of one that was not, which never takes its; other numbers
   // of steps, and other weights, begin anew. True when it was taken.
   bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
   const std::map<std::string, BestRecord>& records() const { return records_; }
 
   // {"": {"loss": 0.25, "global_step": 100}}, with "steps" where it is not 0, "raw_weights" where it is true, and with
-  // "metric", "direction" and "value" where it is not by the smallest loss; empty text for no record.
+  // "metric", "direction" and "value" where it is not by the smallest loss; infinities as in base/json_number.h; empty
+  // text for no record.
   std::string ToJson() const;
   static absl::StatusOr<BestRecords> FromJson(absl::string_view json);
 

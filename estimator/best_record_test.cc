@@ -44,6 +44,20 @@ TEST(BestRecords, GoByTheMetricAndItsDirection) {
   EXPECT_EQ(back.ToJson(), best.ToJson());
 }
 
+TEST(BestRecords, InfinitiesAreOrdered) {
+  BestRecords best(kByAccuracy);
+  EXPECT_TRUE(best.Update("", Result(INFINITY, -INFINITY, 10)));
+  EXPECT_TRUE(best.Update("", Result(INFINITY, 0.5, 20)));
+  EXPECT_TRUE(best.Update("", Result(INFINITY, INFINITY, 30)));
+  EXPECT_FALSE(best.Update("", Result(1, 1e300, 40)));
+  EXPECT_FALSE(best.Update("", Result(1, NAN, 50)));
+  BestRecords back(kByAccuracy);
+  ASSERT_EQ(back.Restore(best.ToJson()), absl::OkStatus());
+  EXPECT_EQ(back.records().at("").value, INFINITY);
+  EXPECT_EQ(back.records().at("").loss, INFINITY);
+  EXPECT_FALSE(BestRecords::FromJson(R"({"": {"loss": "NaN", "global_step": 1}})").ok());
+}
+
 // Written before there were metrics.
 TEST(BestRecords, OlderTextHasTheLossAlone) {
   const std::string text =

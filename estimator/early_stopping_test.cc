@@ -69,6 +69,21 @@ class EarlyStoppingTest : public ::testing::Test {
 
 HookList NoDecrease(const Estimator& estimator) { return {StopIfNoDecrease(estimator, "loss", 20)}; }
 
+TEST_F(EarlyStoppingTest, AnInfinityIsBeyondEveryThreshold) {
+  for (const bool higher : {true, false}) {
+    UseModelDir(higher ? "higher" : "lower");
+    Estimator estimator(LineModel, config_);
+    const EvalResult recorded{{{"loss", higher ? INFINITY : -INFINITY}, {"global_step", 0}}};
+    ASSERT_EQ(AppendEvalResult(Env::Default(), estimator.eval_dir(), recorded), absl::OkStatus());
+    const auto hook = higher ? StopIfHigher(estimator, "loss", 10) : StopIfLower(estimator, "loss", -10);
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 5, .hooks = {hook}}), absl::OkStatus());
+    EXPECT_EQ(estimator.last_train_result()->global_step, 0);
+    EXPECT_THAT(estimator.last_train_result()->stop_why,
+                HasSubstr(higher ? "\"loss\" is inf at step 0, which is higher than 10"
+                                 : "\"loss\" is -inf at step 0, which is lower than -10"));
+  }
+}
+
 TEST_F(EarlyStoppingTest, AfterItsEstimatorIsAnError) {
   std::shared_ptr<SessionRunHook> hook;
   {

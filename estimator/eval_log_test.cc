@@ -170,6 +170,23 @@ TEST(BestRecords, ComparesWhatCoversTheSame) {
   EXPECT_EQ(back->records().at("part").steps, 5);
 }
 
+TEST(EvalLog, InfinitiesComeBack) {
+  const std::string dir = testing::TempDir() + "/InfinitiesComeBack";
+  for (const auto& [step, loss] : {std::pair(1, double{INFINITY}), std::pair(2, double{-INFINITY})}) {
+    ASSERT_EQ(AppendEvalResult(Env::Default(), dir, Result(loss, step)), absl::OkStatus());
+    EXPECT_EQ((**FindEvalResult(Env::Default(), dir, step))["loss"], loss);
+  }
+  BestRecords best;
+  const EvalHistory history = *ReadEvalHistory(Env::Default(), dir);
+  for (const auto& [step, result] : history.results) EXPECT_TRUE(best.Update("", result)) << step;
+  EXPECT_EQ(best.records().at("").loss, -INFINITY);
+  BestRecords back;
+  ASSERT_EQ(back.Restore(best.ToJson()), absl::OkStatus());
+  EXPECT_EQ(back.records().at("").loss, -INFINITY);
+  EXPECT_FALSE(back.Update("", Result(-1e300, 3)));
+  EXPECT_EQ(BestSteps(history, {.count = 1}, {1, 2}), std::set<int64_t>{2});
+}
+
 TEST(BestRecords, KeepsTheSmallestLossPerEvaluationAndNoNaN) {
   BestRecords best;
   EXPECT_FALSE(best.Update("", Result(NAN, 5)));

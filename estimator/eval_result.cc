@@ -1,13 +1,14 @@
 #include "estimator/eval_result.h"
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
 
@@ -16,10 +17,6 @@ namespace {
 
 constexpr int64_t kMaxPrinted = 100;  // elements of an array
 constexpr size_t kMaxRank = 8;
-
-nlohmann::ordered_json NumberToJson(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
 
 // Dimensions from `axis` on, whose elements begin at `values`.
 nlohmann::ordered_json ArrayToJson(const Shape& shape, size_t axis, const double*& values) {
@@ -37,9 +34,9 @@ nlohmann::ordered_json ToJson(const HostTensor& array) {
 // Adds the elements of lists of lists; false where they have not the shape that their first elements have.
 bool Flatten(const nlohmann::json& json, const Shape& shape, size_t axis, std::vector<double>& values) {
   if (axis == shape.size()) {
-    if (!json.is_number() && !json.is_null()) return false;
-    values.push_back(json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>());
-    return true;
+    const std::optional<double> value = NumberFromJson(json);
+    if (value.has_value()) values.push_back(*value);
+    return value.has_value();
   }
   if (!json.is_array() || static_cast<int64_t>(json.size()) != shape[axis]) return false;
   for (const nlohmann::json& element : json) {
@@ -102,10 +99,8 @@ absl::StatusOr<EvalResult> EvalResult::FromJson(absl::string_view text) {
   if (!json.is_object()) return absl::DataLossError("not a JSON object");
   EvalResult result;
   for (const auto& [name, value] : json.items()) {
-    if (value.is_number()) {
-      result.metrics[name] = value.get<double>();
-    } else if (value.is_null()) {
-      result.metrics[name] = std::numeric_limits<double>::quiet_NaN();
+    if (const std::optional<double> number = NumberFromJson(value)) {
+      result.metrics[name] = *number;
     } else if (value.is_array()) {
       TD_ASSIGN_OR_RETURN(result.arrays[name], ArrayFromJson(name, value));
     } else {

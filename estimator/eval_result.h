@@ -28,7 +28,7 @@ struct EvalResult {
   // "accuracy = 0.9, global_step = 100, loss = 0.25", then arrays as in "confusion = [[5,1],[0,7]]", large ones by
   // their shape.
   std::string ToString() const;
-  // {"accuracy": 0.9, ..., "confusion": [[5.0,1.0],[0.0,7.0]]}; numbers round-trip, what is not finite becomes null.
+  // {"accuracy": 0.9, ..., "confusion": [[5.0,1.0],[0.0,7.0]]}; all numbers round-trip (base/json_number.h).
   std::string ToJson() const;
   // DataLoss for what is no such object; lists must be of equal lengths.
   static absl::StatusOr<EvalResult> FromJson(absl::string_view json);

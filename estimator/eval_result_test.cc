@@ -122,19 +122,25 @@ TEST(EvalResult, PrintsSortedKeysAndRoundTripsAsJson) {
   EXPECT_EQ(result.ToString(), "accuracy = 0.25, global_step = 1234567890, loss = 0.1");
   EXPECT_EQ(result.ToJson(), R"({"accuracy":0.25,"global_step":1234567890,"loss":0.1})");
   result.metrics["loss"] = NAN;
+  result.metrics["accuracy"] = INFINITY;
+  result.metrics["least"] = -INFINITY;
   auto back = EvalResult::FromJson(result.ToJson());
   ASSERT_TRUE(back.ok());
   EXPECT_TRUE(std::isnan((*back)["loss"]));
+  EXPECT_EQ((*back)["accuracy"], INFINITY);
+  EXPECT_EQ((*back)["least"], -INFINITY);
   EXPECT_EQ(back->global_step(), 1234567890);
+  EXPECT_TRUE(std::isnan((*EvalResult::FromJson("{\"loss\": null}"))["loss"])) << "as it was written before";
   for (const char* bad : {"", "[]", "{", "{\"a\": \"b\"}"}) EXPECT_FALSE(EvalResult::FromJson(bad).ok()) << bad;
 }
 
 TEST(EvalResult, ArraysAreLists) {
-  EvalResult result{{{"loss", 0.5}}, {{"matrix", HostTensor::FromVector<double>({2, 2}, {5, 1, NAN, 7})}}};
-  EXPECT_EQ(result.ToString(), "loss = 0.5, matrix = [[5.0,1.0],[null,7.0]]");
+  EvalResult result{{{"loss", 0.5}}, {{"matrix", HostTensor::FromVector<double>({2, 2}, {5, -INFINITY, NAN, 7})}}};
+  EXPECT_EQ(result.ToString(), "loss = 0.5, matrix = [[5.0,\"-Infinity\"],[\"NaN\",7.0]]");
   auto back = EvalResult::FromJson(result.ToJson());
   ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_EQ(back->ToJson(), R"({"loss":0.5,"matrix":[[5.0,1.0],[null,7.0]]})");
+  EXPECT_EQ(back->ToJson(), R"({"loss":0.5,"matrix":[[5.0,"-Infinity"],["NaN",7.0]]})");
+  EXPECT_TRUE(EvalResult::FromJson(R"({"matrix":[[5.0,1.0],[null,7.0]]})").ok()) << "as it was written before";
   EXPECT_EQ(back->arrays.at("matrix").shape(), (Shape{2, 2}));
   result.arrays["matrix"] = HostTensor::Zeros(DType::kFloat64, {101});
   EXPECT_EQ(result.ToString(), "loss = 0.5, matrix = array of shape [101]");

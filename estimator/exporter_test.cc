@@ -142,7 +142,9 @@ TEST(ExporterTest, BestIsWhatIsOnRecord) {
               ElementsAre(0.1));
   EXPECT_THAT(Exported("none", {NAN, NAN}, {.metric = "auc", .direction = MetricDirection::kMin}), IsEmpty());
   EXPECT_THAT(Exported("infinite", {INFINITY, 5}, {.metric = "auc", .direction = MetricDirection::kMin}),
-              testing::SizeIs(2));
+              ElementsAre(INFINITY, 5));
+  EXPECT_THAT(Exported("below", {-INFINITY, 5}, {.metric = "auc", .direction = MetricDirection::kMin}),
+              ElementsAre(-INFINITY));
 }
 
 // The model got the metric when the job was done: its evaluation is on record without it, and is not made again.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
@@ -37,7 +38,8 @@ bool PlateauState::Observe(const ReduceOnPlateau& rule, int64_t global_step, dou
     wait_ = 0;
   }
   const double sign = OrMin(rule.direction) == MetricDirection::kMax ? -1 : 1;
-  if (std::isfinite(value) && (std::isnan(best_) || sign * value < sign * best_ - rule.min_delta)) {
+  const double best = std::isnan(best_) ? std::numeric_limits<double>::infinity() : sign * best_ - rule.min_delta;
+  if (sign * value < best) {
     best_ = value;
     wait_ = 0;
     return false;
@@ -50,7 +52,7 @@ bool PlateauState::Observe(const ReduceOnPlateau& rule, int64_t global_step, dou
 
 std::string PlateauState::ToJson() const {
   auto json = nlohmann::ordered_json::object();
-  if (!std::isnan(best_)) json["best"] = best_;
+  if (!std::isnan(best_)) json["best"] = NumberToJson(best_);
   json["wait"] = wait_;
   json["cooldown"] = cooldown_;
   json["seen"] = seen_;
@@ -64,10 +66,10 @@ absl::StatusOr<PlateauState> PlateauState::FromJson(absl::string_view text) {
   const nlohmann::json json = ParseJson(text);
   const auto integer = [&](const char* key) { return json.contains(key) && json[key].is_number_integer(); };
   if (!json.is_object() || !integer("wait") || !integer("cooldown") || !integer("seen") || !json.contains("due") ||
-      !json["due"].is_boolean() || (json.contains("best") && !json["best"].is_number())) {
+      !json["due"].is_boolean() || (json.contains("best") && !NumberFromJson(json["best"]).has_value())) {
     return absl::DataLossError("the checkpoint's record of ReduceOnPlateau cannot be read");
   }
-  if (json.contains("best")) state.best_ = json["best"].get<double>();
+  if (json.contains("best")) state.best_ = *NumberFromJson(json["best"]);
   state.wait_ = json["wait"].get<int64_t>();
   state.cooldown_ = json["cooldown"].get<int64_t>();
   state.seen_ = json["seen"].get<int64_t>();

@@ -204,12 +204,16 @@ std::vector<int> Reductions(const ReduceOnPlateau& rule, const std::vector<doubl
 
 // What tf.keras.callbacks.ReduceLROnPlateau of TensorFlow 2.15 does with the same values.
 TEST(ReduceOnPlateauTest, IsKerasRule) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   EXPECT_THAT(Reductions({.patience = 2}, {5, 4, 4, 4, 4, 4, 3, 3, 3}), ElementsAre(3, 5, 8));
   EXPECT_THAT(Reductions({.patience = 2, .cooldown = 2}, {5, 5, 5, 5, 5, 5, 5, 5, 5, 5}), ElementsAre(2, 5, 8));
   EXPECT_THAT(Reductions({.patience = 1, .min_delta = 0.5}, {5, 4.6, 4.4, 4.2, 3.8}), ElementsAre(1, 3));
   EXPECT_THAT(Reductions({.direction = MetricDirection::kMax, .patience = 1}, {1, 2, 1.5, 3, 3}), ElementsAre(2, 4));
   EXPECT_THAT(Reductions({.patience = 2}, {nan, nan, 1, nan, nan}), ElementsAre(1, 4));
+  EXPECT_THAT(Reductions({.patience = 2}, {inf, inf, 1, inf, inf}), ElementsAre(1, 4));
+  EXPECT_THAT(Reductions({.patience = 2}, {5, -inf, 4, 3, 2}), ElementsAre(3));
+  EXPECT_THAT(Reductions({.direction = MetricDirection::kMax, .patience = 1}, {inf, 1, -inf, inf}),
+              ElementsAre(1, 2, 3));
   EXPECT_THAT(Reductions({.patience = 0}, {1, 1, 0}), ElementsAre(1));
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
@@ -64,6 +66,13 @@ TEST(LossLog, WritesEveryStepAndContinuesAfterAResume) {
   ScriptedRunner third({0.5f});
   ASSERT_TRUE(Train(std::make_shared<LossLog>(path), &third, 1).ok());
   EXPECT_EQ(*Env::Default()->ReadFile(path), "{\"step\": 0, \"loss\": 0.5}\n");
+}
+
+TEST(LossLog, ALossThatIsNotFiniteIsJsonToo) {
+  const std::string path = ::testing::TempDir() + "/loss_not_finite.jsonl";
+  ScriptedRunner runner({-INFINITY});
+  ASSERT_TRUE(Train(std::make_shared<LossLog>(path), &runner, 1).ok());
+  EXPECT_EQ(*Env::Default()->ReadFile(path), "{\"step\": 0, \"loss\": \"-Infinity\"}\n");
 }
 
 TEST(LossLog, APathThatCannotBeWrittenIsAnIoError) {

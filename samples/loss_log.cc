@@ -1,12 +1,17 @@
 #include "samples/loss_log.h"
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "base/exit_code.h"
+#include "base/non_finite_name.h"
+#include "base/status_macros.h"
+#include "base/text_file.h"
 
 namespace tandem {
 
@@ -18,8 +23,8 @@ absl::Status LossLog::AfterCreateSession(RunContext& context) {
   std::string kept;
   std::error_code error;
   if (context.global_step() > 0 && std::filesystem::is_regular_file(path_, error)) {  // a pipe has no lines to keep
-    std::ifstream old(path_);
-    for (std::string line; std::getline(old, line);) {
+    TD_ASSIGN_OR_RETURN(const std::string old, ReadTextFile(Env::Default(), path_));
+    for (absl::string_view line : absl::StrSplit(old, '\n')) {
       const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
       const bool valid = json.is_object() && json.contains("step") && json["step"].is_number_integer();
       if (valid && json["step"].get<int64_t>() < context.global_step()) absl::StrAppend(&kept, line, "\n");
@@ -32,7 +37,10 @@ absl::Status LossLog::AfterCreateSession(RunContext& context) {
 
 absl::Status LossLog::AfterRun(RunContext& context, const RunValues& values) {
   // Flushed line by line: a run that is killed shall not lose the steps that it took.
-  file_ << absl::StrFormat("{\"step\": %d, \"loss\": %.9g}\n", values.step, values.Number("loss"));
+  const double loss = values.Number("loss");
+  const std::string text =
+      std::isfinite(loss) ? absl::StrFormat("%.9g", loss) : absl::StrCat("\"", NonFiniteName(loss), "\"");
+  file_ << absl::StrFormat("{\"step\": %d, \"loss\": %s}\n", values.step, text);
   return file_.flush() ? absl::OkStatus() : WriteError();
 }
 

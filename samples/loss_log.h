@@ -11,8 +11,8 @@
 namespace tandem {
 
 // A line {"step": 0, "loss": 2.30405998} for each step: the number of steps before it, and its loss before its update
-// with nine significant digits, enough for the exact float32. A run that resumes keeps the lines of the steps before
-// it.
+// with nine significant digits, enough for the exact float32, or as base/non_finite_name.h says it. A run that resumes
+// keeps the lines of the steps before it.
 class LossLog : public SessionRunHook {
  public:
   explicit LossLog(std::string path) : path_(std::move(path)) {}

@@ -1,12 +1,13 @@
 #include "estimator/serving/signature.h"
 
 #include <cstdlib>
-#include <limits>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/crc32c.h"
+#include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
@@ -35,7 +36,7 @@ Json ToJson(const std::vector<TensorSignature>& tensors) {
 
 Json ToJson(const std::map<std::string, double>& numbers) {
   Json json = Json::object();
-  for (const auto& [name, value] : numbers) json[name] = value;
+  for (const auto& [name, value] : numbers) json[name] = NumberToJson(value);
   return json;
 }
 
@@ -60,8 +61,9 @@ bool Read(const Json& json, std::string* value) {
 bool Read(const Json& json, std::map<std::string, double>* numbers) {
   if (!json.is_object()) return false;
   for (const auto& [name, value] : json.items()) {
-    if (!value.is_number() && !value.is_null()) return false;
-    (*numbers)[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    const std::optional<double> number = NumberFromJson(value);
+    if (!number.has_value()) return false;
+    (*numbers)[name] = *number;
   }
   return true;
 }

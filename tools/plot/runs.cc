@@ -1,8 +1,8 @@
 #include "tools/plot/runs.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "base/text_file.h"
@@ -110,9 +111,8 @@ void ReadResults(Env* env, const std::string& path, Points* points, std::vector<
     const auto scope = json.find("evaluation_of");
     if (scope != json.end() && scope->is_object() && scope->contains("checkpoint")) continue;
     for (const auto& [name, value] : json.items()) {
-      if (name == "global_step" || (!value.is_number() && !value.is_null())) continue;
-      (*points)[name][step->get<int64_t>()] =
-          value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+      const std::optional<double> number = NumberFromJson(value);
+      if (name != "global_step" && number.has_value()) (*points)[name][step->get<int64_t>()] = *number;
     }
   }
 }

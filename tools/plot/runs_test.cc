@@ -153,7 +153,8 @@ TEST_F(RunsTest, ReadsResultsOfEvaluations) {
             "{\"accuracy\":0.5,\"global_step\":10,\"loss\":1.25,\"confusion\":[[1,0],[0,1]]}\n"
             "{\"accuracy\":0.25,\"global_step\":5,\"loss\":9,\"evaluation_of\":{\"checkpoint\":\"initial values\"}}\n"
             "{\"accuracy\":0.75,\"global_step\":10,\"loss\":null,\"evaluation_of\":{\"steps\":3}}\n");
-  WriteText("eval_test/metrics.jsonl", "{\"global_step\":10,\"loss\":3}\n");
+  WriteText("eval_test/metrics.jsonl",
+            "{\"global_step\":10,\"loss\":3}\n{\"global_step\":20,\"loss\":\"-Infinity\",\"name\":\"other\"}\n");
   WriteText("other/metrics.jsonl", "no result\n");
   std::map<std::string, Curves> parts = Read().runs[0].parts;
   EXPECT_EQ(parts.size(), 3u);
@@ -162,7 +163,8 @@ TEST_F(RunsTest, ReadsResultsOfEvaluations) {
   EXPECT_TRUE(std::isnan(parts["eval"]["loss"][0].value));
   EXPECT_EQ(parts["eval"]["loss"][1], (P{20, 2})) << "a step that only the event file has";
   EXPECT_EQ(parts["eval"].count("confusion"), 0u);
-  EXPECT_THAT(parts["eval_test"]["loss"], ElementsAre(P{10, 3}));
+  EXPECT_THAT(parts["eval_test"]["loss"], ElementsAre(P{10, 3}, P{20, -INFINITY}));
+  EXPECT_EQ(parts["eval_test"].count("name"), 0u);
 }
 
 TEST_F(RunsTest, FindsTheRunsOfAFolder) {

@@ -71,7 +71,7 @@ std::vector<std::string> Seeds() {
           R"({"global_step": 7, "seed": 18446744073709551615, "extra": {"best": "{}", "plateau": ""}})",
           R"({"global_step":10,"loss":3.0,"evaluation_of":{"checkpoint":"/other/model.ckpt-10","steps":3}})"
           "\n"
-          R"({"global_step":20,"loss":null,"matrix":[[1,2],[3,4]]})"
+          R"({"global_step":20,"loss":"-Infinity","matrix":[[1,2],[null,"NaN"]]})"
           "\n",
           R"({"learning_rate": 0.01, "learning_rate_1": 1e-3})",
           plateau.ToJson(),
