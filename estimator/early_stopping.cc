@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
@@ -16,19 +17,21 @@ namespace {
 
 class EarlyStoppingHook : public SessionRunHook {
  public:
-  // `arguments`: of the function that made it, InvalidArgument when they are wrong.
-  EarlyStoppingHook(const Estimator& estimator, std::string name, StopRule rule, EarlyStoppingOptions options,
-                    absl::Status arguments)
+  // `metric`: that the rule goes by, empty where it is not known. `arguments`: of the function that made it,
+  // InvalidArgument when they are wrong.
+  EarlyStoppingHook(const Estimator& estimator, std::string name, std::string metric, StopRule rule,
+                    EarlyStoppingOptions options, absl::Status arguments)
       : estimator_(estimator),
         alive_(estimator.alive()),
         name_(std::move(name)),
+        metric_(std::move(metric)),
         rule_(std::move(rule)),
         options_(std::move(options)),
         arguments_(std::move(arguments)) {}
 
   std::string name() const override { return name_; }
 
-  absl::Status Begin(HookContext&) override {
+  absl::Status Begin(HookContext& context) override {
     TD_RETURN_IF_ERROR(arguments_);
     TD_RETURN_IF_ERROR(CheckAlive());
     if (!rule_) return absl::InvalidArgumentError("no rule is given");
@@ -38,7 +41,8 @@ class EarlyStoppingHook : public SessionRunHook {
     if (options_.run_every_steps.has_value() ? *options_.run_every_steps <= 0 : !(options_.run_every_secs > 0)) {
       return absl::InvalidArgumentError("run_every_secs and run_every_steps must be positive");
     }
-    return absl::OkStatus();
+    const std::vector<std::string>* metrics = context.evaluation_metrics(options_.evaluation);
+    return metrics == nullptr || metric_.empty() ? absl::OkStatus() : CheckMetricName(metric_, *metrics);
   }
 
   absl::Status AfterCreateSession(RunContext& context) override {
@@ -94,7 +98,7 @@ class EarlyStoppingHook : public SessionRunHook {
 
   const Estimator& estimator_;
   const std::weak_ptr<const bool> alive_;
-  const std::string name_;
+  const std::string name_, metric_;
   const StopRule rule_;
   const EarlyStoppingOptions options_;
   const absl::Status arguments_;
@@ -143,7 +147,7 @@ std::shared_ptr<SessionRunHook> StopIfNoImprovement(const Estimator& estimator, 
     }
     return std::string();
   };
-  return std::make_shared<EarlyStoppingHook>(estimator, name, std::move(rule), std::move(options), arguments);
+  return std::make_shared<EarlyStoppingHook>(estimator, name, metric, std::move(rule), std::move(options), arguments);
 }
 
 std::shared_ptr<SessionRunHook> StopAtThreshold(const Estimator& estimator, const std::string& name,
@@ -162,15 +166,15 @@ std::shared_ptr<SessionRunHook> StopAtThreshold(const Estimator& estimator, cons
     }
     return std::string();
   };
-  return std::make_shared<EarlyStoppingHook>(estimator, name, std::move(rule), std::move(options), arguments);
+  return std::make_shared<EarlyStoppingHook>(estimator, name, metric, std::move(rule), std::move(options), arguments);
 }
 
 }  // namespace
 
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(const Estimator& estimator, StopRule rule,
                                                       EarlyStoppingOptions options) {
-  return std::make_shared<EarlyStoppingHook>(estimator, "EarlyStoppingHook", std::move(rule), std::move(options),
-                                             absl::OkStatus());
+  return std::make_shared<EarlyStoppingHook>(estimator, "EarlyStoppingHook", /*metric=*/"", std::move(rule),
+                                             std::move(options), absl::OkStatus());
 }
 
 std::shared_ptr<SessionRunHook> StopIfNoDecrease(const Estimator& estimator, const std::string& metric,

@@ -255,13 +255,17 @@ TEST_F(EarlyStoppingTest, OfWeightsWithoutAverages) {
   EXPECT_EQ(Done().final_step, 30);
 }
 
-// What was trained up to an evaluation that has no such metric is saved.
-TEST_F(EarlyStoppingTest, AMistypedMetricLosesNoStep) {
+// What was trained up to an evaluation that a rule refuses is saved.
+TEST_F(EarlyStoppingTest, AnErrorOfARuleLosesNoStep) {
   config_.save_checkpoints_steps = 1000;
+  const StopRule rule = [](const std::map<int64_t, EvalResult>& results) -> absl::StatusOr<std::string> {
+    if (results.empty()) return std::string();
+    return absl::InvalidArgumentError("no good");
+  };
   const auto result =
-      Run([](const Estimator& e) -> HookList { return {StopIfNoDecrease(e, "los", 20)}; }, 0.05, {.every_steps = 7});
+      Run([&](const Estimator& e) -> HookList { return {MakeEarlyStoppingHook(e, rule)}; }, 0.05, {.every_steps = 7});
   EXPECT_EQ(ExitCodeFor(result.status()), kExitUsage);
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("did you mean \"loss\"?"));
+  EXPECT_THAT(std::string(result.status().message()), HasSubstr("no good"));
   EXPECT_EQ(CheckpointNames(config_.model_dir), (std::vector<std::string>{"model.ckpt-0", "model.ckpt-7"}));
   EXPECT_FALSE(Env::Default()->Exists(config_.model_dir + "/DONE"));
 }
@@ -269,7 +273,7 @@ TEST_F(EarlyStoppingTest, AMistypedMetricLosesNoStep) {
 TEST_F(EarlyStoppingTest, SaysWhatIsWrong) {
   const std::vector<std::pair<MakeHooks, std::string>> cases = {
       {[](const Estimator& e) -> HookList { return {StopIfNoDecrease(e, "los", 20)}; },
-       "StopIfNoDecrease: the evaluation has no metric \"los\"; did you mean \"loss\"? It has loss, mean_y"},
+       "StopIfNoDecrease::Begin: the evaluation has no metric \"los\"; did you mean \"loss\"? It has loss, mean_y"},
       {[](const Estimator& e) -> HookList { return {StopIfHigher(e, "mean", 20)}; }, "did you mean \"mean_y\"?"},
       {[](const Estimator& e) -> HookList { return {StopIfNoIncrease(e, "loss", 0)}; },
        "max_steps_without_increase must be positive, got 0"},

@@ -254,6 +254,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.evaluation_hooks", spec.evaluation_hooks));
   TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.prediction_hooks", spec.prediction_hooks));
   HookContext context(mode, config_.model_dir, prepared.replicas, prepared.dealer->batch_size());
+  if (mode == Mode::kTrain) context.set_evaluation_metrics(evaluation_metrics_);
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   std::vector<std::string> devices = Strategy(mode).devices;

@@ -20,6 +20,7 @@
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
 #include "estimator/summary/model_summaries.h"
+#include "estimator/variable_check.h"
 
 namespace tandem {
 namespace {
@@ -107,14 +108,8 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
           group->name(group->rank()), "; all workers may evaluate between the steps of a MonitoredTrainingSession"));
     }
   }
-  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
+  TD_ASSIGN_OR_RETURN(const Prepared prepared, PrepareEvaluation(input_fn, options));
   if (is_chief()) TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
-  if (prepared.dealer->infinite() && !options.steps.has_value()) {
-    return absl::InvalidArgumentError(
-        "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat "
-        "out, "
-        "give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)");
-  }
   const EstimatorSpec& spec = prepared.program->spec();
   HookList hooks = options.hooks;
   hooks.insert(hooks.end(), spec.evaluation_hooks.begin(), spec.evaluation_hooks.end());
@@ -196,6 +191,33 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     return SignalError(SignalGuard::pending(), absl::StrCat(" behind an evaluation, whose result is in ", dir));
   }
   return evaluated;
+}
+
+absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::PrepareEvaluation(const InputFn& input_fn,
+                                                                             const EvaluateOptions& options) {
+  TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
+  if (!prepared.dealer->infinite() || options.steps.has_value()) return prepared;
+  return absl::InvalidArgumentError(
+      "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat out, "
+      "give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)");
+}
+
+absl::StatusOr<std::vector<std::string>> Estimator::Impl::CheckEvaluation(const InputFn& input_fn,
+                                                                          const EvaluateOptions& options,
+                                                                          const ModeProgram* training) {
+  TD_RETURN_IF_ERROR(CheckHooks("EvaluateOptions.hooks", options.hooks));
+  TD_ASSIGN_OR_RETURN(const Prepared prepared, PrepareEvaluation(input_fn, options));
+  if (training != nullptr) TD_RETURN_IF_ERROR(CheckSameVariables(*prepared.program, *training));
+  const EstimatorSpec& spec = prepared.program->spec();
+  TD_RETURN_IF_ERROR(CheckHooks("EstimatorSpec.evaluation_hooks", spec.evaluation_hooks));
+  std::vector<std::string> metrics = {"loss"};
+  for (const auto& metric : spec.metrics) metrics.push_back(metric.first);
+  std::sort(metrics.begin(), metrics.end());
+  if (const auto& best = config_.keep_best; best.has_value() && best->evaluation == options.name) {
+    TD_RETURN_IF_ERROR(Annotate(CheckMetricName(best->metric, metrics), "RunConfig.keep_best: "));
+  }
+  evaluation_metrics_[options.name] = metrics;
+  return metrics;
 }
 
 bool Estimator::Impl::IsCompared(const std::string& dir, const EvalScope& scope) const {

@@ -83,13 +83,23 @@ class Estimator::Impl {
 
   // A TrainAndEvaluate.
   struct Job {
+    // Before anything is trained, with the program that is: what is wrong with the evaluations, as far as that can be
+    // known. Null where another process makes them.
+    std::function<absl::Status(const ModeProgram& training)> check_evaluations;
     // Makes the hooks that stand behind the checkpoint saver: those that evaluate, or go by evaluations.
     std::function<absl::StatusOr<HookList>(const BatchDealer&)> evaluation_hooks;
     // The step at which it began, where it was interrupted: an input that has nothing left behind later ones has ended.
     std::optional<int64_t> interrupted_since;
   };
   // The job whose training the next Train is. All workers set it, or none.
-  void set_job(std::optional<Job> job) { job_ = std::move(job); }
+  void set_job(std::optional<Job> job) {
+    job_ = std::move(job);
+    evaluation_metrics_.clear();
+  }
+  // Builds mode eval for evaluations to come, which find it built, and looks for mistakes in it and in what goes by its
+  // metrics, whose names it returns. `training`: the program that trains; null where another process does.
+  absl::StatusOr<std::vector<std::string>> CheckEvaluation(const InputFn& input_fn, const EvaluateOptions& options,
+                                                           const ModeProgram* training);
   // Why the training that saves and ends now has no further step; nothing while it makes steps.
   std::optional<StopReason> ending() const { return ending_; }
   // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
@@ -151,6 +161,8 @@ class Estimator::Impl {
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
   // The same without the program.
   absl::StatusOr<Prepared> PrepareInput(Mode mode, const InputFn& input_fn, Params::Placement* placement);
+  // For mode eval; InvalidArgument too for an input that has no end.
+  absl::StatusOr<Prepared> PrepareEvaluation(const InputFn& input_fn, const EvaluateOptions& options);
   // What input_fn, hooks and functions of the pipeline, which have copies of the params, or those of model_fn have
   // asked of them as another kind than it is: they went on with a default.
   absl::Status CheckParams(const ModeProgram& program) const;
@@ -288,6 +300,8 @@ class Estimator::Impl {
   std::string plateau_state_;
   std::optional<TrainResult> last_train_;
   std::optional<Job> job_;
+  // Of the job's evaluations that are checked, by their name.
+  std::map<std::string, std::vector<std::string>> evaluation_metrics_;
   std::optional<StopReason> ending_;
   bool evaluates_for_job_ = false;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call

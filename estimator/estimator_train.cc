@@ -381,6 +381,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   e.LogModel(prepared_);
   HookList evaluations;
   if (e.job_.has_value()) {
+    if (e.job_->check_evaluations) TD_RETURN_IF_ERROR(e.job_->check_evaluations(*prepared_.program));
     TD_ASSIGN_OR_RETURN(evaluations, e.job_->evaluation_hooks(*prepared_.dealer));
   }
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);

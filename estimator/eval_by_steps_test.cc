@@ -171,8 +171,10 @@ TEST_F(EvalByStepsTest, RefusesNonsense) {
 
 TEST_F(EvalByStepsTest, AnErrorOfTheEvaluationKeepsWhatWasSaved) {
   Estimator estimator(LineModel, config_);
-  const InputFn broken = [](const InputContext&) -> absl::StatusOr<Dataset> {
-    return absl::NotFoundError("no such file");
+  int calls = 0;  // the first is that of the check before training
+  const InputFn broken = [&calls](const InputContext& context) -> absl::StatusOr<Dataset> {
+    if (++calls > 1) return absl::NotFoundError("no such file");
+    return LineInput(64, 8, 1)(context);
   };
   const auto result =
       TrainAndEvaluate(estimator, {.input_fn = LineInput(), .max_steps = 20}, {.input_fn = broken, .every_steps = 10});

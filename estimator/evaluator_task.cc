@@ -70,11 +70,17 @@ void EvaluatorTask::WarnThatThereIsNone() {
                   << " Waiting for one in " << estimator_.model_dir() << ".";
 }
 
+EvaluateOptions EvaluatorTask::WhatToEvaluate() const {
+  return {.steps = eval_spec_.steps,
+          .hooks = eval_spec_.hooks,
+          .name = eval_spec_.name,
+          .use_moving_average = eval_spec_.use_moving_average};
+}
+
 absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.impl_->LatestCheckpoint(evaluated_));
   if (!newest.has_value() || *newest == evaluated_) return false;
-  EvaluateOptions options{.steps = eval_spec_.steps, .hooks = eval_spec_.hooks, .name = eval_spec_.name};
-  options.use_moving_average = eval_spec_.use_moving_average;
+  EvaluateOptions options = WhatToEvaluate();
   options.checkpoint_path = *newest;
   estimator_.impl_->set_evaluates_for_job(true);
   absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, options);
@@ -104,6 +110,10 @@ absl::StatusOr<EvalResult> EvaluatorTask::Run() {
 absl::StatusOr<EvalResult> EvaluatorTask::EvaluateToTheEnd() {
   const RunConfig& config = estimator_.config();
   TD_RETURN_IF_ERROR(exporters_.Prepare());
+  // Mistakes are found before the first checkpoint is there.
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> metrics,
+                      estimator_.impl_->CheckEvaluation(eval_spec_.input_fn, WhatToEvaluate(), /*training=*/nullptr));
+  TD_RETURN_IF_ERROR(exporters_.CheckMetrics(metrics));
   TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting eval.", eval_spec_.start_delay_secs);
   began_ = found_ = Now();
   TD_ASSIGN_OR_RETURN(old_, ReadDoneMarker(config.file_env(), config.model_dir));

@@ -50,6 +50,7 @@ class EvaluatorTask {
   absl::StatusOr<std::optional<int64_t>> FinalStep();
   // Whether a training with these options would find its last step trained already.
   absl::StatusOr<bool> NothingToTrain(const DoneMarker& done) const;
+  EvaluateOptions WhatToEvaluate() const;
   // Whether the newest checkpoint was evaluated now, and exported.
   absl::StatusOr<bool> EvaluateNewest();
   void WarnThatThereIsNone();

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
-#include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/metric_value.h"
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 
@@ -104,28 +103,21 @@ class Best : public ServingExporter {
     return ServingExporter::Prepare(estimator);
   }
 
- private:
-  absl::Status NoSuchMetric(const EvalResult& evaluation) const {
-    std::vector<std::string> names;
-    for (const auto& entry : evaluation.metrics) {
-      if (entry.first != "global_step") names.push_back(entry.first);
-    }
-    const std::string nearest = NearestName(options_.metric, names);
-    return absl::InvalidArgumentError(absl::StrCat(
-        kind_, " \"", name(), "\": the evaluation has no number \"", options_.metric, "\"; it has ",
-        absl::StrJoin(names, ", "), nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")));
+  absl::Status CheckMetrics(const std::vector<std::string>& names) override {
+    return Annotate(CheckMetricName(options_.metric, names), absl::StrCat(kind_, " \"", name(), "\": "));
   }
 
+ private:
   absl::StatusOr<bool> Wanted(Env* env, const ExportRequest& request) const override {
-    auto value = request.evaluation.metrics.find(options_.metric);
-    if (value == request.evaluation.metrics.end()) {
-      const absl::Status missing = NoSuchMetric(request.evaluation);
-      if (!request.is_on_record) return missing;
+    const absl::StatusOr<double> value =
+        MetricOf(request.evaluation, options_.metric, absl::StrCat(kind_, " \"", name(), "\""));
+    if (!value.ok()) {
+      if (!request.is_on_record) return value.status();
       // The model may have the metric since then.
-      TD_LOG(WARNING) << "Nothing is exported for the evaluation on record: " << missing.message();
+      TD_LOG(WARNING) << "Nothing is exported for the evaluation on record: " << value.status().message();
       return false;
     }
-    if (std::isnan(value->second)) return false;
+    if (std::isnan(*value)) return false;
     TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, request.export_dir_base));
     const MetricDirection direction = OrMin(options_.direction);
     std::optional<double> best;
@@ -139,7 +131,7 @@ class Best : public ServingExporter {
       if (recorded == signature->metrics.end() || std::isnan(recorded->second)) continue;
       if (!best.has_value() || IsBetter(recorded->second, *best, direction)) best = recorded->second;
     }
-    return !best.has_value() || IsBetter(value->second, *best, direction);
+    return !best.has_value() || IsBetter(*value, *best, direction);
   }
 
   const BestExporterOptions options_;

@@ -46,6 +46,8 @@ class Exporter {
   virtual std::string name() const = 0;
   // Before anything is trained: to find mistakes early.
   virtual absl::Status Prepare(Estimator& estimator) { return absl::OkStatus(); }
+  // Before anything is trained, too: the names of the metrics that evaluations will give.
+  virtual absl::Status CheckMetrics(const std::vector<std::string>& names) { return absl::OkStatus(); }
   // The path of the export; empty when there was nothing to export.
   virtual absl::StatusOr<std::string> Export(Estimator& estimator, const ExportRequest& request) = 0;
   virtual bool required() const { return false; }

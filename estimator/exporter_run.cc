@@ -52,6 +52,14 @@ absl::Status ExporterRun::Prepare() {
   return absl::OkStatus();
 }
 
+absl::Status ExporterRun::CheckMetrics(const std::vector<std::string>& names) {
+  for (const auto& exporter : exporters_) {
+    if (!exports_) break;
+    TD_RETURN_IF_ERROR(CallUserCode([&] { return exporter->CheckMetrics(names); }));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ExporterRun::AfterEvaluation(const EvalResult& evaluation, const std::string& checkpoint_path) {
   return Export(evaluation, checkpoint_path, /*is_final=*/false);
 }

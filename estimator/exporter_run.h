@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_EXPORTER_RUN_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "estimator/estimator.h"
@@ -23,6 +24,7 @@ class ExporterRun {
   void set_was_done(bool was_done) { was_done_ = was_done; }
   // Before training. Errors are of the program.
   absl::Status Prepare();
+  absl::Status CheckMetrics(const std::vector<std::string>& names);
   // After an evaluation, of the checkpoint at that path or of what is in memory.
   absl::Status AfterEvaluation(const EvalResult& evaluation, const std::string& checkpoint_path = "");
   // At the end of training; `evaluation` is that of its last step.

@@ -165,13 +165,13 @@ TEST(ExporterTest, ARecordWithoutTheMetricIsNoError) {
   ASSERT_EQ(run(test::LineModel, 10, "loss"), absl::OkStatus());
   const auto exports = Steps(dir, "best");
   EXPECT_EQ(run(with_metric, 10, "mean_label"), absl::OkStatus());
-  EXPECT_TRUE(log.Contains("has no number \"mean_label\""));
+  EXPECT_TRUE(log.Contains("has no metric \"mean_label\""));
   EXPECT_EQ(Steps(dir, "best"), exports);
   EXPECT_EQ(run(with_metric, 15, "mean_label"), absl::OkStatus());
   EXPECT_EQ(Steps(dir, "best").back(), 15);
   // An error is one also when it is tried again: that job was not done.
   for (int i = 0; i < 2; ++i) {
-    EXPECT_THAT(run(test::LineModel, 20, "mean_label").message(), HasSubstr("has no number"));
+    EXPECT_THAT(run(test::LineModel, 20, "mean_label").message(), HasSubstr("has no metric"));
   }
 }
 
@@ -191,17 +191,26 @@ TEST(ExporterTest, DamagedExportsDoNotCount) {
   EXPECT_TRUE(log.Contains("does not count an export"));
 }
 
-TEST(ExporterTest, UnknownMetric) {
+// What the check before training cannot know.
+TEST(ExporterTest, AMetricThatIsAnArray) {
   LogCapture log;
   const std::string dir = test::ModelDir();
-  Estimator estimator(test::LineModel, SavingConfig(dir));
+  const ModelFn model = [](const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+    EstimatorSpec spec = test::LineModel(features, labels, mode, params);
+    if (mode != Mode::kEval) return spec;
+    spec.metrics["twice"] = Metric{.sums = {{"total", ReduceSum(labels)}}, .result = [](const MetricSums& sums) {
+                                     const double total = sums.at("total")[0];
+                                     return HostTensor::FromVector<double>({2}, {total, total});
+                                   }};
+    return spec;
+  };
+  Estimator estimator(model, SavingConfig(dir));
   const auto result = TrainAndEvaluate(
       estimator, Train(22),
-      Eval({BestExporter("best", {.features = kFeatures}, {.metric = "mean_yy", .direction = MetricDirection::kMin})}));
+      Eval({BestExporter("best", {.features = kFeatures}, {.metric = "twice", .direction = MetricDirection::kMin})}));
   EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument) << result.status();
   EXPECT_THAT(result.status().message(),
-              HasSubstr("BestExporter \"best\": the evaluation has no number \"mean_yy\"; it "
-                        "has loss, mean_y; did you mean \"mean_y\"?"));
+              HasSubstr("BestExporter \"best\": the metric \"twice\" is an array of shape [2]; name one that is"));
   EXPECT_THAT(test::CheckpointNames(dir), testing::Contains("model.ckpt-5"));
 }
 

@@ -19,6 +19,7 @@ namespace {
 using namespace test;  // NOLINT: this file's vocabulary
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The loss of LineModel falls, so that its greatest value is that of the first evaluation.
 const KeepBest kLargestLoss = {.direction = MetricDirection::kMax};
@@ -171,12 +172,13 @@ TEST_F(KeepBestTest, BestIsOnRecordWhereNothingIsTrained) {
 }
 
 // What was trained up to an evaluation that fails is saved.
-TEST_F(KeepBestTest, AMistypedMetricLosesNoStep) {
+TEST_F(KeepBestTest, AnEvaluationThatFailsLosesNoStep) {
   config_.save_checkpoints_steps = 1000;
-  config_.keep_best = KeepBest{.metric = "los", .direction = MetricDirection::kMin};
-  const absl::Status status = Run(40, {.every_steps = 7});
+  const auto fails = std::make_shared<StepHook>(
+      [](RunContext& context, const RunValues&) { context.Fail(absl::InvalidArgumentError("no good")); });
+  const absl::Status status = Run(40, {.hooks = {fails}, .every_steps = 7});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("did you mean \"loss\"?"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no good"));
   EXPECT_THAT(Names(), ElementsAre("model.ckpt-0", "model.ckpt-7"));
   EXPECT_FALSE(Env::Default()->Exists(config_.model_dir + "/DONE"));
 }
@@ -299,7 +301,7 @@ TEST_F(KeepBestTest, AMetricThatTheEvaluationDoesNotHave) {
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("RunConfig.keep_best: the evaluation has no metric \"mean_x\"; did you mean \"mean_y\"?"));
-  EXPECT_THAT(Names(), ElementsAre("model.ckpt-0", "model.ckpt-10"));  // what was trained is saved
+  EXPECT_THAT(Names(), IsEmpty());  // it is found before anything is trained
 }
 
 TEST_F(KeepBestTest, RefusesNonsense) {

@@ -1,12 +1,22 @@
 #include "estimator/metric_value.h"
 
-#include <vector>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/annotate.h"
 #include "base/nearest_name.h"
 
 namespace tandem {
+
+absl::Status CheckMetricName(const std::string& metric, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), metric) != names.end()) return absl::OkStatus();
+  const std::string nearest = NearestName(metric, names);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the evaluation has no metric \"", metric, "\"; ",
+                   nearest.empty() ? "it has " : absl::StrCat("did you mean \"", nearest, "\"? It has "),
+                   absl::StrJoin(names, ", ")));
+}
 
 absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& metric, absl::string_view where) {
   if (auto it = result.metrics.find(metric); it != result.metrics.end()) return it->second;
@@ -18,10 +28,7 @@ absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& met
   for (const auto& entry : result.metrics) {
     if (entry.first != "global_step") names.push_back(entry.first);
   }
-  const std::string nearest = NearestName(metric, names);
-  return absl::InvalidArgumentError(absl::StrCat(
-      where, ": the evaluation has no metric \"", metric, "\"; ",
-      nearest.empty() ? "" : absl::StrCat("did you mean \"", nearest, "\"? "), "It has ", absl::StrJoin(names, ", ")));
+  return Annotate(CheckMetricName(metric, names), absl::StrCat(where, ": "));
 }
 
 }  // namespace tandem

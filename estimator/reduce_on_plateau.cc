@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/json_number.h"
 #include "base/json_parse.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/metric_value.h"
 
 namespace tandem {
 
@@ -103,15 +103,8 @@ std::vector<std::string> PlateauHook::BeforeRun(RunContext& context) {
 
 absl::Status PlateauHook::Observe(const EvalResult& result) {
   const ReduceOnPlateau& rule = options_.rule;
-  if (!result.Has(rule.metric)) {
-    std::vector<std::string> names;
-    for (const auto& entry : result.metrics) names.push_back(entry.first);
-    return absl::InvalidArgumentError(absl::StrCat("ReduceOnPlateau: the evaluation has no number \"", rule.metric,
-                                                   "\", it has ", absl::StrJoin(names, ", "),
-                                                   "; name one of these as metric"));
-  }
+  TD_ASSIGN_OR_RETURN(const double value, MetricOf(result, rule.metric, "ReduceOnPlateau"));
   const int64_t global_step = result.global_step();
-  const double value = result[rule.metric];
   if (global_step <= state_.seen()) return absl::OkStatus();
   const bool reduce = state_.Observe(rule, global_step, value);
   for (const std::string& name : reduce ? options_.scalars->LearningRates() : std::vector<std::string>()) {

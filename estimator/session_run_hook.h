@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,6 +45,16 @@ class HookContext {
   // The hook whose Begin runs.
   void set_hook(std::string name) { hook_ = std::move(name); }
 
+  // The metrics of the evaluations named `evaluation` (EvalSpec.name), "loss" among them, that TrainAndEvaluate makes
+  // in this process; null for others, whose metrics are not known.
+  const std::vector<std::string>* evaluation_metrics(const std::string& evaluation) const {
+    auto it = evaluation_metrics_.find(evaluation);
+    return it == evaluation_metrics_.end() ? nullptr : &it->second;
+  }
+  void set_evaluation_metrics(std::map<std::string, std::vector<std::string>> metrics) {
+    evaluation_metrics_ = std::move(metrics);
+  }
+
  private:
   Mode mode_;
   std::string model_dir_;
@@ -52,6 +63,7 @@ class HookContext {
   std::set<std::string> fetches_;
   std::map<std::string, std::string> fetched_by_;
   std::string hook_;
+  std::map<std::string, std::vector<std::string>> evaluation_metrics_;
 };
 
 // The state of the loop, as hooks see it.

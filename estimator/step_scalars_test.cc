@@ -234,7 +234,8 @@ TEST(ReduceOnPlateauTest, OptionsAreChecked) {
                         .max_steps = 3,
                         .reduce_on_plateau = ReduceOnPlateau{.metric = "acuracy", .direction = MetricDirection::kMax}},
                        {.input_fn = Numbers(1), .throttle_secs = 0});
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("no number \"acuracy\", it has global_step, loss"));
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("the evaluation has no metric \"acuracy\"; it has loss"));
 }
 
 // The loss of evaluations is floor(w): -1 from the first step on, -2 when w is below -1, and so on. With patience 2 and
@@ -362,17 +363,27 @@ TEST(ReduceOnPlateauTest, AStopBetweenCheckpointsAddsNoEvaluation) {
 }
 
 // What was trained up to the evaluation is saved.
-TEST(ReduceOnPlateauTest, AMistypedMetricLosesNoStep) {
+TEST(ReduceOnPlateauTest, AMetricThatIsAnArrayLosesNoStep) {
   const std::string dir = ModelDir();
-  Estimator estimator(Counter, Saving(dir, 1000));
+  const ModelFn model = [](const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+    EstimatorSpec spec = Counter(features, labels, mode, params);
+    spec.metrics["twice"] =
+        Metric{.sums = {{"sum", ReduceSum(features["value"])}}, .result = [](const MetricSums& sums) {
+                 const double sum = sums.at("sum")[0];
+                 return HostTensor::FromVector<double>({2}, {sum, sum});
+               }};
+    return spec;
+  };
+  Estimator estimator(model, Saving(dir, 1000));
   const absl::StatusOr<EvalResult> result =
       TrainAndEvaluate(estimator,
                        {.input_fn = Numbers(),
                         .max_steps = 20,
-                        .reduce_on_plateau = ReduceOnPlateau{.metric = "acuracy", .direction = MetricDirection::kMax}},
+                        .reduce_on_plateau = ReduceOnPlateau{.metric = "twice", .direction = MetricDirection::kMax}},
                        {.input_fn = Numbers(1), .every_steps = 7});
   EXPECT_EQ(ExitCodeFor(result.status()), kExitUsage);
-  EXPECT_THAT(std::string(result.status().message()), HasSubstr("no number \"acuracy\", it has global_step, loss"));
+  EXPECT_THAT(std::string(result.status().message()),
+              HasSubstr("ReduceOnPlateau: the metric \"twice\" is an array of"));
   EXPECT_THAT(test::CheckpointNames(dir), ElementsAre("model.ckpt-0", "model.ckpt-7"));
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,7 @@
 #include "estimator/eval_scheduler.h"
 #include "estimator/evaluator_task.h"
 #include "estimator/exporter_run.h"
+#include "estimator/metric_value.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
 #include "estimator/step_evaluator.h"
@@ -156,8 +158,12 @@ class TrainAndEvaluateRun {
       impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
     }
     TD_RETURN_IF_ERROR(impl_.Together([this] { return AgreeOnInterruption(); }));
-    impl_.set_job({{.evaluation_hooks = [this](const BatchDealer& dealer) { return EvaluationHooks(dealer); },
-                    .interrupted_since = interrupted_since_}});
+    Estimator::Impl::Job job{.evaluation_hooks = [this](const BatchDealer& dealer) { return EvaluationHooks(dealer); },
+                             .interrupted_since = interrupted_since_};
+    if (Evaluates()) {
+      job.check_evaluations = [this](const ModeProgram& training) { return CheckEvaluations(training); };
+    }
+    impl_.set_job(std::move(job));
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
     impl_.set_job(std::nullopt);
     if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
@@ -297,6 +303,19 @@ class TrainAndEvaluateRun {
       return stopped_;
     };
     return std::make_shared<EvalScheduler>(scheduling);
+  }
+
+  // Whether this process takes part in the evaluations.
+  bool Evaluates() const { return !impl_.has_evaluator() && (impl_.is_chief() || !impl_.served()); }
+
+  // The first evaluation may come when the training is nearly over: mistakes in it are looked for before.
+  absl::Status CheckEvaluations(const ModeProgram& training) {
+    TD_ASSIGN_OR_RETURN(const std::vector<std::string> metrics,
+                        impl_.CheckEvaluation(eval_spec_.input_fn, evaluate_, &training));
+    if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
+      TD_RETURN_IF_ERROR(Annotate(CheckMetricName(rule->metric, metrics), "ReduceOnPlateau: "));
+    }
+    return exporters_.CheckMetrics(metrics);
   }
 
   // What goes by evaluations has its memory back before one of them is made.

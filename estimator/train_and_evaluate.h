@@ -59,6 +59,8 @@ struct EvalSpec {
 // With every_steps or every_epochs the steps alone say when, and the values in memory are evaluated.
 // Training already at max_steps is not repeated, and its final checkpoint is evaluated unless that is on record: with
 // the name and `steps` of `eval_spec`, of this model's own weights, and not stopped by a hook.
+// Mode eval is built before the first step, and what goes by its metrics is checked: of mistakes in evaluations only
+// those are found later that the data make.
 // At the end model_dir/DONE says at which step training ended and why. A job that was interrupted behind its last step,
 // where its input had ended, is not trained again either: what was left is done. One that is done and is called again
 // trains another pass of such an input.

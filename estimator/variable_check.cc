@@ -35,6 +35,22 @@ std::vector<std::string> DifferentComponents(const ModeProgram& here, const Mode
   return differences;
 }
 
+// `v` of `program` is declared as another one in `other`; null: it is in memory.
+absl::Status Differs(const VariableSpec& v, const ModeProgram& program, DType dtype, const Shape& shape,
+                     const ModeProgram* other) {
+  const std::vector<std::string> inputs =
+      other != nullptr ? DifferentComponents(program, *other) : std::vector<std::string>();
+  return WithExitCode(
+      absl::InvalidArgumentError(absl::StrCat(
+          "model_fn, mode ", ModeName(program.mode()), ": variable \"", v.name, "\" at ", program.OriginOf(v.name),
+          " is ", TypeString(v.dtype, v.shape), ", and ", TypeString(dtype, shape),
+          other != nullptr ? absl::StrCat(" in mode ", ModeName(other->mode())) : " in memory",
+          inputs.empty()
+              ? "; build the same layers in every mode"
+              : absl::StrCat(": ", absl::StrJoin(inputs, ", "), "; give every input_fn examples of the same shape"))),
+      kExitUsage);
+}
+
 }  // namespace
 
 absl::Status CheckVariables(const ModeProgram& program, const VariableStore& store,
@@ -42,18 +58,17 @@ absl::Status CheckVariables(const ModeProgram& program, const VariableStore& sto
   for (const VariableSpec& v : program.variables()) {
     const absl::StatusOr<VariableInfo> info = store.Info(v.name);
     if (!info.ok() || (info->dtype == v.dtype && info->shape == v.shape)) continue;
-    const ModeProgram* other = DeclaredAs(*info, program, others);
-    const std::vector<std::string> inputs =
-        other != nullptr ? DifferentComponents(program, *other) : std::vector<std::string>();
-    return WithExitCode(
-        absl::InvalidArgumentError(absl::StrCat(
-            "model_fn, mode ", ModeName(program.mode()), ": variable \"", v.name, "\" at ", program.OriginOf(v.name),
-            " is ", TypeString(v.dtype, v.shape), ", and ", TypeString(info->dtype, info->shape),
-            other != nullptr ? absl::StrCat(" in mode ", ModeName(other->mode())) : " in memory",
-            inputs.empty()
-                ? "; build the same layers in every mode"
-                : absl::StrCat(": ", absl::StrJoin(inputs, ", "), "; give every input_fn examples of the same shape"))),
-        kExitUsage);
+    return Differs(v, program, info->dtype, info->shape, DeclaredAs(*info, program, others));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSameVariables(const ModeProgram& program, const ModeProgram& other) {
+  for (const VariableSpec& v : program.variables()) {
+    for (const VariableSpec& w : other.variables()) {
+      if (v.name != w.name || (v.dtype == w.dtype && v.shape == w.shape)) continue;
+      return Differs(v, program, w.dtype, w.shape, &other);
+    }
   }
   return absl::OkStatus();
 }

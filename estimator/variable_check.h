@@ -17,6 +17,9 @@ namespace tandem {
 absl::Status CheckVariables(const ModeProgram& program, const VariableStore& store,
                             const std::vector<const ModeProgram*>& others);
 
+// The same of two programs whose variables are not in memory yet.
+absl::Status CheckSameVariables(const ModeProgram& program, const ModeProgram& other);
+
 }  // namespace tandem
 
 #endif  // TANDEM_ESTIMATOR_VARIABLE_CHECK_H_

@@ -74,10 +74,9 @@ const std::vector<Mistake>& InputMistakes() {
          return TrainAndEvaluate(estimator, {.input_fn = Input(), .max_steps = 2}, {.input_fn = InputOfWidth(5)})
              .status();
        },
-       R"(TrainAndEvaluate, evaluation after step 2: model_fn, mode eval: variable "dense/kernel" at {Tensor )"
-       R"(logits = layers::Dense(features["x"], {.units = 3});} is float32[5,3], and float32[4,3] in mode train: )"
-       R"(component "x" of the input is float32[b,5] here and float32[b,4] there; give every input_fn examples of )"
-       "the same shape"},
+       R"(model_fn, mode eval: variable "dense/kernel" at {Tensor logits = layers::Dense(features["x"], {.units = )"
+       R"(3});} is float32[5,3], and float32[4,3] in mode train: component "x" of the input is float32[b,5] here and )"
+       "float32[b,4] there; give every input_fn examples of the same shape"},
       // Beyond the forty.
       {"EmptyTensor",
        [](const std::string& dir) {

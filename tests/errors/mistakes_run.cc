@@ -93,6 +93,16 @@ const std::vector<Mistake>& RunMistakes() {
        "warm_start_from: {dir}/pretrained.safetensors: cannot look at: No such file or directory; name a file of "
        "weights, a checkpoint or a model_dir"},
       // Beyond the forty.
+      {"MistypedMetric",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.keep_best = KeepBest{.metric = "acuracy", .direction = MetricDirection::kMax};
+         Estimator estimator(GoodModel, config);
+         const absl::Status status =
+             TrainAndEvaluate(estimator, {.input_fn = Input(), .max_steps = 2}, {.input_fn = Input()}).status();
+         return estimator.last_train_result().has_value() ? absl::InternalError("it was trained before") : status;
+       },
+       R"(RunConfig.keep_best: the evaluation has no metric "acuracy"; did you mean "accuracy"? It has accuracy, loss)"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);
