@@ -221,6 +221,12 @@ class Estimator::Impl {
   // The chief's: all values as the servers have them, and their step.
   absl::Status ReadServed();
 
+  // estimator_warnings.cc
+  // An input without an end, and no number of steps.
+  void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
+  // An input that has ended after `steps` steps of this call, before those that `options` ask for.
+  void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
+
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
 

@@ -299,6 +299,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
   return Together([&]() -> absl::Status {
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<Training> training, Training::Start(this, input_fn, options));
     if (training == nullptr) return absl::OkStatus();
+    WarnIfEndless(options, training->dealer());
     for (;;) {
       TD_ASSIGN_OR_RETURN(const bool more, training->Prepare());
       if (!more) return training->End();
@@ -486,6 +487,9 @@ absl::Status Training::End() {
   } else {
     TD_LOG(INFO) << InputReport(result, *prepared_.dealer);
     TD_LOG(INFO) << absl::StrFormat("Loss for final step: %.8g.", result.last_loss);
+    if (e.last_train_->reason == StopReason::kEndOfInput) {
+      e.WarnOfEndedInput(options_, *prepared_.dealer, result.steps);
+    }
   }
   scope_->End();
   return e.TakeTraceStatus(result.trace);

@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "cluster/resolver.h"
 #include "estimator/trace/trace_steps.h"
+#include "estimator/warnings.h"
 #include "runtime/lane_count.h"
 
 namespace tandem {
@@ -134,6 +135,7 @@ absl::Status RunConfig::Validate() const {
   if (absl::Status status = ParseTraceSteps(trace_steps).status(); !status.ok()) {
     problems.push_back(std::string(status.message()));
   }
+  if (std::string problem = SilenceProblem(silence); !problem.empty()) problems.push_back(std::move(problem));
   if (problems.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("RunConfig: ", absl::StrJoin(problems, "; ")));
 }

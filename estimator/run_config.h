@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -135,6 +136,8 @@ struct RunConfig {
   // Input, a save, or reading a checkpoint that takes longer than so many seconds is named in the log, and again when
   // it goes on. 0: never.
   double stall_warning_secs = 10;
+  // Names of warnings that are not wanted (estimator/warnings.h).
+  std::vector<std::string> silence = {};
   // False: a step with a NaN or infinity ends training without an error. No such step changes a variable either way.
   bool fail_on_nan = true;
   // A line with examples/s and loss that is rewritten in place, when stderr is a terminal.

@@ -30,6 +30,7 @@ class Training {
   absl::StatusOr<RunValues> Run() { return loop_->Run(); }
   void RequestStop() { loop_->RequestStop(); }
   absl::Status End();
+  const BatchDealer& dealer() const { return *prepared_.dealer; }
 
  private:
   Training(Estimator::Impl* estimator, const TrainOptions& options);

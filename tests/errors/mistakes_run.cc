@@ -33,6 +33,14 @@ class LossPrinter : public SessionRunHook {
   const bool throws_;
 };
 
+class StopAtFirst : public SessionRunHook {
+ public:
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    context.RequestStop();
+    return absl::OkStatus();
+  }
+};
+
 }  // namespace
 
 const std::vector<Mistake>& RunMistakes() {
@@ -103,6 +111,25 @@ const std::vector<Mistake>& RunMistakes() {
          return estimator.last_train_result().has_value() ? absl::InternalError("it was trained before") : status;
        },
        R"(RunConfig.keep_best: the evaluation has no metric "acuracy"; did you mean "accuracy"? It has accuracy, loss)"},
+      {"ForgottenRepeat",
+       [](const std::string& dir) {
+         return Warned("input ended", [&] { return TrainWith(Config(dir), {.max_steps = 5000}); });
+       },
+       "The input ended at step 2, before max_steps = 5000; to train on, add Repeat() to the dataset, in front of "
+       "Batch ({return [n](const InputContext&) -> absl::StatusOr<Dataset> { return Examples(n).Batch(8); };}). "
+       R"((RunConfig.silence = {"input_ended_early"} switches this warning off.))"},
+      {"EndlessTraining",
+       [](const std::string& dir) {
+         const InputFn endless = [](const InputContext&) -> absl::StatusOr<Dataset> {
+           return Examples(16).Repeat().Batch(8);
+         };
+         const auto stop = std::make_shared<StopAtFirst>();
+         return Warned("never ends",
+                       [&] { return Estimator(GoodModel, Config(dir)).Train(endless, {.hooks = {stop}}); });
+       },
+       "The input never ends, by Repeat ({return Examples(16).Repeat().Batch(8);}), and neither max_steps nor steps is "
+       "set: only a hook or a signal ends this training. Set max_steps, or give Repeat a count. "
+       R"((RunConfig.silence = {"endless_training"} switches this warning off.))"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);

@@ -1,0 +1,47 @@
+// What an Estimator warns of: calls that are no error, and most likely not what was meant.
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/warnings.h"
+
+namespace tandem {
+namespace {
+
+// "Repeat (input.cc:12)": the last stage of that name; empty when there is none. An empty name takes any stage.
+std::string LastStage(const BatchDealer& dealer, absl::string_view name) {
+  const Throughput described = dealer.throughput();
+  for (auto stage = described.stages.rbegin(); stage != described.stages.rend(); ++stage) {
+    if (absl::StartsWith(stage->stage, name)) return stage->stage;
+  }
+  return "";
+}
+
+}  // namespace
+
+void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const {
+  if (!is_chief() || !dealer.infinite() || options.steps.has_value() || options.max_steps.has_value()) return;
+  const std::string repeat = LastStage(dealer, "Repeat");
+  LogWarning(config_.silence, kEndlessTraining,
+             absl::StrCat("The input never ends, by ", repeat.empty() ? LastStage(dealer, "") : repeat,
+                          ", and neither max_steps nor steps is set: only a hook or a signal ends this training. Set "
+                          "max_steps, or give Repeat a count."));
+}
+
+void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const {
+  const bool asked = options.max_steps.has_value() || options.steps.has_value();
+  // With parameter servers each worker's input has its own end.
+  if (!is_chief() || served() || !asked || steps >= options.steps.value_or(steps + 1)) return;
+  const std::string repeat = LastStage(dealer, "Repeat"), batch = LastStage(dealer, "Batch");
+  const std::string limit = options.max_steps.has_value() ? absl::StrCat("max_steps = ", *options.max_steps)
+                                                          : absl::StrCat("steps = ", *options.steps);
+  LogWarning(config_.silence, kInputEndedEarly,
+             absl::StrCat("The input ended at step ", resident_.global_step(), ", before ", limit, "; to train on, ",
+                          repeat.empty() ? absl::StrCat("add Repeat() to the dataset, in front of ",
+                                                        batch.empty() ? LastStage(dealer, "") : batch)
+                                         : absl::StrCat("leave out the count of ", repeat),
+                          "."));
+}
+
+}  // namespace tandem

@@ -1,0 +1,26 @@
+// The warnings that RunConfig.silence switches off, by name.
+#ifndef TANDEM_ESTIMATOR_WARNINGS_H_
+#define TANDEM_ESTIMATOR_WARNINGS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// Training ends with its input, before the steps that were asked for.
+inline constexpr absl::string_view kInputEndedEarly = "input_ended_early";
+// The input has no end, and no number of steps is given.
+inline constexpr absl::string_view kEndlessTraining = "endless_training";
+
+
+// What is wrong with a list of names; empty: nothing.
+std::string SilenceProblem(const std::vector<std::string>& silence);
+
+// To the log, unless `silence` has `name`. The line says how to switch it off.
+void LogWarning(const std::vector<std::string>& silence, absl::string_view name, absl::string_view message);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_WARNINGS_H_

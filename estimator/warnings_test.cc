@@ -1,0 +1,107 @@
+#include "estimator/warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/logging.h"
+#include "estimator/monitored_training_session.h"
+#include "estimator/test_models.h"
+
+namespace tandem {
+namespace {
+
+using namespace test;  // NOLINT: this file's vocabulary
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kFile[] = "estimator/warnings_test.cc:";
+
+// The warnings of the log that can be switched off.
+std::vector<std::string> Warnings(const LogCapture& log) {
+  std::vector<std::string> warnings;
+  for (const LogEntry& entry : log.entries()) {
+    if (absl::StrContains(entry.message, "RunConfig.silence")) warnings.push_back(entry.message);
+  }
+  return warnings;
+}
+
+TEST(WarningsTest, AnUnknownName) {
+  const RunConfig config{.silence = {"endless_training", "input_ended"}};
+  EXPECT_THAT(
+      std::string(config.Validate().message()),
+      HasSubstr("silence: there is no warning \"input_ended\"; did you mean \"input_ended_early\"? There are "));
+}
+
+// Two batches, once, or as often as `repeat` says.
+InputFn TwoBatches(std::optional<int64_t> repeat, int* line = nullptr) {
+  return [=](const InputContext&) -> absl::StatusOr<Dataset> {
+    if (line != nullptr) *line = __LINE__ + 1;
+    return repeat.has_value() ? LinePoints(16).Repeat(*repeat).Batch(8) : LinePoints(16).Batch(8);
+  };
+}
+
+std::vector<std::string> WarningsOf(const InputFn& input, const TrainOptions& options,
+                                    std::vector<std::string> silence = {}) {
+  LogCapture log;
+  RunConfig config = Config(ModelDir());
+  config.silence = std::move(silence);
+  Estimator estimator(LineModel, config);
+  EXPECT_EQ(estimator.Train(input, options), absl::OkStatus());
+  return Warnings(log);
+}
+
+TEST(WarningsTest, TheInputEndsEarly) {
+  int line = 0;
+  const std::vector<std::string> once = WarningsOf(TwoBatches(std::nullopt, &line), {.max_steps = 50});
+  EXPECT_THAT(once, ElementsAre(absl::StrCat("The input ended at step 2, before max_steps = 50; to train on, add "
+                                             "Repeat() to the dataset, in front of Batch (",
+                                             kFile, line,
+                                             "). (RunConfig.silence = {\"input_ended_early\"} switches this warning "
+                                             "off.)")));
+  EXPECT_THAT(WarningsOf(TwoBatches(2, &line), {.steps = 50}),
+              ElementsAre(HasSubstr(absl::StrCat("ended at step 4, before steps = 50; to train on, leave out the count "
+                                                 "of Repeat (",
+                                                 kFile, line, ")"))));
+  EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {.max_steps = 50}, {"input_ended_early"}), IsEmpty());
+  // What was asked for.
+  EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {}), IsEmpty());
+  EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {.max_steps = 2}), IsEmpty());
+  EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {.steps = 2}), IsEmpty());
+}
+
+HookList StopAtThree() {
+  return {std::make_shared<StepHook>([](RunContext& context, const RunValues&) {
+    if (context.global_step() == 3) context.RequestStop();
+  })};
+}
+
+TEST(WarningsTest, TheInputNeverEnds) {
+  int line = 0;
+  EXPECT_THAT(WarningsOf(TwoBatches(-1, &line), {.hooks = StopAtThree()}),
+              ElementsAre(AllOf(HasSubstr("The input never ends, by Repeat (estimator/warnings_test.cc:"),
+                                HasSubstr("neither max_steps nor steps is set: only a hook or a signal ends"),
+                                HasSubstr("{\"endless_training\"}"))));
+  EXPECT_THAT(WarningsOf(TwoBatches(-1), {.hooks = StopAtThree()}, {"endless_training"}), IsEmpty());
+  EXPECT_THAT(WarningsOf(TwoBatches(-1), {.max_steps = 3}), IsEmpty());
+}
+
+// Who makes the steps ends them.
+TEST(WarningsTest, ASessionMayHaveAnEndlessInput) {
+  LogCapture log;
+  Estimator estimator(LineModel, Config(ModelDir()));
+  auto session = MonitoredTrainingSession::Start(&estimator, TwoBatches(-1));
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->Close(), absl::OkStatus());
+  EXPECT_THAT(Warnings(log), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tandem
