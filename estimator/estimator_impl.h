@@ -226,6 +226,8 @@ class Estimator::Impl {
   void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
   // An input that has ended after `steps` steps of this call, before those that `options` ask for.
   void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
+  // Once, when model_fn, input_fn and hooks have had their chance to ask.
+  void WarnOfUnreadParams();
 
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
@@ -287,6 +289,7 @@ class Estimator::Impl {
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
+  bool params_looked_at_ = false;                                  // WarnOfUnreadParams
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
   bool model_shown_ = false;                                       // its graphs and hyperparameters are in them

@@ -431,6 +431,8 @@ LoopOptions Training::MakeLoopOptions() {
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
+    // All hooks were called behind the first step.
+    if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
     return e.CheckParams(*prepared_.program);
   };
   if (e.config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
@@ -491,6 +493,7 @@ absl::Status Training::End() {
       e.WarnOfEndedInput(options_, *prepared_.dealer, result.steps);
     }
   }
+  if (stepped_) e.WarnOfUnreadParams();
   scope_->End();
   return e.TakeTraceStatus(result.trace);
 }

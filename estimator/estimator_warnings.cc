@@ -1,5 +1,6 @@
 // What an Estimator warns of: calls that are no error, and most likely not what was meant.
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,12 @@ void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchD
                                                         batch.empty() ? LastStage(dealer, "") : batch)
                                          : absl::StrCat("leave out the count of ", repeat),
                           "."));
+}
+
+void Estimator::Impl::WarnOfUnreadParams() {
+  if (std::exchange(params_looked_at_, true) || !is_chief()) return;
+  const std::string unread = params_.UnreadText();
+  if (!unread.empty()) LogWarning(config_.silence, kUnreadParams, unread);
 }
 
 }  // namespace tandem

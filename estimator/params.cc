@@ -1,6 +1,10 @@
 #include "estimator/params.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/nearest_name.h"
 
 namespace tandem {
 namespace {
@@ -17,9 +21,42 @@ std::string Describe(const Params::Value& value) {
 
 }  // namespace
 
-const Params::Value* Params::Find(absl::string_view name) const {
+const Params::Value* Params::Ask(absl::string_view name, SourceLocation location) const {
   auto it = values_.find(std::string(name));
-  return it == values_.end() ? nullptr : &it->second;
+  std::lock_guard<std::mutex> lock(asked_->mutex);
+  if (it == values_.end()) {
+    asked_->missing.emplace(name, location);
+    return nullptr;
+  }
+  asked_->read.insert(it->first);
+  return &it->second;
+}
+
+const std::map<std::string, Params::Value>& Params::values() const {
+  std::lock_guard<std::mutex> lock(asked_->mutex);
+  asked_->all = true;
+  return values_;
+}
+
+std::string Params::UnreadText() const {
+  std::lock_guard<std::mutex> lock(asked_->mutex);
+  if (asked_->all) return "";
+  std::vector<std::string> missing, unread;
+  for (const auto& entry : asked_->missing) {
+    if (values_.count(entry.first) == 0) missing.push_back(entry.first);
+  }
+  for (const auto& entry : values_) {
+    if (asked_->read.count(entry.first) > 0) continue;
+    const std::string near = NearestName(entry.first, missing);
+    std::string text = absl::StrCat("\"", entry.first, "\" was never read");
+    if (!near.empty()) {
+      const SourceLocation& where = asked_->missing.at(near);
+      absl::StrAppend(&text, ", and ", where.file, ":", where.line, " asked for \"", near,
+                      "\", which is not set and has its default; did you mean the same?");
+    }
+    unread.push_back(std::move(text));
+  }
+  return unread.empty() ? "" : absl::StrCat("Params: ", absl::StrJoin(unread, "; "));
 }
 
 void Params::Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const {
@@ -31,7 +68,7 @@ void Params::Fail(absl::string_view name, const Value& value, absl::string_view 
 }
 
 bool Params::Bool(absl::string_view name, bool otherwise, SourceLocation location) const {
-  const Value* value = Find(name);
+  const Value* value = Ask(name, location);
   if (!value) return otherwise;
   if (const bool* b = std::get_if<bool>(value)) return *b;
   Fail(name, *value, "a bool", location);
@@ -39,7 +76,7 @@ bool Params::Bool(absl::string_view name, bool otherwise, SourceLocation locatio
 }
 
 int64_t Params::Int(absl::string_view name, int64_t otherwise, SourceLocation location) const {
-  const Value* value = Find(name);
+  const Value* value = Ask(name, location);
   if (!value) return otherwise;
   if (const int64_t* i = std::get_if<int64_t>(value)) return *i;
   Fail(name, *value, "an integer", location);
@@ -47,7 +84,7 @@ int64_t Params::Int(absl::string_view name, int64_t otherwise, SourceLocation lo
 }
 
 double Params::Number(absl::string_view name, double otherwise, SourceLocation location) const {
-  const Value* value = Find(name);
+  const Value* value = Ask(name, location);
   if (!value) return otherwise;
   if (const double* d = std::get_if<double>(value)) return *d;
   if (const int64_t* i = std::get_if<int64_t>(value)) return static_cast<double>(*i);
@@ -56,7 +93,7 @@ double Params::Number(absl::string_view name, double otherwise, SourceLocation l
 }
 
 std::string Params::String(absl::string_view name, absl::string_view otherwise, SourceLocation location) const {
-  const Value* value = Find(name);
+  const Value* value = Ask(name, location);
   if (!value) return std::string(otherwise);
   if (const std::string* s = std::get_if<std::string>(value)) return *s;
   Fail(name, *value, "a string", location);

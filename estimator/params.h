@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,7 +45,9 @@ class Params {
     for (const Entry& e : entries) values_[e.name] = e.value;
   }
 
-  bool Has(absl::string_view name) const { return Find(name) != nullptr; }
+  bool Has(absl::string_view name, SourceLocation location = SourceLocation::Current()) const {
+    return Ask(name, location) != nullptr;
+  }
   // The value, or `otherwise` when there is none of that name. Number takes integers too. A value of another kind is an
   // error, which the call of the Estimator returns, and for the time being `otherwise`.
   bool Bool(absl::string_view name, bool otherwise, SourceLocation location = SourceLocation::Current()) const;
@@ -71,10 +74,18 @@ class Params {
   Params WithoutErrors() const;
 
   void Set(Entry entry) { values_[entry.name] = std::move(entry.value); }
-  const std::map<std::string, Value>& values() const { return values_; }
+  // Whoever takes them all has read them all.
+  const std::map<std::string, Value>& values() const;
+  // The same for who only shows them.
+  const std::map<std::string, Value>& shown_values() const { return values_; }
+
+  // Names the values that nothing has asked for so far, of this or of a copy, and names that are spelt alike and were
+  // asked for without being there. Empty: none.
+  std::string UnreadText() const;
 
  private:
-  const Value* Find(absl::string_view name) const;
+  // The value of that name, null when there is none, and a note that it was asked for.
+  const Value* Ask(absl::string_view name, SourceLocation location) const;
   // Records that `name`, which is `value`, was asked for as `kind`.
   void Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const;
 
@@ -85,6 +96,14 @@ class Params {
     absl::Status status;
   };
   std::shared_ptr<FirstError> error_ = std::make_shared<FirstError>();
+  // What was asked for, of all copies.
+  struct Asked {
+    std::mutex mutex;
+    std::set<std::string> read;
+    std::map<std::string, SourceLocation> missing;  // by the first who asked
+    bool all = false;
+  };
+  std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();
 };
 
 }  // namespace tandem

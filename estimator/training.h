@@ -48,6 +48,7 @@ class Training {
   std::unique_ptr<ServedRunner> served_runner_;  // null without parameter servers
   std::optional<StepLoop> loop_;
   bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input
+  bool stepped_ = false;
 };
 
 }  // namespace tandem

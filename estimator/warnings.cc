@@ -10,7 +10,9 @@
 namespace tandem {
 namespace {
 
-std::vector<std::string> WarningNames() { return {std::string(kInputEndedEarly), std::string(kEndlessTraining)}; }
+std::vector<std::string> WarningNames() {
+  return {std::string(kInputEndedEarly), std::string(kEndlessTraining), std::string(kUnreadParams)};
+}
 
 }  // namespace
 

@@ -13,6 +13,8 @@ namespace tandem {
 inline constexpr absl::string_view kInputEndedEarly = "input_ended_early";
 // The input has no end, and no number of steps is given.
 inline constexpr absl::string_view kEndlessTraining = "endless_training";
+// A value of Params that nothing has asked for.
+inline constexpr absl::string_view kUnreadParams = "unread_params";
 
 
 // What is wrong with a list of names; empty: nothing.

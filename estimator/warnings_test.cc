@@ -11,6 +11,7 @@
 #include "base/logging.h"
 #include "estimator/monitored_training_session.h"
 #include "estimator/test_models.h"
+#include "estimator/train_and_evaluate.h"
 
 namespace tandem {
 namespace {
@@ -101,6 +102,55 @@ TEST(WarningsTest, ASessionMayHaveAnEndlessInput) {
   EXPECT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->Close(), absl::OkStatus());
   EXPECT_THAT(Warnings(log), IsEmpty());
+}
+
+// A training of three steps and an evaluation; `model` is LineModel where nothing else is said.
+std::vector<std::string> WarningsOfParams(const Params& params, ModelFn model = LineModel, InputFn input = LineInput(),
+                                          std::vector<std::string> silence = {}) {
+  LogCapture log;
+  RunConfig config = Config(ModelDir());
+  config.silence = std::move(silence);
+  Estimator estimator(std::move(model), config, params);
+  const auto result =
+      TrainAndEvaluate(estimator, {.input_fn = std::move(input), .max_steps = 3}, {.input_fn = LineInput(16, 8, 1)});
+  EXPECT_TRUE(result.ok()) << result.status();
+  return Warnings(log);
+}
+
+TEST(WarningsTest, AHyperparameterThatNobodyReads) {
+  EXPECT_THAT(WarningsOfParams({{"learning_rte", 0.1}}),
+              ElementsAre(AllOf(HasSubstr("Params: \"learning_rte\" was never read, and ./estimator/test_models.h:"),
+                                HasSubstr(" asked for \"learning_rate\", which is not set and has its default; did you "
+                                          "mean the same? (RunConfig.silence = {\"unread_params\"}"))));
+  EXPECT_THAT(WarningsOfParams({{"learning_rate", 0.1}, {"units", 3}, {"zeros", 1}}),
+              ElementsAre(HasSubstr("Params: \"units\" was never read; \"zeros\" was never read (RunConfig")));
+  EXPECT_THAT(WarningsOfParams({{"units", 3}}, LineModel, LineInput(), {"unread_params"}), IsEmpty());
+  EXPECT_THAT(WarningsOfParams({{"learning_rate", 0.1}}), IsEmpty());
+  // Another default is nobody's mistake.
+  EXPECT_THAT(WarningsOfParams({}), IsEmpty());
+}
+
+TEST(WarningsTest, WhereHyperparametersAreRead) {
+  const Params params = {{"learning_rate", 0.1}, {"only_eval", 2}, {"batch", 8}, {"scale", 1.0}, {"looked_for", true}};
+  const ModelFn model = [](const Features& features, const Tensor& labels, Mode mode, const Params& asked) {
+    EXPECT_EQ(mode == Mode::kEval ? asked.Int("only_eval", 0) : 2, 2);
+    EXPECT_TRUE(asked.Has("looked_for"));
+    return LineModel(features, labels, mode, asked);
+  };
+  const InputFn input = [params](const InputContext&) -> absl::StatusOr<Dataset> {
+    const auto scale = [params](const Element& in) -> absl::StatusOr<Element> {
+      EXPECT_EQ(params.Number("scale", 0), 1);
+      return in;
+    };
+    return LinePoints(64).Map(scale).Repeat().Batch(params.Int("batch", 1));
+  };
+  EXPECT_THAT(WarningsOfParams(params, model, input), IsEmpty());
+  // Who lists them has read them.
+  const ModelFn listing = [](const Features& features, const Tensor& labels, Mode mode, const Params& asked) {
+    EXPECT_EQ(asked.values().size(), 1u);
+    return LineModel(features, labels, mode, asked);
+  };
+  EXPECT_THAT(WarningsOfParams({{"units", 3}}, listing), IsEmpty());
 }
 
 }  // namespace

@@ -60,9 +60,9 @@ EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
   const networks::NetworkOptions options{.classes = static_cast<int64_t>(params.Number("classes", 0)),
                                          .training = mode == Mode::kTrain};
   const Tensor image = features["image"];
-  const bool vgg16 = params.String("network", "") == "vgg16";
-  const Tensor logits = vgg16 ? networks::Vgg16(image, params.Number("train_all", 0) != 0, options)
-                              : networks::SmallPictureConvnet(image, options);
+  const bool vgg16 = params.String("network", "") == "vgg16", train_all = params.Number("train_all", 0) != 0;
+  const Tensor logits =
+      vgg16 ? networks::Vgg16(image, train_all, options) : networks::SmallPictureConvnet(image, options);
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"probabilities", Softmax(logits)}});
   const Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   if (mode == Mode::kEval) {

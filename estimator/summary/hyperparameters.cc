@@ -47,7 +47,7 @@ std::string ValueMessage(const Params::Value& value) {
 
 std::string SessionStart(const Params& params, double time) {
   std::string session, content, plugin, metadata, shape, tensor, out;
-  for (const auto& [name, value] : params.values()) {
+  for (const auto& [name, value] : params.shown_values()) {
     std::string entry;
     wire::AppendBytes(kEntryKey, name, &entry);
     wire::AppendBytes(kEntryValue, ValueMessage(value), &entry);
@@ -72,7 +72,7 @@ std::string SessionStart(const Params& params, double time) {
 
 std::string HyperparameterTable(const Params& params) {
   std::string table = "| name | value |\n|---|---|\n";
-  for (const auto& [name, value] : params.values()) {
+  for (const auto& [name, value] : params.shown_values()) {
     const auto cell = [](const std::string& text) {
       return absl::StrReplaceAll(text, {{"|", "\\|"}, {"\n", " "}, {"\r", " "}});
     };
@@ -82,7 +82,7 @@ std::string HyperparameterTable(const Params& params) {
 }
 
 std::vector<std::string> HyperparameterValues(const Params& params, double time) {
-  if (params.values().empty()) return {};
+  if (params.shown_values().empty()) return {};
   return {TextValue("hyperparameters", HyperparameterTable(params)), SessionStart(params, time)};
 }
 

@@ -130,6 +130,19 @@ const std::vector<Mistake>& RunMistakes() {
        "The input never ends, by Repeat ({return Examples(16).Repeat().Batch(8);}), and neither max_steps nor steps is "
        "set: only a hook or a signal ends this training. Set max_steps, or give Repeat a count. "
        R"((RunConfig.silence = {"endless_training"} switches this warning off.))"},
+      {"MistypedHyperparameter",
+       [](const std::string& dir) {
+         const ModelFn model = [](const Features& f, const Tensor& labels, Mode mode, const Params& params) {
+           EstimatorSpec spec = GoodModel(f, labels, mode, params);
+           (void)params.Number("learning_rat", 1e-3);
+           return spec;
+         };
+         Estimator estimator(model, Config(dir), {{"learning_rate", 0.1}});
+         return Warned("Params", [&] { return estimator.Train(Input()); });
+       },
+       R"(Params: "learning_rate" was never read, and {(void)params.Number("learning_rat", 1e-3);} asked for )"
+       R"("learning_rat", which is not set and has its default; did you mean the same? )"
+       R"((RunConfig.silence = {"unread_params"} switches this warning off.))"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);
