@@ -226,6 +226,8 @@ class Estimator::Impl {
   void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
   // An input that has ended after `steps` steps of this call, before those that `options` ask for.
   void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
+  // Of numbers of a training that are only watched; null where there are none.
+  std::shared_ptr<SessionRunHook> WatchedValues(const ModeProgram& program) const;
   // Once, when model_fn, input_fn and hooks have had their chance to ask.
   void WarnOfUnreadParams();
 

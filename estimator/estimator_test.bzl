@@ -36,6 +36,7 @@ def estimator_test(name):
             "//base:temporary_name",
             "//estimator/serving:export_dir",
             "//estimator/serving:model",
+            "//frontends:summary",
             "//passes:compile",
             "@system//:gmock",
             "@system//:gtest_main",

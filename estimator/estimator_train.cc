@@ -234,6 +234,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
   }
   if (chief) append(SummaryHooks(prepared));
+  if (auto watched = WatchedValues(*prepared.program); chief && watched != nullptr) hooks.push_back(watched);
   append(options.hooks);
   if (options.steps.has_value() || options.max_steps.has_value()) {
     hooks.push_back(std::make_shared<StopAtStepHook>(

@@ -1,10 +1,14 @@
 // What an Estimator warns of: calls that are no error, and most likely not what was meant.
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/hooks/watched_values_hook.h"
+#include "estimator/metric_accumulator.h"
 #include "estimator/warnings.h"
 
 namespace tandem {
@@ -43,6 +47,26 @@ void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchD
                                                         batch.empty() ? LastStage(dealer, "") : batch)
                                          : absl::StrCat("leave out the count of ", repeat),
                           "."));
+}
+
+std::shared_ptr<SessionRunHook> Estimator::Impl::WatchedValues(const ModeProgram& program) const {
+  std::map<std::string, std::string> watched;
+  for (const ModelSummary& summary : program.summaries()) {
+    // The value of a variable is saved, and checked then.
+    if (summary.kind == SummaryKind::kText || !summary.variable.empty()) continue;
+    watched.emplace(summary.op, absl::StrCat("The summary \"", summary.tag, "\" at ", summary.origin));
+  }
+  for (const auto& [name, metric] : program.spec().metrics) {
+    for (const std::string& sum : SumsOf(metric)) {
+      const Tensor& tensor = !metric.result ? (sum == "total" ? metric.total : metric.count) : metric.sums.at(sum);
+      watched.emplace(MetricSumName(name, sum),
+                      absl::StrCat("The ", sum, " of the metric \"", name, "\" at ", tensor.origin()));
+    }
+  }
+  if (watched.empty()) return nullptr;
+  return std::make_shared<WatchedValuesHook>(std::move(watched), [this](const std::string& message) {
+    LogWarning(config_.silence, kWatchedNotFinite, message);
+  });
 }
 
 void Estimator::Impl::WarnOfUnreadParams() {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <map>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -14,6 +16,7 @@
 #include "estimator/hooks/progress_line.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
+#include "estimator/hooks/watched_values_hook.h"
 #include "estimator/run_loop.h"
 
 namespace tandem {
@@ -129,6 +132,31 @@ TEST_F(HooksTest, SaverDoesNotSaveAStepTwice) {
 TEST_F(HooksTest, SaverByTime) {
   ASSERT_TRUE(Run({Saver(0, 3)}, 7).ok());
   EXPECT_THAT(saved_, ElementsAre(0, 3, 6, 7));
+}
+
+TEST_F(HooksTest, WatchedValuesAreNamedOnce) {
+  std::vector<std::string> told;
+  const WatchedValuesHook::Warn warn = [&](const std::string& message) { told.push_back(message); };
+  auto hook = std::make_shared<WatchedValuesHook>(
+      std::map<std::string, std::string>{{"a", "The summary \"a\" at model.cc:7"}, {"b", "B"}, {"c", "C"}}, warn);
+  RunValues values;
+  int64_t step = 3;
+  RunContext context(Mode::kTrain, &step);
+  const auto run = [&](std::map<std::string, HostTensor> tensors, bool finite = true) {
+    values.step = step;
+    values.finite = finite;
+    values.tensors = std::move(tensors);
+    ASSERT_EQ(hook->AfterRun(context, values), absl::OkStatus());
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  const HostTensor bad = HostTensor::FromVector<double>({2}, {1, NAN}), good = HostTensor::Scalar<float>(1);
+  run({{"a", bad}, {"b", good}, {"other", bad}, {"c", HostTensor::Scalar<int32_t>(1)}});
+  run({{"a", bad}, {"b", HostTensor::Scalar<float>(-inf)}}, /*finite=*/false);
+  run({{"a", bad}, {"b", HostTensor::Scalar<float>(-inf)}});
+  EXPECT_THAT(told,
+              ElementsAre("The summary \"a\" at model.cc:7 is NaN in step 3. It is only watched: it is recorded as "
+                          "it is, and training goes on.",
+                          HasSubstr("B is -infinite in step 3.")));
 }
 
 // Counts of steps that no training comes to.

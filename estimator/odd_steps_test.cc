@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/test_models.h"
+#include "frontends/summary.h"
 
 namespace tandem {
 namespace {
@@ -137,7 +139,7 @@ TEST(OddSteps, WhatIsNotFiniteIsNamed) {
     std::vector<float> x;  // of the second step
     const char* message;
   };
-  for (const Case& c : {Case{{1, 0}, "loss = 0 and a gradient that is not finite"}, Case{{1, INFINITY}, "loss = Inf"},
+  for (const Case& c : {Case{{1, 0}, "loss = 0 and an update that is not finite"}, Case{{1, INFINITY}, "loss = Inf"},
                         Case{{1, -1}, "loss = NaN"}}) {
     auto model = [](const Features& features, const Tensor&, Mode, const Params&) {
       VariableSpec spec;
@@ -160,6 +162,61 @@ TEST(OddSteps, WhatIsNotFiniteIsNamed) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
     EXPECT_EQ(hook->calls, 2);
   }
+}
+
+// A summary that is infinite in each step, and a metric that is NaN in some.
+EstimatorSpec Watching(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
+  EstimatorSpec spec = LineModel(features, labels, mode, params);
+  const Tensor negative = Neg(Square(features["x"]));
+  summary::Scalar("log", ReduceMean(Log(Relu(negative))));
+  spec.metrics["ratio"] = metrics::Mean(ReduceMean(Sqrt(negative - 1.0f), {1}));
+  return spec;
+}
+
+TEST(OddSteps, WhatIsOnlyWatchedEndsNoTraining) {
+  for (int replicas : {1, 2}) {
+    LogCapture log;
+    const std::string watched = ModelDir("watched"), plain = ModelDir("plain");
+    RunConfig config = Config(watched, replicas);
+    config.log_step_count_steps = config.save_summary_steps = 2;
+    Estimator estimator(Watching, config);
+    const auto hook = std::make_shared<StepHook>(
+        [](RunContext&, const RunValues& values) {
+          EXPECT_EQ(values.Number("summary:scalar:0:log/Reshape"), -INFINITY);
+        },
+        std::vector<std::string>{"summary:scalar:0:log/Reshape"});
+    ASSERT_EQ(estimator.Train(LineInput(), {.max_steps = 6, .hooks = {hook}}), absl::OkStatus());
+    EXPECT_EQ(estimator.last_train_result()->global_step, 6);
+    EXPECT_EQ(hook->calls, 6);
+    Estimator without(LineModel, Config(plain, replicas));
+    ASSERT_EQ(without.Train(LineInput(), {.max_steps = 6}), absl::OkStatus());
+    EXPECT_TRUE(estimator.GetVariableValue("dense/kernel")->BitEqual(*without.GetVariableValue("dense/kernel")));
+    const std::string warnings = log.Text(LogSeverity::kWarning);
+    for (const char* told : {"The summary \"log\" at estimator/odd_steps_test.cc:",
+                             "The total of the metric \"ratio\" at estimator/odd_steps_test.cc:"}) {
+      EXPECT_THAT(warnings, HasSubstr(told));
+      EXPECT_EQ(warnings.find(told), warnings.rfind(told)) << "once";
+    }
+    EXPECT_THAT(warnings, HasSubstr("is -infinite in step 0. It is only watched: it is recorded as it is, and"));
+    EXPECT_TRUE(log.Contains("ratio = nan") || log.Contains("ratio = -nan")) << "as it is";
+  }
+}
+
+// It does not take the blame for a loss that is no number.
+TEST(OddSteps, WhatIsOnlyWatchedIsNotTheOrigin) {
+  int line = 0;
+  const ModelFn model = [&line](const Features& features, const Tensor& labels, Mode, const Params& params) {
+    summary::Scalar("log", ReduceMean(Log(Relu(Neg(Square(features["x"]))))));
+    Tensor y = layers::Dense(features["x"], {.units = 1});
+    line = __LINE__ + 1;
+    Tensor loss = ReduceMean(Sqrt(Neg(Square(y)) - 1.0f));
+    return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
+  };
+  LogCapture log;
+  Estimator estimator(model, Config(ModelDir()));
+  const std::string message(estimator.Train(LineInput(), {.max_steps = 2}).message());
+  EXPECT_THAT(message, HasSubstr("NaN loss during training"));
+  EXPECT_THAT(message, HasSubstr(absl::StrCat("odd_steps_test.cc:", line)));
 }
 
 TEST(OddSteps, ASpecWithoutATrainOpIsAnError) {

@@ -264,9 +264,9 @@ TEST(NanTensorHookTest, SaysWhatIsNotFinite) {
   EXPECT_THAT(message(NAN), HasSubstr("NaN loss during training: step 7 gave loss = NaN; first seen in "));
   EXPECT_THAT(message(INFINITY), HasSubstr("Inf loss during training: step 7 gave loss = Inf;"));
   EXPECT_THAT(message(-INFINITY), HasSubstr("-Inf loss during training: step 7 gave loss = -Inf;"));
-  EXPECT_THAT(message(0.5f), HasSubstr("Non-finite gradient during training: step 7 gave loss = 0.5 and a gradient"));
+  EXPECT_THAT(message(0.5f), HasSubstr("Non-finite update during training: step 7 gave loss = 0.5 and an update"));
   EXPECT_THAT(message(std::nullopt),
-              HasSubstr("Non-finite loss or gradient during training: step 7 gave a loss or a gradient that is not"));
+              HasSubstr("Non-finite loss or update during training: step 7 gave a loss or an update that is not"));
 }
 
 // Input takes one second and a step three.

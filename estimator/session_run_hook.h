@@ -134,7 +134,7 @@ struct RunValues {
   int64_t step = 0;
   int64_t examples = 0;      // in the global batch of this step
   double input_seconds = 0;  // that the step waited for its batches
-  // False when the loss or a gradient has a NaN or infinity. Such a step is not counted, and changes no variable
+  // False when the loss or an update has a NaN or infinity. Such a step is not counted, and changes no variable
   // when `applied` is false too.
   bool finite = true;
   bool applied = true;

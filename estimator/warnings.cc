@@ -11,7 +11,8 @@ namespace tandem {
 namespace {
 
 std::vector<std::string> WarningNames() {
-  return {std::string(kInputEndedEarly), std::string(kEndlessTraining), std::string(kUnreadParams)};
+  return {std::string(kInputEndedEarly), std::string(kEndlessTraining), std::string(kUnreadParams),
+          std::string(kWatchedNotFinite)};
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ inline constexpr absl::string_view kEndlessTraining = "endless_training";
 // A value of Params that nothing has asked for.
 inline constexpr absl::string_view kUnreadParams = "unread_params";
 
+// A summary or a metric of the training that is NaN or infinite.
+inline constexpr absl::string_view kWatchedNotFinite = "watched_not_finite";
 
 // What is wrong with a list of names; empty: nothing.
 std::string SilenceProblem(const std::vector<std::string>& silence);

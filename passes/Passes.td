@@ -350,11 +350,13 @@ def BucketAllReducePass : ModulePass<"td-bucket-all-reduce"> {
 def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
   let summary = "No update of a variable happens in a step whose loss or gradients are not finite";
   let description = [{
-    Before: a step with maps, collectives and updates. After: one exec.check_finite over all floating-point sums of the
-    maps (losses, gradients) and the values of td.check_finite, which are no results of the step any more, behind the
-    last map and collective that it needs, and every op that serves an update and no map stands behind the check. What a map needs too stays before it; td-assign-buffers then writes the variable by
-    a copy at the end of the step. Steps that update nothing (evaluation) get no check, but for a worker's part of a
-    step, whose results go into updates of parameter servers.
+    Before: a step with maps, collectives and updates. After: one exec.check_finite over the floating-point sums of
+    the maps that updates and the output "loss" are computed from (gradients, losses, statistics) and the values of
+    td.check_finite, which are no results of the step any more, behind the last map and collective that it needs, and
+    every op that serves an update and no map stands behind the check. What a map needs too stays before it;
+    td-assign-buffers then writes the variable by a copy at the end of the step. Other outputs are only watched: they may
+    be infinite or NaN. Steps that update nothing (evaluation) get no check, but for a worker's part of a step, whose
+    results go into updates of parameter servers.
   }];
 }
 

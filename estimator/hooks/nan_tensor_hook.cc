@@ -14,8 +14,8 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
   const bool known = values.Has("loss"), bad_loss = known && !std::isfinite(loss);
   const std::string bad = std::isnan(loss) ? "NaN" : loss > 0 ? "Inf" : "-Inf";
   const std::string what = bad_loss ? absl::StrCat("loss = ", bad)
-                           : known  ? absl::StrCat("loss = ", loss, " and a gradient that is not finite")
-                                    : "a loss or a gradient that is not finite";
+                           : known  ? absl::StrCat("loss = ", loss, " and an update that is not finite")
+                                    : "a loss or an update that is not finite";
   TD_LOG(ERROR) << "Model diverged with " << what << ".";
   std::string where;
   if (absl::StatusOr<std::string> op = context.FindNonFinite(); !op.ok()) {
@@ -27,11 +27,11 @@ absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& value
   }
   const std::string message = absl::StrCat(
       bad_loss ? absl::StrCat(bad, " loss")
-      : known  ? "Non-finite gradient"
-               : "Non-finite loss or gradient",
+      : known  ? "Non-finite update"
+               : "Non-finite loss or update",
       " during training: step ", values.step, " gave ", what, "; ", where,
-      ". The variables are those of the step before and nothing that is not finite was saved. Lower the learning rate, "
-      "clip the gradients, or look at this batch.");
+      ". The variables are those of the step before and nothing that is not finite was saved. Look at that op and this "
+      "batch; where a gradient or the loss has grown, lower the learning rate or clip the gradients.");
   if (fail_on_nan_) return WithExitCode(absl::InternalError(message), kExitInternal);
   TD_LOG(WARNING) << message;
   context.RequestStop();

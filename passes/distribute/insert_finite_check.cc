@@ -3,6 +3,7 @@
 #include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
 #include "graph/ir/unary.h"
+#include "graph/parameter_servers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 #include "passes/analysis/batch_axis.h"
@@ -17,6 +18,9 @@ namespace tandem {
 
 namespace {
 
+// The output that is the loss.
+constexpr llvm::StringLiteral kLoss = "loss";
+
 class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFiniteCheckPass> {
  public:
   void runOnOperation() final {
@@ -30,7 +34,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     }
     // What a worker computes for parameter servers goes into their updates.
     if (updates.empty() && !ConfigOf(getOperation()).getPart()) return;
-    llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step);
+    llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step, WhatCounts(step));
     for (mlir::Value v : marked) {
       if (v.getDefiningOp() != nullptr && !mlir::isa<td::ConstantOp>(v.getDefiningOp()) &&
           !llvm::is_contained(checked, v))
@@ -87,19 +91,52 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return value;
   }
 
-  // The sums of the maps and of ops that read all rows, behind their all-reduce when there is one.
-  static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step) {
+  // What updates, values for parameter servers and the loss are computed from. Other outputs are only watched.
+  static llvm::DenseSet<mlir::Value> WhatCounts(mlir::func::FuncOp step) {
+    llvm::DenseSet<mlir::Value> counts;
+    llvm::SmallVector<mlir::Value> open;
+    auto add = [&](mlir::Value value) {
+      if (counts.insert(value).second) open.push_back(value);
+    };
+    for (mlir::OpOperand& operand : step.getBody().front().getTerminator()->getOpOperands()) {
+      const mlir::StringAttr output = td::OutputOf(step, operand.getOperandNumber());
+      if (!output || output.getValue() == kLoss || SentValueOfName(output.str())) add(operand.get());
+    }
+    while (!open.empty()) {
+      const mlir::Value value = open.pop_back_val();
+      if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value)) {
+        auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(argument.getOwner()->getParentOp());
+        if (map) add(map->getOperand(argument.getArgNumber()));
+        continue;
+      }
+      const unsigned result = mlir::cast<mlir::OpResult>(value).getResultNumber();
+      if (auto map = value.getDefiningOp<exec::MapMicrobatchesOp>()) {
+        add(map.getBody().front().getTerminator()->getOperand(result));
+      } else if (auto all_reduce = value.getDefiningOp<exec::AllReduceOp>()) {
+        add(all_reduce->getOperand(result));
+      } else {
+        for (mlir::Value operand : value.getDefiningOp()->getOperands()) add(operand);
+      }
+    }
+    return counts;
+  }
+
+  // Of what counts, the sums of the maps and of ops that read all rows, behind their all-reduce when there is one.
+  static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step,
+                                                      const llvm::DenseSet<mlir::Value>& counts) {
     llvm::SmallVector<mlir::Value> values;
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       for (mlir::OpResult r : map->getResults()) {
         auto type = mlir::cast<mlir::RankedTensorType>(r.getType());
         if (td::IsBatched(type) || !mlir::isa<mlir::FloatType>(type.getElementType())) continue;
-        values.push_back(BehindAllReduce(r));
+        if (counts.contains(r)) values.push_back(BehindAllReduce(r));
       }
     }
     for (mlir::Operation& op : step.getBody().front()) {
       if (!BatchAxis::ReadsAllRows(&op)) continue;
-      for (mlir::Value r : op.getResults()) values.push_back(BehindAllReduce(r));
+      for (mlir::Value r : op.getResults()) {
+        if (counts.contains(r)) values.push_back(BehindAllReduce(r));
+      }
     }
     return values;
   }

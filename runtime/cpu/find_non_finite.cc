@@ -1,11 +1,16 @@
 #include "runtime/cpu/find_non_finite.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/command_description.h"
+#include "runtime/commands/command.h"
 #include "runtime/cpu/all_finite.h"
 #include "runtime/cpu/global_commands.h"
 #include "runtime/cpu/map_commands.h"
@@ -13,19 +18,29 @@
 namespace tandem {
 namespace {
 
-// The rows beyond `rows` hold anything.
-bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) {
-  if (!command.command().has_plain_outputs()) return true;
-  for (const Operand& o : command.outputs()) {
-    if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
+// The checks for finite numbers, and the commands that their values are computed from: what others make may be infinite
+// or NaN without ending a step. Of a program without a check: all.
+std::set<const fb::CommandT*> CheckedCommands(const fb::ProgramT& program) {
+  const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
+  const bool checks = std::any_of(commands.begin(), commands.end(), [](const auto& c) { return c->may_end_step(); });
+  std::set<const fb::CommandT*> checked;
+  std::set<uint32_t> buffers;
+  for (auto it = commands.rbegin(); it != commands.rend(); ++it) {
+    const Command& command = **it;
+    const std::vector<uint32_t> writes = command.Writes(), reads = command.Reads();
+    const bool makes = std::any_of(writes.begin(), writes.end(), [&](uint32_t b) { return buffers.contains(b); });
+    if (checks && !makes && !command.may_end_step()) continue;
+    checked.insert(&command.table());
+    buffers.insert(reads.begin(), reads.end());
   }
-  return true;
+  return checked;
 }
 
 class NonFiniteFinder {
  public:
-  NonFiniteFinder(const Executable& executable, const StepState& state, const StepPlan& plan)
-      : executable_(executable), state_(state), plan_(plan) {}
+  NonFiniteFinder(const Executable& executable, const fb::ProgramT& program, const StepState& state,
+                  const StepPlan& plan)
+      : executable_(executable), state_(state), plan_(plan), checked_(CheckedCommands(program)) {}
 
   absl::StatusOr<std::string> MapSection(const PlannedSection& section, int thread) {
     std::string found;
@@ -62,9 +77,19 @@ class NonFiniteFinder {
   }
 
  private:
+  // Of what a check's value comes from. The rows beyond `rows` hold anything.
+  bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) const {
+    if (!checked_.contains(&command.table()) || !command.command().has_plain_outputs()) return true;
+    for (const Operand& o : command.outputs()) {
+      if (!AllFinite(o.dtype, context.Address(o), o.row_bytes > 0 ? rows * o.elements : o.elements)) return false;
+    }
+    return true;
+  }
+
   const Executable& executable_;
   const StepState& state_;
   const StepPlan& plan_;
+  const std::set<const fb::CommandT*> checked_;
 };
 
 }  // namespace
@@ -72,7 +97,7 @@ class NonFiniteFinder {
 absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,
                                                  const StepPlan& plan, ThreadPool& pool) {
   const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
-  NonFiniteFinder finder(executable, state, plan);
+  NonFiniteFinder finder(executable, program, state, plan);
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == fb::SectionKind::Map) {
       absl::StatusOr<std::string> found = std::string();

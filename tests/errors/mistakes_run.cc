@@ -143,6 +143,14 @@ const std::vector<Mistake>& RunMistakes() {
        R"(Params: "learning_rate" was never read, and {(void)params.Number("learning_rat", 1e-3);} asked for )"
        R"("learning_rat", which is not set and has its default; did you mean the same? )"
        R"((RunConfig.silence = {"unread_params"} switches this warning off.))"},
+      {"UnknownWarning",
+       [](const std::string& dir) {
+         RunConfig config = Config(dir);
+         config.silence = {"unread_param"};
+         return TrainWith(config);
+       },
+       R"(RunConfig: silence: there is no warning "unread_param"; did you mean "unread_params"? There are )"
+       "input_ended_early, endless_training, unread_params, watched_not_finite"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);

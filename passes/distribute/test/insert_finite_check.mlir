@@ -94,3 +94,28 @@ func.func @step(%x: tensor<?xf32>, %w: tensor<f32>)
   %r:2 = exec.all_reduce mean %g#0, %log : tensor<f32>, tensor<f32> -> tensor<f32>, tensor<f32>
   return %r#0, %r#1 : tensor<f32>, tensor<f32>
 }
+
+// -----
+
+// A sum that goes into another output than the loss alone is only watched, whatever map makes it.
+// CHECK-LABEL: func.func @step
+func.func @step(%x: tensor<?xf32>, %w: tensor<f32>)
+    -> (tensor<f32> {td.update = @w}, tensor<f32> {td.output = "loss"}, tensor<f32> {td.output = "metric/m/total"},
+        tensor<f32> {td.output = "metric/m/count"}) {
+  // CHECK: exec.map_microbatches
+  // CHECK: %[[SUMS:.*]]:3 = exec.map_microbatches
+  // CHECK: exec.check_finite %[[SUMS]]#0, %[[SUMS]]#1 :
+  %mean = exec.map_microbatches (%x : tensor<?xf32>) reduce [sum] scope [global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>) {
+  ^bb0(%xs: tensor<?xf32>):
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    exec.yield %a : tensor<f32>
+  }
+  %g:3 = exec.map_microbatches (%x, %mean : tensor<?xf32>, tensor<f32>) reduce [sum, sum, sum] scope [global, global, global] lanes 8 rows 8 microbatch 8 -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  ^bb0(%xs: tensor<?xf32>, %ms: tensor<f32>):
+    %a = td.reduce sum, %xs axes [0] : tensor<?xf32> -> tensor<f32>
+    %b = td.mul %a, %ms : tensor<f32>
+    exec.yield %a, %a, %b : tensor<f32>, tensor<f32>, tensor<f32>
+  }
+  %new = td.sub %w, %g#0 : tensor<f32>
+  return %new, %g#1, %g#2, %mean : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>
+}
