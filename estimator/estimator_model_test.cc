@@ -382,5 +382,31 @@ TEST(Model, ATrainOpOfAnEstimatorThatIsGoneIsNone) {
   }
 }
 
+// The weights of classes are looked up as the rows of an embedding are, and are none to the user.
+TEST(Model, AClassWithoutAWeight) {
+  int line = 0;
+  const ModelFn model = [&line](const Features& features, const Tensor& labels, Mode, const Params&) {
+    line = __LINE__ + 1;
+    Tensor weights = losses::ClassWeights(labels, {1});
+    Tensor loss =
+        losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(features["x"], {.units = 3}), {.weights = weights});
+    return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
+  };
+  const InputFn input = [](const InputContext&) -> absl::StatusOr<Dataset> {
+    return Dataset::FromTensorSlices({{"x", HostTensor::Zeros(DType::kFloat32, {3, 2})},
+                                      {"label", HostTensor::FromVector<int32_t>({3}, {0, 2, 1})}})
+        .Batch(3);
+  };
+  const absl::Status status = Estimator(model, Config(ModelDir())).Train(input, {.steps = 1});
+  EXPECT_EQ(ExitCodeFor(status), kExitBadData);
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(absl::StrCat("component \"label\" of the input: label 2 in row 1 of its batch, and ClassWeights "
+                             "at estimator/",
+                             kFile, line,
+                             " has 1 weight, of class 0; give it one weight for each class, or correct the "
+                             "data")));
+}
+
 }  // namespace
 }  // namespace tandem

@@ -11,6 +11,15 @@ absl::Status CheckValues(const HostTensor& labels, const LabelRange& range) {
   for (int64_t i = 0; i < labels.num_elements(); ++i) {
     const int64_t label = static_cast<int64_t>(values[i]);
     if (label >= 0 && label < range.classes) continue;
+    if (!range.class_weights.empty()) {
+      const std::string has = range.classes == 1
+                                  ? "1 weight, of class 0"
+                                  : absl::StrCat(range.classes, " weights, of the classes 0 to ", range.classes - 1);
+      return absl::OutOfRangeError(absl::StrCat("component \"", range.component, "\" of the input: label ", label,
+                                                " in row ", i, " of its batch, and ClassWeights at ",
+                                                range.class_weights, " has ", has,
+                                                "; give it one weight for each class, or correct the data"));
+    }
     if (range.table) {
       const int64_t per_row = labels.num_elements() / labels.shape()[0];
       return absl::OutOfRangeError(absl::StrCat(

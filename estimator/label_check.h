@@ -15,6 +15,8 @@ struct LabelRange {
   std::string component;  // of the dataset
   int64_t classes = 0;    // labels are 0 .. classes - 1
   bool table = false;     // they are indices of the rows of a table (an embedding)
+  // "model.cc:12": where losses::ClassWeights made the table; empty for others.
+  std::string class_weights = "";
 };
 
 // OutOfRange, with the first offending row and its value, when an element of an integer tensor is not a class. Tensors

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/llvm_memory.h"
@@ -81,6 +82,23 @@ absl::Status CheckStepScalars(const GraphBuilder& graph, Mode mode) {
                    absl::StrJoin(of_runtime, ", "), "), so it ", "would always be 0; ",
                    nearest.empty() ? "" : absl::StrCat("did you mean \"", nearest, "\"? Otherwise "),
                    "give it a default, which hooks may change (RunContext::SetStepScalar)"));
+}
+
+// Where losses::ClassWeights made the table, of `rows` rows, that a component of the input indexes; empty when another
+// op did. Its ops are in a scope of that name.
+std::string PlaceOfClassWeights(const std::vector<GraphNode>& nodes, const std::string& component, int64_t rows) {
+  std::vector<bool> indices(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const GraphNode& node = nodes[i];
+    const bool passes_on = node.op == "cast" || node.op == "reshape";
+    indices[i] = (node.op == "input" && node.name == component) || (passes_on && indices[node.operands[0].node]);
+    if (node.op != "gather" || !indices[node.operands[1].node]) continue;
+    const std::vector<std::string> scopes = absl::StrSplit(node.name, '/');
+    const GraphNode::Operand& table = node.operands[0];
+    const bool named = scopes.size() > 1 && absl::StartsWith(scopes[scopes.size() - 2], "class_weights");
+    if (named && nodes[table.node].results[table.result].shape[0] == rows) return node.source;
+  }
+  return "";
 }
 
 // Errors of a model have an exit code of their own; memory that runs out keeps its.
@@ -244,7 +262,9 @@ std::vector<LabelRange> ModeProgram::label_ranges() const {
       if (component.name != input->name) continue;
       // Asking again for an input returns the one that the model_fn used.
       const IndexRange range = IndexRangeOf(graph_->Input(component.name, component.dtype, component.shape));
-      if (range.size > 0) ranges.push_back({component.name, range.size, range.table});
+      if (range.size == 0) continue;
+      ranges.push_back({component.name, range.size, range.table});
+      if (range.table) ranges.back().class_weights = PlaceOfClassWeights(nodes(), component.name, range.size);
     }
   }
   return ranges;

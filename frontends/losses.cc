@@ -1,6 +1,7 @@
 #include "frontends/losses.h"
 
 #include <cmath>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "frontends/align.h"
@@ -33,6 +34,13 @@ bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view na
   graph->FailAt(op, absl::StrCat("`", name, "` must be a floating-point [b, ..., classes], got ", TypeString(scores)),
                 loc);
   return false;
+}
+
+// "[b,1] as the logits [b,1,3] without their last axis".
+std::string ShapeOfClasses(const Tensor& logits) {
+  Shape shape = logits.shape();
+  shape.pop_back();
+  return absl::StrCat(ShapeString(shape), " as the logits ", ShapeString(logits.shape()), " without their last axis");
 }
 
 // Dense labels in the scores' type, smoothed; poisoned on an error.
@@ -103,11 +111,10 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
     return graph->FailAt(
         kOp,
         absl::StrCat("`labels` must be class numbers, integers of shape ",
-                     logits.rank() == 2 ? "[b]" : "[b, ...] as the logits without their last axis", ", got ",
-                     TypeString(labels),
+                     logits.rank() == 2 ? "[b]" : ShapeOfClasses(logits), ", got ", TypeString(labels),
                      labels.shape() == logits.shape() ? "; for one-hot labels use losses::SoftmaxCrossEntropy"
                      : IsFloat(labels.dtype())        ? "; convert them with Cast(labels, DType::kInt32)"
-                                                      : ""),
+                                                      : "; Reshape labels or logits"),
         loc);
   }
   if (sparse.dtype() == DType::kUInt8) sparse = Cast(sparse, DType::kInt32, loc);

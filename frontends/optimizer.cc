@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,7 @@
 #include "frontends/moving_average.h"
 #include "frontends/parameter_groups.h"
 #include "frontends/rule_parts.h"
+#include "graph/graph_nodes.h"
 
 namespace tandem {
 namespace {
@@ -63,6 +66,27 @@ Tensor RateOf(const GroupOptions& group, const Tensor& base, SourceLocation loc)
 Tensor Decayed(const Tensor& updated, const VariableUpdate& u) {
   Tensor decay = frontends::InTypeOf(u.variable, Mul(u.learning_rate, *u.weight_decay, u.loc), u.loc);
   return Sub(updated, Mul(u.variable, decay, u.loc), u.loc);
+}
+
+// Whether one of the variables has got its new value from an earlier Minimize, which is an error then.
+bool FailUpdatedBefore(GraphBuilder* graph, const std::vector<GradientAndVariable>& entries, SourceLocation loc) {
+  constexpr char kCalls[] = "minimize_calls";
+  if (graph->UniqueName(kCalls) == kCalls) return false;  // the first call need not look at all ops
+  std::map<std::string, std::string> places;
+  for (const GraphNode& node : GraphNodesOf(*graph)) {
+    if (node.op == "assign") places[node.variable] = node.source;
+  }
+  for (const GradientAndVariable& entry : entries) {
+    auto before = places.find(entry.name);
+    if (before == places.end()) continue;
+    graph->FailAt("Minimize",
+                  absl::StrCat("\"", entry.name, "\" is updated already, by the Minimize or Assign at ", before->second,
+                               "; where two optimizers train parts of a model, name the variables of each: "
+                               "Minimize(loss, {.var_list = {...}})"),
+                  loc);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -168,6 +192,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     FailAllFrozen(graph, loc);
     return {};
   }
+  if (FailUpdatedBefore(graph, entries, loc)) return {};
   if (!without.empty()) {
     TD_LOG(WARNING) << loc.file << ":" << loc.line << ": the loss does not depend on " << absl::StrJoin(without, ", ")
                     << ": without a gradient " << (without.size() == 1 ? "it is" : "they are")

@@ -313,7 +313,12 @@ TEST(OptimizersTest, ErrorsSayWhatAndWhere) {
          GradientDescent({}).Minimize(b.loss);
          GradientDescent({}).Minimize(b.loss);
        },
-       "assigned twice"},
+       "is updated already, by the Minimize or Assign at frontends/optimizers_test.cc:"},
+      {[](Bowl& b) {
+         optimizers::Adam({}).Minimize(b.loss);
+         optimizers::Adam({}).Minimize(b.loss);
+       },
+       "name the variables of each: Minimize(loss, {.var_list = {...}})"},
   };
   for (const Case& c : cases) {
     Bowl bowl;

@@ -260,6 +260,38 @@ const std::vector<Mistake>& ModelMistakes() {
        R"(Momentum "Momentum" at {TrainOp train = optimizers::Momentum({.momentum = 1}).Minimize(loss);}: )"
        "`momentum` must be in [0, 1), got 1"},
       // Beyond the forty.
+      {"SecondMinimize",
+       [](const std::string& dir) {
+         return TrainModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {
+           Tensor loss = CrossEntropy(labels, Logits(f));
+           TrainOp first = optimizers::Adam({}).Minimize(loss);
+           TrainOp second = optimizers::Adam({}).Minimize(loss * 2.0f);
+           return EstimatorSpec::Train(loss, second.ok() ? second : first);
+         });
+       },
+       R"(Minimize "Minimize" at {TrainOp second = optimizers::Adam({}).Minimize(loss * 2.0f);}: "dense/kernel" is )"
+       "updated already, by the Minimize or Assign at {TrainOp first = optimizers::Adam({}).Minimize(loss);}; where "
+       "two optimizers train parts of a model, name the variables of each: Minimize(loss, {.var_list = {...}})"},
+      {"LabelsOfAnotherRank",
+       [](const std::string& dir) {
+         return Train(dir, [](const Features& f, const Tensor& labels) {
+           Tensor logits = Reshape(Logits(f), {kBatch, 1, 3});
+           return losses::SparseSoftmaxCrossEntropy(labels, logits);
+         });
+       },
+       R"(SparseSoftmaxCrossEntropy "sparse_softmax_cross_entropy_loss/SparseSoftmaxCrossEntropy" at {return )"
+       "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `labels` must be class numbers, integers of shape "
+       "[b,1] as the logits [b,1,3] without their last axis, got int32 [b]; Reshape labels or logits"},
+      {"TooFewClassWeights",
+       [](const std::string& dir) {
+         return Train(dir, [](const Features& f, const Tensor& labels) {
+           Tensor weights = losses::ClassWeights(labels, {0.5, 1});
+           return losses::SparseSoftmaxCrossEntropy(labels, Logits(f), {.weights = weights});
+         });
+       },
+       R"(component "label" of the input: label 2 in row 2 of its batch, and ClassWeights at {Tensor weights = )"
+       "losses::ClassWeights(labels, {0.5, 1});} has 2 weights, of the classes 0 to 1; give it one weight for each "
+       "class, or correct the data"},
       {"MissingTrainOp",
        [](const std::string& dir) {
          return TrainModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {
