@@ -300,9 +300,10 @@ class Estimator::Impl {
   // The training's, besides its values.
   uint64_t seed_ = 0;
   BackgroundSave saving_;
-  std::string data_fingerprint_;  // of the training's input; may be empty
-  bool other_data_ = false;       // than those of the checkpoint that training goes on from
-  std::string iterator_state_;    // at the end of the last Train, for jobs without checkpoints
+  std::shared_ptr<CheckpointSaverHook> saver_;  // of the training, on the chief where checkpoints are on
+  std::string data_fingerprint_;                // of the training's input; may be empty
+  bool other_data_ = false;                     // than those of the checkpoint that training goes on from
+  std::string iterator_state_;                  // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;
   int64_t evaluations_ = 0;
   bool trains_here_ = false;  // a training of this process has begun

@@ -213,7 +213,8 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
   HookList hooks;
   auto append = [&hooks](const HookList& more) { hooks.insert(hooks.end(), more.begin(), more.end()); };
   const bool chief = is_chief();
-  std::shared_ptr<CheckpointSaverHook> save;
+  std::shared_ptr<CheckpointSaverHook>& save = saver_;
+  save = nullptr;
   if (config_.checkpoints_enabled() && chief) {
     CheckpointSaverHook::Options saver;
     saver.save_steps = config_.checkpoint_steps();
@@ -426,6 +427,7 @@ LoopOptions Training::MakeLoopOptions() {
   loop.mode = Mode::kTrain;
   loop.scalars["seed"] = e.seed_;
   loop.step_scalars = &e.step_scalars_;
+  loop.saves = e.config_.checkpoints_enabled();
   loop.fetches = {"loss"};
   loop.tracer = e.tracer_.get();
   loop.stall_watch = e.stall_watch_.get();
@@ -450,8 +452,18 @@ LoopOptions Training::MakeLoopOptions() {
 Training::~Training() {
   estimator_.between_own_steps_ = false;
   estimator_.ending_.reset();
+  estimator_.saver_ = nullptr;
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
   if (absl::Status saved = estimator_.FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
+}
+
+absl::Status Training::Save() {
+  if (!estimator_.config_.checkpoints_enabled()) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession::Save: checkpoints are off; set RunConfig.save_checkpoints_steps or "
+        "save_checkpoints_secs");
+  }
+  return estimator_.saver_ != nullptr ? estimator_.saver_->SaveAndWait(loop_->context()) : absl::OkStatus();
 }
 
 absl::Status Training::End() {

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -37,7 +39,7 @@ class HooksTest : public ::testing::Test {
     int64_t global_step = start;
     CountedSource source(steps);
     source.on_next = [this, input_secs] { now_ += input_secs; };
-    LoopOptions options{.fetches = {"loss"}, .fetchable = context.fetches()};
+    LoopOptions options{.fetches = {"loss"}, .fetchable = context.fetches(), .saves = saves_};
     options.now = [this] { return static_cast<int64_t>(1e9 * now_); };
     return RunLoop(runner_, source, hooks, options, &global_step).status();
   }
@@ -67,6 +69,7 @@ class HooksTest : public ::testing::Test {
   Clock clock_ = [this] { return now_; };
   ScriptedRunner runner_{{2.5f, 2.25f, 2.0f}};
   std::vector<int64_t> saved_;
+  bool saves_ = true;
   LogCapture log_;
 };
 
@@ -132,6 +135,38 @@ TEST_F(HooksTest, SaverDoesNotSaveAStepTwice) {
 TEST_F(HooksTest, SaverByTime) {
   ASSERT_TRUE(Run({Saver(0, 3)}, 7).ok());
   EXPECT_THAT(saved_, ElementsAre(0, 3, 6, 7));
+}
+
+// Asks for checkpoints at some global steps, before or behind the step.
+class Asking : public SessionRunHook {
+ public:
+  Asking(std::vector<int64_t> before, std::vector<int64_t> behind)
+      : before_(std::move(before)), behind_(std::move(behind)) {}
+  std::string name() const override { return "Asking"; }
+  std::vector<std::string> BeforeRun(RunContext& context) override {
+    if (Has(before_, context.global_step())) context.Fail(context.RequestSave());
+    return {};
+  }
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    return Has(behind_, context.global_step()) ? context.RequestSave() : absl::OkStatus();
+  }
+
+ private:
+  static bool Has(const std::vector<int64_t>& steps, int64_t step) {
+    return std::find(steps.begin(), steps.end(), step) != steps.end();
+  }
+  const std::vector<int64_t> before_, behind_;
+};
+
+TEST_F(HooksTest, SaverSavesWhatAHookAsksFor) {
+  // Step 7 is made when 6 asks; the rule goes on from there. 10 is the last.
+  ASSERT_TRUE(
+      Run({Saver(5, 0), std::make_shared<Asking>(std::vector<int64_t>{6}, std::vector<int64_t>{2, 10})}, 14).ok());
+  EXPECT_THAT(saved_, ElementsAre(0, 2, 7, 10, 14));
+  saves_ = false;
+  const absl::Status off = Run({std::make_shared<Asking>(std::vector<int64_t>{}, std::vector<int64_t>{2})}, 3);
+  EXPECT_EQ(off.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(off.message()), HasSubstr("Asking::AfterRun: RequestSave: nothing is saved here"));
 }
 
 TEST_F(HooksTest, WatchedValuesAreNamedOnce) {

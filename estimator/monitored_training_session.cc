@@ -112,6 +112,22 @@ absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
   return values;
 }
 
+absl::Status MonitoredTrainingSession::Save() {
+  TD_RETURN_IF_ERROR(status_);
+  if (state_ == State::kClosed || alive_.expired()) {
+    return absl::FailedPreconditionError("MonitoredTrainingSession::Save: it is closed, or its Estimator is gone");
+  }
+  if (state_ == State::kPrepared) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession::Save: ShouldStop has prepared the next step, whose batches are drawn; call Save "
+        "behind Run, in front of ShouldStop");
+  }
+  if (training_ == nullptr) return absl::OkStatus();  // there was nothing to train: the checkpoint is there
+  if (!impl_->config().checkpoints_enabled()) return training_->Save();  // which says so: no step is lost by it
+  status_ = InTraining([&] { return training_->Save(); });
+  return status_;
+}
+
 absl::Status MonitoredTrainingSession::Close() {
   if (state_ == State::kClosed) {
     return absl::FailedPreconditionError("MonitoredTrainingSession::Close: it is closed already");

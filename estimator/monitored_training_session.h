@@ -47,6 +47,10 @@ class MonitoredTrainingSession {
   bool ShouldStop();
   // One step. FailedPrecondition when there is none left. After an error all further calls give the same.
   absl::StatusOr<RunValues> Run();
+  // Saves a checkpoint of the last step besides the rule for them; it is there when this returns. All workers of a
+  // cluster may call it: the chief saves. Between Run and ShouldStop: FailedPrecondition where the next step is
+  // prepared, since its batches are drawn; where checkpoints are off; and after Close.
+  absl::Status Save();
   // The end, also where steps are left: End of all hooks, of which one saves. A step that ShouldStop has prepared is
   // made before, since its batches are drawn. Cancelled, as Train's, when a signal has ended the loop.
   // FailedPrecondition when it is closed already.

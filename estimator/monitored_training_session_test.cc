@@ -88,6 +88,41 @@ TEST(MonitoredTrainingSession, TrainsToTheBitsOfTrain) {
   }
 }
 
+// What is saved between two steps is what a training goes on from, its position in the input included.
+TEST(MonitoredTrainingSession, SavesWhenItIsAsked) {
+  RunConfig config = SavingConfig(ModelDir("saved"));
+  config.save_checkpoints_steps = 1000;
+  {
+    Estimator estimator(Model, config);
+    auto session = Session::Start(&estimator, Input());
+    ASSERT_TRUE(session.ok()) << session.status();
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE((*session)->Run().ok());
+    ASSERT_EQ((*session)->Save(), absl::OkStatus());
+    EXPECT_EQ(CheckpointNames(config.model_dir), (std::vector<std::string>{"model.ckpt-0", "model.ckpt-3"}));
+    ASSERT_EQ((*session)->Save(), absl::OkStatus()) << "it is saved already";
+    EXPECT_FALSE((*session)->ShouldStop());
+    EXPECT_THAT((*session)->Save().message(), HasSubstr("has prepared the next step, whose batches are drawn"));
+    ASSERT_TRUE((*session)->Run().ok()) << "no step is lost by that mistake";
+  }  // without Close: step 4 is lost
+  Estimator other(Model, config);
+  ASSERT_EQ(other.Train(Input()), absl::OkStatus());
+  RunConfig plain = SavingConfig(ModelDir("plain"));
+  ASSERT_EQ(Estimator(Model, plain).Train(Input()), absl::OkStatus());
+  EXPECT_EQ(Bytes(config.model_dir), Bytes(plain.model_dir));
+}
+
+TEST(MonitoredTrainingSession, SavesNothingWhereThatCannotBe) {
+  RunConfig config = SavingConfig(ModelDir());
+  config.save_checkpoints_steps = 0;
+  Estimator estimator(Model, config);
+  auto session = Session::Start(&estimator, Input());
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_THAT((*session)->Save().message(), HasSubstr("checkpoints are off; set RunConfig.save_checkpoints_steps"));
+  ASSERT_EQ((*session)->Close(), absl::OkStatus());
+  EXPECT_THAT((*session)->Save().message(), HasSubstr("it is closed"));
+}
+
 TEST(MonitoredTrainingSession, GivesTheValuesOfEachStep) {
   const std::string dir = ModelDir();
   Estimator estimator(Model, SavingConfig(dir, 1));

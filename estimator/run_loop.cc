@@ -148,6 +148,7 @@ StepLoop::StepLoop(StepRunner& runner, BatchSource& source, const HookList& hook
       global_step_(global_step),
       context_(options.mode, global_step) {
   context_.set_step_scalars(options.step_scalars);
+  context_.set_saves(options.saves);
 }
 
 StepLoop::~StepLoop() = default;

@@ -42,6 +42,8 @@ struct LoopOptions {
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
   // Whether other workers take part in each step: what they compute is not seen here.
   bool shared_steps = false;
+  // Whether somebody saves checkpoints: RunContext::RequestSave.
+  bool saves = false;
   // Step scalars that hooks may set, sent with every step; null outside of training.
   StepScalarSettings* step_scalars = nullptr;
   // Gets the phases and steps of the loop; may be null.
@@ -92,6 +94,8 @@ class StepLoop {
   StopReason reason() const { return result_.reason; }
   // As RunContext's, for who runs the loop.
   void RequestStop() { context_.RequestStop(); }
+  // What hooks are given, for one that is called between steps.
+  RunContext& context() { return context_; }
   // End of all hooks.
   absl::StatusOr<LoopResult> End();
 

@@ -23,6 +23,16 @@ absl::Status RunContext::SetStepScalar(absl::string_view name, double value) {
   return before_run_ ? step_scalars_->SetForStep(name, value) : step_scalars_->Set(name, value);
 }
 
+absl::Status RunContext::RequestSave() {
+  if (!saves_) {
+    return absl::FailedPreconditionError(
+        "RequestSave: nothing is saved here: it is for trainings with checkpoints; set "
+        "RunConfig.save_checkpoints_steps or save_checkpoints_secs");
+  }
+  save_requested_ = true;
+  return absl::OkStatus();
+}
+
 void RunContext::BeginStep() {
   StepIsNotRun();
   before_run_ = true;

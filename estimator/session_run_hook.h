@@ -84,6 +84,15 @@ class RunContext {
   bool stop_requested() const { return stop_requested_; }
   const std::string& stop_why() const { return stop_why_; }
 
+  // Has a checkpoint saved besides the rule for them: from AfterRun before the next step, from BeforeRun behind the
+  // step that comes. Not again where that step is saved already, nor once a step that was not finite has changed
+  // variables. The chief saves: in a cluster nothing happens on other workers. FailedPrecondition outside of training,
+  // and where checkpoints are off.
+  absl::Status RequestSave();
+  // For the saver: whether that was asked for since the last call.
+  bool TakeSaveRequest() { return std::exchange(save_requested_, false); }
+  void set_saves(bool saves) { saves_ = saves; }
+
   // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
@@ -121,6 +130,7 @@ class RunContext {
   bool before_run_ = false;
   bool stop_requested_ = false;
   std::string stop_why_;
+  bool saves_ = false, save_requested_ = false;
   absl::Status status_;
   std::function<absl::StatusOr<std::string>()> find_non_finite_;
 };

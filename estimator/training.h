@@ -29,6 +29,8 @@ class Training {
   absl::StatusOr<bool> Prepare() { return loop_->Prepare(); }
   absl::StatusOr<RunValues> Run() { return loop_->Run(); }
   void RequestStop() { loop_->RequestStop(); }
+  // Between two steps: a checkpoint, which is there when this returns. Nothing where another worker is the chief.
+  absl::Status Save();
   absl::Status End();
   const BatchDealer& dealer() const { return *prepared_.dealer; }
 

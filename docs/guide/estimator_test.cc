@@ -1,6 +1,8 @@
 // Compiles and runs the code blocks of estimator.md.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -40,6 +42,13 @@ TEST(EstimatorGuide, TrainsUntilTheLossIsGood) {
   const auto again = TrainUntilGood(estimator, Points, 1e-4);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_LT(*again, 1e-4);
+}
+
+TEST(EstimatorGuide, AHookSaves) {
+  const std::string dir = ::testing::TempDir() + "/saves";
+  Estimator estimator(Line, RunConfig{.model_dir = dir});
+  ASSERT_EQ(estimator.Train(Points, {.steps = 5, .hooks = {std::make_shared<SaveGoodSteps>()}}), absl::OkStatus());
+  EXPECT_TRUE(Env::Default()->Exists(dir + "/model.ckpt-1"));
 }
 
 }  // namespace

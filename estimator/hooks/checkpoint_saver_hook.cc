@@ -80,6 +80,7 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
     saved_time_ = options_.clock();
     if (context.global_step() != saved_step_) context.Fail(Save(context));
   }
+  if (context.TakeSaveRequest()) context.Fail(SaveNow(context));
   return {};
 }
 
@@ -90,12 +91,18 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
     tainted_ = tainted_ || values.applied;
     return absl::OkStatus();
   }
+  if (context.TakeSaveRequest()) return SaveNow(context);
   if (!tainted_ && Due(context.global_step())) return Save(context);
   return absl::OkStatus();
 }
 
 absl::Status CheckpointSaverHook::SaveNow(RunContext& context) {
   return tainted_ || context.global_step() == saved_step_ ? absl::OkStatus() : Save(context);
+}
+
+absl::Status CheckpointSaverHook::SaveAndWait(RunContext& context) {
+  TD_RETURN_IF_ERROR(SaveNow(context));
+  return FinishSave(/*wait=*/true);
 }
 
 absl::Status CheckpointSaverHook::End(RunContext& context) {

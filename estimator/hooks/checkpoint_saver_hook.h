@@ -64,6 +64,8 @@ class CheckpointSaverHook : public SessionRunHook {
 
   // Besides the rule, for a hook that stands behind it: saves in AfterRun, unless this step is saved already.
   absl::Status SaveNow(RunContext& context);
+  // The same between steps, and waits until the checkpoint is there.
+  absl::Status SaveAndWait(RunContext& context);
 
  private:
   bool Due(int64_t global_step) const;
