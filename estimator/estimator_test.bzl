@@ -2,7 +2,7 @@
 
 load("//tools/build:jumbo.bzl", "folder_test")
 
-# Programs of their own: they forks, measures the process, or changes its environment or signals.
+# Programs of their own: they fork, measure the process, or change its environment or signals.
 ALONE = [
     "config_test",
     "estimator_evaluate_test",
@@ -13,6 +13,36 @@ ALONE = [
     "odd_steps_test",
     "resume_test",
     "signals_test",
+]
+
+# The tests of this folder that train small models.
+TESTS = [
+    "accumulated_batches_test",
+    "continuous_eval_test",
+    "data_fingerprint_test",
+    "devices_resume_test",
+    "early_stopping_test",
+    "eval_by_steps_test",
+    "estimator_evaluate_test",
+    "estimator_files_test",
+    "estimator_model_test",
+    "estimator_train_test",
+    "evaluated_weights_test",
+    "evaluation_check_test",
+    "export_test",
+    "exporter_test",
+    "keep_best_test",
+    "monitored_training_session_test",
+    "moving_average_test",
+    "no_updates_test",
+    "odd_steps_test",
+    "predictor_test",
+    "resume_test",
+    "seed_test",
+    "step_scalars_test",
+    "train_and_evaluate_test",
+    "user_exceptions_test",
+    "warnings_test",
 ]
 
 def estimator_test(name):
