@@ -180,8 +180,7 @@ class PrecisionPainter {
   void DenyBehindFloat32() {
     llvm::SmallVector<mlir::Operation*> deny;
     for (mlir::Operation& op : block_) {
-      bool constant = op.getNumResults() > 0 && IsConstant(op.getResult(0));
-      if (rules_.count(&op) && Rule(&op) == PrecisionRule::kDeny && !constant) deny.push_back(&op);
+      if (rules_.count(&op) && Rule(&op) == PrecisionRule::kDeny && !IsFree(&op)) deny.push_back(&op);
     }
     auto enter = [&](mlir::Operation* op) { return IsLight(op) && !IsBiasOfPainted(op); };
     for (mlir::Operation* op : Reach(deny, /*forward=*/true, enter)) {
