@@ -145,11 +145,16 @@ class PrecisionPainter {
     return ops;
   }
 
-  // The layers' products, painted or not, and what comes behind one.
+  // Of a layer, painted or not.
+  static bool IsProduct(mlir::Operation* op) {
+    auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
+    return precision && precision.getPrecisionRule() == PrecisionRule::kAllow;
+  }
+
+  // The layers' products, and what comes behind one.
   void FindProducts() {
     for (mlir::Operation& op : block_) {
-      auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
-      if (precision && precision.getPrecisionRule() == PrecisionRule::kAllow) products_.push_back(&op);
+      if (IsProduct(&op)) products_.push_back(&op);
     }
     behind_products_ = Reach(products_, /*forward=*/true, [](mlir::Operation*) { return true; });
   }
@@ -165,12 +170,12 @@ class PrecisionPainter {
     for (mlir::Operation& op : block_) {
       // Constants lead anywhere.
       if (!rules_.count(&op) || IsGradient(&op) || IsFree(&op)) continue;
-      if (!in_front.contains(&op) && !llvm::is_contained(forward, &op)) losses.push_back(&op);
+      if (!in_front.contains(&op) && !IsProduct(&op)) losses.push_back(&op);
     }
     const OpSet behind = Reach(
         backward, /*forward=*/true, [](mlir::Operation*) { return true; }, /*any_type=*/true);
     const auto in_front_of_products = [&](mlir::Operation* op) {
-      return IsGradient(op) && !behind.contains(op) && !llvm::is_contained(backward, op);
+      return IsGradient(op) && !behind.contains(op) && !IsProduct(op);
     };
     const OpSet gradients = Reach(losses, /*forward=*/true, in_front_of_products, /*any_type=*/true);
     for (mlir::Operation* op : losses) Deny(op, "it leads to losses, metrics and outputs only");
