@@ -49,6 +49,25 @@ absl::string_view Name(DType dtype) {
   return "invalid";
 }
 
+absl::string_view CppName(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "float";
+    case DType::kFloat64:
+      return "double";
+    case DType::kInt32:
+      return "int32_t";
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kUInt8:
+      return "uint8_t";
+    case DType::kString:
+      return "std::string";
+    default:
+      return Name(dtype);
+  }
+}
+
 DType DTypeFromName(absl::string_view name) {
   for (DType t : {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64, DType::kUInt8, DType::kBool,
                   DType::kBFloat16}) {

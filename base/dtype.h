@@ -30,6 +30,8 @@ enum class DType : int8_t {
 int64_t SizeOf(DType dtype);
 // "float32", "int64", "bool", ...
 absl::string_view Name(DType dtype);
+// As C++ writes it: "float", "int64_t", "bool", "std::string"; Name of those that no user holds.
+absl::string_view CppName(DType dtype);
 // The inverse of Name for the types that programs have; kInvalid when there is no such type.
 DType DTypeFromName(absl::string_view name);
 

@@ -2,19 +2,22 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/align.h"
 #include "base/element_count.h"
-#include "base/logging.h"
 #include "base/resource_errors.h"
+#include "base/user_code.h"
 
 namespace tandem {
 namespace {
@@ -91,6 +94,19 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
   void* buffer = ::operator new(bytes, kAlignment, std::nothrow);
   if (buffer == nullptr) throw AllocationError(bytes, "a tensor");
   return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(buffer), [](uint8_t* p) { ::operator delete(p, kAlignment); });
+}
+
+// At least `bytes` zeros, or what others have made of them. They stay where they are for the thread's life: a caller
+// may have pointers to earlier ones.
+void* ZerosForNobody(size_t bytes) {
+  constexpr size_t kLeast = 1 << 16;
+  thread_local std::vector<std::unique_ptr<uint8_t[]>> all;
+  thread_local size_t largest = 0;
+  if (bytes > largest || largest == 0) {
+    largest = std::max({bytes, 2 * largest, kLeast});
+    all.push_back(std::make_unique<uint8_t[]>(largest));
+  }
+  return all.back().get();
 }
 
 // "[-1,3]": sizes as numbers, where ShapeString has a batch.
@@ -187,13 +203,15 @@ absl::Status HostTensor::status() const {
   return absl::InvalidArgumentError(reinterpret_cast<const char*>(buffer_.get()));
 }
 
-bool HostTensor::HoldsBytesOf(DType asked) const {
-  if (asked == DType::kUInt8 && dtype_ == DType::kBool) return true;
-  if (!empty()) {
-    TD_LOG(ERROR) << "HostTensor::data<" << Name(asked) << ">: the tensor is " << Name(dtype_) << " "
-                  << SizesString(shape_) << "; there is no pointer to elements of another type.";
-  }
-  return false;
+void* HostTensor::NoData(DType asked, SourceLocation location) const {
+  if (empty() && buffer_ == nullptr) return nullptr;
+  ReportUserError(empty()
+                      ? status()
+                      : absl::InvalidArgumentError(absl::StrCat(
+                            location.file, ":", location.line, ": HostTensor::data<", CppName(asked),
+                            ">: the tensor is ", Name(dtype_), " ", SizesString(shape_), "; ask for ",
+                            dtype_ == DType::kString ? "string()" : absl::StrCat("data<", CppName(dtype_), ">()"))));
+  return ZerosForNobody(num_elements_ * SizeOf(asked));
 }
 
 HostTensor HostTensor::Zeros(DType dtype, Shape shape, SourceLocation location) {

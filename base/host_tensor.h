@@ -66,21 +66,21 @@ class HostTensor {
 
   void* raw() { return empty() ? nullptr : buffer_.get(); }
   const void* raw() const { return empty() ? nullptr : buffer_.get(); }
-  // Null, and an error in the log, when T is not the tensor's element type (as std::get_if does; a bool's bytes may be
-  // read as uint8_t). Null for an empty tensor.
+  // Null for an empty tensor. T must be the tensor's element type (a bool's bytes may be read as uint8_t). Where it is
+  // not, or the tensor is one of arguments that do not fit, that is an error of the function of the user that asks
+  // (CallUserCode) with `location`, or goes to the log; the pointer is then one to zeros, and what is written is lost.
   template <typename T>
-  T* data() {
-    return Holds(DTypeOf<T>::value) ? reinterpret_cast<T*>(buffer_.get()) : nullptr;
+  T* data(SourceLocation location = SourceLocation::Current()) {
+    return static_cast<T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
   }
   template <typename T>
-  const T* data() const {
-    return Holds(DTypeOf<T>::value) ? reinterpret_cast<const T*>(buffer_.get()) : nullptr;
+  const T* data(SourceLocation location = SourceLocation::Current()) const {
+    return static_cast<const T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
   }
-  // All elements; none where data() is null.
+  // All elements; zeros where data() points to zeros.
   template <typename T>
-  absl::Span<const T> values() const {
-    const T* begin = data<T>();
-    return {begin, begin == nullptr ? 0 : static_cast<size_t>(num_elements_)};
+  absl::Span<const T> values(SourceLocation location = SourceLocation::Current()) const {
+    return {data<T>(location), static_cast<size_t>(num_elements_)};
   }
 
   // String number `i` in row-major order, 0 <= i < num_elements(); valid as long as a holder of the buffer. Empty when
@@ -104,8 +104,9 @@ class HostTensor {
   static HostTensor Failed(absl::string_view function, absl::string_view problem, SourceLocation location);
   // Of FromVector: an uninitialised tensor for `count` values.
   static HostTensor ForValues(DType dtype, Shape shape, size_t count, SourceLocation location);
-  bool Holds(DType asked) const { return asked == dtype_ || HoldsBytesOf(asked); }
-  bool HoldsBytesOf(DType asked) const;
+  bool Holds(DType asked) const { return asked == dtype_ || (asked == DType::kUInt8 && dtype_ == DType::kBool); }
+  // For data() of a type that the tensor does not hold.
+  void* NoData(DType asked, SourceLocation location) const;
   // Of a tensor of strings.
   const int64_t* Offsets() const { return reinterpret_cast<const int64_t*>(buffer_.get()); }
   int64_t StringBytes() const {

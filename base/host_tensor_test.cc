@@ -9,10 +9,15 @@
 #include <vector>
 
 #include "base/logging.h"
+#include "base/user_code.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
 namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
 
 // Elements. Pages of the first two are kept when a tensor is gone; those of the last are too many.
 constexpr int64_t kSizes[] = {int64_t{1} << 20, (int64_t{1} << 20) + 4, int64_t{5} << 20};
@@ -119,14 +124,30 @@ TEST(HostTensorTest, AnErrorStaysWithCopies) {
 }
 
 TEST(HostTensorTest, ThereIsNoPointerToElementsOfAnotherType) {
-  LogCapture log;
   HostTensor t = HostTensor::FromVector<int32_t>({2}, {5, 6});
-  EXPECT_EQ(t.data<float>(), nullptr);
-  EXPECT_EQ(log.Text(LogSeverity::kError),
-            "HostTensor::data<float32>: the tensor is int32 [2]; there is no pointer to elements of another type.\n");
-  EXPECT_EQ(t.values<double>().size(), 0u);
+  {
+    LogCapture log;
+    EXPECT_EQ(t.data<float>()[1], 0);
+    EXPECT_THAT(log.Text(LogSeverity::kError),
+                MatchesRegex(".*host_tensor_test.cc:[0-9]+: HostTensor::data<float>: the tensor is int32 \\[2\\]; "
+                             "ask for data<int32_t>\\(\\)\n"));
+  }
+  // In a function of a user it is that function's error, and the numbers stay what they are.
+  LogCapture log;
+  const absl::Status status = CallUserCode([&] {
+    t.data<double>()[1] = 7;
+    EXPECT_EQ(t.values<int64_t>().size(), 2u);
+  });
+  EXPECT_THAT(status.message(), HasSubstr("HostTensor::data<double>: the tensor is int32 [2]"));
+  EXPECT_EQ(log.Text(LogSeverity::kError), "");
   EXPECT_EQ(t.values<int32_t>()[1], 6);
   EXPECT_EQ(HostTensor::FromVector<bool>({2}, {true, false}).data<uint8_t>()[0], 1);
+}
+
+TEST(HostTensorTest, AnErrorIsTheErrorOfWhoReadsIt) {
+  const HostTensor bad = HostTensor::FromVector<float>({2}, {1});
+  EXPECT_EQ(CallUserCode([&] { EXPECT_EQ(bad.data<float>()[1], 0); }), bad.status());
+  EXPECT_EQ(CallUserCode([&] { EXPECT_EQ(bad.values<float>().size(), 0u); }), bad.status());
 }
 
 TEST(HostTensorTest, HoldsStrings) {
@@ -152,7 +173,7 @@ TEST(HostTensorTest, HoldsStrings) {
   EXPECT_EQ(HostTensor(DType::kString, {3}).string(2), "");
   EXPECT_TRUE(HostTensor::Zeros(DType::kString, {3}).BitEqual(HostTensor(DType::kString, {3})));
   EXPECT_EQ(HostTensor(DType::kString, {0}).num_elements(), 0);
-  EXPECT_EQ(t.data<uint8_t>(), nullptr);
+  EXPECT_THAT(CallUserCode([&] { t.data<uint8_t>(); }).message(), HasSubstr("ask for string()"));
   EXPECT_EQ(HostTensor::Scalar<int64_t>(3).string(), "");
   EXPECT_FALSE(HostTensor::FromStrings({3}, strings).status().ok());
   EXPECT_FALSE(HostTensor(DType::kString, {-1}).status().ok());

@@ -8,12 +8,16 @@
 #include <new>
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/logging.h"
 #include "base/out_of_memory.h"
 
 namespace tandem {
 namespace {
+
+thread_local internal::ReportedErrors* innermost = nullptr;
 
 // "std::out_of_range".
 std::string TypeName() {
@@ -26,6 +30,21 @@ std::string TypeName() {
 }
 
 }  // namespace
+
+namespace internal {
+
+ReportedErrors::ReportedErrors() : outer_(std::exchange(innermost, this)) {}
+ReportedErrors::~ReportedErrors() { innermost = outer_; }
+
+}  // namespace internal
+
+void ReportUserError(absl::Status status) {
+  if (innermost == nullptr) {
+    TD_LOG(ERROR) << status.message();
+  } else {
+    innermost->first_.Update(status);
+  }
+}
 
 absl::Status CaughtException() {
   try {

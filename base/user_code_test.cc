@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/exit_code.h"
+#include "base/logging.h"
 #include "base/out_of_memory.h"
 #include "gtest/gtest.h"
 
@@ -36,6 +37,26 @@ TEST(UserCodeTest, AnExceptionBecomesAStatusWithItsTypeAndText) {
   EXPECT_EQ(ExitCodeFor(status), kExitUsage);
   absl::StatusOr<int> number = CallUserCode([]() -> int { throw 5; });
   EXPECT_EQ(number.status(), absl::InvalidArgumentError("threw int, which is no std::exception"));
+}
+
+TEST(UserCodeTest, TheFirstErrorThatIsReportedIsTheResult) {
+  const absl::Status inner = absl::DataLossError("inner"), outer = absl::NotFoundError("outer");
+  EXPECT_EQ(CallUserCode([&] {
+              ReportUserError(outer);
+              ReportUserError(absl::InternalError("later"));
+              EXPECT_EQ(CallUserCode([&] { ReportUserError(inner); }), inner);
+              EXPECT_TRUE(CallUserCode([] { return 1; }).ok());
+              return 5;
+            }).status(),
+            outer);
+  EXPECT_EQ(CallUserCode([&] {
+              ReportUserError(inner);
+              throw std::out_of_range("so");
+            }),
+            inner);
+  LogCapture log;
+  ReportUserError(outer);
+  EXPECT_EQ(log.Text(LogSeverity::kError), "outer\n");
 }
 
 TEST(UserCodeTest, OutOfMemoryIsAnExhaustedResource) {

@@ -140,6 +140,11 @@ Dataset Dataset::Dedupe(KeyFn key, DedupeOptions options, SourceLocation locatio
   return Of(data_internal::MakeDedupe(node_, std::move(key), options, location), "Dedupe", location);
 }
 
+Dataset Dataset::AssertCardinality(int64_t count, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeAssertCardinality(node_, count, location), "AssertCardinality", location);
+}
+
 Dataset Dataset::FlatMap(DatasetFn fn, SourceLocation location) const {
   if (!status_.ok()) return *this;
   const InterleaveOptions one = {.cycle_length = 1, .block_length = 1};

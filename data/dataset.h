@@ -317,6 +317,10 @@ class Dataset {
   // Of the elements with one key, the first in each pass; and those that are errors. All keys of the pass so far are
   // part of the position, so this is for some millions of them at most.
   Dataset Dedupe(KeyFn key, DedupeOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
+  // Says that a pass has `count` elements, where the stages before cannot know it, such as files: so that the length of
+  // an epoch is known (EvalSpec.every_epochs, progress, cardinality()). A pass with more or less is an error at its
+  // end.
+  Dataset AssertCardinality(int64_t count, SourceLocation location = SourceLocation::Current()) const;
   // The elements of the datasets that `fn` makes of the elements, one dataset after another. All must be made by the
   // same stages. `fn` must depend on nothing but its argument. A dataset begins anew in every epoch: a Shuffle in it
   // has the same order each time.

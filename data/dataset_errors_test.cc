@@ -117,7 +117,7 @@ TEST(DatasetErrorsTest, Map) {
   auto hollow = [](const Element&) -> absl::StatusOr<Element> { return Element{{HostTensor()}}; };
   ExpectError(d.Map(hollow), __LINE__, "component 0 of the result is empty");
   auto twice = [](const Element& e) -> absl::StatusOr<Element> { return Element{{e.components[0], e.components[0]}}; };
-  ExpectError(d.Map(twice), __LINE__, "name the results in MapOptions.names");
+  ExpectError(d.Map(twice), __LINE__, "or in MapOptions.names");
   auto fail = [](const Element&) -> absl::StatusOr<Element> { return absl::InvalidArgumentError("no such image"); };
   ExpectError(d.Map(fail), __LINE__, "Map: element 0 of the source: no such image");
   auto throws = [](const Element&) -> absl::StatusOr<Element> { throw std::out_of_range("no key 7"); };

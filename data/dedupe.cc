@@ -46,7 +46,7 @@ class DedupeNode : public Node {
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
     // It was kept: it is the first of its key, or an error, which comes again.
-    TD_RETURN_IF_ERROR(child_->Materialize(token + 1, nullptr, out));
+    TD_RETURN_IF_ERROR(child_->MaterializeNamed(token + 1, nullptr, out));
     TD_RETURN_IF_ERROR(Key(token, *out).status());
     return token[0] == 0 ? absl::OkStatus() : TooMany(token);
   }
@@ -81,7 +81,7 @@ class DedupeIterator : public TokenIterator {
       PayloadPtr read;
       if (!child_->Next(token + 1, node_.child().info().has_payloads ? &read : nullptr)) return false;
       Element element;
-      absl::Status status = node_.child().Materialize(token + 1, read.get(), &element);
+      absl::Status status = node_.child().MaterializeNamed(token + 1, read.get(), &element);
       ThrowIfOutOfMemory(status);
       if (status.ok()) {
         const absl::StatusOr<KeyPrint> key = node_.Key(token, element);

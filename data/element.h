@@ -3,24 +3,75 @@
 #define TANDEM_DATA_ELEMENT_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "base/dtype.h"
 #include "base/host_tensor.h"
+#include "base/source_location.h"
 
 namespace tandem {
 
+// A component's name and the line that asks for it.
+struct ComponentArg {
+  ComponentArg(const char* name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+  ComponentArg(absl::string_view name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+  ComponentArg(const std::string& name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+
+  absl::string_view name;
+  SourceLocation loc;
+};
+
+using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
+
 // One element: a tensor for each component, in the order of the dataset's spec. The tensors may share buffers with
 // other holders and must not be written.
+//
+//   [](const Element& in) -> absl::StatusOr<Element> {
+//     Element out;
+//     out.Set("x", HostTensor::FromVector<float>({2}, {in.Get<float>("age") / 100, in.Get<float>("height")}));
+//     out.Set("label", in["label"]);
+//     return out;
+//   }
+//
+// A name that is not there, and a number of another type, is an error of the element whose function asks, with the line
+// that asks; in other code it goes to the log.
 struct Element {
+  // The component of that name; where there is none, an empty tensor whose status says so.
+  HostTensor operator[](ComponentArg name) const;
+  // The only element of the component of that name; zero, or empty, where that is an error. T is one of DTypeOf's
+  // types, std::string or absl::string_view (valid as long as the component). For more elements:
+  // in["x"].values<float>().
+  template <typename T>
+  T Get(ComponentArg name) const;
+
+  // The component of that name becomes `value`; a name that is new is added at the end. Where a function of Map,
+  // FromGenerator or Scan names what it returns, the dataset takes it by name, in whatever order.
+  void Set(absl::string_view name, HostTensor value);
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  void Set(absl::string_view name, T value) {
+    Set(name, HostTensor::Scalar<T>(value));
+  }
+  void Set(absl::string_view name, absl::string_view value) { Set(name, HostTensor::String(value)); }
+  void Set(absl::string_view name, const char* value) { Set(name, absl::string_view(value)); }
+
   // The rows of a batch, made here or not; -1 where there are none to count.
   int64_t rows() const;
 
   std::vector<HostTensor> components;
   // Of a batch that is not made here (Iterator::MakeOnly), which has no components: its rows. Else -1.
   int64_t rows_elsewhere = -1;
+  // Of the components; null where nobody has named them.
+  ComponentNames names = nullptr;
+
+ private:
+  // The component, which has the only element of type `dtype`; null, and an error, where it is not so.
+  const HostTensor* Find(ComponentArg name) const;
+  const HostTensor* FindOne(ComponentArg name, DType dtype) const;
 };
 
 // The static description of one component. A size of -1 is known only at run time; in dimension 0 of a batched
@@ -36,6 +87,21 @@ std::string SpecString(const std::vector<ComponentSpec>& spec);
 
 // InvalidArgument, with component, expected and actual type and shape, unless `element` fits `spec`.
 absl::Status CheckElement(const std::vector<ComponentSpec>& spec, const Element& element);
+
+// Brings the components of what a function has returned into the order of `names`, if it has named them itself:
+// `given` are the names of what it was given. InvalidArgument for a name too many or too few.
+absl::Status OrderByName(const std::vector<std::string>& names, const ComponentNames& given, Element* element);
+
+template <typename T>
+T Element::Get(ComponentArg name) const {
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, absl::string_view>) {
+    const HostTensor* found = FindOne(name, DType::kString);
+    return found == nullptr ? T() : T(found->string());
+  } else {
+    const HostTensor* found = FindOne(name, DTypeOf<T>::value);
+    return found == nullptr ? T() : *found->data<T>();
+  }
+}
 
 }  // namespace tandem
 

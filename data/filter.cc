@@ -29,7 +29,7 @@ class DecidingNode : public OrderNode {
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
     // It was kept, or is an error that Decide finds again, unless memory was short then.
-    absl::Status status = child_->Materialize(token, nullptr, out);
+    absl::Status status = child_->MaterializeNamed(token, nullptr, out);
     if (Decide(token, *out, /*dropped=*/INT64_MAX, &status) == Verdict::kKeep) return status;
     return OutOfMemoryError(
         absl::StrCat(Describe(token),
@@ -54,7 +54,7 @@ class DecidingIterator : public TokenIterator {
       PayloadPtr read;
       if (!child_->Next(token, node_.child().info().has_payloads ? &read : nullptr)) return false;
       Element element;
-      absl::Status status = node_.child().Materialize(token, read.get(), &element);
+      absl::Status status = node_.child().MaterializeNamed(token, read.get(), &element);
       switch (node_.Decide(token, element, dropped_, &status)) {
         case Verdict::kKeep:
           if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));

@@ -184,7 +184,7 @@ class InterleaveNode : public Node {
     std::vector<int64_t> key(token, token + child_->token_width());
     if (NodePtr recent = recent_.Find(key); recent != nullptr) return recent;
     Element outer;
-    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &outer));
+    TD_RETURN_IF_ERROR(child_->MaterializeNamed(token, payload, &outer));
     const FileShardScope::Pause dealt_out;
     absl::StatusOr<Dataset> made = fn_(outer);
     absl::Status status = made.ok() ? made->status() : made.status();
@@ -329,7 +329,7 @@ absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& 
     return absl::InvalidArgumentError("the dataset is empty, so what the function returns is unknown");
   }
   Element element;
-  TD_RETURN_IF_ERROR(child.Materialize(token.data(), payload.get(), &element));
+  TD_RETURN_IF_ERROR(child.MaterializeNamed(token.data(), payload.get(), &element));
   const FileShardScope::Pause dealt_out;
   absl::StatusOr<Dataset> made = CallUserCode([&] { return fn(element); });
   absl::Status status = made.ok() ? made->status() : made.status();

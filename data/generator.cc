@@ -25,6 +25,7 @@ class GeneratorNode : public Node {
       status = absl::InvalidArgumentError(
           absl::StrCat("the function left the position at ", *position, "; it must go on, and be >= 0"));
     }
+    if (status.ok()) status = OrderByName(*names(), nullptr, out);
     if (status.ok()) status = CheckElement(info().spec, *out);
     if (status.ok()) return status;
     if (*position < 0) *position = at;

@@ -29,10 +29,12 @@ class MapNode : public ElementNode {
 
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     Element input;
-    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &input));
+    TD_RETURN_IF_ERROR(child_->MaterializeNamed(token, payload, &input));
     absl::StatusOr<Element> result = CallUserCode([&] { return fn_(input); });
-    if (!result.ok()) return Annotate(result.status(), absl::StrCat(op_, ", ", Describe(token)), location_);
-    if (absl::Status status = CheckElement(info().spec, *result); !status.ok()) {
+    absl::Status status = result.status();
+    if (status.ok()) status = OrderByName(*names(), child_->names(), &*result);
+    if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", Describe(token)), location_);
+    if (status = CheckElement(info().spec, *result); !status.ok()) {
       return Annotate(absl::InvalidArgumentError(absl::StrCat(
                           status.message(), "; when sizes vary, describe the result in MapOptions.spec with -1")),
                       absl::StrCat(op_, ", ", Describe(token)), location_);
@@ -81,7 +83,7 @@ class PrefetchNode : public OrderNode {
 
 // Describes the results of `fn` by calling it on the first element of `child`.
 absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Dataset::MapFn& fn,
-                                                     const std::vector<std::string>& names) {
+                                                     std::vector<std::string> names) {
   std::vector<int64_t> token;
   PayloadPtr payload;
   TD_ASSIGN_OR_RETURN(const bool found, FirstToken(child, &token, &payload));
@@ -90,11 +92,13 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
         "the dataset is empty, so the function's result is unknown: describe it in MapOptions.spec");
   }
   Element input;
-  TD_RETURN_IF_ERROR(child.Materialize(token.data(), payload.get(), &input));
+  TD_RETURN_IF_ERROR(child.MaterializeNamed(token.data(), payload.get(), &input));
   absl::StatusOr<Element> called = CallUserCode([&] { return fn(input); });
   TD_RETURN_IF_ERROR(tandem::Annotate(called.status(), absl::StrCat(child.Describe(token.data()), ": ")));
-  const Element& result = *called;
+  Element& result = *called;
   if (result.components.empty()) return absl::InvalidArgumentError("the function returns no component");
+  if (names.empty() && result.names != nullptr && result.names != child.names()) names = *result.names;
+  if (!names.empty()) TD_RETURN_IF_ERROR(OrderByName(names, child.names(), &result));
   if (!names.empty() && names.size() != result.components.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the function returns ", result.components.size(),
                                                    " components and MapOptions.names has ", names.size()));
@@ -102,7 +106,7 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
   if (names.empty() && child.info().spec.size() != result.components.size()) {
     return absl::InvalidArgumentError(absl::StrCat("the function returns ", result.components.size(),
                                                    " components and takes ", child.info().spec.size(),
-                                                   ": name the results in MapOptions.names"));
+                                                   ": name the results with Element::Set or in MapOptions.names"));
   }
   std::vector<ComponentSpec> spec;
   for (size_t i = 0; i < result.components.size(); ++i) {

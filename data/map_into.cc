@@ -56,7 +56,7 @@ class MapIntoNode : public ElementNode {
 
   absl::Status Fill(const int64_t* token, const Payload* payload, absl::Span<const ComponentBuffer> out) const {
     Element input;
-    TD_RETURN_IF_ERROR(child_->Materialize(token, payload, &input));
+    TD_RETURN_IF_ERROR(child_->MaterializeNamed(token, payload, &input));
     const absl::Status status = CallUserCode([&] { return fn_(input, out); });
     return status.ok() ? status : Annotate(status, absl::StrCat("MapInto, ", Describe(token)), location_);
   }

@@ -41,6 +41,12 @@ HostTensor StackStrings(const std::vector<HostTensor>& rows) {
 
 }  // namespace
 
+Node::Node(NodeInfo info) : info_(std::move(info)) {
+  std::vector<std::string> names;
+  for (const ComponentSpec& component : info_.spec) names.push_back(component.name);
+  names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+}
+
 PayloadPtr RowPayloads::ForBuffer(const PayloadPtr&, int64_t room) const {
   auto kept = std::make_shared<RowPayloads>();
   bool any = false;

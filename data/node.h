@@ -126,10 +126,12 @@ void ShortenEpoch(NodeInfo* info, int64_t n);
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.
 class Node {
  public:
-  explicit Node(NodeInfo info) : info_(std::move(info)) {}
+  explicit Node(NodeInfo info);
   virtual ~Node() = default;
 
   const NodeInfo& info() const { return info_; }
+  // Of the spec's components.
+  const ComponentNames& names() const { return names_; }
   int64_t token_width() const { return info_.token_width; }
 
   virtual std::unique_ptr<TokenIterator> MakeTokens() const = 0;
@@ -137,6 +139,12 @@ class Node {
   virtual bool makes_order() const { return true; }
   // `payload` is what came with the token, or null.
   virtual absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const = 0;
+  // Materialize, for a function of the user, which may ask for components by name.
+  absl::Status MaterializeNamed(const int64_t* token, const Payload* payload, Element* out) const {
+    absl::Status status = Materialize(token, payload, out);
+    out->names = names_;
+    return status;
+  }
   // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. `payloads` has
   // one for each token, or is null. An error of the stacking itself names `location`, the Batch's.
   virtual absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
@@ -161,6 +169,7 @@ class Node {
 
  private:
   NodeInfo info_;
+  ComponentNames names_;
 };
 
 // "file.cc:12: Batch: message", with the code and payloads of `status`.

@@ -67,8 +67,8 @@ class PaddedNode : public Node {
     const auto* payloads = static_cast<const RowPayloads*>(payload);
     std::vector<Element> rows(token[0]);
     for (int64_t i = 0; i < token[0]; ++i) {
-      TD_RETURN_IF_ERROR(child_->Materialize(token + 1 + i * child_->token_width(),
-                                             payloads == nullptr ? nullptr : payloads->rows[i].get(), &rows[i]));
+      TD_RETURN_IF_ERROR(child_->MaterializeNamed(token + 1 + i * child_->token_width(),
+                                                  payloads == nullptr ? nullptr : payloads->rows[i].get(), &rows[i]));
       TD_RETURN_IF_ERROR(CheckRow(token + 1 + i * child_->token_width(), rows[i]));
     }
     out->components.clear();
@@ -201,7 +201,7 @@ class PaddedBatchNode : public PaddedNode {
   size_t BucketOf(const int64_t* token, const Payload* payload) const {
     if (!length_) return 0;
     Element element;
-    const absl::Status made = child_->Materialize(token, payload, &element);
+    const absl::Status made = child_->MaterializeNamed(token, payload, &element);
     ThrowIfOutOfMemory(made);
     if (!made.ok()) return 0;
     const absl::StatusOr<int64_t> length = length_(element);

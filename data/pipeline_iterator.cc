@@ -154,7 +154,7 @@ absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const
   }
   out->rows_elsewhere = -1;
   // Functions of users catch for themselves; what is left is memory that runs out.
-  TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->Materialize(token, slot.payload.get(), out); }));
+  TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->MaterializeNamed(token, slot.payload.get(), out); }));
   if (rows < 0 || out->rows() == rows) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       root_->Describe(token), ": a Map changes its ", rows, " examples, which the workers that share the input count ",

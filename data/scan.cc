@@ -63,11 +63,15 @@ class ScanNode : public OrderNode {
   absl::Status Step(const int64_t* token, Element* state, Element* element) const {
     Element next;
     absl::StatusOr<Element> out = fn_(*state, *element, &next);
-    absl::Status status = out.ok() ? CheckElement(info().spec, *out) : out.status();
+    absl::Status status = out.status();
+    if (status.ok()) status = OrderByName(*names(), element->names, &*out);
+    if (status.ok()) status = CheckElement(info().spec, *out);
+    if (status.ok() && initial_.names != nullptr) status = OrderByName(*initial_.names, state->names, &next);
     if (status.ok()) status = CheckState(next);
     if (!status.ok()) return Annotate(status, absl::StrCat("Scan, ", Describe(token)), location_);
     *element = *std::move(out);
     *state = std::move(next);
+    state->names = initial_.names;
     return absl::OkStatus();
   }
 
@@ -109,7 +113,7 @@ class ScanIterator : public TokenIterator {
     PayloadPtr read;
     if (!child_->Next(token, node_.child().info().has_payloads ? &read : nullptr)) return false;
     Element element;
-    absl::Status status = node_.child().Materialize(token, read.get(), &element);
+    absl::Status status = node_.child().MaterializeNamed(token, read.get(), &element);
     if (status.ok()) status = node_.Step(token, &state_, &element);
     ThrowIfOutOfMemory(status);
     if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));

@@ -34,6 +34,7 @@ absl::StatusOr<NodePtr> MakeFilter(NodePtr child, Dataset::PredicateFn predicate
 absl::StatusOr<NodePtr> MakeTakeWhile(NodePtr child, Dataset::PredicateFn predicate, SourceLocation location);
 absl::StatusOr<NodePtr> MakeIgnoreErrors(NodePtr child, IgnoreErrorsOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeDedupe(NodePtr child, Dataset::KeyFn key, DedupeOptions options, SourceLocation location);
+absl::StatusOr<NodePtr> MakeAssertCardinality(NodePtr child, int64_t count, SourceLocation location);
 // With a cycle of 1: FlatMap. Errors name `op`.
 absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, InterleaveOptions options, const char* op,
                                        SourceLocation location);

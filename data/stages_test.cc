@@ -161,6 +161,7 @@ TEST(StagesTest, WhatDropsElementsOfAnEndlessDatasetHasNoEnd) {
            std::pair(ends.IgnoreErrors({.max = 1}), kUnknownCardinality),
            std::pair(ends.Dedupe(key), kUnknownCardinality),
            std::pair(ends.FlatMap(some), kUnknownCardinality),
+           std::pair(ends.FlatMap(some).AssertCardinality(9), int64_t{9}),
            std::pair(Dataset::Range(0).Filter(all), int64_t{0}),
        }) {
     EXPECT_EQ(dataset.status(), absl::OkStatus()) << number;
@@ -394,6 +395,28 @@ TEST(StagesTest, CacheMakesEachElementOnce) {
 absl::StatusOr<std::string> LastDigit(const Element& e) {
   if (First(e) == 17) return absl::InternalError("no key");
   return absl::StrCat(First(e) % 10);
+}
+
+TEST(StagesTest, AssertCardinalityMakesTheLengthKnown) {
+  const auto all = [](const Element&) -> absl::StatusOr<bool> { return true; };
+  const Dataset unknown = Dataset::Range(6).Filter(all);
+  const Dataset known = unknown.AssertCardinality(6);
+  EXPECT_EQ(unknown.cardinality(), kUnknownCardinality);
+  EXPECT_EQ(known.cardinality(), 6);
+  EXPECT_EQ(known.Repeat(3).Batch(4).cardinality(), 5);
+  EXPECT_EQ(WithErrors(known.Repeat(2)), (Numbers{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}));
+  Numbers shuffled = Values(known.Shuffle(20, {.seed = 2}).Prefetch(2));
+  std::sort(shuffled.begin(), shuffled.end());
+  EXPECT_EQ(shuffled, (Numbers{0, 1, 2, 3, 4, 5}));
+  // The first that is missing, or one too many, is an error, in each pass.
+  EXPECT_EQ(WithErrors(unknown.AssertCardinality(7)), (Numbers{0, 1, 2, 3, 4, 5, -1}));
+  EXPECT_EQ(WithErrors(unknown.AssertCardinality(4)), (Numbers{0, 1, 2, 3, -1}));
+  EXPECT_EQ(WithErrors(unknown.AssertCardinality(4).Repeat(2)), (Numbers{0, 1, 2, 3, -1, 0, 1, 2, 3, -1}));
+  EXPECT_TRUE(absl::StrContains(Dataset::Range(5).AssertCardinality(6).status().message(),
+                                "AssertCardinality: the dataset has 5 elements, not 6"));
+  EXPECT_TRUE(absl::StrContains(Dataset::Range(5).Repeat().AssertCardinality(6).status().message(),
+                                "put AssertCardinality before Repeat"));
+  EXPECT_FALSE(unknown.AssertCardinality(-1).status().ok());
 }
 
 TEST(StagesTest, DedupeKeepsTheFirstOfEachKey) {

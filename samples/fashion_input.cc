@@ -39,8 +39,10 @@ Dataset WithScaledImages(const Dataset& batches) {
   if (spec.size() == 2) spec[0] = {"image", DType::kFloat32, {kBatch, 28, 28, 1}};  // otherwise an error, to be kept
   return batches.Map(
       [](const Element& batch) -> absl::StatusOr<Element> {
-        TD_ASSIGN_OR_RETURN(HostTensor images, ScaledImages(batch.components[0]));
-        return Element{{std::move(images), batch.components[1]}};
+        TD_ASSIGN_OR_RETURN(HostTensor images, ScaledImages(batch["image"]));
+        Element scaled = batch;
+        scaled.Set("image", std::move(images));
+        return scaled;
       },
       {.spec = std::move(spec)});
 }

@@ -126,8 +126,8 @@ InputFn PictureInputFn(PictureFiles pictures, const PictureInputOptions& options
         {{"file", HostTensor::FromStrings({count}, pictures.files)}, {"label", std::move(labels)}});
     if (options.training) files = files.Shuffle(std::max<int64_t>(count, 1), {.seed = options.seed}).Repeat();
     const auto load = [options](const Element& in, absl::Span<const ComponentBuffer> out) -> absl::Status {
-      *out[1].data<int32_t>() = *in.components[1].data<int32_t>();
-      return Load(std::string(in.components[0].string()), options.pixels, out[0]);
+      *out[1].data<int32_t>() = in.Get<int32_t>("label");
+      return Load(in.Get<std::string>("file"), options.pixels, out[0]);
     };
     return files
         .MapInto(load,

@@ -15,7 +15,7 @@ constexpr int64_t kFilesAtATime = 4;
 
 // Strings [n] of raw pixels -> float32 [n,28,28,1], int64 [n] -> int32 [n] or one-hot float32 [n,10].
 absl::StatusOr<Element> Decode(const Element& batch, bool one_hot) {
-  const HostTensor &images = batch.components[0], &labels = batch.components[1];
+  const HostTensor images = batch["image"], labels = batch["label"];
   const int64_t n = images.num_elements();
   HostTensor pixels(DType::kUInt8, {n, kSide, kSide}), bytes(DType::kUInt8, {n});
   for (int64_t i = 0; i < n; ++i) {
@@ -34,7 +34,10 @@ absl::StatusOr<Element> Decode(const Element& batch, bool one_hot) {
   }
   TD_ASSIGN_OR_RETURN(HostTensor scaled, ScaledImages(pixels));
   TD_ASSIGN_OR_RETURN(HostTensor classes, one_hot ? OneHotLabels(bytes) : Int32Labels(bytes));
-  return Element{{std::move(scaled), std::move(classes)}};
+  Element out;
+  out.Set("image", std::move(scaled));
+  out.Set("label", std::move(classes));
+  return out;
 }
 
 }  // namespace
@@ -42,7 +45,7 @@ absl::StatusOr<Element> Decode(const Element& batch, bool one_hot) {
 InputFn RecordInputFn(std::string pattern, bool one_hot, const TrainInputOptions& options) {
   return [pattern = std::move(pattern), one_hot, options](const InputContext& context) -> absl::StatusOr<Dataset> {
     const auto records = [](const Element& file) -> absl::StatusOr<Dataset> {
-      return Dataset::TFRecord({std::string(file.components[0].string())}, {.compression = Compression::kGzip});
+      return Dataset::TFRecord({file.Get<std::string>("file")}, {.compression = Compression::kGzip});
     };
     Dataset dataset =
         Dataset::ListFiles({pattern}).Interleave(records, {.cycle_length = kFilesAtATime, .num_parallel_calls = kAuto});

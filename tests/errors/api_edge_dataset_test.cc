@@ -152,6 +152,7 @@ std::vector<Row> Rows() {
       {"Filter", "no function", [=] { return d.Filter(nullptr); }, "null"},
       {"TakeWhile", "no function", [=] { return d.TakeWhile(nullptr); }, "null"},
       {"IgnoreErrors", "a negative limit", [=] { return d.IgnoreErrors({.max = -1}); }},
+      {"AssertCardinality", "a negative count", [=] { return d.AssertCardinality(-1); }, "must be >= 0"},
       {"Dedupe", "no function", [=] { return d.Dedupe(nullptr); }, "null"},
       {"Dedupe", "no keys", [=] { return d.Dedupe([](const Element&) { return std::string(); }, {.max_keys = 0}); }},
       {"FlatMap", "no function", [=] { return d.FlatMap(nullptr); }, "null"},
