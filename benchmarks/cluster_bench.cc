@@ -170,7 +170,7 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(config.communication, CommunicationFromName(absl::GetFlag(FLAGS_communication)));
   config.threads = absl::GetFlag(FLAGS_threads);
   const auto parameters = std::make_shared<int64_t>(0);
-  Estimator estimator(ModelFunction(model, parameters), config, {}, {.label = model.inputs.back().name});
+  Estimator estimator(ModelFunction(model, parameters), config, {}, {.labels = {model.inputs.back().name}});
   if (absl::GetFlag(FLAGS_worker)) {
     return estimator.Train(Input(model), {.hooks = {std::make_shared<Turns>(model, parameters)}});
   }

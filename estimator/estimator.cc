@@ -203,7 +203,8 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
     params.SetPlacement(placement);
     // With parameter servers each worker makes steps of its own.
     const ReplicaCount count{.all = prepared.replicas, .processes = served() ? 1 : placement.num_workers};
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.label, count));
+    TD_ASSIGN_OR_RETURN(program,
+                        ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.labels, count));
     ++programs_built_;
   }
   prepared.program = program.get();

@@ -32,8 +32,9 @@ namespace tandem {
 
 // How the dataset's components are read.
 struct InputSpec {
-  // The component that becomes `labels`. Empty: "label", or else "labels".
-  std::string label = "";
+  // The components that become `labels`: one, or several that model_fn asks for by name. Empty: "label", or else
+  // "labels".
+  std::vector<std::string> labels = {};
 };
 
 struct TrainOptions {

@@ -49,11 +49,11 @@ ModelSignature SignatureOf(const ModeProgram& program) {
   return signature;
 }
 
-void WarnOfUnusedFeatures(const ModeProgram& program, const std::string& label) {
-  const int label_index = FindLabel(program.components(), label).value_or(-1);
+void WarnOfUnusedFeatures(const ModeProgram& program, const std::vector<std::string>& labels) {
   std::vector<std::string> unused;
   for (const ComponentSpec& component : program.components()) unused.push_back(component.name);
-  if (label_index >= 0) unused.erase(unused.begin() + label_index);
+  const auto found = FindLabels(program.components(), labels, Mode::kPredict);
+  for (const std::string& label : found.value_or(labels)) std::erase(unused, label);
   for (const auto& input : program.executable().index().inputs) std::erase(unused, input->name);
   if (unused.empty()) return;
   TD_LOG(WARNING) << "ServingInput: model_fn does not use in mode predict: " << absl::StrJoin(unused, ", ")
@@ -97,7 +97,7 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
   const bool is_new = program == nullptr;
   if (is_new) {
     TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components,
-                                                    input_spec_.label, ReplicaCount{}));
+                                                    input_spec_.labels, ReplicaCount{}));
     ++programs_built_;
   }
   std::vector<const ModeProgram*> programs;
@@ -110,7 +110,7 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
     return absl::InvalidArgumentError(
         "ServingInput: model_fn uses none of the features in mode predict, so there is nothing to serve");
   }
-  if (is_new) WarnOfUnusedFeatures(*program, input_spec_.label);
+  if (is_new) WarnOfUnusedFeatures(*program, input_spec_.labels);
   return program.get();
 }
 

@@ -16,6 +16,7 @@
 #include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/estimator.h"
+#include "estimator/hooks/watched_values.h"
 #include "estimator/mode_program.h"
 #include "estimator/parameter_server/own_batches.h"
 #include "estimator/parameter_server/served_variables.h"
@@ -227,7 +228,7 @@ class Estimator::Impl {
   // An input that has ended after `steps` steps of this call, before those that `options` ask for.
   void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
   // Of numbers of a training that are only watched; null where there are none.
-  std::shared_ptr<SessionRunHook> WatchedValues(const ModeProgram& program) const;
+  std::unique_ptr<WatchedValues> MakeWatchedValues(const ModeProgram& program) const;
   // Once, when model_fn, input_fn and hooks have had their chance to ask.
   void WarnOfUnreadParams();
 

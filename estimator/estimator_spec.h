@@ -13,6 +13,7 @@
 #include "data/dataset.h"
 #include "data/input_context.h"
 #include "estimator/features.h"
+#include "estimator/labels.h"
 #include "estimator/mode.h"
 #include "estimator/params.h"
 #include "estimator/session_run_hook.h"
@@ -67,9 +68,10 @@ struct EstimatorSpec {
 };
 
 // Builds the graph of one mode. Called once per mode and input signature, never per replica or per call. `labels` is
-// the dataset's component "label" or "labels"; poisoned in mode predict and when there is none.
+// the dataset's component "label" or "labels", or those of InputSpec.labels; poisoned in mode predict and when there is
+// none. A model_fn with one may take it as a `const Tensor& labels`.
 using ModelFn =
-    std::function<EstimatorSpec(const Features& features, const Tensor& labels, Mode mode, const Params& params)>;
+    std::function<EstimatorSpec(const Features& features, const Labels& labels, Mode mode, const Params& params)>;
 
 // Yields batches for one replica; components by name are the features, the one named "label" or "labels" the labels.
 using InputFn = std::function<absl::StatusOr<Dataset>(const InputContext& context)>;

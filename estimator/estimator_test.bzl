@@ -32,6 +32,7 @@ TESTS = [
     "export_test",
     "exporter_test",
     "keep_best_test",
+    "labels_test",
     "monitored_training_session_test",
     "moving_average_test",
     "no_updates_test",

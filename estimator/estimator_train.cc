@@ -235,7 +235,6 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     hooks.push_back(std::make_shared<StepCounterHook>(config_.log_step_count_steps));
   }
   if (chief) append(SummaryHooks(prepared));
-  if (auto watched = WatchedValues(*prepared.program); chief && watched != nullptr) hooks.push_back(watched);
   append(options.hooks);
   if (options.steps.has_value() || options.max_steps.has_value()) {
     hooks.push_back(std::make_shared<StopAtStepHook>(
@@ -400,6 +399,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     runner = served_runner_.get();
   }
   TD_RETURN_IF_ERROR(GoOnWithJob());
+  if (e.is_chief()) watched_ = e.MakeWatchedValues(*prepared_.program);
   loop_.emplace(*runner, prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
   if (prepared_.own_inputs != nullptr) {
     prepared_.workers->set_on_save([inputs = prepared_.own_inputs.get()] { return inputs->SaveState().status(); });
@@ -434,6 +434,7 @@ LoopOptions Training::MakeLoopOptions() {
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
+    if (watched_ != nullptr) watched_->Look(values);
     // All hooks were called behind the first step.
     if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
     return e.CheckParams(*prepared_.program);

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "estimator/estimator_impl.h"
-#include "estimator/hooks/watched_values_hook.h"
+#include "estimator/hooks/watched_values.h"
 #include "estimator/metric_accumulator.h"
 #include "estimator/warnings.h"
 
@@ -49,7 +49,7 @@ void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchD
                           "."));
 }
 
-std::shared_ptr<SessionRunHook> Estimator::Impl::WatchedValues(const ModeProgram& program) const {
+std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProgram& program) const {
   std::map<std::string, std::string> watched;
   for (const ModelSummary& summary : program.summaries()) {
     // The value of a variable is saved, and checked then.
@@ -64,7 +64,7 @@ std::shared_ptr<SessionRunHook> Estimator::Impl::WatchedValues(const ModeProgram
     }
   }
   if (watched.empty()) return nullptr;
-  return std::make_shared<WatchedValuesHook>(std::move(watched), [this](const std::string& message) {
+  return std::make_unique<WatchedValues>(std::move(watched), [this](const std::string& message) {
     LogWarning(config_.silence, kWatchedNotFinite, message);
   });
 }

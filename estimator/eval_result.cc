@@ -10,7 +10,9 @@
 #include "absl/strings/str_join.h"
 #include "base/json_number.h"
 #include "base/json_parse.h"
+#include "base/nearest_name.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 
 namespace tandem {
 namespace {
@@ -62,7 +64,15 @@ absl::StatusOr<HostTensor> ArrayFromJson(const std::string& name, const nlohmann
 
 double EvalResult::operator[](absl::string_view name) const {
   auto it = metrics.find(std::string(name));
-  return it == metrics.end() ? std::numeric_limits<double>::quiet_NaN() : it->second;
+  if (it != metrics.end()) return it->second;
+  std::vector<std::string> names;
+  for (const auto& metric : metrics) names.push_back(metric.first);
+  const std::string nearest = NearestName(name, names);
+  ReportUserError(absl::InvalidArgumentError(
+      absl::StrCat("EvalResult[\"", name, "\"]: the evaluation has no number of this name, it has ",
+                   names.empty() ? "none" : absl::StrJoin(names, ", "),
+                   nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?"))));
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string EvalResult::ToString() const {

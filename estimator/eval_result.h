@@ -20,7 +20,8 @@ struct EvalResult {
 
   // Whether there is a number of this name.
   bool Has(absl::string_view name) const { return metrics.count(std::string(name)) > 0; }
-  // NaN when there is no such metric.
+  // A metric that is not there is NaN, and an error of the function of the user that asks (base/user_code.h), or one in
+  // the log, which says what there is.
   double operator[](absl::string_view name) const;
   int64_t global_step() const { return Has("global_step") ? static_cast<int64_t>((*this)["global_step"]) : -1; }
   bool empty() const { return metrics.empty() && arrays.empty(); }

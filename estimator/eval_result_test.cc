@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/user_code.h"
 #include "estimator/metric_accumulator.h"
 
 namespace tandem {
@@ -88,6 +89,16 @@ TEST(MetricAccumulator, AddsSumsOfAnyShape) {
   EXPECT_FALSE(result->Has("ratio"));
   const HostTensor want = HostTensor::FromVector<double>({2, 2}, {0.5, 3, 2, ((int64_t{1} << 40) + 1) / 2.0});
   EXPECT_TRUE(result->arrays.at("ratio").BitEqual(want));
+}
+
+TEST(EvalResult, ANameThatIsNotThereIsAnError) {
+  EvalResult result;
+  result.metrics = {{"accuracy", 0.5}, {"loss", 1}};
+  const absl::Status status = CallUserCode([&] { EXPECT_TRUE(std::isnan(result["acuracy"])); });
+  EXPECT_EQ(status.message(),
+            "EvalResult[\"acuracy\"]: the evaluation has no number of this name, it has accuracy, loss; did you mean "
+            "\"accuracy\"?");
+  EXPECT_EQ(result.global_step(), -1);
 }
 
 TEST(MetricAccumulator, ASumMustKeepItsShape) {

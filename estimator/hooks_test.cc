@@ -18,7 +18,7 @@
 #include "estimator/hooks/progress_line.h"
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
-#include "estimator/hooks/watched_values_hook.h"
+#include "estimator/hooks/watched_values.h"
 #include "estimator/run_loop.h"
 
 namespace tandem {
@@ -171,17 +171,11 @@ TEST_F(HooksTest, SaverSavesWhatAHookAsksFor) {
 
 TEST_F(HooksTest, WatchedValuesAreNamedOnce) {
   std::vector<std::string> told;
-  const WatchedValuesHook::Warn warn = [&](const std::string& message) { told.push_back(message); };
-  auto hook = std::make_shared<WatchedValuesHook>(
+  const WatchedValues::Warn warn = [&](const std::string& message) { told.push_back(message); };
+  WatchedValues watched(
       std::map<std::string, std::string>{{"a", "The summary \"a\" at model.cc:7"}, {"b", "B"}, {"c", "C"}}, warn);
-  RunValues values;
-  int64_t step = 3;
-  RunContext context(Mode::kTrain, &step);
   const auto run = [&](std::map<std::string, HostTensor> tensors, bool finite = true) {
-    values.step = step;
-    values.finite = finite;
-    values.tensors = std::move(tensors);
-    ASSERT_EQ(hook->AfterRun(context, values), absl::OkStatus());
+    watched.Look({.tensors = std::move(tensors), .step = 3, .finite = finite});
   };
   const float inf = std::numeric_limits<float>::infinity();
   const HostTensor bad = HostTensor::FromVector<double>({2}, {1, NAN}), good = HostTensor::Scalar<float>(1);

@@ -46,7 +46,13 @@ std::string WhyNoLabels(Mode mode, const std::vector<ComponentSpec>& components)
   }
   return absl::StrCat("has no value: the input has no component \"label\" or \"labels\", it has ",
                       SpecString(components),
-                      "; rename the one that holds the labels, or give its name to the Estimator as InputSpec.label");
+                      "; rename the one that holds the labels, or give its name to the Estimator as InputSpec.labels");
+}
+
+// What an op says that takes several labels for one.
+std::string SeveralLabels(const std::vector<std::string>& names) {
+  return absl::StrCat("has no value: there are several labels, ", absl::StrJoin(names, ", "),
+                      "; take `const Labels& labels` in model_fn and ask for one, labels[\"", names[0], "\"]");
 }
 
 // Names that `name` may have meant: one that is spelt alike, and ops of that name in any scope.
@@ -108,26 +114,36 @@ absl::Status FailedModel(const absl::Status& status) {
 
 }  // namespace
 
-absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, const std::string& label) {
-  const std::vector<std::string> wanted =
-      label.empty() ? std::vector<std::string>{"label", "labels"} : std::vector<std::string>{label};
-  for (const std::string& name : wanted) {
-    for (size_t i = 0; i < components.size(); ++i) {
-      if (components[i].name == name) return static_cast<int>(i);
+absl::StatusOr<std::vector<std::string>> FindLabels(const std::vector<ComponentSpec>& components,
+                                                    const std::vector<std::string>& labels, Mode mode) {
+  const auto is_there = [&](const std::string& name) {
+    return std::any_of(components.begin(), components.end(), [&](const ComponentSpec& c) { return c.name == name; });
+  };
+  for (const std::string name : {"label", "labels"}) {
+    if (labels.empty() && is_there(name)) return std::vector<std::string>{name};
+  }
+  std::vector<std::string> found;
+  for (const std::string& name : labels) {
+    if (std::find(found.begin(), found.end(), name) != found.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("InputSpec.labels: \"", name, "\" is there twice"));
+    }
+    if (is_there(name)) {
+      found.push_back(name);
+    } else if (mode != Mode::kPredict) {
+      return absl::InvalidArgumentError(absl::StrCat("InputSpec.labels: the input has no component \"", name,
+                                                     "\", it has ", SpecString(components), "; name one of these"));
     }
   }
-  if (label.empty()) return -1;
-  return absl::InvalidArgumentError(absl::StrCat("InputSpec.label: the input has no component \"", label, "\", it has ",
-                                                 SpecString(components), "; name one of these"));
+  return found;
 }
 
 absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& model_fn, Mode mode,
                                                                 const Params& params,
                                                                 const std::vector<ComponentSpec>& components,
-                                                                const std::string& label,
+                                                                const std::vector<std::string>& labels,
                                                                 const ReplicaCount& replicas) {
   TD_RETURN_IF_ERROR(Annotate(CheckComponents(components), absl::StrCat("input_fn, mode ", ModeName(mode), ": ")));
-  TD_ASSIGN_OR_RETURN(const int label_index, FindLabel(components, label));
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> label_names, FindLabels(components, labels, mode));
   const LlvmMemoryScope scope("building the model");
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
@@ -136,20 +152,26 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
     graph->IgnoreUpdates(absl::StrCat("variables change in training only, and model_fn was called for mode ",
                                       ModeName(mode), "; build what updates them for Mode::kTrain"));
   }
-  std::vector<ComponentSpec> feature_components;
-  Tensor labels = graph->Absent(WhyNoLabels(mode, components));
-  for (size_t i = 0; i < components.size(); ++i) {
-    if (static_cast<int>(i) != label_index) {
-      feature_components.push_back(components[i]);
+  std::vector<ComponentSpec> feature_components, label_components;
+  for (const ComponentSpec& component : components) {
+    if (std::find(label_names.begin(), label_names.end(), component.name) == label_names.end()) {
+      feature_components.push_back(component);
     } else if (mode != Mode::kPredict) {
-      labels = graph->Input(components[i].name, components[i].dtype, components[i].shape);
+      label_components.push_back(component);
     }
   }
+  Tensor only;
+  if (label_components.size() == 1) {
+    only = graph->Input(label_components[0].name, label_components[0].dtype, label_components[0].shape);
+  } else {
+    only = graph->Absent(label_components.empty() ? WhyNoLabels(mode, components) : SeveralLabels(label_names));
+  }
+  const Labels given(graph, std::move(label_components), only);
   TD_LOG(INFO) << "Calling model_fn.";
   const Features features(graph, std::move(feature_components));
   program->params_ = params.WithoutErrors();
   const Params& asked = program->params_;
-  absl::StatusOr<EstimatorSpec> made = CallUserCode([&] { return model_fn(features, labels, mode, asked); });
+  absl::StatusOr<EstimatorSpec> made = CallUserCode([&] { return model_fn(features, given, mode, asked); });
   if (!made.ok()) return FailedModel(Annotate(made.status(), absl::StrCat("model_fn, mode ", ModeName(mode), ": ")));
   TD_LOG(INFO) << "Done calling model_fn.";
   program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));

@@ -22,11 +22,12 @@ namespace tandem {
 
 class ModeProgram {
  public:
-  // Calls the model_fn. `components`: the dataset's; the one named `label` becomes the labels, "" takes "label" or
-  // "labels". `replicas`: those that the program will be compiled for. Errors of the model carry exit code 70.
+  // Calls the model_fn. `components`: the dataset's; `labels` is InputSpec.labels. `replicas`: those that the program
+  // will be compiled for. Errors of the model carry exit code 70.
   static absl::StatusOr<std::unique_ptr<ModeProgram>> Build(const ModelFn& model_fn, Mode mode, const Params& params,
                                                             const std::vector<ComponentSpec>& components,
-                                                            const std::string& label, const ReplicaCount& replicas);
+                                                            const std::vector<std::string>& labels,
+                                                            const ReplicaCount& replicas);
 
   // Tensors by name, each with the hook that wants it.
   using Fetches = std::map<std::string, std::string>;
@@ -83,8 +84,10 @@ class ModeProgram {
   int64_t times_compiled_ = 0;
 };
 
-// The index of the label component; -1 when there is none. InvalidArgument when `label` names none.
-absl::StatusOr<int> FindLabel(const std::vector<ComponentSpec>& components, const std::string& label);
+// Those of `components` that are labels, by InputSpec.labels; in mode predict they may be missing. InvalidArgument for
+// a name that no component has, and for one that is there twice.
+absl::StatusOr<std::vector<std::string>> FindLabels(const std::vector<ComponentSpec>& components,
+                                                    const std::vector<std::string>& labels, Mode mode);
 
 }  // namespace tandem
 

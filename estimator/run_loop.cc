@@ -29,25 +29,10 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
-// What hooks fetch in this step. "global_step" is not a tensor of the program: the loop provides it.
-absl::StatusOr<std::set<std::string>> CollectFetches(const HookList& hooks, const LoopOptions& options,
-                                                     RunContext& context) {
-  std::set<std::string> fetches(options.fetches.begin(), options.fetches.end());
-  context.BeginStep();
-  for (const auto& hook : hooks) {
-    absl::StatusOr<std::vector<std::string>> names = CallUserCode([&] { return hook->BeforeRun(context); });
-    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", names.status()));
-    for (std::string& name : *names) {
-      if (name != "global_step" && options.fetchable.count(name) == 0) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            HookName(*hook), "::BeforeRun fetches \"", name,
-            "\", which no hook has asked for in Begin; available are: ", absl::StrJoin(options.fetchable, ", ")));
-      }
-      fetches.insert(std::move(name));
-    }
-    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", context.status()));
-  }
-  return fetches;
+// Whether every hook gets the tensor. "global_step" is not one of the program: the loop provides it.
+bool AllSee(const std::string& name, const LoopOptions& options) {
+  return name == "global_step" ||
+         std::find(options.fetches.begin(), options.fetches.end(), name) != options.fetches.end();
 }
 
 absl::Status EndHooks(const HookList& hooks, RunContext& context) {
@@ -176,9 +161,29 @@ absl::StatusOr<std::optional<StopReason>> StepLoop::ReasonToStop() {
   if (!options_.agree) return stop;
   // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
   if (rounds_ == 0) {
-    TD_ASSIGN_OR_RETURN(fetches_, CollectFetches(hooks_, options_, context_));
+    TD_ASSIGN_OR_RETURN(fetches_, CollectFetches());
   }
   return options_.agree(stop);
+}
+
+absl::StatusOr<StepLoop::FetchesOfStep> StepLoop::CollectFetches() {
+  FetchesOfStep fetches = {.all = {options_.fetches.begin(), options_.fetches.end()}};
+  context_.BeginStep();
+  for (const auto& hook : hooks_) {
+    absl::StatusOr<std::vector<std::string>> names = CallUserCode([&] { return hook->BeforeRun(context_); });
+    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", names.status()));
+    for (std::string& name : *names) {
+      if (name != "global_step" && options_.fetchable.count(name) == 0) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            HookName(*hook), "::BeforeRun fetches \"", name,
+            "\", which no hook has asked for in Begin; available are: ", absl::StrJoin(options_.fetchable, ", ")));
+      }
+      if (!AllSee(name, options_)) fetches.own[hook.get()].insert(name);
+      fetches.all.insert(std::move(name));
+    }
+    TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", context_.status()));
+  }
+  return fetches;
 }
 
 absl::StatusOr<bool> StepLoop::Prepare() {
@@ -203,7 +208,7 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
     trace_->BeginStep();
     const int64_t begin = options_.now();
     if (!fetches_.has_value()) {
-      TD_ASSIGN_OR_RETURN(fetches_, CollectFetches(hooks_, options_, context_));
+      TD_ASSIGN_OR_RETURN(fetches_, CollectFetches());
     }
     Round round;
     const int64_t asked = options_.now();
@@ -239,7 +244,7 @@ StepRequest StepLoop::RequestFor(const Round& round) const {
   if (options_.mode != Mode::kTrain) {
     request.scalars["seed"] = SeedOfRound(request.scalars["seed"].integer(), rounds_);
   }
-  for (const std::string& name : *fetches_) {
+  for (const std::string& name : fetches_->all) {
     if (name != "global_step") request.fetches.push_back(name);
   }
   request.tracer = options_.tracer;
@@ -271,13 +276,36 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   return values;
 }
 
+// Each hook sees what it has fetched and what all see.
+absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& values) {
+  RunValues common;  // as most often there is nothing else, it is made where it is needed
+  if (!fetches.own.empty()) {
+    common = values;
+    std::erase_if(common.tensors, [&](const auto& entry) { return !AllSee(entry.first, options_); });
+  }
+  for (const auto& hook : hooks_) {
+    TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");
+    const auto own = fetches.own.find(hook.get());
+    RunValues seen;
+    if (own != fetches.own.end()) {
+      seen = common;
+      for (const std::string& name : own->second) {
+        if (const auto found = values.tensors.find(name); found != values.tensors.end()) seen.tensors.insert(*found);
+      }
+    }
+    const RunValues& of_hook = own != fetches.own.end() ? seen : fetches.own.empty() ? values : common;
+    TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", CallUserCode([&] { return hook->AfterRun(context_, of_hook); })));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunValues> StepLoop::Run() {
   if (!round_.has_value()) return absl::FailedPreconditionError("no step is prepared");
   // A step that was run is not there any more, whatever comes of it.
   const Round round = *std::exchange(round_, std::nullopt);
   context_.StepIsRun();
   const StepRequest request = RequestFor(round);
-  fetches_.reset();
+  const FetchesOfStep fetches = *std::exchange(fetches_, std::nullopt);
   ++rounds_;
   const int64_t step = *global_step_, started = started_;
   if (Round next; runner_.WantsNext() && source_.Peek(&next)) runner_.Prefetch(next);
@@ -291,10 +319,7 @@ absl::StatusOr<RunValues> StepLoop::Run() {
     return op.empty() && options_.shared_steps ? "an op of another worker, whose message names it" : op;
   });
   if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
-  for (const auto& hook : hooks_) {
-    TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");
-    TD_RETURN_IF_ERROR(InHook(*hook, "AfterRun", CallUserCode([&] { return hook->AfterRun(context_, values); })));
-  }
+  TD_RETURN_IF_ERROR(AfterRun(fetches, values));
   context_.set_find_non_finite(nullptr);
   trace_->Phase("hooks after the step", done, options_.now());
   trace_->EndStep();

@@ -101,6 +101,12 @@ class StepLoop {
 
  private:
   class Trace;
+  // What is fetched in a step: in all, and what each hook has asked for beyond what all hooks see.
+  struct FetchesOfStep {
+    std::set<std::string> all;
+    std::map<const SessionRunHook*, std::set<std::string>> own;
+  };
+  absl::StatusOr<FetchesOfStep> CollectFetches();
   absl::StatusOr<bool> PrepareRound();
 
   // Why the loop is to end before another step; nothing when it goes on. In a group of workers all agree on it.
@@ -108,6 +114,7 @@ class StepLoop {
   StepRequest RequestFor(const Round& round) const;
   // What is known when a step has been run.
   RunValues ValuesOf(StepOutcome outcome);
+  absl::Status AfterRun(const FetchesOfStep& fetches, const RunValues& values);
 
   StepRunner& runner_;
   BatchSource& source_;
@@ -122,7 +129,7 @@ class StepLoop {
   std::unique_ptr<StallWatch::Activity> input_;
 
   // Of the next step: what is fetched, once hooks have been asked; its batches, once it is prepared.
-  std::optional<std::set<std::string>> fetches_;
+  std::optional<FetchesOfStep> fetches_;
   std::optional<Round> round_;
   double input_seconds_ = 0;
   int64_t started_ = 0;

@@ -8,9 +8,11 @@
 #include <map>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "estimator/fake_steps.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
@@ -109,6 +111,32 @@ TEST(RunLoop, RunsTheUnionOfFetchesOnce) {
   EXPECT_EQ(b->last.Number("loss"), 1);
   EXPECT_EQ(a->last.Number("global_step"), 1);
   EXPECT_TRUE(std::isnan(a->last.Number("unknown")));
+}
+
+TEST(RunLoop, AHookSeesWhatItHasFetched) {
+  Calls calls;
+  auto a = std::make_shared<Probe>("a", &calls);
+  auto b = std::make_shared<Probe>("b", &calls);
+  a->fetches = {"dense/Relu"};
+  Loop loop;
+  ASSERT_TRUE(loop.Run({a, b}, 1).ok());
+  EXPECT_TRUE(a->last.Has("dense/Relu"));
+  EXPECT_FALSE(b->last.Has("dense/Relu"));
+  for (const auto& hook : {a, b}) {
+    EXPECT_EQ(hook->last.Number("loss"), 1);
+    EXPECT_EQ(hook->last.Number("global_step"), 1);
+  }
+  // Asking for what it has not fetched is an error of the hook, unless the step was not finite and knows little.
+  const int line = __LINE__ + 1;
+  const absl::Status status = CallUserCode([&] { EXPECT_TRUE(std::isnan(b->last.Number("dense/Relu"))); });
+  EXPECT_THAT(
+      std::string(status.message()),
+      HasSubstr(absl::StrCat("run_loop_test.cc:", line,
+                             ": RunValues::Number(\"dense/Relu\"): step 0 has no "
+                             "number of this name, it has global_step, loss; a hook sees what its BeforeRun has "
+                             "fetched in this step")));
+  b->last.finite = false;
+  EXPECT_TRUE(CallUserCode([&] { EXPECT_TRUE(std::isnan(b->last.Number("dense/Relu"))); }).ok());
 }
 
 TEST(RunLoop, AFetchThatBeginDidNotAskForIsAnError) {

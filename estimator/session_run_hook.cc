@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/user_code.h"
 
 namespace tandem {
 namespace {
@@ -48,9 +50,17 @@ void RunContext::StepIsNotRun() {
   if (step_scalars_ != nullptr) step_scalars_->Drop();
 }
 
-double RunValues::Number(absl::string_view name) const {
+double RunValues::Number(absl::string_view name, SourceLocation location) const {
   auto it = tensors.find(std::string(name));
   if (it == tensors.end() || it->second.empty() || it->second.num_elements() < 1) {
+    if (finite) {
+      const std::string there = absl::StrJoin(
+          tensors, ", ", [](std::string* out, const auto& tensor) { absl::StrAppend(out, tensor.first); });
+      ReportUserError(absl::InvalidArgumentError(
+          absl::StrCat(location.file, ":", location.line, ": RunValues::Number(\"", name, "\"): step ", step,
+                       " has no number of this name, it has ", there.empty() ? "none" : there,
+                       "; a hook sees what its BeforeRun has fetched in this step (ask Has)")));
+    }
     return std::numeric_limits<double>::quiet_NaN();
   }
   const HostTensor& t = it->second;

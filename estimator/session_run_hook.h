@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
+#include "base/source_location.h"
 #include "estimator/mode.h"
 #include "estimator/step_scalar_settings.h"
 
@@ -137,8 +138,8 @@ class RunContext {
 
 // What a step produced.
 struct RunValues {
-  // The union of what was fetched; of a step that was not finite only what was known when that was found, as a rule the
-  // loss.
+  // What the hook, or the session, has fetched in this step, with "loss" and "global_step"; of a step that was not
+  // finite only what was known when that was found, as a rule the loss.
   std::map<std::string, HostTensor> tensors;
   // Training steps finished before this one: 0 for the first. The same in all rounds of an evaluation.
   int64_t step = 0;
@@ -150,8 +151,9 @@ struct RunValues {
   bool applied = true;
 
   bool Has(absl::string_view name) const { return tensors.count(std::string(name)) > 0; }
-  // The first element as a double; NaN when it was not fetched or is empty.
-  double Number(absl::string_view name) const;
+  // The first element as a double. NaN where the step was not finite and the value is not known; what was not fetched
+  // is an error of the hook that asks (base/user_code.h).
+  double Number(absl::string_view name, SourceLocation location = SourceLocation::Current()) const;
 };
 
 // Order of the calls: Begin of all hooks -> the graph is final and compiled -> variables are initialised or restored ->

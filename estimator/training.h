@@ -51,6 +51,7 @@ class Training {
   std::optional<StepLoop> loop_;
   bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input
   bool stepped_ = false;
+  std::unique_ptr<WatchedValues> watched_;  // null where nothing is watched, or another worker says it
 };
 
 }  // namespace tandem

@@ -10,8 +10,9 @@ namespace tandem {
 
 absl::Status NanTensorHook::AfterRun(RunContext& context, const RunValues& values) {
   if (values.finite) return absl::OkStatus();
-  const double loss = values.Number("loss");
-  const bool known = values.Has("loss"), bad_loss = known && !std::isfinite(loss);
+  const bool known = values.Has("loss");
+  const double loss = known ? values.Number("loss") : 0;
+  const bool bad_loss = known && !std::isfinite(loss);
   const std::string bad = std::isnan(loss) ? "NaN" : loss > 0 ? "Inf" : "-Inf";
   const std::string what = bad_loss ? absl::StrCat("loss = ", bad)
                            : known  ? absl::StrCat("loss = ", loss, " and an update that is not finite")

@@ -9,7 +9,7 @@
 namespace tandem {
 
 // The compiled step itself checks the loss and what enters updates (gradients, statistics) and changes nothing when one
-// of them has a NaN or infinity; numbers that are only watched are recorded as they are (WatchedValuesHook). This
+// of them has a NaN or infinity; numbers that are only watched are recorded as they are (WatchedValues). This
 // hook then names the op at fault: an error that carries exit code 1 with fail_on_nan, a request to stop without.
 class NanTensorHook : public SessionRunHook {
  public:

@@ -58,7 +58,7 @@ TEST_F(AllocationFailureTest, FetchAndCompile) {
   TryAll("fetch and compile", [&](const Armed& armed) -> absl::Status {
     TD_ASSIGN_OR_RETURN(const Dataset dataset, test::LineInput()(InputContext()));
     TD_ASSIGN_OR_RETURN(auto program,
-                        ModeProgram::Build(test::LineModel, Mode::kTrain, Params(), dataset.spec(), "label", {}));
+                        ModeProgram::Build(test::LineModel, Mode::kTrain, Params(), dataset.spec(), {"label"}, {}));
     return armed([&] { return program->Compile({{"dense/MatMul", "a hook"}}, CompileOptions()); });
   });
 }

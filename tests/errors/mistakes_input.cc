@@ -28,7 +28,7 @@ const std::vector<Mistake>& InputMistakes() {
        R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {Tensor loss = )"
        "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `labels` has no value: the input has no component "
        R"("label" or "labels", it has x:float32[b,4], target:int32[b]; rename the one that holds the labels, or )"
-       "give its name to the Estimator as InputSpec.label"},
+       "give its name to the Estimator as InputSpec.labels"},
       {"InputFnFails",
        [](const std::string& dir) {
          return EvaluateModel(dir, GoodModel, [](const InputContext&) -> absl::StatusOr<Dataset> {

@@ -1,4 +1,4 @@
-#include "estimator/hooks/watched_values_hook.h"
+#include "estimator/hooks/watched_values.h"
 
 #include <cmath>
 #include <cstdint>
@@ -27,8 +27,8 @@ std::optional<double> NonFiniteOf(const HostTensor& tensor) {
 
 }  // namespace
 
-absl::Status WatchedValuesHook::AfterRun(RunContext&, const RunValues& values) {
-  if (!values.finite) return absl::OkStatus();  // what is fetched of such a step is not all there
+void WatchedValues::Look(const RunValues& values) {
+  if (!values.finite) return;  // what is fetched of such a step is not all there
   std::erase_if(watched_, [&](const auto& entry) {
     auto tensor = values.tensors.find(entry.first);
     if (tensor == values.tensors.end()) return false;
@@ -42,7 +42,6 @@ absl::Status WatchedValuesHook::AfterRun(RunContext&, const RunValues& values) {
                        ". It is only watched: it is recorded as it is, and training goes on."));
     return true;
   });
-  return absl::OkStatus();
 }
 
 }  // namespace tandem
