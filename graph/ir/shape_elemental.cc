@@ -34,8 +34,7 @@ struct Emit {
 
 }  // namespace
 
-// Constants that are not a splat become operands of the kernel before a fusion; asked for an element all the same,
-// this selects among the values, which is fine for a handful.
+// Constants of many different numbers are operands of kernels (FusionClusters); this selects among a few.
 Value ConstantOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   Emit e(c);
   auto elements = mlir::cast<mlir::DenseElementsAttr>(getValue());

@@ -9,6 +9,7 @@
 #include "graph/ir/interfaces.h"
 #include "graph/ir/unary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/codegen/reduction.h"
 
 namespace tandem {
@@ -21,6 +22,8 @@ constexpr unsigned kMaxMembers = 64;
 constexpr int64_t kMaxRow = 1 << 16;
 // Sums for each column of a kernel with taps: on GPUs a thread has them in registers.
 constexpr int64_t kMaxTaps = 64;
+// Numbers of a constant from which on it is a table.
+constexpr int64_t kMinTable = 16;
 
 using td::TypeOf;
 
@@ -32,6 +35,15 @@ int64_t SizeOf(mlir::Value v) {
 }
 
 bool IsConstant(mlir::Operation* op) { return op->hasTrait<mlir::OpTrait::ConstantLike>(); }
+
+// A constant of many different numbers: data of the program, which kernels read as they read a variable. Fewer numbers
+// are part of the code.
+bool IsTable(mlir::Operation* op) {
+  mlir::DenseElementsAttr elements;
+  return mlir::matchPattern(op, mlir::m_Constant(&elements)) && !elements.isSplat() &&
+         elements.getNumElements() >= kMinTable;
+}
+
 bool IsReshape(mlir::Operation* op) { return op->getName().getStringRef() == "td.reshape"; }
 
 // A cast of elements that take fewer bytes in memory than its result's.
@@ -108,7 +120,8 @@ void FusionClusters::Classify(mlir::Block& block) {
     node.op = &op;
     auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
     auto kind = elemental ? elemental.getFusionKind() : td::FusionKind::kNone;
-    node.fusible = kind != td::FusionKind::kNone && op.getNumResults() > 0 && !IsTopLevelView(block, &op);
+    node.fusible =
+        kind != td::FusionKind::kNone && op.getNumResults() > 0 && !IsTable(&op) && !IsTopLevelView(block, &op);
     if (node.fusible) {
       bool batched_operand = llvm::any_of(op.getOperandTypes(), td::IsBatched);
       bool batched_result = llvm::all_of(op.getResultTypes(), td::IsBatched);
@@ -407,6 +420,7 @@ bool FusionClusters::TryMerge(unsigned a, unsigned b) {
 }
 
 std::string FusionClusters::WhyApart(mlir::Operation* producer, mlir::Operation* consumer) {
+  if (IsTable(producer)) return "constants of many numbers are data that kernels read";
   for (mlir::Operation* op : {producer, consumer}) {
     auto it = index_.find(op);
     if (it != index_.end() && nodes_[it->second].fusible) continue;

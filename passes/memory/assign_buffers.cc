@@ -364,11 +364,14 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     SetLaneSlots(map, slots);
   }
 
+  // Maps have copies of the constants that they read; the numbers lie in memory once.
   int PlaceConstant(mlir::Operation* op) {
-    int64_t bytes = StaticBytes(op->getResult(0).getType());
-    int id = Add(op->getResult(0), exec::Space::kConstant, 0, constant_bytes_, bytes);
-    constant_bytes_ += Align(bytes);
-    return id;
+    mlir::Attribute value;
+    mlir::matchPattern(op, mlir::m_Constant(&value));
+    const int64_t bytes = StaticBytes(op->getResult(0).getType());
+    const auto [place, is_new] = constant_offsets_.try_emplace(value, constant_bytes_);
+    if (is_new) constant_bytes_ += Align(bytes);
+    return Add(op->getResult(0), exec::Space::kConstant, 0, place->second, bytes);
   }
 
   // Only what is computed as rarely as `v` reads it, so that it need not stay: kernels that are scaled and then packed.
@@ -528,6 +531,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   llvm::SmallVector<exec::PeakAttr> peaks_;
   llvm::DenseSet<mlir::Value> common_, invariant_;  // values_of_variables.h
   int64_t constant_bytes_ = 0;
+  llvm::DenseMap<mlir::Attribute, int64_t> constant_offsets_;
   int64_t alignment_ = 64;
   int64_t guard_bytes_ = 0;
 };

@@ -195,6 +195,25 @@ func.func @constant(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
 
 // -----
 
+// Of 16 numbers and more, kernels read them: fifteen are part of the first one's code.
+// CHECK-LABEL: func.func @tables
+// CHECK: %[[TABLE:.*]] = td.constant dense<{{.*}}> : tensor<16xf32>
+// CHECK-NOT: td.constant
+// CHECK-DAG: exec.launch @{{.*}}(%{{.*}}, %[[TABLE]])
+// CHECK-DAG: exec.launch @{{.*}}(%{{[a-z0-9]*}}) :
+// CHECK: return
+func.func @tables(%x: tensor<?x15xf32>, %y: tensor<?x16xf32>) -> (tensor<?x15xf32>, tensor<?x16xf32>) {
+  %few = td.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0]> : tensor<15xf32>
+  %many = td.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0]> : tensor<16xf32>
+  %a = td.broadcast %few dims [1] : tensor<15xf32> -> tensor<?x15xf32>
+  %b = td.broadcast %many dims [1] : tensor<16xf32> -> tensor<?x16xf32>
+  %c = td.add %x, %a : tensor<?x15xf32>
+  %d = td.add %y, %b : tensor<?x16xf32>
+  return %c, %d : tensor<?x15xf32>, tensor<?x16xf32>
+}
+
+// -----
+
 // Without a batch siblings share a kernel where launches are costly, unless all that they have in common is a number.
 // CHECK-LABEL: module
 // CHECK: func.func @siblings_without_batch
