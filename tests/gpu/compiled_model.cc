@@ -1,8 +1,10 @@
 #include "tests/gpu/compiled_model.h"
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "benchmarks/models/model.h"
 #include "graph/graph_builder.h"
+#include "gtest/gtest.h"
 #include "passes/compile.h"
 
 // For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.
@@ -24,6 +26,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileModelForGpu(absl::strin
   options.batch_per_replica = batch;
   options.precision = precision;
   options.tf32 = variant.tf32;
+  options.kernel_cache_dir = absl::StrCat(testing::TempDir(), "/kernels");  // the same models for several tests
   return CompileGraph(graph, "train", options);
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "graph/ir/dialect.h"
+#include "gtest/gtest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The kernels of the executable for the CPU, under the symbols that they have in it: from the text of the last phase
-// before code is made.
+// before code is made. What the jobs of a test have in common is compiled once.
 absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable) {
   const fb::ExecutableT& index = executable.index();
   const auto text = std::find_if(index.segments.begin(), index.segments.end(), [](const auto& segment) {
@@ -47,6 +48,8 @@ absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable
   options.rows = exec::CompileConfigAttr::of(*module).getBatch();
   options.build = index.producer.substr(std::string("tandem ").size());
   options.walk = true;
+  options.ptx = false;
+  options.cache = KernelCache(absl::StrCat(testing::TempDir(), "/walked_kernels"));
   TD_ASSIGN_OR_RETURN(options.walk_target, HostCpuTarget());
   return CompileGpuKernels(*module, options);
 }

@@ -1,10 +1,12 @@
 #include "tests/gpu/fake_job.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <random>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/env.h"
 #include "estimator/horovod/horovod.h"
@@ -150,6 +152,8 @@ absl::StatusOr<SampleModel> ModelByName(const std::string& name) {
 }  // namespace
 
 absl::StatusOr<Job> RunJob(const JobSpec& spec, const std::string& dir) {
+  // What the jobs of a test have in common is compiled once.
+  setenv("TANDEM_FLAGS", absl::StrCat("--kernel-cache=", testing::TempDir(), "/kernels").c_str(), /*overwrite=*/0);
   absl::StatusOr<SampleModel> model = ModelByName(spec.model);
   if (!model.ok()) return model.status();
   RunConfig config{.model_dir = dir, .save_checkpoints_steps = 1000, .train_distribute = spec.devices};

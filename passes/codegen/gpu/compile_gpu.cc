@@ -70,6 +70,7 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
   };
   job.kernel.symbol = absl::StrCat("td_", fingerprint());  // with and without code for a walk
   if (options.walk) absl::StrAppend(&text, "\n", options.walk_target.cpu, "\n", options.walk_target.features);
+  if (!options.ptx) absl::StrAppend(&text, "\nno PTX");
   job.key = fingerprint();
   return job;
 }
@@ -115,7 +116,7 @@ bool Unpack(absl::string_view bytes, size_t archs, CompiledGpuKernel& kernel) {
 bool TakeFromCache(const GpuCompileOptions& options, Job& job) {
   std::optional<CachedKernel> found = options.cache.Find(job.key);
   CompiledGpuKernel kernel = job.kernel;
-  if (!found || !Unpack(found->elf_object, options.archs.size(), kernel)) return false;
+  if (!found || !Unpack(found->elf_object, options.ptx ? options.archs.size() : 0, kernel)) return false;
   job.kernel = std::move(kernel);
   job.kernel.cached = true;
   return true;
@@ -163,7 +164,9 @@ absl::Status Generate(const GpuCompileOptions& options, Job& job) {
   if (job.grouped) {
     entries.push_back({GpuGroupSymbol(job.kernel.symbol), job.plan.block, job.plan.blocks_per_processor});
   }
-  TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
+  if (options.ptx) {
+    TD_ASSIGN_OR_RETURN(job.kernel.ptx, CompileToPtx(*job.module, entries, job.plan.shared_bytes, options.archs));
+  }
   if (options.walk) {
     std::vector<std::string> names;
     for (const PtxEntry& entry : entries) names.push_back(entry.symbol);
@@ -243,7 +246,7 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
     TD_RETURN_IF_ERROR(Annotated(job.status, job.kernel.name));
     result.kernels.push_back(std::move(job.kernel));
   }
-  for (size_t i = 0; i < options.archs.size(); ++i) {
+  for (size_t i = 0; options.ptx && i < options.archs.size(); ++i) {
     std::vector<absl::string_view> texts;
     for (const CompiledGpuKernel& kernel : result.kernels) texts.push_back(kernel.ptx[i]);
     result.images.push_back({options.archs[i], JoinPtx(options.archs[i], texts)});

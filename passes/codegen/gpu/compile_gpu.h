@@ -24,6 +24,7 @@ struct GpuCompileOptions {
   int64_t rows = 1;                   // of the batch that one device takes at most
   bool walk = false;                  // also make code that computes the same on `walk_target`; for fakes
   CpuTarget walk_target;
+  bool ptx = true;       // else only what walks: no PTX and no images
   bool grouped = false;  // CompileGpuKernel: with an entry for exec.grouped_launch; else the module shows which need it
   int threads = 1;
   KernelCache cache = KernelCache("");
@@ -36,7 +37,7 @@ struct CompiledGpuKernel {
   KernelDomain domain = KernelDomain::kRows;
   fb::GpuLaunchT launch;
   std::string walk_object;       // ELF; for runtime/cuda/testing/kernel_walk.h
-  std::vector<std::string> ptx;  // without a header, per architecture
+  std::vector<std::string> ptx;  // without a header, per architecture; none where none was asked for
   double seconds = 0;            // of compile time on one thread
   bool cached = false;
 };
