@@ -106,7 +106,7 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> BatchDealer::Next(Round* round) {
+absl::StatusOr<bool> BatchDealer::Next(BatchRound* round) {
   TD_ASSIGN_OR_RETURN(const bool more, NextInPass(round));
   if (!std::exchange(restored_, false) || more) return more;
   TD_LOG(INFO) << "The input had ended where the checkpoint was saved; starting it again.";
@@ -114,7 +114,7 @@ absl::StatusOr<bool> BatchDealer::Next(Round* round) {
   return NextInPass(round);
 }
 
-absl::StatusOr<bool> BatchDealer::NextInPass(Round* round) {
+absl::StatusOr<bool> BatchDealer::NextInPass(BatchRound* round) {
   bool more = true;
   round->replicas.clear();
   round->rows.clear();
@@ -155,7 +155,7 @@ std::string BatchDealer::TraceArgs() const {
   return text.substr(1, text.size() - 2);
 }
 
-bool BatchDealer::Peek(Round* round) {
+bool BatchDealer::Peek(BatchRound* round) {
   if (share_.batches > 1) return false;
   round->replicas.clear();
   round->rows.clear();

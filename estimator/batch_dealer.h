@@ -34,13 +34,13 @@ class BatchDealer : public BatchSource {
   // The dataset must be batched. InvalidArgument otherwise, or the dataset's own error.
   static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, const ReplicaShare& share);
 
-  absl::StatusOr<bool> Next(Round* round) override;
+  absl::StatusOr<bool> Next(BatchRound* round) override;
   // The same, but where a restored position is the end of the data, that is the end. At the end the round has batches
   // of zero rows.
-  absl::StatusOr<bool> NextInPass(Round* round);
+  absl::StatusOr<bool> NextInPass(BatchRound* round);
   // From the beginning of the dataset.
   absl::Status StartAgain();
-  bool Peek(Round* round) override;
+  bool Peek(BatchRound* round) override;
   // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}, without the braces.
   std::string TraceArgs() const override;
 

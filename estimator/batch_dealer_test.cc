@@ -23,7 +23,7 @@ std::unique_ptr<BatchDealer> Deal(const Dataset& dataset, int replicas) {
 
 // The values of each replica in the next round; nothing at the end.
 std::vector<Rows> Next(BatchDealer* dealer) {
-  Round round;
+  BatchRound round;
   auto more = dealer->Next(&round);
   EXPECT_TRUE(more.ok()) << more.status();
   std::vector<Rows> values;
@@ -52,7 +52,7 @@ TEST(BatchDealer, TheLastRoundHasShortAndEmptyBatches) {
 TEST(BatchDealer, PeekShowsTheNextRound) {
   auto dealer = Deal(Dataset::Range(12).Batch(2).Prefetch(8), 2);
   EXPECT_EQ(Next(dealer.get()), (std::vector<Rows>{{0, 1}, {2, 3}}));
-  Round round;
+  BatchRound round;
   while (!dealer->Peek(&round)) std::this_thread::yield();
   ASSERT_EQ(round.replicas.size(), 2u);
   EXPECT_EQ(round.replicas[1][0].values<int64_t>()[1], 7);
@@ -65,7 +65,7 @@ TEST(BatchDealer, CoversEveryExampleForAnyNumberOfReplicas) {
   for (int replicas : {1, 2, 3, 4}) {
     auto dealer = Deal(Dataset::Range(1000).Batch(16), replicas);
     int64_t examples = 0;
-    Round round;
+    BatchRound round;
     while (*dealer->Next(&round)) examples += round.examples;
     EXPECT_EQ(examples, 1000) << replicas;
   }
@@ -134,11 +134,11 @@ TEST(BatchDealer, ProcessesGetTheirPartsOfEveryRound) {
         parts.push_back(*BatchDealer::Create(
             dataset, {.replicas = 4, .first = first, .count = first == 1 ? 2 : 1, .batches = batches}));
       }
-      Round whole;
+      BatchRound whole;
       for (int round = 0; *(*one)->Next(&whole); ++round) {
         size_t replica = 0;
         for (std::unique_ptr<BatchDealer>& part : parts) {
-          Round mine;
+          BatchRound mine;
           ASSERT_TRUE(*part->Next(&mine));
           EXPECT_EQ(mine.rows, whole.rows);
           EXPECT_EQ(mine.examples, whole.examples);
@@ -152,7 +152,7 @@ TEST(BatchDealer, ProcessesGetTheirPartsOfEveryRound) {
           for (auto& part : parts) ASSERT_TRUE(part->RestoreState(state).ok());
         }
       }
-      Round none;
+      BatchRound none;
       for (std::unique_ptr<BatchDealer>& part : parts) EXPECT_FALSE(*part->Next(&none));
     }
   }
@@ -208,7 +208,7 @@ TEST(BatchDealer, OthersBatchesAreNotMade) {
 TEST(BatchDealer, AMapThatChangesTheRowsOfABatchSaysSo) {
   const Dataset dataset = Dataset::Range(8).Batch(4).Map(WithoutThirds, {.spec = kNumbers});
   auto dealer = *BatchDealer::Create(dataset, {.replicas = 2, .first = 1, .count = 1});
-  Round round;
+  BatchRound round;
   EXPECT_EQ(dealer->Next(&round).status(),
             absl::InvalidArgumentError(
                 "the batch of 4 that begins with element 4 of the source: a Map changes its 4 examples, which the "
@@ -224,7 +224,7 @@ TEST(BatchDealer, ABatchThatAMapMakesLargerSaysSo) {
     return Element{{HostTensor::FromVector<int64_t>({static_cast<int64_t>(rows.size())}, rows)}};
   };
   const Dataset dataset = Dataset::Range(8).Batch(4).Map(twice, {.spec = kNumbers, .changes_rows = true});
-  Round round;
+  BatchRound round;
   EXPECT_EQ(Deal(dataset, 2)->Next(&round).status(),
             absl::InvalidArgumentError("the dataset gives a batch of 8 examples, and its Batch says at most 4: a Map "
                                        "behind it adds some; put .Unbatch().Batch(4) at the end"));
@@ -268,7 +268,7 @@ TEST(BatchDealer, LabelsOutOfRangeAreBadData) {
       Dataset::FromTensorSlices({{"label", HostTensor::FromVector<int32_t>({4}, {0, 9, 3, 10})}}).Batch(2);
   auto dealer = Deal(dataset, 1);
   dealer->set_label_ranges({{"label", 10}});
-  Round round;
+  BatchRound round;
   EXPECT_TRUE(dealer->Next(&round).ok());
   const absl::Status status = dealer->Next(&round).status();
   EXPECT_EQ(ExitCodeFor(status), kExitBadData);

@@ -174,7 +174,7 @@ class Predictor::Impl {
 
   // The rows from `begin` on, as many as fit.
   absl::StatusOr<Tensors> RunOnce(const std::vector<HostTensor>& batch, int64_t begin, int64_t end, int64_t number) {
-    Round round;
+    BatchRound round;
     for (int replica = 0; replica < replicas_; ++replica) {
       const int64_t rows = std::clamp<int64_t>(end - begin, 0, batch_size_);
       std::vector<HostTensor>& of_replica = round.replicas.emplace_back();

@@ -17,7 +17,7 @@ namespace tandem {
 class CountedSource : public BatchSource {
  public:
   explicit CountedSource(int64_t rounds, int64_t examples = 4) : left_(rounds), examples_(examples) {}
-  absl::StatusOr<bool> Next(Round* round) override {
+  absl::StatusOr<bool> Next(BatchRound* round) override {
     if (left_ == 0) return false;
     if (left_ > 0) --left_;
     ++drawn;
@@ -25,7 +25,7 @@ class CountedSource : public BatchSource {
     round->examples = examples_;
     return true;
   }
-  bool Peek(Round* round) override {
+  bool Peek(BatchRound* round) override {
     round->examples = 100 + drawn;
     return left_ != 0;
   }
@@ -57,7 +57,7 @@ class ScriptedRunner : public StepRunner {
   }
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override { return origin; }
   bool WantsNext() const override { return wants_next; }
-  void Prefetch(const Round& round) override { prefetched.push_back(round.examples); }
+  void Prefetch(const BatchRound& round) override { prefetched.push_back(round.examples); }
 
   struct Seen {
     StepScalars scalars;

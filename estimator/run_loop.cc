@@ -52,7 +52,7 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
 
 // The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
 // no step: it has no loss, and means over nothing would be no numbers.
-absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, Round* round) {
+absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, BatchRound* round) {
   // Workers pass over the same rounds, whoever of them has got a signal.
   const bool alone = !options.agree;
   for (int64_t skipped = 0; !(alone && options.signalled && options.signalled()); ++skipped) {
@@ -210,7 +210,7 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
     if (!fetches_.has_value()) {
       TD_ASSIGN_OR_RETURN(fetches_, CollectFetches());
     }
-    Round round;
+    BatchRound round;
     const int64_t asked = options_.now();
     if (input_ != nullptr) input_->Begin();
     TD_ASSIGN_OR_RETURN(const bool more, NextWithExamples(source_, options_, &round));
@@ -233,7 +233,7 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
   return true;
 }
 
-StepRequest StepLoop::RequestFor(const Round& round) const {
+StepRequest StepLoop::RequestFor(const BatchRound& round) const {
   StepRequest request;
   request.round = &round;
   request.scalars = options_.scalars;
@@ -302,13 +302,13 @@ absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& v
 absl::StatusOr<RunValues> StepLoop::Run() {
   if (!round_.has_value()) return absl::FailedPreconditionError("no step is prepared");
   // A step that was run is not there any more, whatever comes of it.
-  const Round round = *std::exchange(round_, std::nullopt);
+  const BatchRound round = *std::exchange(round_, std::nullopt);
   context_.StepIsRun();
   const StepRequest request = RequestFor(round);
   const FetchesOfStep fetches = *std::exchange(fetches_, std::nullopt);
   ++rounds_;
   const int64_t step = *global_step_, started = started_;
-  if (Round next; runner_.WantsNext() && source_.Peek(&next)) runner_.Prefetch(next);
+  if (BatchRound next; runner_.WantsNext() && source_.Peek(&next)) runner_.Prefetch(next);
   TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner_.Run(request));
   const int64_t done = options_.now();
   trace_->Phase("step", started, done, absl::StrCat("\"step\":", step, ",\"examples\":", outcome.examples));

@@ -111,7 +111,7 @@ class StepLoop {
 
   // Why the loop is to end before another step; nothing when it goes on. In a group of workers all agree on it.
   absl::StatusOr<std::optional<StopReason>> ReasonToStop();
-  StepRequest RequestFor(const Round& round) const;
+  StepRequest RequestFor(const BatchRound& round) const;
   // What is known when a step has been run.
   RunValues ValuesOf(StepOutcome outcome);
   absl::Status AfterRun(const FetchesOfStep& fetches, const RunValues& values);
@@ -130,7 +130,7 @@ class StepLoop {
 
   // Of the next step: what is fetched, once hooks have been asked; its batches, once it is prepared.
   std::optional<FetchesOfStep> fetches_;
-  std::optional<Round> round_;
+  std::optional<BatchRound> round_;
   double input_seconds_ = 0;
   int64_t started_ = 0;
 };

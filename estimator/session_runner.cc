@@ -53,7 +53,7 @@ SessionRunner::~SessionRunner() {
   if (prefetch_thread_.joinable()) prefetch_thread_.join();
 }
 
-StepInputs SessionRunner::InputsOf(const Round& round) const {
+StepInputs SessionRunner::InputsOf(const BatchRound& round) const {
   StepInputs inputs;
   // A model that reads no component still has examples.
   if (component_of_input_.empty() || round.rows.size() != round.replicas.size()) inputs.replica_rows = round.rows;
@@ -65,7 +65,7 @@ StepInputs SessionRunner::InputsOf(const Round& round) const {
   return inputs;
 }
 
-void SessionRunner::Prefetch(const Round& round) {
+void SessionRunner::Prefetch(const BatchRound& round) {
   if (!prefetch_thread_.joinable()) {
     if (no_prefetch_thread_) return;
     absl::StatusOr<std::thread> thread = StartThread("copying batches ahead", [this] { PrefetchThread(); });

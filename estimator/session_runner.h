@@ -21,7 +21,8 @@ namespace tandem {
 // Finds inputs and outputs by name, and gives scalars that a request does not set their defaults.
 class SessionRunner : public StepRunner {
  public:
-  // `components`: what a Round's tensors are, in order. Internal when the executable wants an input that is not there.
+  // `components`: what a BatchRound's tensors are, in order. Internal when the executable wants an input that is not
+  // there.
   static absl::StatusOr<std::unique_ptr<SessionRunner>> Create(std::shared_ptr<const Executable> executable,
                                                                std::shared_ptr<VariableStore> variables,
                                                                Session::Options options,
@@ -33,14 +34,14 @@ class SessionRunner : public StepRunner {
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
   bool WantsNext() const override { return session_->CanPrefetch(); }
   // By a thread of its own, which the first call starts.
-  void Prefetch(const Round& round) override;
+  void Prefetch(const BatchRound& round) override;
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override;
 
   std::set<std::string> output_names() const;
 
  private:
   StepInputs InputsFor(const StepRequest& request) const;
-  StepInputs InputsOf(const Round& round) const;  // without scalars
+  StepInputs InputsOf(const BatchRound& round) const;  // without scalars
   void PrefetchThread();
 
   std::shared_ptr<const Executable> executable_;

@@ -18,7 +18,7 @@ namespace tandem {
 class Tracer;  // estimator/trace/tracer.h
 
 // The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
-struct Round {
+struct BatchRound {
   std::vector<std::vector<HostTensor>> replicas;  // of this process
   std::vector<int64_t> rows;                      // of every replica, those of other processes too
   int64_t examples = 0;                           // of all of them
@@ -28,15 +28,15 @@ class BatchSource {
  public:
   virtual ~BatchSource() = default;
   // The batches of the next step; false at the end of the input.
-  virtual absl::StatusOr<bool> Next(Round* round) = 0;
+  virtual absl::StatusOr<bool> Next(BatchRound* round) = 0;
   // Whether the round that Next will give is there already, and then its tensors, without their checks.
-  virtual bool Peek(Round* round) { return false; }
+  virtual bool Peek(BatchRound* round) { return false; }
   // How fast it has been so far, for a trace: the inside of a JSON object.
   virtual std::string TraceArgs() const { return ""; }
 };
 
 struct StepRequest {
-  const Round* round = nullptr;
+  const BatchRound* round = nullptr;
   StepScalars scalars;  // "global_step", "seed", and what the model added
   std::vector<std::string> fetches;
   Tracer* tracer = nullptr;  // gets the program's commands while it records; may be null
@@ -58,7 +58,7 @@ class StepRunner {
   // Whether it helps to know the next round before it is run.
   virtual bool WantsNext() const { return false; }
   // The round of the coming Run but one: its copies to the devices may begin. Returns at once.
-  virtual void Prefetch(const Round& round) {}
+  virtual void Prefetch(const BatchRound& round) {}
   // The first op with a NaN or infinity in that step, with its source line; empty when there is none.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;
 };

@@ -27,7 +27,7 @@ InputPosition InputPosition::FromText(absl::string_view text) {
   return position;
 }
 
-absl::StatusOr<bool> OwnBatches::Next(Round* round) {
+absl::StatusOr<bool> OwnBatches::Next(BatchRound* round) {
   while (true) {
     TD_ASSIGN_OR_RETURN(const bool more, all_.NextInPass(round));
     if (!std::exchange(restored_, false) && !more) return false;

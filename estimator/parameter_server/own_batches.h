@@ -33,7 +33,7 @@ class OwnBatches : public BatchSource {
   // `all` must outlive this.
   explicit OwnBatches(BatchDealer* all) : all_(*all) {}
 
-  absl::StatusOr<bool> Next(Round* round) override;
+  absl::StatusOr<bool> Next(BatchRound* round) override;
   std::string TraceArgs() const override { return all_.TraceArgs(); }
 
   // Behind the last round.

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-absl::StatusOr<bool> OwnInputs::Combine(bool left, Round* round) {
+absl::StatusOr<bool> OwnInputs::Combine(bool left, BatchRound* round) {
   std::vector<int64_t> mine = round->rows;
   mine.push_back(left ? 1 : 0);
   std::vector<int64_t> all(mine.size() * workers_->size());
@@ -35,7 +35,7 @@ absl::StatusOr<bool> OwnInputs::Combine(bool left, Round* round) {
   return any;
 }
 
-absl::StatusOr<bool> OwnInputs::Next(Round* round) {
+absl::StatusOr<bool> OwnInputs::Next(BatchRound* round) {
   for (;;) {
     TD_ASSIGN_OR_RETURN(const bool left, mine_->NextInPass(round));
     TD_ASSIGN_OR_RETURN(const bool any, Combine(left, round));

@@ -22,7 +22,7 @@ class OwnInputs : public BatchSource {
 
   // Where this worker's input has ended and not those of all, its replicas get batches of zero rows. False when the
   // inputs of all have ended.
-  absl::StatusOr<bool> Next(Round* round) override;
+  absl::StatusOr<bool> Next(BatchRound* round) override;
   std::string TraceArgs() const override { return mine_->TraceArgs(); }
 
   // The positions of all workers, in one text.
@@ -39,7 +39,7 @@ class OwnInputs : public BatchSource {
  private:
   // Exchanges how many rows the replicas of all workers have; `left`: whether this one's input had not ended. Whether
   // that of any had not.
-  absl::StatusOr<bool> Combine(bool left, Round* round);
+  absl::StatusOr<bool> Combine(bool left, BatchRound* round);
 
   WorkerGroup* const workers_;
   BatchDealer* const mine_;
