@@ -56,6 +56,8 @@ Tensor Greater(const Tensor& x, const Tensor& y, TD_LOC);
 Tensor GreaterEqual(const Tensor& x, const Tensor& y, TD_LOC);
 Tensor And(const Tensor& x, const Tensor& y, TD_LOC);
 Tensor Or(const Tensor& x, const Tensor& y, TD_LOC);
+// x where the condition holds, y elsewhere; all three broadcast to one shape, as in numpy.where. What is not taken
+// gives nothing to value or gradient, NaN neither.
 Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, TD_LOC);
 
 // With a number: the scalar takes the tensor's dtype.
@@ -92,14 +94,15 @@ inline Tensor operator/(double x, TensorArg y) { return Div(x, y.tensor, y.loc);
 
 // Shapes. In every shape kBatch stands for the batch.
 Tensor Broadcast(const Tensor& x, const Shape& shape, TD_LOC);  // NumPy alignment at the right
-Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);    // a batched tensor keeps dimension 0
+// A batched tensor keeps dimension 0, which is kBatch in `shape`. One size may be -1: what is left of the elements.
+Tensor Reshape(const Tensor& x, const Shape& shape, TD_LOC);
 Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, TD_LOC);
 Tensor Slice(const Tensor& x, const std::vector<int64_t>& begin, const std::vector<int64_t>& size, TD_LOC);
 Tensor Pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high, double value = 0,
            TD_LOC);
 Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
 // Rows of `params` ([n, ...]) by integer `indices`: shape indices.shape + params.shape[1:]. A computed index that is
-// not in [0, n) gives NaN, and the nearest row where `params` are integers.
+// not in [0, n) gives NaN, and the nearest row where `params` are integers. Of batched params: GatherRows.
 Tensor Gather(const Tensor& params, const Tensor& indices, TD_LOC);
 Tensor OneHot(const Tensor& indices, int64_t depth, DType dtype = DType::kFloat32, TD_LOC);
 Tensor Iota(GraphBuilder* graph, const Shape& shape, int64_t axis, DType dtype, TD_LOC);
@@ -159,6 +162,78 @@ Tensor CrossReplicaMean(const Tensor& x, TD_LOC);
 // Uniform in [0, 1) of shape `shape`, keyed by the step scalars "seed" and "global_step", the op's name and the global
 // batch row.
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, TD_LOC);
+
+// Ops made of those above. `axis` and `axes` count from the end where they are negative, and axes that are empty are
+// all. Where an axis may not be the batch, the batch stays dimension 0.
+
+// Constants. Of a bool tensor `value` is 0 or 1.
+Tensor Full(GraphBuilder* graph, const Shape& shape, double value, DType dtype = DType::kFloat32, TD_LOC);
+Tensor FullLike(const Tensor& x, double value, TD_LOC);  // of x's shape and dtype
+Tensor ZerosLike(const Tensor& x, TD_LOC);
+Tensor OnesLike(const Tensor& x, TD_LOC);
+// `on_value` at the position that the index names along a new last dimension, `off_value` elsewhere.
+Tensor OneHot(const Tensor& indices, int64_t depth, double on_value, double off_value, DType dtype = DType::kFloat32,
+              TD_LOC);
+
+// Tensors of one shape along a new dimension `axis` of the result, not the batch.
+Tensor Stack(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
+// The `count` slices of x along `axis`, without that dimension, whose size must be `count`. As of Split, `count`
+// tensors after an error too.
+std::vector<Tensor> Unstack(const Tensor& x, int64_t count, int64_t axis, TD_LOC);
+// Equal parts of x along `axis`, not the batch; or parts of given sizes, one of which may be -1: what is left.
+std::vector<Tensor> Split(const Tensor& x, int64_t count, int64_t axis, TD_LOC);
+std::vector<Tensor> Split(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis, TD_LOC);
+// With a dimension of size 1 at `axis` of the result, which is not 0 where x is batched.
+Tensor ExpandDims(const Tensor& x, int64_t axis, TD_LOC);
+// Without the dimensions `axes`, all of size 1; empty: without all of size 1.
+Tensor Squeeze(const Tensor& x, std::vector<int64_t> axes = {}, TD_LOC);
+// Every slice `count` times, one after the other, as numpy.repeat; not along the batch. Images [b, h, w, c] become
+// larger by Repeat(Repeat(x, 2, 1), 2, 2).
+Tensor Repeat(const Tensor& x, int64_t count, int64_t axis, TD_LOC);
+
+// The nearest whole number, of two the even one, as in NumPy and TensorFlow. Its gradient is zero, as Floor's.
+Tensor Round(const Tensor& x, TD_LOC);
+Tensor Ceil(const Tensor& x, TD_LOC);  // the smallest whole number that is not below x
+// Between `low` and `high`, of which one may be infinite; what is cut has no gradient, the bounds themselves have it.
+Tensor ClipByValue(const Tensor& x, double low, double high, TD_LOC);
+// tf.clip_by_norm: x, scaled down to the 2-norm `norm` over `axes` where its own is larger; a zero vector's slope is 1.
+Tensor ClipByNorm(const Tensor& x, double norm, const std::vector<int64_t>& axes = {}, TD_LOC);
+// Over `axes`: the sum of magnitudes (ord 1), the root of the sum of squares (2), or the largest magnitude (infinity,
+// which equal ones share the gradient of). At a zero vector the slope is 0, as in PyTorch.
+Tensor Norm(const Tensor& x, const std::vector<int64_t>& axes = {}, double ord = 2, bool keep_dims = false, TD_LOC);
+// log(sum(exp(x))) without overflow. As scipy.special.logsumexp, of -inf only it is -inf (with slope 0), with +inf
+// +inf.
+Tensor LogSumExp(const Tensor& x, const std::vector<int64_t>& axes = {}, bool keep_dims = false, TD_LOC);
+
+// Normal numbers, float32, drawn from RandomUniform as its docstring says: by Box and Muller, and, cut at two standard
+// deviations as tf.random.truncated_normal, by the inverse of the distribution.
+Tensor RandomNormal(GraphBuilder* graph, const Shape& shape, double mean = 0, double stddev = 1, TD_LOC);
+Tensor TruncatedNormal(GraphBuilder* graph, const Shape& shape, double mean = 0, double stddev = 1, TD_LOC);
+
+// Each example's own rows (tf.gather with batch_dims = 1): of params [b, n, ...] by indices [b] they are [b, ...], by
+// indices [b, k, ...] [b, k, ..., ...]. Every row is looked at for every index; NaN in rows that are not taken stays
+// there. An index out of range is as of Gather, an input's too.
+Tensor GatherRows(const Tensor& params, const Tensor& indices, TD_LOC);
+// The sum (product) of the elements up to each along `axis`, not the batch: without itself if exclusive, from the end
+// if reverse, as tf.cumsum. Added up by pairs (Hillis and Steele), which is more exact than one after another.
+Tensor CumSum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false, TD_LOC);
+Tensor CumProd(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false, TD_LOC);
+// Along `axis`, not the batch. Stable: equal elements keep their order, descending too; NaN comes last, as numpy.sort
+// has it, descending too. Every element is compared with every other, so n elements take time n^2.
+Tensor Sort(const Tensor& x, int64_t axis = -1, bool descending = false, TD_LOC);
+Tensor ArgSort(const Tensor& x, int64_t axis = -1, bool descending = false, TD_LOC);  // int64
+struct TopKResult {
+  Tensor values, indices;  // int64
+};
+// The first `k` of the descending Sort, with their positions: of equal elements the lower index comes first, as in
+// tf.math.top_k.
+TopKResult TopK(const Tensor& x, int64_t k, int64_t axis = -1, TD_LOC);
+
+// Sums of products by the letters of dimensions, as numpy.einsum: "bij,jk->bik". One or two floating-point tensors,
+// lower-case letters, none twice in one operand, and an output after "->". The batch is the first letter wherever it
+// is; an output without it is the sum over the global batch. Contractions are MatMul or BatchMatMul where they can be;
+// a letter of both operands and the output beside a batch of one operand only is multiplied element by element.
+Tensor Einsum(const std::string& equation, const std::vector<Tensor>& xs, TD_LOC);
 
 // Optimizer updates: new values of the variable and its slots. `lr` is a float32 scalar.
 Tensor ApplySgd(const Tensor& var, const Tensor& grad, const Tensor& lr, TD_LOC);

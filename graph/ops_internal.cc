@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/element_count.h"
 #include "graph/graph_module.h"
 #include "graph/ops.h"
 
@@ -40,6 +41,14 @@ Tensor WithoutBuilder(absl::string_view op, SourceLocation loc) { return Misplac
 Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc) {
   GraphBuilder* graph = GraphOf(operands);
   return graph ? graph->Emit(op, operands, attrs, loc) : WithoutGraph(op, operands, loc);
+}
+
+bool Usable(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc, Tensor* failed) {
+  GraphBuilder* graph = GraphOf(operands);
+  bool usable = graph != nullptr && graph->status().ok();
+  for (const Tensor& t : operands) usable = usable && t.ok() && t.graph() == graph;
+  if (!usable) *failed = EmitOp(op, operands, {}, loc);  // says what is wrong
+  return usable;
 }
 
 bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocation loc) {
@@ -118,6 +127,58 @@ bool NormalizeAxes(absl::string_view op, const Tensor& x, std::vector<int64_t>* 
     return false;
   }
   return true;
+}
+
+int64_t AxisBesidesBatch(absl::string_view op, const Tensor& x, int64_t axis, SourceLocation loc) {
+  const Shape shape = x.shape();
+  const int64_t rank = x.rank(), resolved = axis < 0 ? axis + rank : axis;
+  if (axis < -rank || axis >= rank) {
+    x.graph()->FailAt(op, absl::StrCat("axis ", axis, " is not a dimension of ", ShapeString(shape)), loc);
+    return -1;
+  }
+  if (shape[resolved] == kBatch) {
+    x.graph()->FailAt(op,
+                      absl::StrCat("axis ", axis, " is the batch of ", ShapeString(shape),
+                                   ", whose rows must not mix; choose another axis"),
+                      loc);
+    return -1;
+  }
+  return resolved;
+}
+
+bool CheckShape(absl::string_view op, GraphBuilder* graph, const Shape& shape, SourceLocation loc) {
+  const bool batched = !shape.empty() && shape[0] == kBatch;
+  const absl::Span<const int64_t> sizes = absl::MakeConstSpan(shape).subspan(batched ? 1 : 0);
+  std::string problem;
+  for (int64_t size : sizes) {
+    if (size < 1) {
+      problem = absl::StrCat(" must have sizes of at least 1", size == kBatch ? "; the batch is dimension 0 only" : "");
+    }
+  }
+  if (problem.empty() && CheckedNumElements(sizes) < 0) problem = " has more elements than can be addressed";
+  if (!problem.empty()) graph->FailAt(op, absl::StrCat("the shape ", ShapeString(shape), problem), loc);
+  return problem.empty();
+}
+
+namespace {
+
+bool FailOfType(absl::string_view op, const Tensor& x, absl::string_view wanted, SourceLocation loc) {
+  x.graph()->FailAt(op,
+                    absl::StrCat("needs ", wanted, ", got ", Name(x.dtype()), " ", ShapeString(x.shape()),
+                                 "; convert it with Cast(x, DType::kFloat32)"),
+                    loc);
+  return false;
+}
+
+}  // namespace
+
+bool CheckFloats(absl::string_view op, const Tensor& x, SourceLocation loc) {
+  return IsFloat(x.dtype()) || FailOfType(op, x, "floating-point numbers", loc);
+}
+
+bool CheckNumbers(absl::string_view op, const Tensor& x, SourceLocation loc) {
+  return IsFloat(x.dtype()) || x.dtype() == DType::kInt32 || x.dtype() == DType::kInt64 ||
+         FailOfType(op, x, "numbers", loc);
 }
 
 }  // namespace tandem::internal

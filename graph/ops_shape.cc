@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/element_count.h"
 #include "graph/ops.h"
 #include "graph/ops_internal.h"
 
@@ -35,8 +36,31 @@ Tensor Broadcast(const Tensor& x, const Shape& shape, SourceLocation loc) {
 }
 
 Tensor Reshape(const Tensor& x, const Shape& shape, SourceLocation loc) {
-  if (x.ok() && x.shape() == shape) return x;
-  return EmitOp("reshape", {x}, {{"shape", shape}}, loc);
+  if (!x.ok()) return EmitOp("reshape", {x}, {{"shape", shape}}, loc);
+  const Shape from = x.shape();
+  if (from == shape) return x;
+  const size_t first = !from.empty() && from[0] == kBatch ? 1 : 0;  // where sizes begin
+  const auto rest = std::find(shape.begin() + std::min(first, shape.size()), shape.end(), -1);
+  const bool keeps_batch = first == 0 || (!shape.empty() && shape[0] == kBatch);
+  if (rest == shape.end() || !keeps_batch) return EmitOp("reshape", {x}, {{"shape", shape}}, loc);
+  Shape to = shape, sizes(shape.begin() + first, shape.end());
+  sizes.erase(sizes.begin() + (rest - shape.begin() - first));
+  const int64_t elements = NumElements(absl::MakeConstSpan(from).subspan(first)), given = CheckedNumElements(sizes);
+  std::string problem;
+  if (std::count(sizes.begin(), sizes.end(), -1) > 0) {
+    problem = first == 1 ? "has more than one -1 after the batch; only one size can be what is left"
+                         : "has more than one -1; only one size can be what is left";
+  } else if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 1; })) {
+    problem = "must have sizes of at least 1, and one of -1 for what is left";
+  } else if (given < 1 || elements % given != 0) {
+    problem = absl::StrCat("leaves no whole size for the -1: ", ShapeString(from), " has ", elements, " elements",
+                           first == 1 ? " per example" : "", ", and the other sizes do not divide it");
+  }
+  if (!problem.empty()) {
+    return x.graph()->FailAt("reshape", absl::StrCat("the shape [", absl::StrJoin(shape, ","), "] ", problem), loc);
+  }
+  to[rest - shape.begin()] = elements / given;
+  return to == from ? x : EmitOp("reshape", {x}, {{"shape", to}}, loc);
 }
 
 Tensor Transpose(const Tensor& x, const std::vector<int64_t>& permutation, SourceLocation loc) {
@@ -58,6 +82,13 @@ Tensor Concat(const std::vector<Tensor>& xs, int64_t axis, SourceLocation loc) {
 }
 
 Tensor Gather(const Tensor& params, const Tensor& indices, SourceLocation loc) {
+  if (params.ok() && params.rank() > 0 && params.shape()[0] == kBatch) {
+    return params.graph()->FailAt("gather",
+                                  absl::StrCat("params ", ShapeString(params.shape()),
+                                               " must not be batched: rows would mix; GatherRows takes of each example "
+                                               "its own rows"),
+                                  loc);
+  }
   return EmitOp("gather", {params, indices}, {}, loc);
 }
 

@@ -1,0 +1,171 @@
+// Ops made of other ops that go along an axis: rows by index, running sums, sorting.
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ops.h"
+#include "graph/ops_internal.h"
+
+namespace tandem {
+
+using internal::NumberLike;
+using internal::Usable;
+
+namespace {
+
+using CombineFn = Tensor (*)(const Tensor&, const Tensor&, SourceLocation);
+
+// Positions 0 to n - 1 along `axis` of a tensor of this rank, whose other sizes are 1.
+Tensor PositionsAlong(GraphBuilder* graph, int64_t n, int64_t axis, int64_t rank, DType dtype, SourceLocation loc) {
+  Shape shape(rank - axis, 1);
+  shape[0] = n;
+  return Reshape(Iota(graph, {n}, 0, dtype, loc), shape, loc);
+}
+
+// x moved by `steps` along `axis`, towards the end unless `back`; `fill` takes the places that are left.
+Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool back, double fill, SourceLocation loc) {
+  if (!x.ok()) return x;
+  std::vector<int64_t> begin(x.rank(), 0), sizes = x.shape(), low(x.rank(), 0), high(x.rank(), 0);
+  begin[axis] = back ? steps : 0;
+  sizes[axis] = size - steps;
+  (back ? high : low)[axis] = steps;
+  return Pad(Slice(x, begin, sizes, loc), low, high, fill, loc);
+}
+
+// Sums (products) of doubled length until they reach from end to end.
+Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x, int64_t axis, bool exclusive,
+            bool reverse, SourceLocation loc) {
+  Tensor failed;
+  if (!Usable(op, {x}, loc, &failed)) return failed;
+  axis = internal::AxisBesidesBatch(op, x, axis, loc);
+  if (axis < 0 || !internal::CheckNumbers(op, x, loc)) return x.graph()->Poisoned();
+  const int64_t size = x.shape()[axis];
+  if (size == 1) return exclusive ? FullLike(x, identity, loc) : x;
+  NameScope scope(x.graph(), x.graph()->UniqueName(op));
+  Tensor y = exclusive ? Moved(x, size, axis, 1, reverse, identity, loc) : x;
+  for (int64_t steps = 1; steps < size; steps *= 2) {
+    y = combine(y, Moved(y, size, axis, steps, reverse, identity, loc), loc);
+  }
+  return y;
+}
+
+// For each element its place in the sorted order of `axis`, int32: how many come before it.
+Tensor RankOf(const Tensor& x, int64_t axis, bool descending, SourceLocation loc) {
+  GraphBuilder* graph = x.graph();
+  const int64_t n = x.shape()[axis], rank = x.rank() + 1;
+  // Element i lies along `axis`, those that it is compared with behind it.
+  Tensor own = ExpandDims(x, axis + 1, loc), other = ExpandDims(x, axis, loc);
+  Tensor first = descending ? Greater(other, own, loc) : Less(other, own, loc);
+  Tensor same = Equal(other, own, loc);
+  if (internal::IsFloat(x.dtype())) {  // NaN comes behind all others
+    Tensor own_nan = NotEqual(own, own, loc), other_nan = NotEqual(other, other, loc);
+    first = Or(first, And(own_nan, Not(other_nan, loc), loc), loc);
+    same = Or(same, And(own_nan, other_nan, loc), loc);
+  }
+  Tensor earlier = Less(PositionsAlong(graph, n, axis + 1, rank, DType::kInt32, loc),
+                        PositionsAlong(graph, n, axis, rank, DType::kInt32, loc), loc);
+  Tensor before = Or(first, And(same, earlier, loc), loc);
+  return ReduceSum(Cast(before, DType::kInt32, loc), {axis + 1}, false, loc);
+}
+
+// The first k of the sorted order: what has rank r goes to place r.
+TopKResult FirstOf(const Tensor& x, int64_t k, int64_t axis, bool descending, SourceLocation loc) {
+  GraphBuilder* graph = x.graph();
+  const int64_t n = x.shape()[axis], rank = x.rank() + 1;
+  Tensor place = ExpandDims(RankOf(x, axis, descending, loc), axis, loc);
+  Tensor here = Equal(place, PositionsAlong(graph, k, axis, rank, DType::kInt32, loc), loc);
+  auto taken = [&](const Tensor& values) {
+    if (!values.ok()) return values;
+    return ReduceSum(Select(here, values, NumberLike("sort", values, 0, loc), loc), {axis + 1}, false, loc);
+  };
+  return {taken(ExpandDims(x, axis, loc)), taken(PositionsAlong(graph, n, axis + 1, rank, DType::kInt64, loc))};
+}
+
+// Resolves `axis` of the operand of a sort. False after an error, with what the op returns in `failed`.
+bool CheckSort(const char* op, const Tensor& x, int64_t* axis, SourceLocation loc, Tensor* failed) {
+  if (!Usable(op, {x}, loc, failed)) return false;
+  *failed = x.graph()->Poisoned();
+  *axis = internal::AxisBesidesBatch(op, x, *axis, loc);
+  return *axis >= 0 && internal::CheckNumbers(op, x, loc);
+}
+
+}  // namespace
+
+Tensor GatherRows(const Tensor& params, const Tensor& indices, SourceLocation loc) {
+  constexpr char kOp[] = "gather_rows";
+  Tensor failed;
+  if (!Usable(kOp, {params, indices}, loc, &failed)) return failed;
+  GraphBuilder* graph = params.graph();
+  const Shape from = params.shape(), by = indices.shape();
+  std::string problem;
+  if (indices.dtype() != DType::kInt32 && indices.dtype() != DType::kInt64) {
+    problem = absl::StrCat("indices must be int32 or int64, got ", Name(indices.dtype()), " ", ShapeString(by),
+                           "; convert them with Cast(x, DType::kInt32)");
+  } else if (from.size() < 2 || by.empty() || from[0] != by[0]) {
+    problem = absl::StrCat("params ", ShapeString(from), " and indices ", ShapeString(by),
+                           " need one dimension 0, the examples', and params one more, their rows; of rows that all "
+                           "examples share take Gather");
+  } else if (params.dtype() == DType::kUInt8) {
+    problem = "params cannot be uint8; Cast them to int32";
+  }
+  if (!problem.empty()) return graph->FailAt(kOp, problem, loc);
+  if (params.dtype() == DType::kBool) {
+    return NotEqual(GatherRows(Cast(params, DType::kInt32, loc), indices, loc), 0, loc);
+  }
+
+  NameScope scope(graph, graph->UniqueName(kOp));
+  const int64_t rows = from[1], wide = static_cast<int64_t>(by.size());  // where the rows lie: [b, k..., rows, ...]
+  const size_t rest = from.size() - 2;
+  Shape params_shape = {from[0]}, index_shape = by, inside_shape = by;
+  params_shape.insert(params_shape.end(), by.size() - 1, 1);
+  params_shape.insert(params_shape.end(), from.begin() + 1, from.end());
+  index_shape.insert(index_shape.end(), rest + 1, 1);
+  inside_shape.insert(inside_shape.end(), rest, 1);
+  const int64_t rank = static_cast<int64_t>(params_shape.size());
+
+  Tensor nearest = Minimum(Maximum(indices, 0, loc), static_cast<double>(rows - 1), loc);
+  Tensor here =
+      Equal(Reshape(nearest, index_shape, loc), PositionsAlong(graph, rows, wide, rank, indices.dtype(), loc), loc);
+  Tensor taken = Select(here, Reshape(params, params_shape, loc), NumberLike(kOp, params, 0, loc), loc);
+  Tensor result = ReduceSum(taken, {wide}, false, loc);
+  if (!internal::IsFloat(params.dtype())) return result;
+  Tensor inside = Equal(Reshape(nearest, inside_shape, loc), Reshape(indices, inside_shape, loc), loc);
+  return Select(inside, result, NumberLike(kOp, params, std::numeric_limits<double>::quiet_NaN(), loc), loc);
+}
+
+Tensor CumSum(const Tensor& x, int64_t axis, bool exclusive, bool reverse, SourceLocation loc) {
+  return Scan("cum_sum", Add, 0, x, axis, exclusive, reverse, loc);
+}
+Tensor CumProd(const Tensor& x, int64_t axis, bool exclusive, bool reverse, SourceLocation loc) {
+  return Scan("cum_prod", Mul, 1, x, axis, exclusive, reverse, loc);
+}
+
+Tensor Sort(const Tensor& x, int64_t axis, bool descending, SourceLocation loc) {
+  Tensor failed;
+  if (!CheckSort("sort", x, &axis, loc, &failed)) return failed;
+  NameScope scope(x.graph(), x.graph()->UniqueName("sort"));
+  return FirstOf(x, x.shape()[axis], axis, descending, loc).values;
+}
+
+Tensor ArgSort(const Tensor& x, int64_t axis, bool descending, SourceLocation loc) {
+  Tensor failed;
+  if (!CheckSort("arg_sort", x, &axis, loc, &failed)) return failed;
+  NameScope scope(x.graph(), x.graph()->UniqueName("arg_sort"));
+  return FirstOf(x, x.shape()[axis], axis, descending, loc).indices;
+}
+
+TopKResult TopK(const Tensor& x, int64_t k, int64_t axis, SourceLocation loc) {
+  Tensor failed;
+  if (!CheckSort("top_k", x, &axis, loc, &failed)) return {failed, failed};
+  const int64_t size = x.shape()[axis];
+  if (k < 1 || k > size) {
+    x.graph()->FailAt("top_k",
+                      absl::StrCat("`k` must be 1 to ", size, ", the size of axis ", axis, " of ",
+                                   ShapeString(x.shape()), ", got ", k),
+                      loc);
+    return {failed, failed};
+  }
+  NameScope scope(x.graph(), x.graph()->UniqueName("top_k"));
+  return FirstOf(x, k, axis, true, loc);
+}
+
+}  // namespace tandem
