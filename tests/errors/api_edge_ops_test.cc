@@ -416,9 +416,321 @@ std::vector<Row> Updates() {
   return rows;
 }
 
+// Ops made of others: the message names the op that was called.
+std::vector<Row> Composed() {
+  Table t;
+  using Ints = std::vector<int64_t>;
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  t.Add(
+      "Full", "no graph", [](World&) { return Full(nullptr, {2}, 0); }, "null");
+  t.Add(
+      "Full", "size 0", [](World& w) { return Full(&w.graph, {0}, 0); }, "the shape [0] must have sizes of at least 1");
+  t.Add(
+      "Full", "a huge size", [](World& w) { return Full(&w.graph, {kHuge}, 0); }, "more elements");
+  t.Add(
+      "Full", "the batch in the middle",
+      [](World& w) {
+        return Full(&w.graph, Ints{2, kBatch}, 0);
+      },
+      "the batch is dimension 0 only");
+  t.Add(
+      "Full", "half an integer", [](World& w) { return Full(&w.graph, {2}, 0.5, DType::kInt32); },
+      "the number 0.5 does not fit the dtype int32");
+  t.Add(
+      "Full", "a string", [](World& w) { return Full(&w.graph, {2}, 0, DType::kString); }, "cannot be string");
+  t.Add(
+      "Full", "no type", [](World& w) { return Full(&w.graph, {2}, 0, DType::kInvalid); }, "no dtype");
+  t.Add(
+      "FullLike", "an empty tensor", [](World& w) { return FullLike(w.none, 1); }, "operand 0 is an empty Tensor");
+  t.Add(
+      "FullLike", "two of a bool", [](World& w) { return FullLike(w.flags, 2); }, "does not fit the dtype bool");
+  t.Add(
+      "ZerosLike", "an empty tensor", [](World& w) { return ZerosLike(w.none); }, "operand 0 is an empty Tensor");
+  t.Add(
+      "OnesLike", "a graph that is gone", [](World& w) { return OnesLike(w.gone); }, "gone");
+  t.Add(
+      "OneHot", "depth 0, two values", [](World& w) { return OneHot(w.labels, 0, 1, 0); }, "depth 0");
+  t.Add(
+      "OneHot", "half an integer", [](World& w) { return OneHot(w.labels, 3, 0.5, 0, DType::kInt32); }, "0.5");
+  t.Add(
+      "OneHot", "an empty tensor, two values", [](World& w) { return OneHot(w.none, 3, 1, 0); }, "operand 0");
+
+  t.Add(
+      "Stack", "nothing", [](World&) { return Stack({}, 0); }, "there are no operands");
+  t.Add(
+      "Stack", "an empty tensor",
+      [](World& w) {
+        return Stack({w.x, w.none}, 1);
+      },
+      "operand 1 is an empty Tensor");
+  t.Add(
+      "Stack", "another graph",
+      [](World& w) {
+        return Stack({w.x, w.foreign}, 1);
+      },
+      "another graph");
+  t.Add(
+      "Stack", "two shapes",
+      [](World& w) {
+        return Stack({w.x, w.m}, 1);
+      },
+      "operand 1 is float32 [4,3], and operand 0 float32 [b,4]; all need one shape and dtype");
+  t.Add(
+      "Stack", "two types",
+      [](World& w) {
+        return Stack({w.x, w.ints}, 1);
+      },
+      "operand 1 is int32 [b,4]");
+  t.Add(
+      "Stack", "the batch",
+      [](World& w) {
+        return Stack({w.x, w.x}, 0);
+      },
+      "axis 0 is the batch of [b,4], which stays dimension 0; choose 1 to 2");
+  t.Add(
+      "Stack", "an axis that is not there",
+      [](World& w) {
+        return Stack({w.x, w.x}, 3);
+      },
+      "axis 3 is no place for a new dimension of [b,4]; choose -3 to 2");
+  auto part = [](std::vector<Tensor> parts) { return parts.back(); };
+  t.Add(
+      "Unstack", "an empty tensor", [=](World& w) { return part(Unstack(w.none, 4, 1)); }, "operand 0");
+  t.Add(
+      "Unstack", "another count", [=](World& w) { return part(Unstack(w.x, 3, 1)); },
+      "axis 1 of [b,4] has size 4, not 3; `count` must be that size");
+  t.Add(
+      "Unstack", "a huge count", [=](World& w) { return part(Unstack(w.x, kHuge, 1)); }, "has size 4");
+  t.Add(
+      "Unstack", "the batch", [=](World& w) { return part(Unstack(w.x, 4, 0)); }, "axis 0 is the batch of [b,4]");
+  t.Add(
+      "Split", "an empty tensor", [=](World& w) { return part(Split(w.none, 2, 1)); }, "operand 0");
+  t.Add(
+      "Split", "an empty tensor by sizes",
+      [=](World& w) {
+        return part(Split(w.none, {1, 2}, 1));
+      },
+      "operand 0");
+  t.Add(
+      "Split", "parts that are not equal", [=](World& w) { return part(Split(w.x, 3, 1)); },
+      "axis 1 of [b,4] has size 4, which is no multiple of 3; give a list of sizes that add up to 4");
+  t.Graph(
+      "Split", "no parts", [](World& w) { Split(w.x, 0, 1); }, "must be at least 1, got 0");
+  t.Graph(
+      "Split", "no sizes", [](World& w) { Split(w.x, Ints{}, 1); }, "must add up to 4");
+  t.Add(
+      "Split", "the batch", [=](World& w) { return part(Split(w.x, 2, -2)); }, "axis -2 is the batch of [b,4]");
+  t.Add(
+      "Split", "sizes of another sum",
+      [=](World& w) {
+        return part(Split(w.x, {1, 2}, 1));
+      },
+      "sizes {1, 2} must add up to 4, the size of axis 1 of [b,4]; one may be -1, for what is left");
+  t.Add(
+      "Split", "two sizes of what is left",
+      [=](World& w) {
+        return part(Split(w.x, {-1, -1}, 1));
+      },
+      "one may be -1");
+  t.Add(
+      "Split", "huge sizes",
+      [=](World& w) {
+        return part(Split(w.x, {kHuge, kHuge}, 1));
+      },
+      "must add up to 4");
+  t.Add(
+      "ExpandDims", "an empty tensor", [](World& w) { return ExpandDims(w.none, 1); }, "operand 0");
+  t.Add(
+      "ExpandDims", "the batch", [](World& w) { return ExpandDims(w.x, 0); }, "is the batch of [b,4]");
+  t.Add(
+      "ExpandDims", "a huge axis", [](World& w) { return ExpandDims(w.x, kHuge); }, "choose -3 to 2");
+  t.Add(
+      "Squeeze", "an empty tensor", [](World& w) { return Squeeze(w.none); }, "operand 0");
+  t.Add(
+      "Squeeze", "a size of 4", [](World& w) { return Squeeze(w.x, {1}); },
+      "axis 1 of [b,4] has size 4, and only dimensions of size 1 can be dropped; leave it out of `axes`");
+  t.Add(
+      "Squeeze", "the batch", [](World& w) { return Squeeze(w.x, {0}); }, "axis 0 of [b,4] is the batch");
+  t.Add(
+      "Squeeze", "an axis that is not there", [](World& w) { return Squeeze(w.x, {2}); }, "axis 2");
+  t.Add(
+      "Repeat", "an empty tensor", [](World& w) { return Repeat(w.none, 2, 1); }, "operand 0");
+  t.Add(
+      "Repeat", "the batch", [](World& w) { return Repeat(w.x, 2, 0); }, "axis 0 is the batch of [b,4]");
+  t.Add(
+      "Repeat", "0 times", [](World& w) { return Repeat(w.x, 0, 1); }, "`count` must be at least 1");
+  t.Add(
+      "Repeat", "too often", [](World& w) { return Repeat(w.x, kHuge, 1); }, "at most 2^40");
+  t.Add(
+      "Reshape", "two sizes of what is left",
+      [](World& w) {
+        return Reshape(w.x, {kBatch, -1, -1});
+      },
+      "the shape [-1,-1,-1] has more than one -1 after the batch");
+  t.Add(
+      "Reshape", "what is left without a batch",
+      [](World& w) {
+        return Reshape(w.m, {-1, -1});
+      },
+      "the shape [-1,-1] has more than one -1; only one size can be what is left");
+  t.Add(
+      "Reshape", "sizes that do not divide",
+      [](World& w) {
+        return Reshape(w.x, {kBatch, 3, -1});
+      },
+      "the shape [-1,3,-1] leaves no whole size for the -1: [b,4] has 4 elements per example");
+  t.Add(
+      "Reshape", "0 beside what is left",
+      [](World& w) {
+        return Reshape(w.x, {kBatch, 0, -1});
+      },
+      "at least 1");
+
+  for (const auto& [name, f] : std::vector<std::pair<const char*, Unary>>{{"Round", Round}, {"Ceil", Ceil}}) {
+    const Unary unary = f;
+    t.Add(
+        name, "an empty tensor", [=](World& w) { return unary(w.none, SourceLocation::Current()); }, "operand 0");
+    t.Add(
+        name, "integers", [=](World& w) { return unary(w.ints, SourceLocation::Current()); },
+        "needs floating-point numbers, got int32 [b,4]; convert it with Cast(x, DType::kFloat32)");
+  }
+  t.Add(
+      "ClipByValue", "an empty tensor", [](World& w) { return ClipByValue(w.none, 0, 1); }, "operand 0");
+  t.Add(
+      "ClipByValue", "bounds the wrong way round", [](World& w) { return ClipByValue(w.x, 2, 1); },
+      "`low` must not be above `high`, got 2 and 1");
+  t.Add(
+      "ClipByValue", "no bound", [](World& w) { return ClipByValue(w.x, kNaN, 1); }, "got nan and 1");
+  t.Add(
+      "ClipByValue", "half for integers", [](World& w) { return ClipByValue(w.ints, 0.5, 1); }, "0.5 does not fit");
+  t.Add(
+      "ClipByValue", "booleans", [](World& w) { return ClipByValue(w.flags, 0, 1); }, "needs numbers, got bool");
+  t.Add(
+      "ClipByNorm", "an empty tensor", [](World& w) { return ClipByNorm(w.none, 1); }, "operand 0");
+  t.Add(
+      "ClipByNorm", "norm 0", [](World& w) { return ClipByNorm(w.x, 0); }, "must be a positive number, got 0");
+  t.Add(
+      "ClipByNorm", "integers", [](World& w) { return ClipByNorm(w.ints, 1); }, "got int32 [b,4]");
+  t.Add(
+      "ClipByNorm", "an axis that is not there", [](World& w) { return ClipByNorm(w.x, 1, {2}); }, "axis 2");
+  t.Add(
+      "Norm", "an empty tensor", [](World& w) { return Norm(w.none); }, "operand 0");
+  t.Add(
+      "Norm", "of another order", [](World& w) { return Norm(w.x, {1}, 3); }, "must be 1, 2 or infinity, got 3");
+  t.Add(
+      "Norm", "of no order", [](World& w) { return Norm(w.x, {1}, kNaN); }, "got nan");
+  t.Add(
+      "Norm", "integers", [](World& w) { return Norm(w.ints); }, "got int32 [b,4]");
+  t.Add(
+      "Norm", "an axis twice",
+      [](World& w) {
+        return Norm(w.x, {1, -1});
+      },
+      "twice");
+  t.Add(
+      "LogSumExp", "an empty tensor", [](World& w) { return LogSumExp(w.none); }, "operand 0");
+  t.Add(
+      "LogSumExp", "integers", [](World& w) { return LogSumExp(w.ints); }, "got int32 [b,4]");
+  t.Add(
+      "LogSumExp", "an axis that is not there", [](World& w) { return LogSumExp(w.x, {-3}); }, "axis -3");
+
+  t.Add(
+      "RandomNormal", "no graph", [](World&) { return RandomNormal(nullptr, {3}); }, "null");
+  t.Add(
+      "RandomNormal", "size 0", [](World& w) { return RandomNormal(&w.graph, {0}); }, "at least 1");
+  t.Add(
+      "RandomNormal", "a negative deviation", [](World& w) { return RandomNormal(&w.graph, {3}, 0, -1); },
+      "a standard deviation >= 0, got 0 and -1");
+  t.Add(
+      "TruncatedNormal", "no graph", [](World&) { return TruncatedNormal(nullptr, {3}); }, "null");
+  t.Add(
+      "TruncatedNormal", "a huge size", [](World& w) { return TruncatedNormal(&w.graph, {kHuge}); }, "more elements");
+  t.Add(
+      "TruncatedNormal", "no mean", [](World& w) { return TruncatedNormal(&w.graph, {3}, kInf); }, "finite mean");
+
+  t.Add(
+      "Gather", "rows of each example", [](World& w) { return Gather(w.x, w.labels); }, "GatherRows takes");
+  t.Add(
+      "GatherRows", "nothing", [](World& w) { return GatherRows(w.none, w.none); }, "operand 0");
+  t.Add(
+      "GatherRows", "no indices", [](World& w) { return GatherRows(w.x, w.none); }, "operand 1");
+  t.Add(
+      "GatherRows", "indices that are no integers", [](World& w) { return GatherRows(w.x, w.x); },
+      "indices must be int32 or int64, got float32 [b,4]");
+  t.Add(
+      "GatherRows", "a table for all", [](World& w) { return GatherRows(w.m, w.labels); },
+      "params [4,3] and indices [b] need one dimension 0");
+  t.Add(
+      "GatherRows", "no rows", [](World& w) { return GatherRows(w.labels, w.labels); }, "of rows that all examples");
+  for (const auto& [name, f] :
+       std::vector<std::pair<const char*, decltype(&CumSum)>>{{"CumSum", CumSum}, {"CumProd", CumProd}}) {
+    const auto scan = [f = f](const Tensor& x, int64_t axis) {
+      return f(x, axis, false, false, SourceLocation::Current());
+    };
+    t.Add(
+        name, "an empty tensor", [=](World& w) { return scan(w.none, 1); }, "operand 0");
+    t.Add(
+        name, "the batch", [=](World& w) { return scan(w.x, 0); }, "axis 0 is the batch of [b,4]");
+    t.Add(
+        name, "a huge axis", [=](World& w) { return scan(w.x, kHuge); }, "is not a dimension of [b,4]");
+    t.Add(
+        name, "a scalar", [=](World& w) { return scan(w.scalar, 0); }, "is not a dimension of []");
+    t.Add(
+        name, "booleans", [=](World& w) { return scan(w.flags, 1); }, "needs numbers, got bool [b,4]");
+  }
+  for (const auto& [name, f] :
+       std::vector<std::pair<const char*, decltype(&Sort)>>{{"Sort", Sort}, {"ArgSort", ArgSort}}) {
+    const auto sort = [f = f](const Tensor& x, int64_t axis) { return f(x, axis, false, SourceLocation::Current()); };
+    t.Add(
+        name, "an empty tensor", [=](World& w) { return sort(w.none, 1); }, "operand 0");
+    t.Add(
+        name, "the batch", [=](World& w) { return sort(w.x, -2); }, "axis -2 is the batch of [b,4]");
+    t.Add(
+        name, "an axis that is not there", [=](World& w) { return sort(w.x, 2); }, "axis 2");
+    t.Add(
+        name, "booleans", [=](World& w) { return sort(w.flags, 1); }, "needs numbers, got bool [b,4]");
+  }
+  t.Add(
+      "TopK", "an empty tensor", [](World& w) { return TopK(w.none, 1).values; }, "operand 0");
+  t.Add(
+      "TopK", "more than there are", [](World& w) { return TopK(w.x, 5).values; },
+      "`k` must be 1 to 4, the size of axis 1 of [b,4], got 5");
+  t.Add(
+      "TopK", "none", [](World& w) { return TopK(w.x, 0).indices; }, "got 0");
+  t.Add(
+      "TopK", "the batch", [](World& w) { return TopK(w.x, 1, 0).indices; }, "axis 0 is the batch of [b,4]");
+
+  auto einsum = [&t](const char* what, const char* equation, std::vector<Tensor World::*> operands, const char* says) {
+    t.Add(
+        "Einsum", what,
+        [=](World& w) {
+          std::vector<Tensor> xs;
+          for (Tensor World::*operand : operands) xs.push_back(w.*operand);
+          return Einsum(equation, xs);
+        },
+        says);
+  };
+  constexpr Tensor World::*kX = &World::x, World::*kM = &World::m;
+  einsum("nothing", "->", {}, "there are no operands");
+  einsum("an empty tensor", "ij,jk->ik", {kX, &World::none}, "operand 1 is an empty Tensor");
+  einsum("three operands", "ij,jk,kl->il", {kX, kM, kM}, "takes one or two operands, got 3; multiply two at a time");
+  einsum("integers", "ij->j", {&World::ints}, "needs floating-point numbers, got int32 [b,4]");
+  einsum("no output", "ij,jk", {kX, kM}, "the equation \"ij,jk\" has no \"->\"");
+  einsum("too few terms", "ij->ij", {kX, kM}, "names 1 operands, and there are 2");
+  einsum("dots", "...j,jk->...k", {kX, kM}, "has \".\"; dimensions are lower-case letters");
+  einsum("capitals", "Ij,jk->Ik", {kX, kM}, "has \"I\"; dimensions are lower-case letters");
+  einsum("a diagonal", "ii->i", {kM}, "has i twice in \"ii\"; diagonals do not exist");
+  einsum("too many dimensions", "ijk,jk->ik", {kX, kM}, "names 3 dimensions of operand 0, which is [b,4]");
+  einsum("two sizes", "ij,kj->ik", {kX, kM}, "has j of two sizes in operands [b,4] and [4,3]");
+  einsum("two batches", "ik,jk->ij", {kX, kX}, "gives the batch two letters, i and j: rows of the batch would mix");
+  einsum("a letter of the output only", "ij,jk->iz", {kX, kM}, "has z in the output only");
+  einsum("the batch behind", "ij,jk->ki", {kX, kM}, "moves the batch, i; it must be the output's first letter");
+  return t.rows();
+}
+
 std::vector<Row> AllRows() {
   std::vector<Row> all;
-  for (const std::vector<Row>& rows : {Elementwise(), Shapes(), Reductions(), Networks(), Updates()}) {
+  for (const std::vector<Row>& rows : {Elementwise(), Shapes(), Reductions(), Networks(), Composed(), Updates()}) {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -429,6 +741,15 @@ TEST(OpsEdgeTest, Shapes) { Check(Shapes()); }
 TEST(OpsEdgeTest, Reductions) { Check(Reductions()); }
 TEST(OpsEdgeTest, Networks) { Check(Networks()); }
 TEST(OpsEdgeTest, Updates) { Check(Updates()); }
+TEST(OpsEdgeTest, Composed) { Check(Composed()); }
+TEST(OpsEdgeTest, ComposedSayTheUsersLine) {
+  for (const Row& row : Composed()) {
+    World world;
+    const absl::Status status = row.call(world);
+    if (status == world.gone.status()) continue;
+    EXPECT_NE(status.message().find("tests/errors/api_edge_ops_test.cc:"), std::string::npos) << status;
+  }
+}
 TEST(OpsEdgeTest, EveryFunctionHasARow) {
   EXPECT_GT(AllRows().size(), 250u);
   CheckCoverage("graph/ops.h", AllRows());
