@@ -262,11 +262,145 @@ std::vector<SingularRow> SoftmaxRows() {
   };
 }
 
+// The element at `position` of every example of [b, n].
+Tensor Element(const Tensor& x, int64_t position) { return Reshape(Slice(x, {0, position}, {-1, 1}), {kBatch}); }
+
+std::vector<SingularRow> RoundedAndClipped() {
+  constexpr char kNumPy[] = "NumPy and TensorFlow: halves go to the even number";
+  constexpr double kTwo23 = 8388608;  // where float32 has whole numbers only
+  return {
+      {"Round",
+       Of(Round),
+       {At(0.5, 0, 0, kNumPy), At(1.5, 2, 0, kNumPy), At(2.5, 2, 0, kNumPy), At(-0.5, 0, 0, kNumPy),
+        At(-1.5, -2, 0, kNumPy), At(-2.5, -2, 0, kNumPy), At(0.49999997, 0, 0, kCalculus),
+        At(-0.49999997, 0, 0, kCalculus), At(0.50000006, 1, 0, kCalculus), At(-0.50000006, -1, 0, kCalculus),
+        At(kTwo23 - 0.5, kTwo23, 0, kNumPy), At(kTwo23 - 1.5, kTwo23 - 2, 0, kNumPy),
+        At(kTwo23 + 1, kTwo23 + 1, 0, kCalculus), At(-kTwo23 - 1, -kTwo23 - 1, 0, kCalculus),
+        At(kLargest, kLargest, 0, kCalculus), At(-kSmallest, 0, 0, kCalculus), At(kInf, kInf, 0, kIeee),
+        At(-kInf, -kInf, 0, kIeee), At(kNaN, kNaN, 0, kIeee)}},
+      {"Ceil",
+       Of(Ceil),
+       {At(0, 0, 0, kTensorFlow), At(kSmallest, 1, 0, kCalculus), At(-0.5, 0, 0, kCalculus), At(-1, -1, 0, kCalculus),
+        At(kTwo23 + 1, kTwo23 + 1, 0, kCalculus), At(-kInf, -kInf, 0, kIeee), At(kNaN, kNaN, 0, kIeee)}},
+      {"ClipByValue",
+       [](const Operands& in) { return ClipByValue(in[0], -1, 2); },
+       {At(-1, -1, 1, "tf.clip_by_value: the bounds have the slope"), At(2, 2, 1, "tf.clip_by_value"),
+        At(-1.5, -1, 0, kCalculus), At(kInf, 2, 0, kCalculus), At(-kInf, -1, 0, kCalculus)}},
+      {"ClipByValueFromBelow",
+       [](const Operands& in) { return ClipByValue(in[0], 0, kInf); },
+       {At(0, 0, 1, "tf.clip_by_value"), At(-1, 0, 0, kCalculus), At(kInf, kInf, 1, kCalculus)}},
+      {"ClipByNorm",
+       [](const Operands& in) { return First(ClipByNorm(in[0], 5, {1})); },
+       {{{{0, 0}}, 0, {{1, 0}}, "tf.clip_by_norm: what is not longer is not scaled"},
+        {{{3, -4}}, 3, {{0.64, 0.48}}, "tf.clip_by_norm: at the bound the norm is the larger one"},
+        {{{6, -8}}, 3, {{0.32, 0.24}}, kCalculus},
+        {{{0.3, 0.4}}, 0.3, {{1, 0}}, kCalculus},
+        {{{1e20, 0}}, 0, {{0, 0}}, "IEEE 754, tf.clip_by_norm: the squares overflow"}}},
+      {"Norm",
+       [](const Operands& in) { return Norm(in[0], {1}); },
+       {{{{0, 0}}, 0, {{0, 0}}, "torch.linalg.vector_norm: a slope of 0"},
+        {{{3, -4}}, 5, {{0.6, -0.8}}, kCalculus},
+        {{{kInf, 0}}, kInf, {{kNaN, 0}}, kIeee},
+        {{{kNaN, 0}}, kNaN, {{kNaN, kNaN}}, kIeee}}},
+      {"NormOfMagnitudes",
+       [](const Operands& in) { return Norm(in[0], {1}, 1); },
+       {{{{0, -2}}, 2, {{0, -1}}, "torch.linalg.vector_norm: a slope of 0"}, {{{kInf, 1}}, kInf, {{1, 1}}, kCalculus}}},
+      {"NormOfTheLargest",
+       [](const Operands& in) { return Norm(in[0], {1}, kInf); },
+       {{{{0, 0}}, 0, {{0, 0}}, "torch.linalg.vector_norm: a slope of 0"},
+        {{{2, -2}}, 2, {{0.5, -0.5}}, "torch.linalg.vector_norm: equal shares"},
+        {{{1, -3}}, 3, {{0, -1}}, kCalculus}}},
+      {"LogSumExp",
+       [](const Operands& in) { return LogSumExp(in[0], {1}); },
+       {{{{0, 0}}, std::numbers::ln2, {{0.5, 0.5}}, kCalculus},
+        {{{1e4, 0}}, 1e4, {{1, 0}}, kCalculus},
+        {{{-1e4, -1e4}}, -1e4 + std::numbers::ln2, {{0.5, 0.5}}, kCalculus},
+        {{{kLargest, -kLargest}}, kLargest, {{1, 0}}, kCalculus},
+        {{{-kInf, 3}}, 3, {{0, 1}}, kCalculus},
+        {{{-kInf, -kInf}}, -kInf, {{0, 0}}, "scipy.special.logsumexp; a slope of 0 by what is masked"},
+        {{{kInf, 0}}, kInf, {{kNaN, 0}}, "scipy.special.logsumexp; inf / inf in all frameworks"},
+        {{{kInf, -kInf}}, kInf, {{kNaN, 0}}, "scipy.special.logsumexp; inf / inf in all frameworks"},
+        {{{kNaN, 0}}, kNaN, {{kNaN, kNaN}}, kIeee}}},
+  };
+}
+
+std::vector<SingularRow> AlongAnAxis() {
+  constexpr char kScan[] = "calculus, IEEE 754";
+  constexpr char kSort[] = "numpy.sort: NaN comes last";
+  constexpr char kStable[] = "numpy.argsort, kind=stable; tf.math.top_k: the lower index first";
+  auto sorted = [](int64_t position, bool descending) {
+    return [=](const Operands& in) { return Element(Sort(in[0], 1, descending), position); };
+  };
+  auto order = [](int64_t position, bool descending) {
+    return [=](const Operands& in) { return Cast(Element(ArgSort(in[0], 1, descending), position), DType::kFloat32); };
+  };
+  auto own = [](const Operands& in) {
+    return Reshape(GatherRows(in[0], Reshape(Cast(in[1], DType::kInt32), {kBatch, 1})), {kBatch});
+  };
+  auto of_integers = [](const Operands& in) {
+    const Tensor indices = Reshape(Cast(in[1], DType::kInt64), {kBatch, 1});
+    return Cast(Reshape(GatherRows(Cast(in[0], DType::kInt32), indices), {kBatch}), DType::kFloat32);
+  };
+  return {
+      {"CumProdOfNoughts",
+       [](const Operands& in) { return Element(CumProd(in[0], 1), 2); },
+       {{{{2, 0, 3}}, 0, {{0, 6, 0}}, kCalculus},
+        {{{0, 0, 3}}, 0, {{0, 0, 0}}, kCalculus},
+        {{{2, 3, 0}}, 0, {{0, 0, 6}}, kCalculus},
+        {{{kNaN, 3, 2}}, kNaN, {{6, kNaN, kNaN}}, kScan}}},
+      {"CumSumBeforeWhatIsNotFinite",
+       [](const Operands& in) { return Element(CumSum(in[0], 1), 1); },
+       {{{{1, 2, kNaN}}, 3, {{1, 1, 0}}, kCalculus},
+        {{{1, 2, kInf}}, 3, {{1, 1, 0}}, kCalculus},
+        {{{kInf, 2, 1}}, kInf, {{1, 1, 0}}, kCalculus},
+        {{{kInf, -kInf, 1}}, kNaN, {{1, 1, 0}}, kIeee}}},
+      {"SortFirst",
+       sorted(0, false),
+       {{{{kNaN, 2, 1}}, 1, {{0, 0, 1}}, kSort},
+        {{{kInf, kNaN, -kInf}}, -kInf, {{0, 0, 1}}, kSort},
+        {{{1, 1, 2}}, 1, {{1, 0, 0}}, kStable}}},
+      {"SortLast",
+       sorted(2, false),
+       {{{{kNaN, 2, 1}}, kNaN, {{1, 0, 0}}, kSort},
+        {{{kInf, kNaN, -kInf}}, kNaN, {{0, 1, 0}}, kSort},
+        {{{2, 1, 2}}, 2, {{0, 0, 1}}, kStable}}},
+      {"SortDescendingLast", sorted(2, true), {{{{1, kNaN, 2}}, kNaN, {{0, 1, 0}}, "NaN last in either direction"}}},
+      {"ArgSortFirst",
+       order(0, false),
+       {{{{kNaN, kNaN, 7}}, 2, {{0, 0, 0}}, kSort},
+        {{{kNaN, kNaN, kNaN}}, 0, {{0, 0, 0}}, kStable},
+        {{{0, -0.0, 0}}, 0, {{0, 0, 0}}, kStable},
+        {{{3, 1, 1}}, 1, {{0, 0, 0}}, kStable}}},
+      {"ArgSortSecond",
+       order(1, false),
+       {{{{kNaN, kNaN, 7}}, 0, {{0, 0, 0}}, kStable}, {{{kInf, -kInf, kNaN}}, 0, {{0, 0, 0}}, kSort}}},
+      {"ArgSortDescendingFirst",
+       order(0, true),
+       {{{{3, 1, 3}}, 0, {{0, 0, 0}}, kStable}, {{{kNaN, 1, 3}}, 2, {{0, 0, 0}}, "NaN last in either direction"}}},
+      {"TopKSecond",
+       [](const Operands& in) { return Element(TopK(in[0], 2).values, 1); },
+       {{{{5, 7, 7}}, 7, {{0, 0, 1}}, kStable}, {{{kNaN, 7, -kInf}}, -kInf, {{0, 0, 1}}, kSort}}},
+      {"GatherRowsBesideNaN",
+       own,
+       {{{{kNaN, 2, kInf}, {1}}, 2, {{0, 1, 0}, {}}, "tf.gather: other rows have no part"},
+        {{{-kInf, kNaN, 3}, {0}}, -kInf, {{1, 0, 0}, {}}, "tf.gather"},
+        {{{1, kNaN, 3}, {1}}, kNaN, {{0, 1, 0}, {}}, "tf.gather"},
+        {{{1, 2, 3}, {3}}, kNaN, {{0, 0, 0}, {}}, "graph/ops.h: NaN out of range, as Gather"},
+        {{{1, 2, 3}, {-1}}, kNaN, {{0, 0, 0}, {}}, "graph/ops.h: NaN out of range, as Gather"}}},
+      {"GatherRowsOfIntegers",
+       of_integers,
+       {{{{5, 6, 7}, {2}}, 7, {{}, {}}, "tf.gather"},
+        {{{5, 6, 7}, {9}}, 7, {{}, {}}, "graph/ops.h: the nearest row, as Gather"},
+        {{{5, 6, 7}, {-9}}, 5, {{}, {}}, "graph/ops.h: the nearest row, as Gather"}}},
+  };
+}
+
 }  // namespace
 
 std::vector<SingularRow> SingularOps() {
   std::vector<SingularRow> rows;
-  for (auto family : {Kinks, PowersAndLogarithms, QuotientsAndNorms, SaturatedActivations, SoftmaxRows}) {
+  for (auto family : {Kinks, PowersAndLogarithms, QuotientsAndNorms, SaturatedActivations, SoftmaxRows,
+                      RoundedAndClipped, AlongAnAxis}) {
     for (SingularRow& row : family()) rows.push_back(std::move(row));
   }
   return rows;
