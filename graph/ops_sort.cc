@@ -31,6 +31,17 @@ Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool ba
   return Pad(Slice(x, begin, sizes, loc), low, high, fill, loc);
 }
 
+// x, computed once, and so is its gradient: a kernel keeps sums, and what else it reads at several positions it
+// computes again for each of them. Without this the work of a scan would double with every step.
+Tensor Kept(const Tensor& x, SourceLocation loc) {
+  if (!x.ok()) return x;
+  Shape wide = x.shape();
+  std::vector<int64_t> dims;
+  for (int64_t i = 0; i < x.rank(); ++i) dims.push_back(i);
+  wide.push_back(1);
+  return ReduceSum(internal::EmitOp("broadcast", {x}, {{"shape", wide}, {"dims", dims}}, loc), {-1}, false, loc);
+}
+
 // Sums (products) of doubled length until they reach from end to end.
 Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x, int64_t axis, bool exclusive,
             bool reverse, SourceLocation loc) {
@@ -43,7 +54,7 @@ Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x,
   NameScope scope(x.graph(), x.graph()->UniqueName(op));
   Tensor y = exclusive ? Moved(x, size, axis, 1, reverse, identity, loc) : x;
   for (int64_t steps = 1; steps < size; steps *= 2) {
-    y = combine(y, Moved(y, size, axis, steps, reverse, identity, loc), loc);
+    y = Kept(combine(y, Moved(y, size, axis, steps, reverse, identity, loc), loc), loc);
   }
   return y;
 }
@@ -68,9 +79,11 @@ Tensor RankOf(const Tensor& x, int64_t axis, bool descending, SourceLocation loc
 }
 
 // The first k of the sorted order: what has rank r goes to place r.
-TopKResult FirstOf(const Tensor& x, int64_t k, int64_t axis, bool descending, SourceLocation loc) {
-  GraphBuilder* graph = x.graph();
-  const int64_t n = x.shape()[axis], rank = x.rank() + 1;
+TopKResult FirstOf(const Tensor& operand, int64_t k, int64_t axis, bool descending, SourceLocation loc) {
+  GraphBuilder* graph = operand.graph();
+  const int64_t n = operand.shape()[axis], rank = operand.rank() + 1;
+  const Tensor x = Kept(operand, loc);
+  if (!x.ok()) return {x, x};
   Tensor place = ExpandDims(RankOf(x, axis, descending, loc), axis, loc);
   Tensor here = Equal(place, PositionsAlong(graph, k, axis, rank, DType::kInt32, loc), loc);
   auto taken = [&](const Tensor& values) {
