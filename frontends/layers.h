@@ -93,6 +93,14 @@ Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options = {}, SourceLo
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 
+struct UpSampling2DOptions {
+  Size2D size = 2;  // how often each row and each column comes
+  std::string name;
+};
+// [b, h, w, c] -> [b, h x size, w x size, c]: Keras' interpolation "nearest".
+Tensor UpSampling2D(const Tensor& x, const UpSampling2DOptions& options = {},
+                    SourceLocation loc = SourceLocation::Current());
+
 // [b, ...] -> [b, product of the rest]; [b] -> [b, 1].
 Tensor Flatten(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 

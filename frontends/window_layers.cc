@@ -113,4 +113,13 @@ Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options, Source
   return Pooling2D(x, options, "AveragePooling2D", "average_pooling2d", AvgPool, loc);
 }
 
+Tensor UpSampling2D(const Tensor& x, const UpSampling2DOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "UpSampling2D", "up_sampling2d", options.name, 4, loc);
+  if (!layer.ok() || !layer.CheckPositive("size", options.size.height) ||
+      !layer.CheckPositive("size", options.size.width)) {
+    return layer.Failed();
+  }
+  return Repeat(Repeat(x, options.size.height, 1, loc), options.size.width, 2, loc);
+}
+
 }  // namespace tandem::layers

@@ -29,6 +29,7 @@ std::vector<Row> Layers() {
       {"SeparableConv2D", [](const Tensor& x) { return SeparableConv2D(x, {.filters = 2, .kernel_size = 3}); }},
       {"MaxPool2D", [](const Tensor& x) { return MaxPool2D(x); }},
       {"AveragePooling2D", [](const Tensor& x) { return AveragePooling2D(x); }},
+      {"UpSampling2D", [](const Tensor& x) { return UpSampling2D(x); }},
       {"Flatten", [](const Tensor& x) { return Flatten(x); }},
       {"Dense", [](const Tensor& x) { return Dense(x, {.units = 2}); }},
       {"Dropout", [](const Tensor& x) { return Dropout(x, {.training = true}); }},
@@ -105,6 +106,14 @@ std::vector<Row> Layers() {
       "MaxPool2D", "negative strides", [](World& w) { return MaxPool2D(w.image, {.strides = -1}); }, "`strides`");
   t.Add("AveragePooling2D", "a huge window", [](World& w) { return AveragePooling2D(w.image, {.pool_size = kHuge}); });
   t.Add("AveragePooling2D", "no padding", [](World& w) { return AveragePooling2D(w.image, {.padding = ""}); });
+  t.Add(
+      "UpSampling2D", "no columns",
+      [](World& w) {
+        return UpSampling2D(w.image, {.size = {2, 0}});
+      },
+      "`size` must be at least 1, got 0");
+  t.Add(
+      "UpSampling2D", "huge", [](World& w) { return UpSampling2D(w.image, {.size = kHuge}); }, "`size`");
   t.Add(
       "Dense", "no options", [](World& w) { return Dense(w.x, {}); }, "`units` must be at least 1");
   t.Add(

@@ -270,6 +270,12 @@ void AddPools(std::vector<Model>& models) {
         return TD_COVER(layers::AveragePooling2D, x, {.pool_size = {3, 2}, .strides = {2, 1}, .padding = "same"});
       },
       mean({.height = 3, .width = 2, .stride_y = 2, .stride_x = 1, .same = true})));
+  models.push_back(OfImage(
+      "up_sampling",
+      [](const Tensor& x) {
+        return TD_COVER(layers::UpSampling2D, x, {.size = {3, 2}});
+      },
+      [](const Forward&, const Array& x) { return ref::UpSampled(x, 3, 2); }));
 }
 
 void AddDropout(std::vector<Model>& models) {

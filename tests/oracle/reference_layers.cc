@@ -261,6 +261,21 @@ Array AveragePool(const Array& x, const Window& window) {
               [](absl::Span<const Real> inside) { return Sum(inside) / static_cast<double>(inside.size()); });
 }
 
+Array UpSampled(const Array& x, int64_t rows, int64_t columns) {
+  const int64_t height = x.shape[1], width = x.shape[2], channels = x.shape[3];
+  Array y{{x.rows(), height * rows, width * columns, channels}, {}};
+  for (int64_t b = 0; b < x.rows(); ++b) {
+    for (int64_t i = 0; i < height * rows; ++i) {
+      for (int64_t j = 0; j < width * columns; ++j) {
+        for (int64_t c = 0; c < channels; ++c) {
+          y.values.push_back(x.values[((b * height + i / rows) * width + j / columns) * channels + c]);
+        }
+      }
+    }
+  }
+  return y;
+}
+
 Array Dropout(const Forward& f, const Array& x, const std::string& uniform_op, double rate) {
   const Numbers& uniform = f.Uniform(uniform_op);
   Array y{x.shape, {}};

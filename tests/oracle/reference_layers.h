@@ -94,6 +94,8 @@ Array SeparableConv2D(const Forward& f, const Array& x, const std::string& name,
 Array MaxPool(const Array& x, const Window& window);
 // Counts only what lies inside the image.
 Array AveragePool(const Array& x, const Window& window);
+// Every row and every column so often.
+Array UpSampled(const Array& x, int64_t rows, int64_t columns);
 // Of the uniform numbers those from `rate` on keep their element.
 Array Dropout(const Forward& f, const Array& x, const std::string& uniform_op, double rate);
 
