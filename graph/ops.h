@@ -177,8 +177,8 @@ Tensor OneHot(const Tensor& indices, int64_t depth, double on_value, double off_
 
 // Tensors of one shape along a new dimension `axis` of the result, not the batch.
 Tensor Stack(const std::vector<Tensor>& xs, int64_t axis, TD_LOC);
-// The `count` slices of x along `axis`, without that dimension, whose size must be `count`. As of Split, `count`
-// tensors after an error too.
+// The `count` slices of x along `axis`, without that dimension, whose size must be `count`. After an error there are as
+// many tensors, poisoned, and so of Split.
 std::vector<Tensor> Unstack(const Tensor& x, int64_t count, int64_t axis, TD_LOC);
 // Equal parts of x along `axis`, not the batch; or parts of given sizes, one of which may be -1: what is left.
 std::vector<Tensor> Split(const Tensor& x, int64_t count, int64_t axis, TD_LOC);
@@ -212,7 +212,8 @@ Tensor TruncatedNormal(GraphBuilder* graph, const Shape& shape, double mean = 0,
 
 // Each example's own rows (tf.gather with batch_dims = 1): of params [b, n, ...] by indices [b] they are [b, ...], by
 // indices [b, k, ...] [b, k, ..., ...]. Every row is looked at for every index; NaN in rows that are not taken stays
-// there. An index out of range is as of Gather, an input's too.
+// there. An index that is not in [0, n) gives NaN, and the nearest row where `params` are no floating-point numbers;
+// unlike Gather's, indices that are an input are not checked before.
 Tensor GatherRows(const Tensor& params, const Tensor& indices, TD_LOC);
 // The sum (product) of the elements up to each along `axis`, not the batch: without itself if exclusive, from the end
 // if reverse, as tf.cumsum. Added up by pairs (Hillis and Steele), which is more exact than one after another.

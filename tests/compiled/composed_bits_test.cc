@@ -111,5 +111,36 @@ TEST(ComposedBits, TrainAsTheReferenceDoes) {
   CompareWithReference(Model, {.devices = 2, .batch = 8, .rows = {8, 3}});
 }
 
+// Of other dtypes than float32, on one device and two.
+void OtherTypes(GraphBuilder& g) {
+  const Tensor flags = g.Input("flags", DType::kBool, {kBatch, 4});
+  const Tensor ints = g.Input("ints", DType::kInt64, {kBatch, 4});
+  const Tensor doubles = g.Input("doubles", DType::kFloat64, {kBatch, 4});
+  g.Output("ones", OnesLike(flags));
+  g.Output("noughts", ZerosLike(ints));
+  g.Output("own_flags", GatherRows(flags, ints));
+  g.Output("own_doubles", GatherRows(doubles, ints));
+  g.Output("hot", OneHot(ints, 3, 7, -7, DType::kInt64));
+  g.Output("stacked", Stack({flags, Not(flags)}, -1));
+  g.Output("repeated", Repeat(flags, 3, 1));
+  g.Output("total", CumSum(ints, 1, true, true));
+  g.Output("product", CumProd(ints, 1));
+  g.Output("clipped", ClipByValue(ints, 1, 2));
+  g.Output("sorted", Sort(ints, 1, true));
+  g.Output("best", TopK(doubles, 2).values);
+  g.Output("order", ArgSort(doubles));
+  g.Output("log", LogSumExp(doubles, {1}));
+  g.Output("length", Norm(doubles, {1}));
+  g.Output("short", ClipByNorm(doubles, 0.5, {1}));
+  g.Output("round", Round(doubles * 3.0));
+  g.Output("products", Einsum("ni,nj->nij", {doubles, doubles}));
+  g.Output("slope", g.Gradients(ReduceSum(CumProd(doubles, 1) * Sort(doubles)), {doubles})[0]);
+}
+
+TEST(ComposedOps, OtherTypes) {
+  CompareWithReference(OtherTypes, {.batch = 8, .mode = "eval"});
+  CompareWithReference(OtherTypes, {.devices = 2, .batch = 4, .rows = {4, 1}, .mode = "eval"});
+}
+
 }  // namespace
 }  // namespace tandem::compiled
