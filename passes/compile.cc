@@ -86,7 +86,7 @@ absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const Comp
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<CompileTarget>> TargetOf(const CompileOptions& options) {
+absl::StatusOr<std::unique_ptr<CompileTarget>> CheckedTarget(const CompileOptions& options) {
   absl::StatusOr<std::unique_ptr<CompileTarget>> parsed = ParseTarget(options.target);
   if (!parsed.ok()) return WithExitCode(parsed.status(), kExitUsage);
   std::unique_ptr<CompileTarget> target = *std::move(parsed);
@@ -242,7 +242,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   CompileOptions options = compile_options;
   if (const char* flags = std::getenv("TANDEM_FLAGS")) TD_RETURN_IF_ERROR(ApplyTandemFlags(flags, &options));
   TD_RETURN_IF_ERROR(CheckReplicas(graph, static_cast<int64_t>(options.devices.size())));
-  TD_ASSIGN_OR_RETURN(const std::unique_ptr<CompileTarget> target, TargetOf(options));
+  TD_ASSIGN_OR_RETURN(const std::unique_ptr<CompileTarget> target, CheckedTarget(options));
   TD_ASSIGN_OR_RETURN(const std::string machine, MachineModelAttribute(*target, options));
   std::vector<std::string> warnings;
   TD_ASSIGN_OR_RETURN(options.precision, ProfitablePrecision(options, machine, &warnings));

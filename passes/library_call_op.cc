@@ -61,7 +61,7 @@ std::vector<int64_t> Sizes(mlir::DenseI64ArrayAttr sizes) {
 
 fb::DType ElementType(mlir::Type type) { return type ? static_cast<fb::DType>(td::ToDType(type)) : fb::DType::Float32; }
 
-Epilogue EpilogueOf(exec::EpilogueAttr attr) {
+Epilogue ToEpilogue(exec::EpilogueAttr attr) {
   if (!attr) return {};
   return {attr.getBias(),  attr.getResidual(), static_cast<fb::Activation>(attr.getActivation()),
           attr.getSaves(), attr.getGradient(), static_cast<fb::Summed>(attr.getSums())};
@@ -80,7 +80,7 @@ fb::Conv2DT TableOf(exec::Conv2DAttr attr) {
   c.pad_low = Sizes(attr.getPadLow());
   c.pad_high = Sizes(attr.getPadHigh());
   c.packed = attr.getPacked();
-  c.epilogue = EpilogueOf(attr.getEpilogue());
+  c.epilogue = ToEpilogue(attr.getEpilogue());
   return c;
 }
 
@@ -103,7 +103,7 @@ fb::MatMulT TableOf(exec::MatMulAttr attr) {
   auto c = ProductOf<fb::MatMulT>(attr);
   c.packed = attr.getPacked();
   c.reduces_batch = attr.getReducesBatch();
-  c.epilogue = EpilogueOf(attr.getEpilogue());
+  c.epilogue = ToEpilogue(attr.getEpilogue());
   return c;
 }
 

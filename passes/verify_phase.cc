@@ -29,8 +29,6 @@ namespace tandem {
 
 namespace {
 
-bool IsConstant(mlir::Operation* op) { return mlir::matchPattern(op, mlir::m_Constant()); }
-
 class PhaseVerifier {
  public:
   PhaseVerifier(mlir::ModuleOp module, llvm::StringRef phase) : module_(module), phase_(phase) {}
@@ -168,7 +166,7 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      bool known = op == step.getOperation() || IsConstant(op) ||
+      bool known = op == step.getOperation() || mlir::matchPattern(op, mlir::m_Constant()) ||
                    mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::LaneReduceOp,
                              exec::AllReduceOp, exec::CheckFiniteOp, exec::CopyOp, td::ReshapeOp,
                              exec::MapMicrobatchesOp, td::ScatterAddOp, exec::YieldOp, mlir::func::ReturnOp>(op);

@@ -20,14 +20,14 @@ constexpr int64_t kInlineElements = 32768, kInlineMapElements = 8192;
 constexpr int64_t kMaxCalls = 512;
 
 // Of one row when batched.
-int64_t Elements(mlir::Type type) {
+int64_t RowElements(mlir::Type type) {
   auto tensor = mlir::cast<mlir::RankedTensorType>(type);
   return mlir::ShapedType::getNumElements(td::IsBatched(type) ? tensor.getShape().drop_front() : tensor.getShape());
 }
 
-int64_t Elements(mlir::ValueRange values) {
+int64_t RowElements(mlir::ValueRange values) {
   int64_t elements = 0;
-  for (mlir::Value v : values) elements += Elements(v.getType());
+  for (mlir::Value v : values) elements += RowElements(v.getType());
   return elements;
 }
 
@@ -56,15 +56,15 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
   // What a command outside of maps reads; one that is worth a thread in any case counts as much as that takes.
   int64_t ElementsRead(mlir::Operation* op) const {
     if (mlir::isa<exec::LibraryCallOp>(op)) return kInlineElements;
-    if (mlir::isa<exec::LaneReduceOp>(op)) return Elements(op->getOperands()) * lanes_;
-    if (mlir::isa<exec::AllReduceOp>(op)) return Elements(op->getOperands()) * replicas_;
+    if (mlir::isa<exec::LaneReduceOp>(op)) return RowElements(op->getOperands()) * lanes_;
+    if (mlir::isa<exec::AllReduceOp>(op)) return RowElements(op->getOperands()) * replicas_;
     if (auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) {
       const auto members = static_cast<int64_t>(group.getMembers());
       const int64_t arguments = (op->getNumOperands() + op->getNumResults()) / members;
       const int64_t results = op->getNumResults() / members;
       int64_t elements = 0;
       for (int64_t member = 0; member < members; ++member)
-        elements += Elements(op->getResult(member * results).getType());
+        elements += RowElements(op->getResult(member * results).getType());
       return elements * arguments;
     }
     if (mlir::isa<exec::LaunchOp>(op)) {
@@ -72,8 +72,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
         case exec::KernelDomain::kBlocks:
           return kInlineElements;
         case exec::KernelDomain::kElements:
-          return 2 * std::max(op->getNumOperands() ? Elements(op->getOperand(0).getType()) : 0,
-                              Elements(op->getResult(0).getType()));
+          return 2 * std::max(op->getNumOperands() ? RowElements(op->getOperand(0).getType()) : 0,
+                              RowElements(op->getResult(0).getType()));
         default:
           return 0;
       }
@@ -81,11 +81,11 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     if (mlir::isa<exec::CheckFiniteOp>(op)) {
       int64_t elements = 0;
       for (mlir::Value v : op->getOperands()) {
-        if (mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v))) elements += Elements(v.getType());
+        if (mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v))) elements += RowElements(v.getType());
       }
       return elements;
     }
-    return op->getNumResults() ? Elements(op->getResult(0).getType()) : 0;
+    return op->getNumResults() ? RowElements(op->getResult(0).getType()) : 0;
   }
 
   // What the commands of a map touch for a full batch on all replicas.
@@ -99,8 +99,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
         for (mlir::Value v : values) {
           const int64_t times =
               static_cast<int64_t>(map.getLanes()) * (td::IsBatched(v.getType()) ? rows : microbatches);
-          if (Elements(v.getType()) >= kInlineMapElements / times) return kInlineMapElements;
-          total += Elements(v.getType()) * times;
+          if (RowElements(v.getType()) >= kInlineMapElements / times) return kInlineMapElements;
+          total += RowElements(v.getType()) * times;
         }
       }
     }

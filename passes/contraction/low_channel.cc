@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMinChannelsOut = 16;
 constexpr int64_t kMaxDepth = 4;  // red, green, blue and one more
 // The weights of four vectors of channels and a line of a picture stay in the first-level cache.
-constexpr int64_t kMaxTaps = 160;
+constexpr int64_t kMaxCachedTaps = 160;
 
 std::optional<Weighing> WeighLowChannel(const Contraction& c) {
   auto conv = mlir::dyn_cast<td::Conv2DOp>(c.op);
@@ -34,7 +34,7 @@ std::optional<Weighing> WeighLowChannel(const Contraction& c) {
   if (channels < kMinChannelsOut) {
     return NotProfitable(absl::StrCat(channels, " channels out are fewer than ", kMinChannelsOut));
   }
-  if (taps > kMaxTaps) return NotProfitable(absl::StrCat(taps, " taps are more than ", kMaxTaps));
+  if (taps > kMaxCachedTaps) return NotProfitable(absl::StrCat(taps, " taps are more than ", kMaxCachedTaps));
   return Profitable();
 }
 

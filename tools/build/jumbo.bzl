@@ -6,7 +6,9 @@ are those of the sources, and the same sources make the same bytes.
 
   jumbo_library   compiles the sources of one library together;
   folder_library  compiles a library's together with those of its folder's other folder_librarys;
-  folder_test     the same for tests, which are one program for each folder.
+  folder_test     the same for tests, which are one program for each folder;
+  part_library    compiles a library's together with those of libraries of other folders, as the joined_library says
+                  that it is a part of.
 
 A folder with folder_librarys or folder_tests calls folder_end() at the end of its BUILD file.
 
@@ -32,16 +34,20 @@ def _units(name, srcs, command = "cat $$source"):
         if len(part) == 1:
             units += part
             continue
-        unit = "jumbo/%s_%d.cc" % (name, i)
-        native.genrule(
-            name = "%s_unit_%d" % (name, i),
-            srcs = part,
-            outs = [unit],
-            cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; %s; done > $@" % command,
-            visibility = ["//visibility:private"],
-        )
-        units.append(unit)
+        units.append(_unit(name, i, part, command))
     return headers + select({_FINE: sources, "//conditions:default": units})
+
+def _unit(name, i, srcs, command = "cat $$source"):
+    """Makes the i-th unit of a rule, and returns its file."""
+    unit = "jumbo/%s_%d.cc" % (name, i)
+    native.genrule(
+        name = "%s_unit_%d" % (name, i),
+        srcs = srcs,
+        outs = [unit],
+        cmd = "for source in $(SRCS); do echo \"#line 1 \\\"$$source\\\"\"; %s; done > $@" % command,
+        visibility = ["//visibility:private"],
+    )
+    return unit
 
 def jumbo_library(name, srcs, **kwargs):
     """A cc_library that compiles its sources in units of several.
@@ -76,6 +82,58 @@ def folder_library(name, part = "", visibility = None, **kwargs):
         actual = select({_FINE: name + ".fine", "//conditions:default": whole}),
         visibility = visibility,
     )
+
+def part_library(name, whole, srcs, within = [], hdrs = [], deps = [], visibility = None):
+    """A library that is a part of a joined_library, unless each source is compiled by itself.
+
+    Args:
+      name: of the library.
+      whole: the joined_library.
+      srcs: sources and private headers.
+      within: those of its dependencies that are parts of the same joined_library.
+      hdrs: as of cc_library.
+      deps: the other dependencies.
+      visibility: as of cc_library.
+    """
+    native.cc_library(name = name + ".fine", srcs = srcs, hdrs = hdrs, deps = deps + within, tags = ["manual"])
+
+    # All that the sources need, and nothing of their own: so the joined library can depend on it.
+    native.cc_library(
+        name = name + ".headers",
+        srcs = [src for src in srcs if src.endswith(".h")],
+        hdrs = hdrs,
+        deps = deps + [_of_part(part, "headers") for part in within],
+        tags = ["manual"],
+    )
+    native.filegroup(name = name + ".sources", srcs = [src for src in srcs if not src.endswith(".h")])
+    native.alias(
+        name = name,
+        actual = select({_FINE: name + ".fine", "//conditions:default": whole}),
+        visibility = visibility,
+    )
+
+def joined_library(name, units, visibility = None):
+    """The part_librarys of several folders as one library.
+
+    A part may depend on another; what lies between two of them may not be outside of the library.
+
+    Args:
+      name: of the library.
+      units: for each unit the part_librarys that it compiles.
+      visibility: for the folders of its parts.
+    """
+    native.cc_library(
+        name = name,
+        srcs = [_unit(name, i, [_of_part(part, "sources") for part in parts]) for i, parts in enumerate(units)],
+        deps = [_of_part(part, "headers") for parts in units for part in parts],
+        # Where each source is compiled by itself, nothing uses this.
+        tags = ["manual"],
+        visibility = visibility,
+    )
+
+def _of_part(part, what):
+    """The label of a part_library's headers or sources."""
+    return (part if ":" in part else part + ":" + part.split("/")[-1]) + "." + what
 
 def folder_test(name, part = "", size = "small", tags = [], **kwargs):
     """A test that is part of its folder's test program, :tests. By itself it runs when its name is given.
