@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "data/stage_times.h"
@@ -34,6 +35,21 @@ int Bottleneck(const Throughput& t) {
   return slowest == t.stages.end() ? -1 : static_cast<int>(slowest - t.stages.begin());
 }
 
+// The stage of a file whose records are read again for every window that they are in; -1 where there is none, or a
+// Cache keeps them.
+int ReadAgain(const std::vector<StageThroughput>& stages) {
+  int file = -1;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const std::string& stage = stages[i].stage;
+    const auto is = [&](absl::string_view name) { return absl::StartsWith(stage, absl::StrCat(name, " (")); };
+    if (is("TFRecord") || is("TextLine") || is("Csv") || is("FixedLengthRecord") || is("Idx"))
+      file = static_cast<int>(i);
+    if (is("Cache")) file = -1;
+    if (file >= 0 && is("Window")) return file;
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::string Throughput::BottleneckText() const {
@@ -42,8 +58,13 @@ std::string Throughput::BottleneckText() const {
                            100 * consumer_wait_seconds / std::max(seconds, 1e-9));
   }
   const StageThroughput& stage = stages[bottleneck];
-  return absl::StrFormat("the slowest stage is %s, with %.0f %% of the work", stage.stage,
-                         100 * stage.busy_seconds / std::max(BusySeconds(stages), 1e-9));
+  std::string text = absl::StrFormat("the slowest stage is %s, with %.0f %% of the work", stage.stage,
+                                     100 * stage.busy_seconds / std::max(BusySeconds(stages), 1e-9));
+  if (const int file = ReadAgain(stages); file >= 0) {
+    absl::StrAppend(&text, "; records of ", stages[file].stage,
+                    " are read again for each window: put Cache() behind it where they fit into memory");
+  }
+  return text;
 }
 
 std::string Throughput::ToString() const {

@@ -63,6 +63,20 @@ TEST(ThroughputTest, AThreadsTimeIsDividedByWhatAStageWaitsFor) {
   EXPECT_TRUE(absl::StrContains(t.ToString(), "1.5 of at most 4 elements were ready")) << t.ToString();
 }
 
+TEST(ThroughputTest, WindowsOverFilesWantACache) {
+  Throughput t;
+  t.elements = 1;
+  t.seconds = t.consumer_wait_seconds = 1;
+  t.bottleneck = 1;
+  t.stages = {{"Csv (input.cc:1)", 1}, {"Window (input.cc:2)", 3}, {"Shuffle (input.cc:3)", 0}};
+  EXPECT_EQ(
+      t.BottleneckText(),
+      "the slowest stage is Window (input.cc:2), with 75 % of the work; records of Csv (input.cc:1) are read again "
+      "for each window: put Cache() behind it where they fit into memory");
+  t.stages.insert(t.stages.begin() + 1, {"Cache (input.cc:4)", 0});
+  EXPECT_EQ(t.BottleneckText(), "the slowest stage is Cache (input.cc:4), with 0 % of the work");
+}
+
 // What one thread at a time does limits the others, though they work for longer altogether.
 TEST(ThroughputTest, DrawingThatTakesMostOfTheTimeIsTheBottleneck) {
   EXPECT_EQ(data_internal::ThroughputOf(Stages({{8, 8, 8}, {19, 11, 0}})).bottleneck, 0);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
@@ -33,6 +34,15 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
 bool AllSee(const std::string& name, const LoopOptions& options) {
   return name == "global_step" ||
          std::find(options.fetches.begin(), options.fetches.end(), name) != options.fetches.end();
+}
+
+// Without the values of summaries, whose names are the library's own.
+std::vector<std::string> OfModels(const std::set<std::string>& names) {
+  std::vector<std::string> own;
+  for (const std::string& name : names) {
+    if (!absl::StartsWith(name, "summary:")) own.push_back(name);
+  }
+  return own;
 }
 
 absl::Status EndHooks(const HookList& hooks, RunContext& context) {
@@ -174,9 +184,9 @@ absl::StatusOr<StepLoop::FetchesOfStep> StepLoop::CollectFetches() {
     TD_RETURN_IF_ERROR(InHook(*hook, "BeforeRun", names.status()));
     for (std::string& name : *names) {
       if (name != "global_step" && options_.fetchable.count(name) == 0) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            HookName(*hook), "::BeforeRun fetches \"", name,
-            "\", which no hook has asked for in Begin; available are: ", absl::StrJoin(options_.fetchable, ", ")));
+        return absl::InvalidArgumentError(absl::StrCat(HookName(*hook), "::BeforeRun fetches \"", name,
+                                                       "\", which no hook has asked for in Begin; asked for are: ",
+                                                       absl::StrJoin(OfModels(options_.fetchable), ", ")));
       }
       if (!AllSee(name, options_)) fetches.own[hook.get()].insert(name);
       fetches.all.insert(std::move(name));
