@@ -228,6 +228,29 @@ TEST(Params, FindsByNameAndKind) {
   EXPECT_FALSE(params.Has("none"));
 }
 
+TEST(Params, HasListsAndGroups) {
+  const Params params = {{"filters", std::vector<int64_t>{32, 64}},
+                         {"rates", std::vector<double>{0.5, 0.25}},
+                         {"names", std::vector<std::string>{"a", "b"}},
+                         {"encoder", Params{{"units", 8}, {"inner", Params{{"depth", 3}}}}}};
+  EXPECT_THAT(params.Ints("filters", {}), ::testing::ElementsAre(32, 64));
+  EXPECT_THAT(params.Numbers("filters", {}), ::testing::ElementsAre(32.0, 64.0));
+  EXPECT_THAT(params.Numbers("rates", {}), ::testing::ElementsAre(0.5, 0.25));
+  EXPECT_THAT(params.Strings("names", {}), ::testing::ElementsAre("a", "b"));
+  EXPECT_THAT(params.Ints("none", {1}), ::testing::ElementsAre(1));
+  EXPECT_EQ(params.Int("encoder.units", 1), 8);
+  EXPECT_EQ(params.Int("encoder.inner.depth", 1), 3);
+  EXPECT_FALSE(params.Has("encoder"));
+  EXPECT_TRUE(params.status().ok());
+  constexpr SourceLocation kHere = {"model.cc", 7};
+  EXPECT_THAT(params.Ints("rates", {5}, kHere), ::testing::ElementsAre(5));
+  EXPECT_EQ(
+      params.status().message(),
+      "Params: \"rates\" is a list of numbers, [0.5, 0.25], and model.cc:7 asks for a list of integers; give it as "
+      "that kind");
+  EXPECT_EQ(params.UnreadText(), "");
+}
+
 TEST(Params, AValueOfAnotherKindIsAnError) {
   const Params params = {{"units", "64"}, {"rate", 0.5}, {"sync", 1}, {"optimizer", true}};
   const auto message = [](const std::function<void(const Params&)>& ask, const Params& values) {

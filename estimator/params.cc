@@ -9,17 +9,33 @@
 namespace tandem {
 namespace {
 
+template <typename T>
+std::string List(const char* kind, const std::vector<T>& values) {
+  return absl::StrCat("a list of ", kind, ", [", absl::StrJoin(values, ", "), "]");
+}
+
 std::string Describe(const Params::Value& value) {
   struct Visitor {
     std::string operator()(bool v) const { return v ? "the bool true" : "the bool false"; }
     std::string operator()(int64_t v) const { return absl::StrCat("the integer ", v); }
     std::string operator()(double v) const { return absl::StrCat("the number ", v); }
     std::string operator()(const std::string& v) const { return absl::StrCat("the string \"", v, "\""); }
+    std::string operator()(const std::vector<int64_t>& v) const { return List("integers", v); }
+    std::string operator()(const std::vector<double>& v) const { return List("numbers", v); }
+    std::string operator()(const std::vector<std::string>& v) const { return List("strings", v); }
   };
   return std::visit(Visitor(), value);
 }
 
 }  // namespace
+
+void Params::Set(Entry entry) {
+  if (!entry.group.has_value()) {
+    values_[entry.name] = std::move(entry.value);
+    return;
+  }
+  for (auto& [name, value] : *entry.group) values_[absl::StrCat(entry.name, ".", name)] = std::move(value);
+}
 
 const Params::Value* Params::Ask(absl::string_view name, SourceLocation location) const {
   auto it = values_.find(std::string(name));
@@ -98,6 +114,34 @@ std::string Params::String(absl::string_view name, absl::string_view otherwise, 
   if (const std::string* s = std::get_if<std::string>(value)) return *s;
   Fail(name, *value, "a string", location);
   return std::string(otherwise);
+}
+
+std::vector<int64_t> Params::Ints(absl::string_view name, std::vector<int64_t> otherwise,
+                                  SourceLocation location) const {
+  const Value* value = Ask(name, location);
+  if (!value) return otherwise;
+  if (const auto* list = std::get_if<std::vector<int64_t>>(value)) return *list;
+  Fail(name, *value, "a list of integers", location);
+  return otherwise;
+}
+
+std::vector<double> Params::Numbers(absl::string_view name, std::vector<double> otherwise,
+                                    SourceLocation location) const {
+  const Value* value = Ask(name, location);
+  if (!value) return otherwise;
+  if (const auto* list = std::get_if<std::vector<double>>(value)) return *list;
+  if (const auto* list = std::get_if<std::vector<int64_t>>(value)) return {list->begin(), list->end()};
+  Fail(name, *value, "a list of numbers", location);
+  return otherwise;
+}
+
+std::vector<std::string> Params::Strings(absl::string_view name, std::vector<std::string> otherwise,
+                                         SourceLocation location) const {
+  const Value* value = Ask(name, location);
+  if (!value) return otherwise;
+  if (const auto* list = std::get_if<std::vector<std::string>>(value)) return *list;
+  Fail(name, *value, "a list of strings", location);
+  return otherwise;
 }
 
 absl::Status Params::status() const {

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -18,12 +20,16 @@
 
 namespace tandem {
 
-// Named values: Params params = {{"learning_rate", 1e-3}, {"units", 64}, {"optimizer", "adam"}}.
+// Named values, lists of them, and groups, whose values are called by both names:
+//   Params params = {{"learning_rate", 1e-3}, {"optimizer", "adam"}, {"filters", std::vector<int64_t>{32, 64}},
+//                    {"encoder", Params{{"units", 64}}}};
+//   params.Int("encoder.units", 32);
 class Params {
  public:
-  using Value = std::variant<bool, int64_t, double, std::string>;
+  using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                             std::vector<std::string>>;
 
-  // Takes any of the four types, and what converts to them without surprise.
+  // Takes any of these types, what converts to them without surprise, and a group.
   struct Entry {
     Entry(absl::string_view name, bool value) : name(name), value(value) {}
     Entry(absl::string_view name, int value) : name(name), value(int64_t{value}) {}
@@ -31,8 +37,13 @@ class Params {
     Entry(absl::string_view name, double value) : name(name), value(value) {}
     Entry(absl::string_view name, const char* value) : name(name), value(std::string(value)) {}
     Entry(absl::string_view name, std::string value) : name(name), value(std::move(value)) {}
+    Entry(absl::string_view name, std::vector<int64_t> values) : name(name), value(std::move(values)) {}
+    Entry(absl::string_view name, std::vector<double> values) : name(name), value(std::move(values)) {}
+    Entry(absl::string_view name, std::vector<std::string> values) : name(name), value(std::move(values)) {}
+    Entry(absl::string_view name, const Params& group) : name(name), group(group.values_) {}
     std::string name;
     Value value;
+    std::optional<std::map<std::string, Value>> group = std::nullopt;
   };
 
   // Where the model runs.
@@ -42,7 +53,7 @@ class Params {
 
   Params() = default;
   Params(std::initializer_list<Entry> entries) {
-    for (const Entry& e : entries) values_[e.name] = e.value;
+    for (const Entry& e : entries) Set(e);
   }
 
   bool Has(absl::string_view name, SourceLocation location = SourceLocation::Current()) const {
@@ -55,6 +66,13 @@ class Params {
   double Number(absl::string_view name, double otherwise, SourceLocation location = SourceLocation::Current()) const;
   std::string String(absl::string_view name, absl::string_view otherwise,
                      SourceLocation location = SourceLocation::Current()) const;
+  // Lists. Numbers takes integers too.
+  std::vector<int64_t> Ints(absl::string_view name, std::vector<int64_t> otherwise,
+                            SourceLocation location = SourceLocation::Current()) const;
+  std::vector<double> Numbers(absl::string_view name, std::vector<double> otherwise,
+                              SourceLocation location = SourceLocation::Current()) const;
+  std::vector<std::string> Strings(absl::string_view name, std::vector<std::string> otherwise,
+                                   SourceLocation location = SourceLocation::Current()) const;
 
   // What the Estimator says to its model_fn. How many replicas a step of the mode runs on, those of all workers
   // together: a rate of 0.1 for a batch of 256 is params.Number("rate", 0.1) * params.num_replicas() * batch / 256.
@@ -73,7 +91,7 @@ class Params {
   // The same values, without the errors of before.
   Params WithoutErrors() const;
 
-  void Set(Entry entry) { values_[entry.name] = std::move(entry.value); }
+  void Set(Entry entry);
   // Whoever takes them all has read them all.
   const std::map<std::string, Value>& values() const;
   // The same for who only shows them.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "estimator/summary/summary_value.h"
 #include "estimator/summary/wire_fields.h"
@@ -27,6 +28,11 @@ std::string Text(const Params::Value& value) {
     std::string operator()(int64_t v) const { return absl::StrCat(v); }
     std::string operator()(double v) const { return absl::StrFormat("%.12g", v); }
     std::string operator()(const std::string& v) const { return v; }
+    std::string operator()(const std::vector<int64_t>& v) const { return absl::StrJoin(v, ", "); }
+    std::string operator()(const std::vector<double>& v) const {
+      return absl::StrJoin(v, ", ", [](std::string* out, double d) { absl::StrAppendFormat(out, "%.12g", d); });
+    }
+    std::string operator()(const std::vector<std::string>& v) const { return absl::StrJoin(v, ", "); }
   };
   return std::visit(Visitor(), value);
 }
@@ -40,7 +46,7 @@ std::string ValueMessage(const Params::Value& value) {
   } else if (const double* number = std::get_if<double>(&value)) {
     wire::AppendDouble(kNumberValue, *number, &message);
   } else {
-    wire::AppendBytes(kStringValue, std::get<std::string>(value), &message);
+    wire::AppendBytes(kStringValue, Text(value), &message);  // TensorBoard has no lists here
   }
   return message;
 }
