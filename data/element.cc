@@ -15,14 +15,14 @@ std::string Quoted(const std::vector<std::string>& names) {
   return absl::StrCat("'", absl::StrJoin(names, "', '"), "'");
 }
 
-absl::Status At(const ComponentArg& arg, absl::string_view problem) {
+absl::Status At(const NameArg& arg, absl::string_view problem) {
   return absl::InvalidArgumentError(
       absl::StrCat(arg.loc.file, ":", arg.loc.line, ": component '", arg.name, "' ", problem));
 }
 
 }  // namespace
 
-const HostTensor* Element::Find(ComponentArg arg) const {
+const HostTensor* Element::Find(NameArg arg) const {
   if (names == nullptr || names->size() != components.size()) {
     ReportUserError(At(arg, "is asked for of an element whose components have no names; ask by number"));
     return nullptr;
@@ -36,7 +36,7 @@ const HostTensor* Element::Find(ComponentArg arg) const {
   return nullptr;
 }
 
-const HostTensor* Element::FindOne(ComponentArg arg, DType dtype) const {
+const HostTensor* Element::FindOne(NameArg arg, DType dtype) const {
   const HostTensor* found = Find(arg);
   if (found == nullptr) return nullptr;
   if (!found->status().ok()) {
@@ -53,7 +53,7 @@ const HostTensor* Element::FindOne(ComponentArg arg, DType dtype) const {
   return nullptr;
 }
 
-HostTensor Element::operator[](ComponentArg arg) const {
+HostTensor Element::operator[](NameArg arg) const {
   const HostTensor* found = Find(arg);
   return found == nullptr ? HostTensor(DType::kInvalid, {}, arg.loc) : *found;
 }

@@ -16,11 +16,11 @@
 
 namespace tandem {
 
-// A component's name and the line that asks for it.
-struct ComponentArg {
-  ComponentArg(const char* name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
-  ComponentArg(absl::string_view name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
-  ComponentArg(const std::string& name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+// A name and the line that asks for it, for operator[], which cannot have default arguments.
+struct NameArg {
+  NameArg(const char* name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+  NameArg(absl::string_view name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
+  NameArg(const std::string& name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
 
   absl::string_view name;
   SourceLocation loc;
@@ -42,12 +42,12 @@ using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 // that asks; in other code it goes to the log.
 struct Element {
   // The component of that name; where there is none, an empty tensor whose status says so.
-  HostTensor operator[](ComponentArg name) const;
+  HostTensor operator[](NameArg name) const;
   // The only element of the component of that name; zero, or empty, where that is an error. T is one of DTypeOf's
   // types, std::string or absl::string_view (valid as long as the component). For more elements:
   // in["x"].values<float>().
   template <typename T>
-  T Get(ComponentArg name) const;
+  T Get(NameArg name) const;
 
   // The component of that name becomes `value`; a name that is new is added at the end. Where a function of Map,
   // FromGenerator or Scan names what it returns, the dataset takes it by name, in whatever order.
@@ -70,8 +70,8 @@ struct Element {
 
  private:
   // The component, which has the only element of type `dtype`; null, and an error, where it is not so.
-  const HostTensor* Find(ComponentArg name) const;
-  const HostTensor* FindOne(ComponentArg name, DType dtype) const;
+  const HostTensor* Find(NameArg name) const;
+  const HostTensor* FindOne(NameArg name, DType dtype) const;
 };
 
 // The static description of one component. A size of -1 is known only at run time; in dimension 0 of a batched
@@ -93,7 +93,7 @@ absl::Status CheckElement(const std::vector<ComponentSpec>& spec, const Element&
 absl::Status OrderByName(const std::vector<std::string>& names, const ComponentNames& given, Element* element);
 
 template <typename T>
-T Element::Get(ComponentArg name) const {
+T Element::Get(NameArg name) const {
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, absl::string_view>) {
     const HostTensor* found = FindOne(name, DType::kString);
     return found == nullptr ? T() : T(found->string());

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-Tensor Features::operator[](const FeatureName& name) const {
+Tensor Features::operator[](NameArg name) const {
   GraphBuilder* const graph = this->graph();
   if (graph == nullptr) {
     return Tensor::Poisoned(absl::FailedPreconditionError(absl::StrCat(

@@ -6,20 +6,11 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "base/source_location.h"
 #include "data/element.h"
 #include "graph/graph_builder.h"
 #include "graph/tensor.h"
 
 namespace tandem {
-
-// A name that remembers where the call stands, for operator[] (which cannot have default arguments).
-struct FeatureName {
-  FeatureName(const char* n, SourceLocation l = SourceLocation::Current()) : name(n), loc(l) {}         // NOLINT
-  FeatureName(const std::string& n, SourceLocation l = SourceLocation::Current()) : name(n), loc(l) {}  // NOLINT
-  std::string name;
-  SourceLocation loc;
-};
 
 // Map-like: features["image"] is the batched tensor [b, ...] of the dataset's component "image". A component that is
 // never asked for does not become an input of the program.
@@ -30,7 +21,7 @@ class Features {
 
   // Poisoned for an unknown name; the graph then has an error that lists the names there are. Poisoned as well where
   // the graph is gone: its Estimator has ended.
-  Tensor operator[](const FeatureName& name) const;
+  Tensor operator[](NameArg name) const;
   bool Has(absl::string_view name) const;
   std::vector<std::string> names() const;
   // The graph that the model_fn builds, for ops that have no operand. Null when it is gone.

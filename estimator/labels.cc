@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-Tensor Labels::operator[](const FeatureName& name) const {
+Tensor Labels::operator[](NameArg name) const {
   const std::vector<std::string> names = this->names();
   if (names.empty()) return only_;
   if (by_name_.Has(name.name) || by_name_.graph() == nullptr) return by_name_[name];

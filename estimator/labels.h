@@ -23,7 +23,7 @@ class Labels {
 
   operator const Tensor&() const { return only_; }  // NOLINT: most models have one
   // Poisoned for an unknown name, and in mode predict; the graph then has an error that says so.
-  Tensor operator[](const FeatureName& name) const;
+  Tensor operator[](NameArg name) const;
   bool Has(absl::string_view name) const { return by_name_.Has(name); }
   std::vector<std::string> names() const { return by_name_.names(); }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
@@ -15,6 +14,7 @@
 #include "base/user_code.h"
 #include "estimator/round_seed.h"
 #include "estimator/trace/tracer.h"
+#include "frontends/summary_marks.h"
 
 namespace tandem {
 namespace {
@@ -40,7 +40,7 @@ bool AllSee(const std::string& name, const LoopOptions& options) {
 std::vector<std::string> OfModels(const std::set<std::string>& names) {
   std::vector<std::string> own;
   for (const std::string& name : names) {
-    if (!absl::StartsWith(name, "summary:")) own.push_back(name);
+    if (!ParseSummaryMark(name).has_value()) own.push_back(name);
   }
   return own;
 }
