@@ -58,11 +58,11 @@ absl::StatusOr<Shape> SizesOf(const std::vector<std::string>& words) {
 BenchModel ModelOf(const Shape& x, const Shape& kernel, const std::string& op) {
   const bool convolution = kernel.size() == 4;
   const int64_t stride = absl::GetFlag(FLAGS_stride), columns = kernel.back();
-  const std::string padding = absl::GetFlag(FLAGS_padding);
+  const Padding padding = absl::GetFlag(FLAGS_padding) == "VALID" ? Padding::kValid : Padding::kSame;
   Shape y = x;
   y.back() = columns;
   for (int i = 0; convolution && i < 2; ++i) {
-    y[i] = (padding == "SAME" ? x[i] + stride - 1 : x[i] - kernel[i] + stride) / stride;
+    y[i] = (padding == Padding::kSame ? x[i] + stride - 1 : x[i] - kernel[i] + stride) / stride;
   }
   BenchModel model;
   model.training = false;

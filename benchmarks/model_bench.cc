@@ -53,7 +53,7 @@ ABSL_FLAG(bool, tf32, false, "on GPUs, products and convolutions of float32 numb
 ABSL_FLAG(int, lanes, 0, "lanes of the global batch; 0: the compiler chooses");
 ABSL_FLAG(int, microbatch_rows, 0, "examples per kernel call; 0: the compiler chooses");
 ABSL_FLAG(std::string, cache_dir, "", "folder for compiled programs; empty: none, every run compiles");
-ABSL_FLAG(double, deadline_seconds, 600, "GPUs: how long a step may take before the GPU is given up");
+ABSL_FLAG(double, deadline_secs, 600, "GPUs: how long a step may take before the GPU is given up");
 ABSL_FLAG(bool, worker, false, "obey commands on standard input");
 ABSL_FLAG(double, seconds, 3, "without --worker: how long to measure");
 ABSL_FLAG(int, steps, 0, "without --worker: measure this many steps instead");
@@ -116,9 +116,8 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
   options.microbatch_rows = absl::GetFlag(FLAGS_microbatch_rows);
   options.cache_dir = absl::GetFlag(FLAGS_cache_dir);
 
-  const double deadline = absl::GetFlag(FLAGS_deadline_seconds);
-  if (!(deadline > 0))
-    return absl::InvalidArgumentError(absl::StrCat("--deadline_seconds: ", deadline, " is not over 0"));
+  const double deadline = absl::GetFlag(FLAGS_deadline_secs);
+  if (!(deadline > 0)) return absl::InvalidArgumentError(absl::StrCat("--deadline_secs: ", deadline, " is not over 0"));
   TD_ASSIGN_OR_RETURN(work.program, PrepareProgram(model, options, time_commands, deadline));
   work.flops_per_step = work.program.flops_per_step;
   for (const CommandInfo& command : ListCommands(*work.program.executable)) {

@@ -100,7 +100,7 @@ def matmul():
 def bad_flags():
     for flags, message in ((["--model=s9"], '"s9" is none of s0, s2'), (["--image_size=30"], "multiple of 32"),
                            (["--devices=cpu:0,cpu:1", "--batch=3"], "cannot be divided among 2 devices"),
-                           (["--precision=float8"], "float8"), (["--deadline_seconds=0"], "0 is not over 0"), (["--mode=test"], "neither train nor eval")):
+                           (["--precision=float8"], "float8"), (["--deadline_secs=0"], "0 is not over 0"), (["--mode=test"], "neither train nor eval")):
         run = start(*flags)
         assert run.returncode == 2 and message in run.stdout, (flags, run.returncode, run.stdout)
 

@@ -107,7 +107,7 @@ absl::Status Measure(const Model& model) {
        [&] {
          return predictor->Predict({{"x", x}}).status();
        }},
-      {"Estimator::Predict", [&] { return estimator.Predict(one, [](const Prediction&) { return true; }); }}};
+      {"Estimator::Predict", [&] { return estimator.Predict(one, [](const NamedTensors&) { return true; }); }}};
   std::vector<std::vector<double>> microseconds(kinds.size()), above(kinds.size());
   const int64_t calls = absl::GetFlag(FLAGS_calls), warm_up = std::min<int64_t>(200, calls);
   for (int64_t i = -warm_up; i < calls; ++i) {

@@ -28,7 +28,7 @@ EstimatorSpec NormModel(const Features& features, const Tensor& labels, Mode mod
   Tensor x = layers::Dense(features["x"], {.units = 4});
   x = layers::BatchNormalization(x, {.momentum = 0.9, .training = mode == Mode::kTrain, .sync = sync});
   return Spec(labels, layers::Dense(Relu(x), {.units = 1}), mode,
-              optimizers::Momentum({.learning_rate = 0.05, .clip_global_norm = 1}));
+              optimizers::Momentum({.learning_rate = 0.05, .clip = {.global_norm = 1}}));
 }
 
 std::vector<Case> Cases() {
@@ -67,7 +67,7 @@ std::string Train(const Case& c, const std::string& dir, int devices, int accumu
     EXPECT_EQ(estimator.Train(LineInput(kPoints, kGlobalBatchOfDevice / accumulated, 1, /*shuffle=*/16), options),
               absl::OkStatus());
   }
-  auto latest = estimator.latest_checkpoint();
+  auto latest = estimator.LatestCheckpoint();
   EXPECT_TRUE(latest.ok() && latest->has_value()) << latest.status();
   std::string bytes = BaseName(**latest);
   for (const char* file : {"/variables.safetensors", "/slots.safetensors"}) {

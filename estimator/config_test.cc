@@ -103,12 +103,12 @@ TEST(RunConfig, LanesGoWithTheDevices) {
 
 TEST(RunConfig, ADeadlineIsATime) {
   for (double seconds : {0.0, -1.0, std::nan("")}) {
-    RunConfig config{.deadline_seconds = seconds};
-    EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("deadline_seconds must be positive, got "));
+    RunConfig config{.deadline_secs = seconds};
+    EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("deadline_secs must be positive, got "));
   }
-  RunConfig config{.deadline_seconds = 2.5, .gpu_plans = "/tmp/plans.json", .deterministic = true};
+  RunConfig config{.deadline_secs = 2.5, .gpu_plans = "/tmp/plans.json", .deterministic = true};
   EXPECT_TRUE(config.Validate().ok());
-  EXPECT_THAT(config.ToString(), HasSubstr("deadline_seconds: 2.5, gpu_plans: /tmp/plans.json, deterministic: 1"));
+  EXPECT_THAT(config.ToString(), HasSubstr("deadline_secs: 2.5, gpu_plans: /tmp/plans.json, deterministic: 1"));
 }
 
 TEST(RunConfig, GpusAreNamedWithoutAGpu) {

@@ -309,7 +309,7 @@ absl::Status Estimator::Impl::BindVariables(const Prepared& prepared, bool avera
   if (!names.empty()) TD_LOG(INFO) << "Using the moving averages of " << names.size() << " variables.";
   Session::Options session;
   session.pool = pool_;
-  session.deadline_seconds = config_.deadline_seconds;
+  session.deadline_seconds = config_.deadline_secs;
   session.gpu_plans = config_.gpu_plans;
   session.deterministic = config_.deterministic;
   if (prepared.workers != nullptr) {
@@ -423,7 +423,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenLatest(Estimator& estimato
   return ReadConsistently(
       env, kManifestName,
       [&]() -> absl::StatusOr<std::string> {
-        TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, estimator.latest_checkpoint());
+        TD_ASSIGN_OR_RETURN(std::optional<std::string> latest, estimator.LatestCheckpoint());
         if (latest.has_value()) return *std::move(latest);
         return absl::NotFoundError(absl::StrCat("there is no checkpoint in ", estimator.model_dir(), "; train first"));
       },
@@ -450,7 +450,7 @@ absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_pre
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(input_fn, on_prediction, options); });
 }
 
-absl::StatusOr<std::optional<std::string>> Estimator::latest_checkpoint() {
+absl::StatusOr<std::optional<std::string>> Estimator::LatestCheckpoint() {
   TD_RETURN_IF_ERROR(impl_->status());
   return CatchResourceErrors("looking for a checkpoint", [&] { return impl_->LatestCheckpoint(); });
 }

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
+#include "base/named_tensors.h"
 #include "estimator/best_record.h"
 #include "estimator/estimator_spec.h"
 #include "estimator/eval_result.h"
@@ -72,10 +73,8 @@ struct ExportOptions {
   bool reuse_equal = false;
 };
 
-// One example's row of every prediction, by name.
-using Prediction = std::map<std::string, HostTensor>;
-// Called for each example in input order; false ends the call.
-using PredictFn = std::function<bool(const Prediction&)>;
+// Called for each example in input order, with its row of every prediction by name; false ends the call.
+using PredictFn = std::function<bool(const NamedTensors&)>;
 
 // How the last training ended.
 struct TrainResult {
@@ -130,7 +129,7 @@ class Estimator {
 
   // The path of the newest checkpoint, verified; nothing when there is none. Without the file that names it, the newest
   // complete one, with a warning; Train, Evaluate and Predict take the same.
-  absl::StatusOr<std::optional<std::string>> latest_checkpoint();
+  absl::StatusOr<std::optional<std::string>> LatestCheckpoint();
   // Of the latest checkpoint. NotFound when there is none or the name is unknown.
   absl::StatusOr<std::vector<std::string>> GetVariableNames();
   absl::StatusOr<HostTensor> GetVariableValue(const std::string& name);

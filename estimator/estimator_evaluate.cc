@@ -50,7 +50,7 @@ class PredictHook : public SessionRunHook {
   std::string name() const override { return "PredictHook"; }
   absl::Status AfterRun(RunContext& context, const RunValues& values) override {
     for (int64_t row = 0; row < values.examples; ++row) {
-      Prediction prediction;
+      NamedTensors prediction;
       for (const std::string& name : names_) {
         auto it = values.tensors.find(name);
         if (it == values.tensors.end() || it->second.rank() == 0 || it->second.shape()[0] != values.examples) {

@@ -165,8 +165,9 @@ TEST(Evaluate, MetricsOfALargeBatchAreSummedInDouble) {
     Estimator estimator(
         [](const Features& features, const Tensor&, Mode, const Params&) {
           Tensor value = features["value"];
-          return EstimatorSpec::Eval(ReduceMean(value), {{"plain", metrics::Mean(value)},
-                                                         {"weighted", metrics::Mean(value, features["weight"])}});
+          return EstimatorSpec::Eval(
+              ReduceMean(value),
+              {{"plain", metrics::Mean(value)}, {"weighted", metrics::Mean(value, {.weights = features["weight"]})}});
         },
         Config(ModelDir(std::to_string(replicas)), replicas));
     auto result = estimator.Evaluate([&](const InputContext&) -> absl::StatusOr<Dataset> {
@@ -207,8 +208,8 @@ TEST(Evaluate, MetricsOfLargeNumbersAreNotRoundedToFloat32) {
                {"int32", metrics::Mean(f["time32"])},
                {"float64", metrics::Mean(f["exact"])},
                {"scalar", metrics::Mean(single)},
-               {"weighted", metrics::Mean(f["time"], f["ones"])},
-               {"by time", metrics::Mean(f["ones"], f["time"])},
+               {"weighted", metrics::Mean(f["time"], {.weights = f["ones"]})},
+               {"by time", metrics::Mean(f["ones"], {.weights = f["time"]})},
                {"absolute", metrics::MeanAbsoluteError(f["time"], f["rounded"])},
                {"absolute64", metrics::MeanAbsoluteError(f["time"], f["exact"])},
                {"squared", metrics::MeanSquaredError(f["exact"], Cast(f["exact"], DType::kFloat64) + 0.5)},
@@ -271,7 +272,7 @@ TEST(Evaluate, AMeanOfBatchesCountsThemByTheirExamples) {
           Tensor weights = features.graph()->Constant(HostTensor::FromVector<float>({2}, {3, 1}));
           return EstimatorSpec::Eval(ReduceMean(value), {{"scalar", metrics::Mean(ReduceMean(value))},
                                                          {"vector", metrics::Mean(means)},
-                                                         {"weighted", metrics::Mean(means, weights)}});
+                                                         {"weighted", metrics::Mean(means, {.weights = weights})}});
         },
         Config(ModelDir(std::to_string(replicas)), replicas));
     auto result = estimator.Evaluate(NumbersInput(37, 8));
@@ -519,7 +520,7 @@ TEST(Predict, HasVariablesOfTheCheckpointThatTheEvaluationBeforeDidNotHave) {
   ASSERT_EQ(trained.Train(LineInput(), {.steps = 20}), absl::OkStatus());
   const auto predict = [](Estimator& estimator) {
     float first = 0;
-    const absl::Status status = estimator.Predict(LineInput(8, 8, 1), [&](const Prediction& prediction) {
+    const absl::Status status = estimator.Predict(LineInput(8, 8, 1), [&](const NamedTensors& prediction) {
       first = prediction.at("y").data<float>()[0];
       return false;
     });
@@ -550,7 +551,7 @@ TEST(Predict, YieldsOneRowForEachExampleInOrder) {
     Estimator estimator(LineModel, Config(ModelDir(std::to_string(replicas)), replicas));
     ASSERT_EQ(estimator.Train(LineInput(), {.steps = 600}), absl::OkStatus());
     std::vector<float> y;
-    auto collect = [&y](const Prediction& prediction) {
+    auto collect = [&y](const NamedTensors& prediction) {
       EXPECT_EQ(prediction.at("y").shape(), Shape{1});
       y.push_back(prediction.at("y").data<float>()[0]);
       return true;
@@ -559,7 +560,8 @@ TEST(Predict, YieldsOneRowForEachExampleInOrder) {
     ASSERT_EQ(y.size(), 20);
     for (int i = 0; i < 20; ++i) EXPECT_NEAR(y[i], 3.0 * (i % 7) / 7 - 2.0 * (i % 11) / 11 + 1, 0.1) << i;
     int64_t calls = 0;
-    ASSERT_EQ(estimator.Predict(LineInput(20, 8, 1), [&](const Prediction&) { return ++calls < 3; }), absl::OkStatus());
+    ASSERT_EQ(estimator.Predict(LineInput(20, 8, 1), [&](const NamedTensors&) { return ++calls < 3; }),
+              absl::OkStatus());
     EXPECT_EQ(calls, 3);
   }
 }

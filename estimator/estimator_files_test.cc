@@ -143,7 +143,7 @@ TEST(EstimatorFiles, ReadingThatStandsStillIsNamed) {
   };
   expect_named("/checkpoint", folder + config.model_dir, evaluate(""));
   expect_named("/variables.safetensors", "Reading " + checkpoint, evaluate(checkpoint));
-  expect_named("/checkpoint", folder + config.model_dir, [](Estimator& e) { return e.latest_checkpoint().status(); });
+  expect_named("/checkpoint", folder + config.model_dir, [](Estimator& e) { return e.LatestCheckpoint().status(); });
   expect_named("nothing", "Exporting the model to " + config.model_dir + "/exported", [&](Estimator& e) {
     return e.ExportModel(config.model_dir + "/exported", {.input_fn = LineInput(64, 8, 1)}).status();
   });
@@ -183,8 +183,9 @@ TEST(EstimatorFiles, LeftoversOfDeadRunsGo) {
 TEST(EstimatorFiles, AModelDirThatDoesNotExistIsNotEvaluated) {
   const std::string dir = ModelDir() + "/mistyped";
   Estimator estimator(LineModel, Config(dir));
-  for (const absl::Status& status : {estimator.Evaluate(LineInput(64, 8, 1)).status(),
-                                     estimator.Predict(LineInput(64, 8, 1), [](const Prediction&) { return true; })}) {
+  for (const absl::Status& status :
+       {estimator.Evaluate(LineInput(64, 8, 1)).status(),
+        estimator.Predict(LineInput(64, 8, 1), [](const NamedTensors&) { return true; })}) {
     EXPECT_EQ(ExitCodeFor(status), kExitMissingInput) << status;
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("model_dir \"" + dir + "\" does not exist; check its name, or train first"));
@@ -206,7 +207,7 @@ TEST(EstimatorFiles, WithoutThePointerAllTakeTheNewestCheckpoint) {
   auto first_y = [](Estimator& estimator) {
     float y = 0;
     EXPECT_EQ(estimator.Predict(LineInput(8, 8, 1),
-                                [&](const Prediction& p) { return y = p.at("y").data<float>()[0], false; }),
+                                [&](const NamedTensors& p) { return y = p.at("y").data<float>()[0], false; }),
               absl::OkStatus());
     return y;
   };
@@ -219,7 +220,7 @@ TEST(EstimatorFiles, WithoutThePointerAllTakeTheNewestCheckpoint) {
   {
     LogCapture log;
     Estimator estimator(LineModel, config);
-    EXPECT_EQ(*estimator.latest_checkpoint(), config.model_dir + "/model.ckpt-30");
+    EXPECT_EQ(*estimator.LatestCheckpoint(), config.model_dir + "/model.ckpt-30");
     EXPECT_EQ(first_y(estimator), trained);
     EXPECT_EQ(estimator.Evaluate(LineInput(64, 8, 1))->global_step(), 30);
     EXPECT_THAT(log.Text(LogSeverity::kWarning),

@@ -60,7 +60,7 @@ TEST(Model, KnowsItsReplicas) {
         config, {{"rate", 0.125}});
     const float before = 0;  // zeros
     ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
-    ASSERT_EQ(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    ASSERT_EQ(estimator.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }), absl::OkStatus());
     EXPECT_FLOAT_EQ(estimator.GetVariableValue("a")->data<float>()[0], before - 0.125f * static_cast<float>(replicas));
     EXPECT_THAT(seen, ElementsAre(std::pair(Mode::kTrain, replicas), std::pair(Mode::kPredict, 1)));
   }
@@ -75,7 +75,7 @@ EstimatorSpec RandomModel(const Features& features, const Tensor&, Mode mode, co
 
 std::vector<float> RandomPredictions(Estimator& estimator) {
   std::vector<float> values;
-  const absl::Status status = estimator.Predict(LineInput(64, 8, 1), [&](const Prediction& p) {
+  const absl::Status status = estimator.Predict(LineInput(64, 8, 1), [&](const NamedTensors& p) {
     for (float v : p.at("u").values<float>()) values.push_back(v);
     return true;
   });
@@ -207,7 +207,7 @@ TEST(Model, ParamsOfAnotherKindInInputFnAreAnErrorBeforeAStepIsMade) {
     if (what == "train") status = estimator.Train(input, {.hooks = {hook}});
     if (what == "evaluate") status = estimator.Evaluate(input, {.hooks = {hook}}).status();
     if (what == "predict") {
-      status = estimator.Predict(input, [](const Prediction&) { return true; }, {.hooks = {hook}});
+      status = estimator.Predict(input, [](const NamedTensors&) { return true; }, {.hooks = {hook}});
     }
     if (what == "predictor") {
       own.Int("batch", 8), line = __LINE__;  // a program's own mistake between two calls
@@ -281,7 +281,7 @@ TEST(Model, ParamsOfAnotherKindInAHookAreAnError) {
         if (call == "train") status = estimator.Train(input, {.hooks = hooks});
         if (call == "evaluate") status = estimator.Evaluate(input, {.hooks = hooks}).status();
         if (call == "predict") {
-          status = estimator.Predict(input, [](const Prediction&) { return true; }, {.hooks = hooks});
+          status = estimator.Predict(input, [](const NamedTensors&) { return true; }, {.hooks = hooks});
         }
         EXPECT_EQ(ParamsError(status), AsksForAnInteger(AskingHook::kLine));
         EXPECT_EQ(hook->steps, steps);
@@ -314,7 +314,7 @@ TEST(Model, ATensorOfAnEstimatorThatIsGoneIsAnError) {
           return EstimatorSpec::Predict({{"y", kept}});
         },
         Config(ModelDir()));
-    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }), absl::OkStatus());
     EXPECT_TRUE(kept.ok());
   }
   EXPECT_FALSE(kept.ok());
@@ -327,7 +327,7 @@ TEST(Model, ATensorOfAnEstimatorThatIsGoneIsAnError) {
         return EstimatorSpec::Predict({{"y", features["x"] + kept}});
       },
       Config(ModelDir("second")));
-  const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; });
+  const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; });
   EXPECT_THAT(std::string(status.message()), HasSubstr("graph is gone"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(kFile));
 }
@@ -341,7 +341,7 @@ TEST(Model, FeaturesOfAnEstimatorThatIsGoneAreAnError) {
           return EstimatorSpec::Predict({{"y", features["x"]}});
         },
         Config(ModelDir()));
-    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }), absl::OkStatus());
+    ASSERT_EQ(first.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }), absl::OkStatus());
     EXPECT_NE(kept->graph(), nullptr);
   }
   EXPECT_EQ(kept->graph(), nullptr);
@@ -355,7 +355,7 @@ TEST(Model, FeaturesOfAnEstimatorThatIsGoneAreAnError) {
           return EstimatorSpec::Predict({{"y", features["x"]}});
         },
         Config(ModelDir("second")));
-    const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; });
+    const absl::Status status = second.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; });
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(absl::StrCat(kFile, line, ": the feature \"x\" is of no graph")));
     EXPECT_THAT(std::string(status.message()), HasSubstr(why));

@@ -113,19 +113,19 @@ class Predictor::Impl {
   int64_t global_step() const { return global_step_; }
   const std::string& checkpoint() const { return checkpoint_; }
 
-  absl::StatusOr<Tensors> Predict(const Tensors& features) {
+  absl::StatusOr<NamedTensors> Predict(const NamedTensors& features) {
     TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> batch, InOrder(features));
     const int64_t rows = batch[0].shape()[0];
-    std::vector<Tensors> parts;
+    std::vector<NamedTensors> parts;
     for (int64_t begin = 0; begin < rows; begin += replicas_ * batch_size_) {
-      TD_ASSIGN_OR_RETURN(Tensors part, RunOnce(batch, begin, rows, static_cast<int64_t>(parts.size())));
+      TD_ASSIGN_OR_RETURN(NamedTensors part, RunOnce(batch, begin, rows, static_cast<int64_t>(parts.size())));
       parts.push_back(std::move(part));
     }
     if (parts.size() == 1) return std::move(parts[0]);
-    Tensors result;
+    NamedTensors result;
     for (const std::string& name : outputs_) {
       std::vector<HostTensor> pieces;
-      for (Tensors& part : parts) pieces.push_back(std::move(part[name]));
+      for (NamedTensors& part : parts) pieces.push_back(std::move(part[name]));
       result[name] = Joined(pieces);
     }
     return result;
@@ -133,7 +133,7 @@ class Predictor::Impl {
 
  private:
   // The features in the order of features_, checked.
-  absl::StatusOr<std::vector<HostTensor>> InOrder(const Tensors& given) const {
+  absl::StatusOr<std::vector<HostTensor>> InOrder(const NamedTensors& given) const {
     std::vector<HostTensor> batch;
     batch.reserve(features_.size());
     for (const ComponentSpec& feature : features_) {
@@ -173,7 +173,8 @@ class Predictor::Impl {
   }
 
   // The rows from `begin` on, as many as fit.
-  absl::StatusOr<Tensors> RunOnce(const std::vector<HostTensor>& batch, int64_t begin, int64_t end, int64_t number) {
+  absl::StatusOr<NamedTensors> RunOnce(const std::vector<HostTensor>& batch, int64_t begin, int64_t end,
+                                       int64_t number) {
     BatchRound round;
     for (int replica = 0; replica < replicas_; ++replica) {
       const int64_t rows = std::clamp<int64_t>(end - begin, 0, batch_size_);
@@ -209,7 +210,7 @@ class Predictor::Impl {
 Predictor::Predictor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Predictor::~Predictor() = default;
 
-absl::StatusOr<Predictor::Tensors> Predictor::Predict(const Tensors& features) {
+absl::StatusOr<NamedTensors> Predictor::Predict(const NamedTensors& features) {
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(features); });
 }
 
@@ -242,7 +243,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const 
   }
   Session::Options session;
   TD_ASSIGN_OR_RETURN(session.pool, ThreadPool::Create(pool_->num_threads()));
-  session.deadline_seconds = config_.deadline_seconds;
+  session.deadline_seconds = config_.deadline_secs;
   session.gpu_plans = config_.gpu_plans;
   std::vector<std::string> outputs;
   for (const auto& entry : program.spec().predictions) outputs.push_back(entry.first);

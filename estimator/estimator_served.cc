@@ -77,8 +77,8 @@ absl::Status Estimator::Impl::ResolveServers(const Cluster& cluster) {
   options.addresses = ServersOf(cluster);
   options.rank = cluster.rank;
   options.who = WhoIs(cluster, config_.file_env());
-  options.deadline_seconds = config_.peer_deadline_seconds;
-  options.start_deadline_seconds = 10 * config_.peer_deadline_seconds;
+  options.deadline_seconds = config_.peer_deadline_secs;
+  options.start_deadline_seconds = 10 * config_.peer_deadline_secs;
   options.tls = config_.tls;
   if (config_.handle_signals) options.interrupted = [] { return SignalGuard::pending() != 0; };
   served_ = std::make_unique<ServedVariables>(std::move(options));
@@ -285,10 +285,10 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   const uint64_t bytes = state->MemoryBytes();
   const std::string& address = addresses[cluster_->task.index];
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<ParameterServer> listening,
-                      ParameterServer::Start(std::move(state), address, config_.peer_deadline_seconds, config_.tls));
+                      ParameterServer::Start(std::move(state), address, config_.peer_deadline_secs, config_.tls));
   TD_LOG(INFO) << "Serving " << bytes << " bytes of variables at " << address << ".";
   using Seconds = std::chrono::duration<double>;
-  const Seconds patience(10 * config_.peer_deadline_seconds);
+  const Seconds patience(10 * config_.peer_deadline_secs);
   std::optional<ServerState::Clock::time_point> signalled;
   while (!listening->state().WaitForEnd(std::chrono::milliseconds(100))) {
     const auto alone = listening->state().alone();
@@ -296,7 +296,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
       // A signal to all tasks: the chief still has to read what it saves.
       const ServerState::Clock::time_point now = ServerState::Clock::now();
       if (!signalled.has_value()) signalled = now;
-      if (alone == ServerState::Clock::duration::zero() && now - *signalled < Seconds(config_.peer_deadline_seconds)) {
+      if (alone == ServerState::Clock::duration::zero() && now - *signalled < Seconds(config_.peer_deadline_secs)) {
         continue;
       }
       return SignalError(SignalGuard::pending(), ", a parameter server; checkpoints are the chief's");

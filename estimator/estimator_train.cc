@@ -66,7 +66,7 @@ std::string InputReport(const LoopResult& result, const BatchDealer& dealer) {
   const double wall = std::max(result.seconds, 1e-9);
   return absl::StrFormat(
       "Input: training waited %.1f %% of the time for batches; the pipeline's threads used %.1f %% of a core; %s.",
-      100 * std::min(1.0, result.input_seconds / wall), 100 * dealer.ThreadCpuSeconds() / wall,
+      100 * std::min(1.0, result.input_secs / wall), 100 * dealer.ThreadCpuSeconds() / wall,
       dealer.throughput().BottleneckText());
 }
 

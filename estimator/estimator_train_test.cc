@@ -396,9 +396,10 @@ TEST(Train, ASignalBehindTheLastStepEndsTheCall) {
   EXPECT_EQ(estimator.last_train_result()->reason, StopReason::kMaxRounds);
   EXPECT_EQ(ExitCodeFor(estimator.Evaluate(LineInput(64, 8, 1), {.hooks = stop}).status()), kExitTerminated);
   EXPECT_TRUE(FindEvalResult(Env::Default(), dir + "/eval", 3)->has_value());
-  EXPECT_EQ(ExitCodeFor(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.hooks = stop})),
-            kExitTerminated);
-  auto session = MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 2, .hooks = stop});
+  EXPECT_EQ(
+      ExitCodeFor(estimator.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }, {.hooks = stop})),
+      kExitTerminated);
+  auto session = MonitoredTrainingSession::Start(estimator, LineInput(), {.steps = 2, .hooks = stop});
   ASSERT_TRUE(session.ok()) << session.status();
   while (!(*session)->ShouldStop()) ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ(ExitCodeFor((*session)->Close()), kExitTerminated);

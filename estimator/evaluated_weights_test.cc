@@ -54,7 +54,7 @@ TEST(EvaluatedWeights, AnotherCheckpointLeavesTheTrainingInMemoryAlone) {
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->global_step(), 300);
   }
-  ASSERT_EQ(disturbed.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.checkpoint_path = other}),
+  ASSERT_EQ(disturbed.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }, {.checkpoint_path = other}),
             absl::OkStatus());
   EXPECT_EQ(Loss(disturbed), Loss(plain));
   ASSERT_TRUE(disturbed.Evaluate(LineInput(64, 8, 1), {.checkpoint_path = other}).ok());
@@ -80,7 +80,7 @@ TEST(EvaluatedWeights, ANewTrainingDoesNotBeginWithWhatWasEvaluated) {
 }
 
 // The values at x = 0, which are the bias.
-float Bias(const Prediction& p) { return p.at("y").values<float>()[0]; }
+float Bias(const NamedTensors& p) { return p.at("y").values<float>()[0]; }
 
 TEST(EvaluatedWeights, ACheckpointThatWasReplacedUnderItsNameIsReadAgain) {
   const std::string first = ModelDir("first"), second = ModelDir("second"), place = ModelDir("place") + "/mean";
@@ -112,7 +112,7 @@ TEST(EvaluatedWeights, ACheckpointThatWasReplacedUnderItsNameIsReadAgain) {
       EXPECT_EQ(loss_of(estimator, place), loss);
       std::filesystem::remove_all(place);
       std::filesystem::create_directory_symlink(source == a ? b : a, place);
-      const auto first_bias = [&](const Prediction& p) {
+      const auto first_bias = [&](const NamedTensors& p) {
         biases.push_back(Bias(p));
         return false;
       };
@@ -175,7 +175,7 @@ TEST(EvaluatedWeights, TheLatestCheckpointMayBeReplacedWhileItIsRead) {
   const auto bias = [&](const RunConfig& config) {
     float value = 0;
     Estimator reader(LineModel, config);
-    const absl::Status read = reader.Predict(LineInput(8, 8, 1), [&](const Prediction& p) {
+    const absl::Status read = reader.Predict(LineInput(8, 8, 1), [&](const NamedTensors& p) {
       value = Bias(p);
       return false;
     });

@@ -141,7 +141,7 @@ absl::StatusOr<EvalResult> EvaluatorTask::EvaluateToTheEnd() {
       continue;
     }
     if (final_step.has_value()) {
-      TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.latest_checkpoint());
+      TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.LatestCheckpoint());
       if (newest.has_value() && *newest != evaluated_) continue;
       return absl::NotFoundError(absl::StrCat("training in ", estimator_.model_dir(), " has ended at global step ",
                                               *final_step, ", and there is no checkpoint of it"));

@@ -62,8 +62,8 @@ std::vector<ComponentSpec> PictureFeatures() {
 }
 
 // The first `n` pictures as one batch.
-NamedBatches Pictures(int64_t n) {
-  NamedBatches inputs;
+NamedTensors Pictures(int64_t n) {
+  NamedTensors inputs;
   const Dataset dataset = PictureInput(n, n)(InputContext()).value();
   auto iterator = dataset.MakeIterator();
   EXPECT_TRUE(iterator.ok()) << iterator.status();
@@ -76,9 +76,9 @@ NamedBatches Pictures(int64_t n) {
 }
 
 // What Predict gives, row by row.
-std::vector<Prediction> Predicted(Estimator& estimator, const InputFn& input_fn) {
-  std::vector<Prediction> rows;
-  const absl::Status status = estimator.Predict(input_fn, [&](const Prediction& row) {
+std::vector<NamedTensors> Predicted(Estimator& estimator, const InputFn& input_fn) {
+  std::vector<NamedTensors> rows;
+  const absl::Status status = estimator.Predict(input_fn, [&](const NamedTensors& row) {
     rows.push_back(row);
     return true;
   });
@@ -87,7 +87,7 @@ std::vector<Prediction> Predicted(Estimator& estimator, const InputFn& input_fn)
 }
 
 // Every row of `outputs` has the bits of a prediction.
-void ExpectBits(const NamedBatches& outputs, const std::vector<Prediction>& expected) {
+void ExpectBits(const NamedTensors& outputs, const std::vector<NamedTensors>& expected) {
   ASSERT_FALSE(outputs.empty());
   for (const auto& [name, batch] : outputs) {
     ASSERT_GE(static_cast<int64_t>(expected.size()), batch.shape()[0]);
@@ -131,7 +131,7 @@ TEST_F(ExportTest, HasTheBitsOfPredictForEveryNumberOfRows) {
   auto estimator = Trained();
   const auto path = estimator->ExportModel(Base(*estimator), {.input_fn = PictureInput(100, 8)});
   ASSERT_TRUE(path.ok()) << path.status();
-  const std::vector<Prediction> expected = Predicted(*estimator, PictureInput(45, 8));
+  const std::vector<NamedTensors> expected = Predicted(*estimator, PictureInput(45, 8));
   ASSERT_EQ(expected.size(), 45u);
   const auto model = LoadModel(*path);
   ASSERT_TRUE(model.ok()) << model.status();
@@ -169,7 +169,7 @@ TEST_F(ExportTest, RandomNumbersAreThoseOfPredict) {
   ASSERT_TRUE(estimator.Train(test::LineInput(), {.steps = 2}).ok());
   const auto path = estimator.ExportModel(Base(estimator), {.input_fn = test::LineInput(64, 8, 1)});
   ASSERT_TRUE(path.ok()) << path.status();
-  const std::vector<Prediction> expected = Predicted(estimator, test::LineInput(20, 8, 1));
+  const std::vector<NamedTensors> expected = Predicted(estimator, test::LineInput(20, 8, 1));
   auto iterator = (*test::LineInput(20, 20, 1)(InputContext())).MakeIterator();
   Element element;
   bool end = false;
@@ -201,7 +201,7 @@ TEST_F(ExportTest, FeaturesByNameTypeAndShape) {
   // 32 rows at once, which may be rounded otherwise than 8: near is enough here.
   const auto got = (*model)->Predict(Pictures(40));
   ASSERT_TRUE(got.ok()) << got.status();
-  const std::vector<Prediction> expected = Predicted(*estimator, PictureInput(40, 8));
+  const std::vector<NamedTensors> expected = Predicted(*estimator, PictureInput(40, 8));
   for (int64_t i = 0; i < 40 * kClasses; ++i) {
     EXPECT_NEAR(got->at("logits").data<float>()[i], expected[i / kClasses].at("logits").data<float>()[i % kClasses],
                 1e-5);
@@ -210,7 +210,7 @@ TEST_F(ExportTest, FeaturesByNameTypeAndShape) {
 
 TEST_F(ExportTest, TakesTheWeightsOfACheckpoint) {
   auto estimator = Trained();
-  const std::vector<Prediction> of_five = Predicted(*estimator, PictureInput(9, 8));
+  const std::vector<NamedTensors> of_five = Predicted(*estimator, PictureInput(9, 8));
   ASSERT_TRUE(estimator->Train(PictureInput(64, 8), {.steps = 3}).ok());
   const ServingInput input{.input_fn = PictureInput(9, 8)};
   const std::string checkpoint = JoinPath(estimator->model_dir(), "model.ckpt-5");
@@ -289,14 +289,14 @@ TEST_F(ExportTest, WrongInputsOfAModel) {
   const auto path = estimator->ExportModel(Base(*estimator), {.features = PictureFeatures()});
   const auto model = LoadModel(*path);
   ASSERT_TRUE(model.ok()) << model.status();
-  const auto error = [&](const NamedBatches& inputs) {
+  const auto error = [&](const NamedTensors& inputs) {
     const auto outputs = (*model)->Predict(inputs);
     EXPECT_EQ(outputs.status().code(), absl::StatusCode::kInvalidArgument) << outputs.status();
     return std::string(outputs.status().message());
   };
-  const NamedBatches good = Pictures(3);
+  const NamedTensors good = Pictures(3);
   const auto with = [&](const std::string& name, HostTensor value) {
-    NamedBatches inputs = good;
+    NamedTensors inputs = good;
     inputs[name] = std::move(value);
     return inputs;
   };
@@ -318,7 +318,7 @@ TEST_F(ExportTest, WrongInputsOfAModel) {
 TEST_F(ExportTest, PredictFromSeveralThreads) {
   auto estimator = Trained();
   const auto model = LoadModel(*estimator->ExportModel(Base(*estimator), {.input_fn = PictureInput(100, 8)}));
-  const std::vector<Prediction> expected = Predicted(*estimator, PictureInput(30, 8));
+  const std::vector<NamedTensors> expected = Predicted(*estimator, PictureInput(30, 8));
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {

@@ -78,7 +78,7 @@ TEST(ExporterTest, LatestAndFinal) {
   };
   ASSERT_TRUE(estimator
                   .Predict(three,
-                           [&](const Prediction& p) {
+                           [&](const NamedTensors& p) {
                              EXPECT_EQ(p.at("y").data<float>()[0], y->at("y").data<float>()[row++]);
                              return true;
                            })

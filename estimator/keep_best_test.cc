@@ -140,7 +140,7 @@ TEST_F(KeepBestTest, ARunThatGoesOnKeepsIt) {
 TEST_F(KeepBestTest, AnEvaluationBetweenStepsIsSaved) {
   config_.save_checkpoints_steps = 1000;
   Estimator estimator(LineModel, config_);
-  auto session = MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 9});
+  auto session = MonitoredTrainingSession::Start(estimator, LineInput(), {.steps = 9});
   ASSERT_TRUE(session.ok()) << session.status();
   while (!(*session)->ShouldStop()) {
     ASSERT_TRUE((*session)->Run().ok());

@@ -34,7 +34,7 @@ EstimatorSpec Model(const Features& features, const Labels& labels, Mode mode, c
   Tensor price = layers::Dense(features["x"], {.units = 1, .name = "price"});
   Tensor sold = Sigmoid(layers::Dense(features["x"], {.units = 1, .name = "sold"}));
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"price", price}, {"sold", sold}});
-  Tensor loss = losses::MeanSquaredError(labels["price"], price) + losses::BinaryCrossentropy(labels["sold"], sold);
+  Tensor loss = losses::MeanSquaredError(labels["price"], price) + losses::BinaryCrossEntropy(labels["sold"], sold);
   if (mode == Mode::kEval) {
     return EstimatorSpec::Eval(loss, {{"mse", metrics::MeanSquaredError(labels["price"], price)}});
   }
@@ -54,7 +54,7 @@ TEST(LabelsTest, SeveralByName) {
   // Prediction asks for no labels, whether the input has them or not.
   for (bool labels : {false, true}) {
     int64_t examples = 0;
-    const absl::Status status = estimator.Predict(Sales(labels), [&](const Prediction& row) {
+    const absl::Status status = estimator.Predict(Sales(labels), [&](const NamedTensors& row) {
       EXPECT_EQ(row.size(), 2u);
       return ++examples < 64;
     });

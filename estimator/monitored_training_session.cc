@@ -29,10 +29,9 @@ class FetchHook : public SessionRunHook {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSession::Start(
-    Estimator* estimator, const InputFn& input_fn, const TrainOptions& options,
+    Estimator& estimator, const InputFn& input_fn, const TrainOptions& options,
     const std::vector<std::string>& fetches) {
-  if (estimator == nullptr) return absl::InvalidArgumentError("MonitoredTrainingSession: the estimator is null");
-  Estimator::Impl& impl = *estimator->impl_;
+  Estimator::Impl& impl = *estimator.impl_;
   TD_RETURN_IF_ERROR(impl.CheckTrains());
   if (impl.config().compile_only) {
     return absl::FailedPreconditionError(
@@ -49,10 +48,10 @@ absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSessi
       new MonitoredTrainingSession(estimator, std::move(training), fetches));
 }
 
-MonitoredTrainingSession::MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training,
+MonitoredTrainingSession::MonitoredTrainingSession(const Estimator& estimator, std::unique_ptr<Training> training,
                                                    const std::vector<std::string>& fetches)
-    : impl_(estimator->impl_),
-      alive_(estimator->alive()),
+    : impl_(estimator.impl_),
+      alive_(estimator.alive()),
       training_(std::move(training)),
       fetches_(fetches.begin(), fetches.end()) {
   fetches_.insert({"loss", "global_step"});

@@ -1,6 +1,6 @@
 // MonitoredTrainingSession: a training whose steps come from a loop of one's own (tf.train.MonitoredTrainingSession).
 //
-//   TD_ASSIGN_OR_RETURN(auto session, MonitoredTrainingSession::Start(&estimator, TrainInput, {.max_steps = 1000}));
+//   TD_ASSIGN_OR_RETURN(auto session, MonitoredTrainingSession::Start(estimator, TrainInput, {.max_steps = 1000}));
 //   while (!session->ShouldStop()) {
 //     TD_ASSIGN_OR_RETURN(const RunValues values, session->Run());
 //     ... values.Number("loss") ...
@@ -33,7 +33,7 @@ class MonitoredTrainingSession {
   // such as "dense/Relu", that Run gives besides "loss" and "global_step". The estimator must outlive the session, and
   // train nothing else meanwhile; it may evaluate and predict, between the same steps on all workers.
   // FailedPrecondition of all calls when the estimator is gone.
-  static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator* estimator, const InputFn& input_fn,
+  static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator& estimator, const InputFn& input_fn,
                                                                          const TrainOptions& options = {},
                                                                          const std::vector<std::string>& fetches = {});
   // Without Close the training ends as after an error: hooks have no End, and no last checkpoint is saved.
@@ -59,7 +59,7 @@ class MonitoredTrainingSession {
   int64_t global_step() const;
 
  private:
-  MonitoredTrainingSession(Estimator* estimator, std::unique_ptr<Training> training,
+  MonitoredTrainingSession(const Estimator& estimator, std::unique_ptr<Training> training,
                            const std::vector<std::string>& fetches);
   // Prepares the next step, if there is one.
   absl::Status Prepare();

@@ -57,7 +57,7 @@ absl::Status Loop(Session& session, int64_t steps = -1) {
 TEST(MonitoredTrainingSession, AfterItsEstimatorIsAnError) {
   for (const bool prepared : {false, true}) {
     auto estimator = std::make_unique<Estimator>(Model, SavingConfig(ModelDir()));
-    auto started = Session::Start(estimator.get(), Input());
+    auto started = Session::Start(*estimator, Input());
     ASSERT_TRUE(started.ok()) << started.status();
     Session& session = **started;
     ASSERT_TRUE(session.Run().ok());
@@ -79,7 +79,7 @@ TEST(MonitoredTrainingSession, TrainsToTheBitsOfTrain) {
     const std::string by_train = ModelDir("train"), by_loop = ModelDir("loop");
     ASSERT_EQ(Estimator(Model, SavingConfig(by_train, replicas)).Train(Input()), absl::OkStatus());
     Estimator estimator(Model, SavingConfig(by_loop, replicas));
-    auto session = Session::Start(&estimator, Input());
+    auto session = Session::Start(estimator, Input());
     ASSERT_TRUE(session.ok()) << session.status();
     ASSERT_EQ(Loop(**session), absl::OkStatus());
     EXPECT_EQ(Bytes(by_loop), Bytes(by_train));
@@ -94,7 +94,7 @@ TEST(MonitoredTrainingSession, SavesWhenItIsAsked) {
   config.save_checkpoints_steps = 1000;
   {
     Estimator estimator(Model, config);
-    auto session = Session::Start(&estimator, Input());
+    auto session = Session::Start(estimator, Input());
     ASSERT_TRUE(session.ok()) << session.status();
     for (int i = 0; i < 3; ++i) ASSERT_TRUE((*session)->Run().ok());
     ASSERT_EQ((*session)->Save(), absl::OkStatus());
@@ -115,7 +115,7 @@ TEST(MonitoredTrainingSession, SavesNothingWhereThatCannotBe) {
   RunConfig config = SavingConfig(ModelDir());
   config.save_checkpoints_steps = 0;
   Estimator estimator(Model, config);
-  auto session = Session::Start(&estimator, Input());
+  auto session = Session::Start(estimator, Input());
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_THAT((*session)->Save().message(), HasSubstr("checkpoints are off; set RunConfig.save_checkpoints_steps"));
@@ -128,7 +128,7 @@ TEST(MonitoredTrainingSession, GivesTheValuesOfEachStep) {
   Estimator estimator(Model, SavingConfig(dir, 1));
   std::vector<std::string> calls;
   auto hook = std::make_shared<StepHook>([&](RunContext&, const RunValues&) { calls.push_back("hook"); });
-  auto session = Session::Start(&estimator, Input(-1), {.max_steps = 3, .hooks = {hook}}, {"dense/Relu"});
+  auto session = Session::Start(estimator, Input(-1), {.max_steps = 3, .hooks = {hook}}, {"dense/Relu"});
   ASSERT_TRUE(session.ok()) << session.status();
   while (!(*session)->ShouldStop()) {
     EXPECT_FALSE((*session)->ShouldStop()) << "asking again prepares nothing more";
@@ -156,12 +156,12 @@ TEST(MonitoredTrainingSession, ALoopThatIsLeftGoesOnLater) {
   // In processes of its own each, as it were; once in the same.
   for (const int64_t steps : {3, 1, -1}) {
     Estimator estimator(Model, SavingConfig(parts));
-    auto session = Session::Start(&estimator, Input());
+    auto session = Session::Start(estimator, Input());
     ASSERT_TRUE(session.ok()) << session.status();
     ASSERT_EQ(Loop(**session, steps), absl::OkStatus());
     if (steps == -1) break;
     EXPECT_EQ(estimator.last_train_result()->reason, StopReason::kStopRequested);
-    session = Session::Start(&estimator, Input());
+    session = Session::Start(estimator, Input());
     ASSERT_TRUE(session.ok()) << session.status();
     ASSERT_EQ(Loop(**session, 1), absl::OkStatus());
   }
@@ -173,7 +173,7 @@ TEST(MonitoredTrainingSession, ALoopThatIsLeftGoesOnLater) {
 TEST(MonitoredTrainingSession, APreparedStepIsNotLost) {
   const std::string dir = ModelDir("loop"), plain = ModelDir("plain");
   Estimator estimator(Model, SavingConfig(dir));
-  auto session = Session::Start(&estimator, Input());
+  auto session = Session::Start(estimator, Input());
   ASSERT_TRUE(session.ok()) << session.status();
   for (int i = 0; !(*session)->ShouldStop() && i < 5; ++i) ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->Close(), absl::OkStatus());
@@ -186,7 +186,7 @@ TEST(MonitoredTrainingSession, WithoutCloseTheLastCheckpointStands) {
   const std::string dir = ModelDir();
   Estimator estimator(Model, SavingConfig(dir));
   {
-    auto session = Session::Start(&estimator, Input());
+    auto session = Session::Start(estimator, Input());
     ASSERT_TRUE(session.ok()) << session.status();
     for (int i = 0; i < 6; ++i) ASSERT_TRUE((*session)->Run().ok());
     const absl::Status second = estimator.Train(Input());
@@ -206,7 +206,7 @@ TEST(MonitoredTrainingSession, NothingToTrain) {
   const std::string dir = ModelDir();
   Estimator estimator(Model, SavingConfig(dir));
   ASSERT_EQ(estimator.Train(Input(), {.max_steps = 2}), absl::OkStatus());
-  auto session = Session::Start(&estimator, Input(), {.max_steps = 2});
+  auto session = Session::Start(estimator, Input(), {.max_steps = 2});
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE((*session)->ShouldStop());
   EXPECT_EQ((*session)->global_step(), 2);
@@ -217,7 +217,7 @@ TEST(MonitoredTrainingSession, NothingToTrain) {
 TEST(MonitoredTrainingSession, EvaluatesBetweenSteps) {
   const std::string dir = ModelDir("evaluated"), plain = ModelDir("plain");
   Estimator estimator(Model, SavingConfig(dir));
-  auto session = Session::Start(&estimator, Input(), {.steps = 6});
+  auto session = Session::Start(estimator, Input(), {.steps = 6});
   ASSERT_TRUE(session.ok()) << session.status();
   std::vector<double> losses;
   while (!(*session)->ShouldStop()) {
@@ -246,7 +246,7 @@ TEST(MonitoredTrainingSession, ErrorsComeAgain) {
         },
         {.spec = Input(-1)(context)->spec()});
   };
-  auto session = Session::Start(&estimator, broken);
+  auto session = Session::Start(estimator, broken);
   ASSERT_TRUE(session.ok()) << session.status();
   int64_t steps = 0;
   absl::Status status;
@@ -263,18 +263,16 @@ TEST(MonitoredTrainingSession, ErrorsComeAgain) {
 }
 
 TEST(MonitoredTrainingSession, MistakesAreNamed) {
-  EXPECT_THAT(Session::Start(nullptr, Input()).status().message(), HasSubstr("the estimator is null"));
   Estimator estimator(Model, SavingConfig(ModelDir()));
-  EXPECT_THAT(Session::Start(&estimator, nullptr).status().message(), HasSubstr("no input_fn"));
-  EXPECT_THAT(Session::Start(&estimator, Input(), {.steps = 0}).status().message(),
-              HasSubstr("steps must be positive"));
-  const absl::Status unknown = Session::Start(&estimator, Input(), {}, {"dense/Rely"}).status();
+  EXPECT_THAT(Session::Start(estimator, nullptr).status().message(), HasSubstr("no input_fn"));
+  EXPECT_THAT(Session::Start(estimator, Input(), {.steps = 0}).status().message(), HasSubstr("steps must be positive"));
+  const absl::Status unknown = Session::Start(estimator, Input(), {}, {"dense/Rely"}).status();
   EXPECT_THAT(unknown.message(), HasSubstr("dense/Rely"));
   EXPECT_THAT(unknown.message(), HasSubstr("MonitoredTrainingSession"));
   RunConfig compile = SavingConfig(ModelDir("compile"));
   compile.compile_only = true;
   Estimator compiles(Model, compile);
-  EXPECT_THAT(Session::Start(&compiles, Input()).status().message(), HasSubstr("compile_only is set"));
+  EXPECT_THAT(Session::Start(compiles, Input()).status().message(), HasSubstr("compile_only is set"));
 }
 
 }  // namespace

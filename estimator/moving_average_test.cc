@@ -108,7 +108,7 @@ TEST_P(AveragesOnDevicesTest, IsWhatTheWeightsOfAllStepsSayAndWhatIsEvaluated) {
   for (Estimator* e : {&estimator, &fresh}) {
     for (bool averages : {true, false}) {
       int64_t i = 0;
-      auto check = [&](const Prediction& prediction) {
+      auto check = [&](const NamedTensors& prediction) {
         const double a = static_cast<float>(i % 7) / 7, b = static_cast<float>(i % 11) / 11;
         EXPECT_NEAR(prediction.at("y").data<float>()[0], (averages ? average : raw).At(a, b), 1e-5);
         ++i;

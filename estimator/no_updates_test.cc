@@ -65,7 +65,7 @@ TEST_P(NoUpdates, OutsideOfTraining) {
   Values predicted;
   ASSERT_TRUE(estimator
                   .Predict(LineInput(16, 8, 1),
-                           [&](const Prediction& p) {
+                           [&](const NamedTensors& p) {
                              for (const auto& [name, value] : p) predicted[name] = value.data<float>()[0];
                              return true;
                            })

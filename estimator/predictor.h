@@ -6,13 +6,12 @@
 #define TANDEM_ESTIMATOR_PREDICTOR_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
+#include "base/named_tensors.h"
 #include "data/element.h"
 
 namespace tandem {
@@ -33,8 +32,6 @@ struct PredictorOptions {
 // Thread-compatible: one call at a time. For several threads make one each.
 class Predictor {
  public:
-  using Tensors = std::map<std::string, HostTensor>;
-
   ~Predictor();
   Predictor(const Predictor&) = delete;
   Predictor& operator=(const Predictor&) = delete;
@@ -43,7 +40,7 @@ class Predictor {
   // predictions by name, [rows, ...] each. InvalidArgument, with the name and what it should be, for features that are
   // missing, unknown, or of another type or shape; OutOfRange for an integer that is no row of the table it chooses
   // from.
-  absl::StatusOr<Tensors> Predict(const Tensors& features);
+  absl::StatusOr<NamedTensors> Predict(const NamedTensors& features);
 
   const std::vector<ComponentSpec>& features() const;
   // The step that the weights are of, and their checkpoint; empty for initial values and for what was in memory alone.

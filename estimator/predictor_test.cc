@@ -42,7 +42,7 @@ InputFn PointsInput(int64_t rows, int64_t batch) {
 std::vector<float> WithPredict(Estimator& estimator, int64_t rows, int64_t batch, const std::string& name = "y") {
   std::vector<float> y;
   EXPECT_EQ(estimator.Predict(PointsInput(rows, batch),
-                              [&](const Prediction& p) {
+                              [&](const NamedTensors& p) {
                                 for (float v : p.at(name).values<float>()) y.push_back(v);
                                 return true;
                               }),
@@ -175,14 +175,14 @@ TEST(Predictor, ReadsNoFileAndLogsNothing) {
   LogCapture log;
   EXPECT_EQ(With(**predictor, 0, 3).size(), 3u);
   EXPECT_EQ(log.Text(), "");
-  EXPECT_FALSE(estimator.Predict(PointsInput(1, 1), [](const Prediction&) { return true; }).ok());
+  EXPECT_FALSE(estimator.Predict(PointsInput(1, 1), [](const NamedTensors&) { return true; }).ok());
 }
 
 TEST(Predictor, FeaturesThatDoNotFitAreErrors) {
   Estimator estimator(LineModel, Config(ModelDir()));
   auto made = estimator.MakePredictor(kX);
   ASSERT_TRUE(made.ok()) << made.status();
-  const auto message = [&](const Predictor::Tensors& features) {
+  const auto message = [&](const NamedTensors& features) {
     const absl::Status status = (*made)->Predict(features).status();
     EXPECT_EQ(ExitCodeFor(status), kExitUsage) << status;
     return std::string(status.message());

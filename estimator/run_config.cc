@@ -76,9 +76,9 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("microbatch_rows", microbatch_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
-  if (!(deadline_seconds > 0)) {  // infinity is one
+  if (!(deadline_secs > 0)) {  // infinity is one
     problems.push_back(
-        absl::StrCat("deadline_seconds must be positive, got ", deadline_seconds, "; infinity waits for ever"));
+        absl::StrCat("deadline_secs must be positive, got ", deadline_secs, "; infinity waits for ever"));
   }
   if (accumulate_batches < 1) {
     problems.push_back(absl::StrCat("accumulate_batches must be at least 1, got ", accumulate_batches));
@@ -97,8 +97,8 @@ absl::Status RunConfig::Validate() const {
   if (tf32 && precision == Precision::kStrictFloat32) {
     problems.push_back("tf32 is set, and precision strict_float32 rounds nothing to it; choose one");
   }
-  if (!(peer_deadline_seconds > 0)) {
-    problems.push_back(absl::StrCat("peer_deadline_seconds must be positive, got ", peer_deadline_seconds));
+  if (!(peer_deadline_secs > 0)) {
+    problems.push_back(absl::StrCat("peer_deadline_secs must be positive, got ", peer_deadline_secs));
   }
   if (tls.has_value() && !WhatIsMissing(*tls).empty()) {
     problems.push_back(absl::StrCat("tls has ", WhatIsMissing(*tls), "; certificate, key and ca go together"));
@@ -206,7 +206,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
       absl::StrCat("communication: ", Name(communication)),
       absl::StrCat("communication_dtype: ", Name(communication_dtype)),
-      absl::StrCat("peer_deadline_seconds: ", peer_deadline_seconds),
+      absl::StrCat("peer_deadline_secs: ", peer_deadline_secs),
       absl::StrCat("tls: ", tls.has_value() ? tls->certificate : "of the environment"),
       absl::StrCat("max_staleness: ", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"),
       absl::StrCat("auto_shard: ", Name(auto_shard)),
@@ -217,7 +217,7 @@ std::string RunConfig::ToString() const {
       absl::StrCat("precision: ", Name(precision)),
       absl::StrCat("target: ", target.empty() ? "of the devices" : target),
       absl::StrCat("tf32: ", tf32),
-      absl::StrCat("deadline_seconds: ", deadline_seconds),
+      absl::StrCat("deadline_secs: ", deadline_secs),
       absl::StrCat("gpu_plans: ", gpu_plans.empty() ? "the libraries'" : gpu_plans),
       absl::StrCat("deterministic: ", deterministic),
       absl::StrCat("memory_limit: ", memory_limit),

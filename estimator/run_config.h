@@ -65,7 +65,7 @@ struct RunConfig {
   // Seconds without a sign of life of a worker, before it is taken for lost: training ends on all others with an error
   // that names it (exit code 75), and the last checkpoint stands. And how long workers wait for each other at the
   // start, times ten.
-  double peer_deadline_seconds = 30;
+  double peer_deadline_secs = 30;
   // Encrypts where workers meet and what parameter servers are sent, and lets only those in who have a certificate of
   // the same CA (docs/guide/cluster.md#encryption). Without a value: the files that the environment names, if it does.
   std::optional<TlsFiles> tls = std::nullopt;
@@ -108,7 +108,7 @@ struct RunConfig {
   // Seconds that workers wait for one that lives but is slow in a step, a checkpoint or an evaluation, and that a step
   // of GPUs may take, its waiting for other GPUs included, before one of them is taken for lost: training ends with an
   // error that names who did not finish (exit code 75), and the last checkpoint stands.
-  double deadline_seconds = 600;
+  double deadline_secs = 600;
   // GPUs: a file with the plans of convolutions and matmuls that were measured to be the fastest. What it holds is
   // repeated, so that results are; what it lacks is measured when the program is loaded, and added. Empty: the file
   // that the environment variable TANDEM_GPU_PLANS names, or without it what the libraries prefer.

@@ -263,7 +263,7 @@ StepRequest StepLoop::RequestFor(const BatchRound& round) const {
 
 RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   RunValues values;
-  values.input_seconds = input_seconds_;
+  values.input_secs = input_seconds_;
   values.tensors = std::move(outcome.values);
   // A step that was not finite computes little of what was asked for.
   std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
@@ -322,7 +322,7 @@ absl::StatusOr<RunValues> StepLoop::Run() {
   TD_ASSIGN_OR_RETURN(StepOutcome outcome, runner_.Run(request));
   const int64_t done = options_.now();
   trace_->Phase("step", started, done, absl::StrCat("\"step\":", step, ",\"examples\":", outcome.examples));
-  result_.input_seconds += input_seconds_;
+  result_.input_secs += input_seconds_;
   RunValues values = ValuesOf(std::move(outcome));
   context_.set_find_non_finite([&]() -> absl::StatusOr<std::string> {
     TD_ASSIGN_OR_RETURN(std::string op, runner_.FindNonFinite(request));

@@ -60,7 +60,7 @@ struct LoopResult {
   double last_loss = 0;
   // Wall time of the loop, and the part of it that waited for the batches of all steps.
   double seconds = 0;
-  double input_seconds = 0;
+  double input_secs = 0;
   StopReason reason = StopReason::kEndOfInput;
   std::string stop_why;  // with kStopRequested, where a hook of this process said it
   absl::Status trace;    // whether the tracer could write its file

@@ -314,9 +314,9 @@ TEST(RunLoopTest, MeasuresTheInputAndTracesItsPhases) {
   LogCapture log;
   const absl::StatusOr<LoopResult> result = RunLoop(runner, source, {probe}, options, &global_step);
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_DOUBLE_EQ(result->input_seconds, 4);
+  EXPECT_DOUBLE_EQ(result->input_secs, 4);
   EXPECT_DOUBLE_EQ(result->seconds, 16);
-  EXPECT_DOUBLE_EQ(probe->last.input_seconds, 1);
+  EXPECT_DOUBLE_EQ(probe->last.input_secs, 1);
   const std::string trace = tracer.Json();
   auto count = [&](const std::string& part) {
     int n = 0;

@@ -143,8 +143,8 @@ struct RunValues {
   std::map<std::string, HostTensor> tensors;
   // Training steps finished before this one: 0 for the first. The same in all rounds of an evaluation.
   int64_t step = 0;
-  int64_t examples = 0;      // in the global batch of this step
-  double input_seconds = 0;  // that the step waited for its batches
+  int64_t examples = 0;   // in the global batch of this step
+  double input_secs = 0;  // that the step waited for its batches
   // False when the loss or an update has a NaN or infinity. Such a step is not counted, and changes no variable
   // when `applied` is false too.
   bool finite = true;

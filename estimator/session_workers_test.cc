@@ -46,7 +46,7 @@ TEST(SessionWorkers, AllLoopsEndAfterTheSameStep) {
   for (const int leaves : {-1, 0, 1}) {  // the worker that leaves its loop after seven steps
     const std::string dir = ModelDir("two"), one = ModelDir("one");
     EXPECT_TRUE(AsTwo(dir, [&](int rank, Estimator& estimator) -> absl::Status {
-      TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+      TD_ASSIGN_OR_RETURN(auto session, Session::Start(estimator, Input()));
       while (!session->ShouldStop()) {
         TD_ASSIGN_OR_RETURN(const RunValues values, session->Run());
         if (values.examples > 8) return absl::InternalError("not the examples of both");
@@ -69,7 +69,7 @@ TEST(SessionWorkers, AllLoopsEndAfterTheSameStep) {
 absl::StatusOr<std::string> TrainAndEvaluateByHand(RunConfig config) {
   SetMinLogSeverity(LogSeverity::kError);
   Estimator estimator(LineModel, config);
-  TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input(), {.steps = 9}));
+  TD_ASSIGN_OR_RETURN(auto session, Session::Start(estimator, Input(), {.steps = 9}));
   std::string text;
   while (!session->ShouldStop()) {
     TD_RETURN_IF_ERROR(session->Run().status());
@@ -98,7 +98,7 @@ TEST(SessionWorkers, AllEvaluateBetweenSteps) {
 
 TEST(SessionWorkers, OneThatEvaluatesAloneSaysSo) {
   EXPECT_TRUE(AsTwo(ModelDir(), [](int rank, Estimator& estimator) -> absl::Status {
-    TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+    TD_ASSIGN_OR_RETURN(auto session, Session::Start(estimator, Input()));
     TD_RETURN_IF_ERROR(session->Run().status());
     absl::Status status = rank == 0 ? estimator.Evaluate(Input()).status() : absl::OkStatus();
     while (status.ok()) status = session->Run().status();
@@ -130,7 +130,7 @@ TEST(SessionWorkers, WhoWaitsForOthersCanBeStopped) {
 
 TEST(SessionWorkers, AWorkerThatDropsItsSessionEndsAll) {
   EXPECT_TRUE(AsTwo(ModelDir(), [](int rank, Estimator& estimator) -> absl::Status {
-    TD_ASSIGN_OR_RETURN(auto session, Session::Start(&estimator, Input()));
+    TD_ASSIGN_OR_RETURN(auto session, Session::Start(estimator, Input()));
     if (rank == 1) {
       for (int i = 0; i < 3; ++i) TD_RETURN_IF_ERROR(session->Run().status());
       session.reset();

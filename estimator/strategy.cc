@@ -66,6 +66,21 @@ size_t WorkersThatShareGpus() {
   return here;
 }
 
+// This process's share of the GPUs of this machine, `otherwise` where there are none. The log says which.
+std::vector<std::string> GpusOr(std::vector<std::string> otherwise) {
+  const absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
+  if (!gpus.ok() || gpus->empty()) {
+    TD_LOG(INFO) << "Devices: " << absl::StrJoin(otherwise, ", ") << " (no GPU: " << gpus.status().message() << ").";
+    return otherwise;
+  }
+  const size_t share = gpus->size() / WorkersThatShareGpus();
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::max<size_t>(share, 1); ++i) names.push_back(absl::StrCat("gpu:", i));
+  TD_LOG(INFO) << "Devices: " << (share == gpus->size() ? "all GPUs, " : absl::StrCat(names.size(), " of the GPUs "))
+               << GpuList(*gpus) << ".";
+  return names;
+}
+
 }  // namespace
 
 absl::Status DistributionStrategy::Validate() const {
@@ -126,18 +141,10 @@ DistributionStrategy StrategyFromFlag(absl::string_view devices) {
     return strategy;
   };
   if (devices != "auto") return mirrored(absl::StrSplit(devices, ','));
-  absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
-  if (gpus.ok() && !gpus->empty()) {
-    const size_t share = gpus->size() / WorkersThatShareGpus();
-    std::vector<std::string> names;
-    for (size_t i = 0; i < std::max<size_t>(share, 1); ++i) names.push_back(absl::StrCat("gpu:", i));
-    TD_LOG(INFO) << "Devices: " << (share == gpus->size() ? "all GPUs, " : absl::StrCat(names.size(), " of the GPUs "))
-                 << GpuList(*gpus) << ".";
-    return mirrored(std::move(names));
-  }
-  TD_LOG(INFO) << "Devices: cpu:0, cpu:1 (no GPU: " << gpus.status().message() << ").";
-  return mirrored({"cpu:0", "cpu:1"});
+  return mirrored(GpusOr({"cpu:0", "cpu:1"}));
 }
+
+std::vector<std::string> AllDevices() { return GpusOr({"cpu:0"}); }
 
 DistributionStrategy MirroredStrategy(std::vector<std::string> devices, std::string cross_device_ops) {
   return {.name = "MirroredStrategy", .devices = std::move(devices), .cross_device_ops = std::move(cross_device_ops)};

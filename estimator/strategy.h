@@ -49,21 +49,25 @@ struct DistributionStrategy {
   absl::Status CheckPresent() const;
 };
 
+// All GPUs of this machine, of which workers that the environment says to be on it take equal shares; {"cpu:0"}, whose
+// one replica uses all cores, where there are none. What a strategy takes that is given no devices.
+std::vector<std::string> AllDevices();
+
 // Every device holds a copy of all variables and works on its own batch; gradients are all-reduced at every step.
-DistributionStrategy MirroredStrategy(std::vector<std::string> devices, std::string cross_device_ops = "");
+DistributionStrategy MirroredStrategy(std::vector<std::string> devices = AllDevices(),
+                                      std::string cross_device_ops = "");
 DistributionStrategy OneDeviceStrategy(std::string device);
 // As mirrored, to the bit, with one copy of the variables and their slots in place of one for each CPU device. For one
 // process.
-DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices);
+DistributionStrategy CentralStorageStrategy(std::vector<std::string> devices = AllDevices());
 // MirroredStrategy over all workers of a cluster, each with these devices: gradients are all-reduced over the replicas
 // of all.
-DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = {"cpu:0"});
+DistributionStrategy MultiWorkerMirroredStrategy(std::vector<std::string> devices = AllDevices());
 // Asynchronous: the tasks of type ps of a cluster keep the variables. Each worker, with these devices, computes
 // gradients of batches of its own and sends them, and the servers update. Without a cluster one process trains.
-DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices = {"cpu:0"});
-// A mirrored strategy, over all workers where there is a cluster, from a flag: names separated by commas; "auto": all
-// GPUs of this machine, of which workers that the environment says to be on it take equal shares, or two CPU devices
-// where there are none. The log says which, and why there is no GPU.
+DistributionStrategy ParameterServerStrategy(std::vector<std::string> devices = AllDevices());
+// A mirrored strategy, over all workers where there is a cluster, from a flag: names separated by commas; "auto": the
+// GPUs of AllDevices, or two CPU devices where there are none. The log says which, and why there is no GPU.
 DistributionStrategy StrategyFromFlag(absl::string_view devices);
 
 }  // namespace tandem

@@ -117,7 +117,7 @@ class TrainAndEvaluateRun {
     }
     if (impl_.is_evaluator() && !config_.compile_only) {
       // The chief removes the marker of an earlier training when it begins, which may be later than this.
-      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_seconds);
+      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_secs);
       TD_ASSIGN_OR_RETURN(last_, EvaluatorTask(estimator_, eval_spec_,
                                                {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
                                      .Run());

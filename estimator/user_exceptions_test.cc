@@ -37,7 +37,7 @@ TEST(UserExceptions, OfWhatAModelFnHandsToLayers) {
         return EstimatorSpec::Predict({{"y", layers::Dense(features["x"], {.units = 2, .activation = wrong})}});
       },
       Config(ModelDir()));
-  EXPECT_EQ(Message(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; })),
+  EXPECT_EQ(Message(estimator.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; })),
             "model_fn, mode predict: threw std::out_of_range: \"table\"");
 }
 
@@ -75,7 +75,7 @@ TEST(UserExceptions, OfAMapBehindPrefetch) {
 TEST(UserExceptions, OfThePredictFn) {
   Estimator estimator(LineModel, Config(ModelDir()));
   int seen = 0;
-  const absl::Status status = estimator.Predict(LineInput(16, 4, 1), [&](const Prediction&) -> bool {
+  const absl::Status status = estimator.Predict(LineInput(16, 4, 1), [&](const NamedTensors&) -> bool {
     if (++seen == 6) throw std::runtime_error("printer on fire");
     return true;
   });
@@ -145,7 +145,7 @@ TEST(UserExceptions, ANullHookOrListenerIsAnError) {
   EXPECT_THAT(Message(estimator.Evaluate(LineInput(8, 8, 1), {.hooks = {nullptr}}).status()),
               StartsWith("EvaluateOptions.hooks: hook 0 of 1 is null"));
   EXPECT_THAT(
-      Message(estimator.Predict(LineInput(8, 8, 1), [](const Prediction&) { return true; }, {.hooks = {nullptr}})),
+      Message(estimator.Predict(LineInput(8, 8, 1), [](const NamedTensors&) { return true; }, {.hooks = {nullptr}})),
       StartsWith("PredictOptions.hooks: hook 0 of 1 is null"));
   EXPECT_THAT(Message(estimator.Train(LineInput(), {.steps = 1, .saving_listeners = {nullptr}})),
               HasSubstr("saving listener 0 of 1 is null"));

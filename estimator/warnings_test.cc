@@ -97,7 +97,7 @@ TEST(WarningsTest, TheInputNeverEnds) {
 TEST(WarningsTest, ASessionMayHaveAnEndlessInput) {
   LogCapture log;
   Estimator estimator(LineModel, Config(ModelDir()));
-  auto session = MonitoredTrainingSession::Start(&estimator, TwoBatches(-1));
+  auto session = MonitoredTrainingSession::Start(estimator, TwoBatches(-1));
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->Close(), absl::OkStatus());

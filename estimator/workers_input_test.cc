@@ -131,7 +131,7 @@ TEST(WorkersInput, AWorkerWithoutExamplesWaitsForTheOthers) {
     ASSERT_TRUE(kernel.ok()) << kernel.status();
     EXPECT_NEAR(kernel->data<float>()[0], expected.w, 1e-5);
     EXPECT_NEAR(bias->data<float>()[0], expected.b, 1e-5);
-    EXPECT_EQ(BaseName(**reader.latest_checkpoint()), absl::StrCat("model.ckpt-", expected.steps));
+    EXPECT_EQ(BaseName(**reader.LatestCheckpoint()), absl::StrCat("model.ckpt-", expected.steps));
   }
 }
 

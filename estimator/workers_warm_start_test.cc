@@ -34,7 +34,7 @@ TEST(WorkersWarmStart, TheChiefsValuesCount) {
     if (status.ok()) status = estimator.Train(LineInput(64, 4), {.steps = 2});
     float y = 0;
     if (status.ok()) {
-      status = estimator.Predict(LineInput(4, 4, 1), [&](const Prediction& p) {
+      status = estimator.Predict(LineInput(4, 4, 1), [&](const NamedTensors& p) {
         y = p.at("y").data<float>()[0];
         return false;
       });

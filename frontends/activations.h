@@ -49,7 +49,7 @@ class Activation {
 };
 
 // Besides Relu, Sigmoid, Tanh and Softmax of graph/ops.h. Elementwise, floating point.
-Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc = SourceLocation::Current());
+Tensor LeakyRelu(const Tensor& x, double alpha = 0.2, SourceLocation loc = SourceLocation::Current());
 Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x < 0: e^x - 1
 Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow

@@ -55,9 +55,9 @@ Tensor HingeTerms(const AlignedPair& in, SourceLocation loc) {
 
 }  // namespace
 
-Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
+Tensor BinaryCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
                           SourceLocation loc) {
-  constexpr char kOp[] = "BinaryCrossentropy";
+  constexpr char kOp[] = "BinaryCrossEntropy";
   const Scores scores = ScoresOf(probabilities, options.from_logits);
   AlignedPair in =
       frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);
@@ -70,9 +70,9 @@ Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, con
   return ComputeWeightedLoss(frontends::MeanOfRows(terms, loc), options, loc);
 }
 
-Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
+Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
                                SourceLocation loc) {
-  constexpr char kOp[] = "BinaryFocalCrossentropy";
+  constexpr char kOp[] = "BinaryFocalCrossEntropy";
   const Scores scores = ScoresOf(probabilities, options.from_logits);
   AlignedPair in =
       frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);

@@ -50,31 +50,28 @@ std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double 
   return clipped;
 }
 
-Tensor ClipByValue(const Tensor& x, double limit, SourceLocation loc) {
-  Tensor failed;
-  if (frontends::CommonGraph("ClipByValue", {{"x", x}}, loc, &failed) == nullptr) return failed;
-  if (!IsLimit(limit)) {
-    return x.graph()->FailAt("ClipByValue", absl::StrCat("the limit must be a positive number, got ", limit), loc);
-  }
-  return Maximum(Minimum(x, limit, loc), -limit, loc);
-}
-
 std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,
                                   SourceLocation loc) {
   GraphBuilder* graph = GraphOf(gradients);
   if (graph == nullptr) return gradients;
   if (options.global_norm != 0 && options.value != 0) {
     graph->FailAt("Optimizer",
-                  absl::StrCat("set only one of `clip_global_norm` and `clip_value`, got ", options.global_norm,
+                  absl::StrCat("set only one of `clip.global_norm` and `clip.value`, got ", options.global_norm,
                                " and ", options.value),
                   loc);
     return gradients;
   }
   if (options.global_norm != 0) return ClipByGlobalNorm(gradients, options.global_norm, loc);
   if (options.value == 0) return gradients;
+  if (!IsLimit(options.value)) {
+    graph->FailAt("Optimizer", absl::StrCat("`clip.value` must be a positive number, got ", options.value), loc);
+    return gradients;
+  }
   std::vector<Tensor> clipped;
   NameScope scope(graph, graph->UniqueName("clip_by_value"));
-  for (const Tensor& g : gradients) clipped.push_back(g.ok() ? ClipByValue(g, options.value, loc) : g);
+  for (const Tensor& g : gradients) {
+    clipped.push_back(g.ok() ? Maximum(Minimum(g, options.value, loc), -options.value, loc) : g);
+  }
   return clipped;
 }
 

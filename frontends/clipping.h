@@ -10,8 +10,8 @@
 namespace tandem {
 
 struct ClipOptions {
-  double global_norm = 0;  // 0: none
-  double value = 0;        // 0: none
+  double global_norm = 0;  // ClipByGlobalNorm's; 0: none
+  double value = 0;        // every element to [-value, value]; 0: none
 };
 
 // sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; one must be good.
@@ -19,8 +19,6 @@ Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc = Sourc
 // Pascanu et al. 2012: scales all tensors by clip_norm / max(global norm, clip_norm).
 std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
                                      SourceLocation loc = SourceLocation::Current());
-// Every element to [-limit, limit].
-Tensor ClipByValue(const Tensor& x, double limit, SourceLocation loc = SourceLocation::Current());
 
 // Applies what `options` ask for. At most one of them may be set, as in Keras.
 std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,

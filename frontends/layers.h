@@ -14,6 +14,7 @@
 #include "frontends/activations.h"
 #include "frontends/initializers.h"
 #include "frontends/regularizers.h"
+#include "graph/padding.h"
 #include "graph/tensor.h"
 
 namespace tandem::layers {
@@ -30,7 +31,7 @@ struct Conv2DOptions {
   int64_t filters = 0;     // required
   Size2D kernel_size = 0;  // required
   Size2D strides = 1;
-  std::string padding = "valid";  // or "same", as TensorFlow pads
+  Padding padding = Padding::kValid;
   Activation activation;
   bool use_bias = true;
   initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
@@ -46,7 +47,7 @@ Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc 
 struct DepthwiseConv2DOptions {
   Size2D kernel_size = 0;  // required
   Size2D strides = 1;
-  std::string padding = "valid";
+  Padding padding = Padding::kValid;
   int64_t depth_multiplier = 1;  // output channels for each input channel
   Activation activation;
   bool use_bias = true;
@@ -65,7 +66,7 @@ struct SeparableConv2DOptions {
   int64_t filters = 0;     // required
   Size2D kernel_size = 0;  // required
   Size2D strides = 1;      // of the depthwise convolution
-  std::string padding = "valid";
+  Padding padding = Padding::kValid;
   int64_t depth_multiplier = 1;
   Activation activation;
   bool use_bias = true;
@@ -85,11 +86,12 @@ Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options,
 struct Pooling2DOptions {
   Size2D pool_size = 2;
   Size2D strides = 0;  // 0: the pool size
-  std::string padding = "valid";
+  Padding padding = Padding::kValid;
   std::string name;
 };
-// [b, h, w, c] -> [b, h', w', c]. An average does not count what "same" pads.
-Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options = {}, SourceLocation loc = SourceLocation::Current());
+// [b, h, w, c] -> [b, h', w', c]. An average does not count what Padding::kSame adds.
+Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options = {},
+                    SourceLocation loc = SourceLocation::Current());
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 

@@ -118,7 +118,7 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
         loc);
   }
   if (sparse.dtype() == DType::kUInt8) sparse = Cast(sparse, DType::kInt32, loc);
-  return ComputeWeightedLoss(tandem::SparseSoftmaxCrossEntropy(sparse, logits, loc), options, loc);
+  return ComputeWeightedLoss(tandem::SparseSoftmaxCrossEntropyWithLogits(sparse, logits, loc), options, loc);
 }
 
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options, SourceLocation loc) {
@@ -130,12 +130,13 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Los
   NameScope scope(graph, graph->UniqueName("softmax_cross_entropy_loss"));
   Tensor dense = DenseLabels(graph, kOp, labels, logits, options, loc);
   if (!dense.ok()) return dense;
-  return ComputeWeightedLoss(tandem::SoftmaxCrossEntropy(StopGradient(dense, loc), logits, loc), options, loc);
+  return ComputeWeightedLoss(tandem::SoftmaxCrossEntropyWithLogits(StopGradient(dense, loc), logits, loc), options,
+                             loc);
 }
 
-Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
+Tensor CategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
                                SourceLocation loc) {
-  constexpr char kOp[] = "CategoricalCrossentropy";
+  constexpr char kOp[] = "CategoricalCrossEntropy";
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
@@ -146,15 +147,15 @@ Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities
   Tensor dense = DenseLabels(graph, kOp, labels, probabilities, options, loc);
   if (!dense.ok()) return dense;
   Tensor logits = options.from_logits ? probabilities : SoftmaxLogits(probabilities);
-  if (logits.ok()) return ComputeWeightedLoss(tandem::SoftmaxCrossEntropy(dense, logits, loc), options, loc);
+  if (logits.ok()) return ComputeWeightedLoss(tandem::SoftmaxCrossEntropyWithLogits(dense, logits, loc), options, loc);
   Tensor p = frontends::CutProbabilities(Div(probabilities, ReduceSum(probabilities, {-1}, true, loc), loc), loc);
   Tensor losses = Neg(ReduceSum(Mul(dense, Log(p, loc), loc), {-1}, false, loc), loc);
   return ComputeWeightedLoss(losses, options, loc);
 }
 
-Tensor SparseCategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
+Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options,
                                      SourceLocation loc) {
-  constexpr char kOp[] = "SparseCategoricalCrossentropy";
+  constexpr char kOp[] = "SparseCategoricalCrossEntropy";
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
@@ -168,9 +169,9 @@ Tensor SparseCategoricalCrossentropy(const Tensor& labels, const Tensor& probabi
   return SparseSoftmaxCrossEntropy(labels, logits, options, loc);
 }
 
-Tensor CategoricalFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
+Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options,
                                     SourceLocation loc) {
-  constexpr char kOp[] = "CategoricalFocalCrossentropy";
+  constexpr char kOp[] = "CategoricalFocalCrossEntropy";
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;

@@ -26,7 +26,7 @@ struct LossOptions {
   // Cross entropies of several classes: labels become labels * (1 - s) + s / classes; of two: labels * (1 - s) + s / 2.
   // For other losses it is an error, as is from_logits.
   double label_smoothing = 0;
-  // BinaryCrossentropy, CategoricalCrossentropy and SparseCategoricalCrossentropy: the predictions are logits, not
+  // BinaryCrossEntropy, CategoricalCrossEntropy and SparseCategoricalCrossEntropy: the predictions are logits, not
   // probabilities. The loss and its gradient are then accurate for logits of any size.
   bool from_logits = false;
 };
@@ -62,16 +62,16 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Los
 // The same on probabilities [b, ..., classes]. Those that come from Softmax are traced back to its logits, which keeps
 // the loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras. As there,
 // labels that follow from variables get a gradient.
-Tensor CategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
+Tensor CategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
 // labels as SparseSoftmaxCrossEntropy's, probabilities [b, ..., classes]; they are treated as those above, but cut
 // before they are divided by their sum.
-Tensor SparseCategoricalCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
+Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                      SourceLocation loc = SourceLocation::Current());
 // -(1 - p)^gamma alpha labels log(p), summed over the classes; labels and probabilities [b, ..., classes].
 // Probabilities are divided by their sum and cut to [1e-7, 1 - 1e-7], also those of logits. Lin et al., "Focal Loss for
 // Dense Object Detection", as in Keras.
-Tensor CategoricalFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
+Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                     SourceLocation loc = SourceLocation::Current());
 
 // In the losses below labels and predictions have the same shape, except that [b] and [b, 1] go together, and labels
@@ -80,11 +80,11 @@ Tensor CategoricalFocalCrossentropy(const Tensor& labels, const Tensor& probabil
 // -(y log p + (1 - y) log(1 - p)) of labels in [0, 1] and probabilities. Those that come from Sigmoid are traced back
 // to its logits, which keeps the loss finite and accurate; others are cut to [1e-7, 1 - 1e-7] as in Keras, and what is
 // cut has no gradient.
-Tensor BinaryCrossentropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
+Tensor BinaryCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                           SourceLocation loc = SourceLocation::Current());
 // The same times (1 - q)^gamma, where q is the probability of the label: y p + (1 - y) (1 - p). Lin et al., "Focal Loss
 // for Dense Object Detection", as in Keras.
-Tensor BinaryFocalCrossentropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
+Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
 // (p - y)^2.
 Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},

@@ -115,7 +115,7 @@ TEST(LossesTest, CrossEntropyOfPositions) {
   Tensor numbers = Cast(in.one_hot, DType::kInt32);  // [b, 3]
   Tensor logits = Reshape(Concat({in.logits, 1.0 - in.logits}, 1), {kBatch, 3, 2});
   in.graph.Output("sparse", losses::SparseSoftmaxCrossEntropy(numbers, logits, {.reduction = Reduction::kNone}));
-  in.graph.Output("column", losses::SparseCategoricalCrossentropy(Reshape(numbers, {kBatch, 3, 1}), Softmax(logits)));
+  in.graph.Output("column", losses::SparseCategoricalCrossEntropy(Reshape(numbers, {kBatch, 3, 1}), Softmax(logits)));
   in.graph.Output("dense", losses::SoftmaxCrossEntropy(OneHot(numbers, 2), logits, {.label_smoothing = 0}));
   in.graph.Output("masked", losses::SparseSoftmaxCrossEntropy(numbers, logits,
                                                               {.weights = in.one_hot, .reduction = Reduction::kMean}));
@@ -150,7 +150,7 @@ TEST(LossesTest, LabelsThatFollowFromVariablesGetAGradientWhereKerasGivesThemOne
       if (!g.gradient.empty()) names += g.name + " ";
     return names;
   };
-  EXPECT_EQ(trained(losses::CategoricalCrossentropy, {.from_logits = true}), "teacher student ");
+  EXPECT_EQ(trained(losses::CategoricalCrossEntropy, {.from_logits = true}), "teacher student ");
   EXPECT_EQ(trained(losses::SoftmaxCrossEntropy, {}), "student ");
 }
 
@@ -163,21 +163,21 @@ TEST(LossesTest, LabelSmoothing) {
   EXPECT_NEAR(Scalar(got, "loss"), expected, 1e-5);
 }
 
-TEST(LossesTest, CategoricalCrossentropyUsesTheLogitsOfASoftmax) {
+TEST(LossesTest, CategoricalCrossEntropyUsesTheLogitsOfASoftmax) {
   Inputs in;
   Tensor probabilities = Softmax(in.logits);
   EXPECT_TRUE(SoftmaxLogits(probabilities) == in.logits);
   EXPECT_FALSE(SoftmaxLogits(in.logits).ok());
-  in.graph.Output("loss", losses::CategoricalCrossentropy(in.one_hot, probabilities));
+  in.graph.Output("loss", losses::CategoricalCrossEntropy(in.one_hot, probabilities));
   // Through the probabilities this loss would be log(1e-7).
   in.feed.inputs["logits"] = Floats({3, 3}, {100, 0, 0, 100, 0, 0, 0, 0, 100});
   Fetched got = RunStep(in.graph, in.feed);
   EXPECT_NEAR(Scalar(got, "loss"), 100.0 / 3, 1e-4);
 }
 
-TEST(LossesTest, CategoricalCrossentropyOfGivenProbabilities) {
+TEST(LossesTest, CategoricalCrossEntropyOfGivenProbabilities) {
   Inputs in;
-  in.graph.Output("loss", losses::CategoricalCrossentropy(in.one_hot, in.logits, {.reduction = Reduction::kNone}));
+  in.graph.Output("loss", losses::CategoricalCrossEntropy(in.one_hot, in.logits, {.reduction = Reduction::kNone}));
   in.feed.inputs["logits"] = Floats({3, 3}, {1, 2, 1, 0, 0.5, 0.5, 0, 0, 3});
   Fetched got = RunStep(in.graph, in.feed);
   ASSERT_EQ(got.outputs["loss"].size(), 3u);
@@ -186,14 +186,14 @@ TEST(LossesTest, CategoricalCrossentropyOfGivenProbabilities) {
   EXPECT_NEAR(got.outputs["loss"][2], 0, 1e-6);
 }
 
-TEST(LossesTest, BinaryCrossentropyUsesTheLogitsOfASigmoid) {
+TEST(LossesTest, BinaryCrossEntropyUsesTheLogitsOfASigmoid) {
   Inputs in;
   Tensor probabilities = Sigmoid(in.logits);
   EXPECT_TRUE(SigmoidLogits(probabilities) == in.logits);
   EXPECT_FALSE(SigmoidLogits(Softmax(in.logits)).ok());
-  Tensor loss = losses::BinaryCrossentropy(in.one_hot, probabilities, {.reduction = Reduction::kSum});
+  Tensor loss = losses::BinaryCrossEntropy(in.one_hot, probabilities, {.reduction = Reduction::kSum});
   in.graph.Output("loss", loss);
-  in.graph.Output("focal", losses::BinaryFocalCrossentropy(in.one_hot, probabilities, {.reduction = Reduction::kSum}));
+  in.graph.Output("focal", losses::BinaryFocalCrossEntropy(in.one_hot, probabilities, {.reduction = Reduction::kSum}));
   in.graph.Output("gradient", in.graph.Gradients(loss, {in.logits})[0]);
   // The labels 0, 1, 0 with the certain and wrong answers 1, 0, 1; through the probabilities this loss would be
   // log(1e-7), and without a gradient.
@@ -277,7 +277,7 @@ TEST(LossesTest, ErrorsSayWhatAndWhere) {
          metrics::Accuracy(in.labels, Reshape(in.logits, {kBatch, 3, 1}));
        },
        "labels are class numbers [b, ...] or one-hot [b, ..., classes]"},
-      {[](Inputs& in) { metrics::Mean(ReduceMean(in.weights), in.weights); }, "a scalar takes no weights"},
+      {[](Inputs& in) { metrics::Mean(ReduceMean(in.weights), {.weights = in.weights}); }, "a scalar takes no weights"},
   };
   for (const Case& c : cases) {
     Inputs in;
@@ -300,14 +300,14 @@ TEST(MetricsTest, AccuracyOfEveryKindOfLabel) {
   output("sparse", metrics::Accuracy(in.labels, ArgMax(in.logits, -1)));
   output("scores", metrics::Accuracy(Reshape(in.labels, {kBatch, 1}), in.logits));
   output("one_hot", metrics::Accuracy(in.one_hot, in.logits));
-  output("weighted", metrics::Accuracy(in.labels, in.logits, in.weights));
+  output("weighted", metrics::Accuracy(in.labels, in.logits, {.weights = in.weights}));
   // Three positions of each example: the class numbers 0, 1, 0; 1, 0, 0; 0, 0, 1 against 1, 2, 0; -1, 0, 3; 0, 0, 0.
   Tensor positions = Cast(in.one_hot, DType::kInt32), numbers = Cast(in.logits, DType::kInt32);
   output("scores of positions", metrics::Accuracy(positions, OneHot(positions, 3)));
   output("one-hot positions", metrics::Accuracy(OneHot(positions, 3), positions));
   output("numbers of positions", metrics::Accuracy(positions, numbers));
-  output("weighted positions", metrics::Accuracy(positions, numbers, in.weights));
-  output("masked positions", metrics::Accuracy(positions, numbers, 1.0 - in.one_hot));
+  output("weighted positions", metrics::Accuracy(positions, numbers, {.weights = in.weights}));
+  output("masked positions", metrics::Accuracy(positions, numbers, {.weights = 1.0 - in.one_hot}));
   Fetched got = RunStep(in.graph, in.feed);
   for (const std::string name : {"sparse", "scores", "one_hot"}) {
     EXPECT_EQ(Scalar(got, name + "/total"), 2) << name;
@@ -364,7 +364,7 @@ TEST(MetricsTest, PercentilesOfWhatIsNoNumber) {
 
 TEST(MetricsTest, MeanCountsExamples) {
   Inputs in;
-  Metric vector = metrics::Mean(in.weights), matrix = metrics::Mean(in.logits, in.weights);
+  Metric vector = metrics::Mean(in.weights), matrix = metrics::Mean(in.logits, {.weights = in.weights});
   Metric scalar = metrics::Mean(ReduceMean(in.weights)), plain = metrics::Mean(in.logits);
   in.graph.Output("vector", vector.total);
   in.graph.Output("vector_count", vector.count);

@@ -113,7 +113,7 @@ std::string AlignClasses(const Tensor& labels, const Tensor& predictions, Tensor
 
 }  // namespace
 
-Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
+Metric Accuracy(const Tensor& labels, const Tensor& predictions, const MetricOptions& options, SourceLocation loc) {
   Tensor failed;
   GraphBuilder* graph = CommonGraph("Accuracy", {{"labels", labels}, {"predictions", predictions}}, loc, &failed);
   if (graph == nullptr) return {failed, failed};
@@ -131,69 +131,74 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& w
     actual = CastTo(common, actual, loc);
     predicted = CastTo(common, predicted, loc);
   }
-  return WeightedSums("Accuracy", Cast(Equal(actual, predicted, loc), DType::kFloat32, loc), weights, loc);
+  return WeightedSums("Accuracy", Cast(Equal(actual, predicted, loc), DType::kFloat32, loc), options.weights, loc);
 }
 
-Metric Mean(const Tensor& values, const Tensor& weights, SourceLocation loc) {
+Metric Mean(const Tensor& values, const MetricOptions& options, SourceLocation loc) {
   Tensor failed;
   GraphBuilder* graph = CommonGraph("Mean", {{"values", values}}, loc, &failed);
   if (graph == nullptr) return {failed, failed};
   NameScope scope(graph, graph->UniqueName("mean"));
-  if (values.rank() == 0 && !weights.empty()) {
+  if (values.rank() == 0 && !options.weights.empty()) {
     failed = graph->FailAt("Mean", "a scalar takes no weights: pass the values per example, shape [b]", loc);
     return {failed, failed};
   }
-  return WeightedSums("Mean", CastTo(ExactFloat(values.dtype()), values, loc), weights, loc);
+  return WeightedSums("Mean", CastTo(ExactFloat(values.dtype()), values, loc), options.weights, loc);
 }
 
-Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
-  return MeanOfPairs("MeanAbsoluteError", "mean_absolute_error", labels, ExactBeside(labels, predictions, loc), weights,
-                     loc, [&](const Tensor& y, const Tensor& p) { return Abs(Sub(p, y, loc), loc); });
+Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
+                         SourceLocation loc) {
+  return MeanOfPairs("MeanAbsoluteError", "mean_absolute_error", labels, ExactBeside(labels, predictions, loc),
+                     options.weights, loc, [&](const Tensor& y, const Tensor& p) { return Abs(Sub(p, y, loc), loc); });
 }
 
-Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
-  return MeanOfPairs("MeanSquaredError", "mean_squared_error", labels, ExactBeside(labels, predictions, loc), weights,
-                     loc, [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
+                        SourceLocation loc) {
+  return MeanOfPairs("MeanSquaredError", "mean_squared_error", labels, ExactBeside(labels, predictions, loc),
+                     options.weights, loc,
+                     [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
 }
 
-Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights,
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
                             SourceLocation loc) {
   Metric mean =
       MeanOfPairs("RootMeanSquaredError", "root_mean_squared_error", labels, ExactBeside(labels, predictions, loc),
-                  weights, loc, [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
+                  options.weights, loc, [&](const Tensor& y, const Tensor& p) { return Square(Sub(p, y, loc), loc); });
   if (!mean.ok()) return mean;
   return {.sums = {{"total", mean.total}, {"count", mean.count}},
           .result = [](const MetricSums& sums) { return std::sqrt(sums.at("total")[0] / sums.at("count")[0]); }};
 }
 
-Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const Tensor& weights, SourceLocation loc) {
+Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
+                        SourceLocation loc) {
   auto direction = [&](const Tensor& x) {
     // Keras' bound of a squared length.
     return Mul(x, Rsqrt(Maximum(ReduceSum(Square(x, loc), {-1}, true, loc), 1e-12, loc), loc), loc);
   };
   return MeanOfPairs(
-      "CosineSimilarity", "cosine_similarity", labels, predictions, weights, loc,
+      "CosineSimilarity", "cosine_similarity", labels, predictions, options.weights, loc,
       [&](const Tensor& y, const Tensor& p) {
         return ReduceSum(Mul(direction(y), direction(p), loc), {-1}, false, loc);
       },
       /*min_rank=*/2);
 }
 
-Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights, double threshold,
+Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options,
                       SourceLocation loc) {
   constexpr char kOp[] = "BinaryAccuracy";
-  if (!std::isfinite(threshold) && predictions.ok()) {
+  if (!std::isfinite(options.threshold) && predictions.ok()) {
     Tensor failed =
-        predictions.graph()->FailAt(kOp, absl::StrCat("`threshold` must be a number, got ", threshold), loc);
+        predictions.graph()->FailAt(kOp, absl::StrCat("`threshold` must be a number, got ", options.threshold), loc);
     return {failed, failed};
   }
-  return MeanOfPairs(kOp, "binary_accuracy", labels, predictions, weights, loc, [&](const Tensor& y, const Tensor& p) {
-    GraphBuilder* graph = p.graph();
-    Tensor actual = NotEqual(y, frontends::ScalarConstant(graph, 0, y.dtype(), loc), loc);
-    Tensor predicted = Greater(p, frontends::ScalarConstant(graph, threshold, p.dtype(), loc), loc);
-    return Cast(Equal(Cast(actual, DType::kInt32, loc), Cast(predicted, DType::kInt32, loc), loc), DType::kFloat32,
-                loc);
-  });
+  return MeanOfPairs(
+      kOp, "binary_accuracy", labels, predictions, options.weights, loc, [&](const Tensor& y, const Tensor& p) {
+        GraphBuilder* graph = p.graph();
+        Tensor actual = NotEqual(y, frontends::ScalarConstant(graph, 0, y.dtype(), loc), loc);
+        Tensor predicted = Greater(p, frontends::ScalarConstant(graph, options.threshold, p.dtype(), loc), loc);
+        return Cast(Equal(Cast(actual, DType::kInt32, loc), Cast(predicted, DType::kInt32, loc), loc), DType::kFloat32,
+                    loc);
+      });
 }
 
 Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKOptions& options, SourceLocation loc) {

@@ -57,13 +57,16 @@ struct Metric {
 namespace metrics {
 
 // Labels are class numbers, integers [b] or [b, 1], or one-hot [b, classes]; predictions are class numbers [b]
-// (ArgMax(logits, -1)) or scores [b, classes], whose largest counts. `weights`: the weight of each example, [b]; empty:
-// all 1.
+// (ArgMax(logits, -1)) or scores [b, classes], whose largest counts.
+
+struct MetricOptions {
+  Tensor weights;  // of each example, [b]; empty: all 1
+};
 
 // The share of examples whose prediction is right; of sequences and pictures the share of positions: labels [b, ...] or
 // one-hot [b, ..., classes], predictions integers [b, ...] or scores [b, ..., classes], floating-point. `weights` may
 // be [b, ...], 0 for padding. For probabilities of two classes, [b], there is BinaryAccuracy.
-Metric Accuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+Metric Accuracy(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                 SourceLocation loc = SourceLocation::Current());
 struct TopKOptions {
   Tensor weights;
@@ -94,33 +97,32 @@ Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptio
 // The mean of `values` ([b] or [b, ...]), weighted per example and summed in float64: integers count exactly as long as
 // they and their sum are below 2^53. Values without the batch, e.g. means over it already,
 // are weighted by the number of examples of their batch; a scalar takes no weights.
-Metric Mean(const Tensor& values, const Tensor& weights = {}, SourceLocation loc = SourceLocation::Current());
+Metric Mean(const Tensor& values, const MetricOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 // Errors of predictions: labels and predictions of the same shape, but [b] and [b, 1] go together. Means over all
 // elements; `weights` [b] or of their shape.
-Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
-Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 // The square root of the mean squared error of the whole set.
-Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                             SourceLocation loc = SourceLocation::Current());
 // The mean cosine of the angle between the rows of labels and predictions, [b, n] or of higher rank.
-Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
+Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 
 // The rest of the two-class metrics: labels are 0 or not 0, predictions numbers, above a threshold for what is
 // predicted to be 1. Both [b] or [b, 1], or [b, n] of several labels for each example. A quotient without examples is
 // 0, as in Keras, but that of BinaryAccuracy, which is NaN as every mean.
 
-// The share of elements that are on their label's side of the threshold.
-Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Tensor& weights = {},
-                      double threshold = 0.5, SourceLocation loc = SourceLocation::Current());
-
 struct ThresholdOptions {
   Tensor weights;
   double threshold = 0.5;
 };
+// The share of elements that are on their label's side of the threshold.
+Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
+                      SourceLocation loc = SourceLocation::Current());
 // The weight of the elements that are, and are predicted to be, 1 or 0. Of several labels the sum.
 Metric TruePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                      SourceLocation loc = SourceLocation::Current());

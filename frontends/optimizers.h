@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/clipping.h"
 #include "frontends/optimizer.h"
 #include "frontends/schedules.h"
 
@@ -18,8 +19,7 @@ namespace tandem::optimizers {
 
 struct GradientDescentOptions {
   LearningRate learning_rate = 0.01;
-  double clip_global_norm = 0;  // 0: no clipping; on the gradients of the global batch
-  double clip_value = 0;
+  ClipOptions clip = {};  // of the gradients of the global batch
 };
 // w -= lr g.
 Optimizer GradientDescent(const GradientDescentOptions& options);
@@ -29,8 +29,7 @@ struct MomentumOptions {
   LearningRate learning_rate = 0.01;
   double momentum = 0.9;
   bool use_nesterov = false;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // a = momentum a + g; w -= lr a (Nesterov: w -= lr (g + momentum a)). Slot "<variable>/Momentum".
 Optimizer Momentum(const MomentumOptions& options);
@@ -40,8 +39,7 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Kingma and Ba 2014, in the form before section 2.1 ("epsilon hat"): m = beta1 m + (1 - beta1) g,
 // v = beta2 v + (1 - beta2) g^2, w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + epsilon), t = 1 at the
@@ -54,8 +52,7 @@ struct RMSpropOptions {
   double momentum = 0;
   double epsilon = 1e-7;
   bool epsilon_in_root = false;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // s = rho s + (1 - rho) g^2; w -= lr g / (sqrt(s) + epsilon), or with momentum a = momentum a + lr g / (sqrt(s) +
 // epsilon); w -= a. Slots "<variable>/RMSProp" (s) and "<variable>/RMSProp_1" (a), both from 0.
@@ -71,8 +68,7 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double epsilon = 1e-7;
   std::vector<std::string> exclude = {};  // parts of variables' names
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Loshchilov and Hutter 2019, as in Keras: Adam, and w -= lr weight_decay w. Variables whose name contains one of
 // `exclude`, such as {"bias", "gamma", "beta"}, do not decay. Slots "<variable>/AdamW" (m) and "<variable>/AdamW_1"
@@ -83,8 +79,7 @@ struct AdagradOptions {
   LearningRate learning_rate = 0.001;
   double initial_accumulator_value = 0.1;
   double epsilon = 1e-7;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Duchi et al. 2011: a += g^2; w -= lr g / sqrt(a + epsilon). Slot "<variable>/Adagrad" (a), which starts from the
 // initial value.
@@ -94,8 +89,7 @@ struct AdadeltaOptions {
   LearningRate learning_rate = 0.001;
   double rho = 0.95;
   double epsilon = 1e-7;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Zeiler 2012: a = rho a + (1 - rho) g^2; d = sqrt(u + epsilon) / sqrt(a + epsilon) g; u = rho u + (1 - rho) d^2;
 // w -= lr d. Slots "<variable>/Adadelta" (a) and "<variable>/Adadelta_1" (u).
@@ -106,8 +100,7 @@ struct AdamaxOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-7;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Kingma and Ba 2014, section 7.1: m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g|); w -= lr / (1 - beta1^t) m /
 // (u + epsilon). Slots "<variable>/Adamax" (m) and "<variable>/Adamax_1" (u).
@@ -118,8 +111,7 @@ struct NadamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-7;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Dozat 2015, with Keras' b(t) = beta1 (1 - 0.96^t / 2) and p the product of b(1) to b(t): Adam's m and v;
 // w -= lr (b(t + 1) m / (1 - p b(t + 1)) + (1 - b(t)) g / (1 - p)) / (sqrt(v / (1 - beta2^t)) + epsilon).
@@ -135,8 +127,7 @@ struct FtrlOptions {
   double l2 = 0;
   double l2_shrinkage = 0;  // an l2 penalty that is part of the gradient
   double beta = 0;
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // McMahan et al. 2013, "Ad click prediction": with q = -learning_rate_power, n' = n + g^2 and
 // z += g + 2 l2_shrinkage w - (n'^q - n^q) / lr w, w = (min(max(z, -l1), l1) - z) / (n'^q / lr + 2 l2 + beta / lr); n =
@@ -149,8 +140,7 @@ struct LionOptions {
   double beta1 = 0.9;
   double beta2 = 0.99;
   std::vector<std::string> exclude = {};  // as of AdamW
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // Chen et al. 2023: w -= lr (sign(beta1 m + (1 - beta1) g) + weight_decay w); m = beta2 m + (1 - beta2) g.
 // Slot "<variable>/Lion" (m).
@@ -163,8 +153,7 @@ struct LambOptions {
   double beta2 = 0.999;
   double epsilon = 1e-6;
   std::vector<std::string> exclude = {};  // parts of variables' names: no decay, and the factor is 1
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // You et al. 2020, "Large batch optimization for deep learning": Adam's m and v; r = m / (1 - beta1^t) / (sqrt(v / (1 -
 // beta2^t)) + epsilon) + weight_decay w; w -= lr |w| / |r| r, with the norms of the whole variable. The factor is 1
@@ -177,8 +166,7 @@ struct LarsOptions {
   double momentum = 0.9;
   double trust_coefficient = 0.001;
   std::vector<std::string> exclude = {};  // as of LAMB
-  double clip_global_norm = 0;
-  double clip_value = 0;
+  ClipOptions clip = {};
 };
 // You et al. 2017, "Large batch training of convolutional networks": a = momentum a + lr c |w| / (|g| + weight_decay
 // |w|) (g + weight_decay w); w -= a, with the norms of the whole variable and the trust coefficient c. The factor of lr

@@ -190,11 +190,11 @@ TEST(OptimizersTest, TrainsOnlyWhatIsAskedForAndReached) {
 TEST(OptimizersTest, Clipping) {
   Values start = {1, 2, -0.5};  // gradients 1, -4, -1.5: norm 4.387
   double norm = std::sqrt(1 + 16 + 2.25);
-  Fetched clipped = Train(optimizers::GradientDescent({.learning_rate = 1, .clip_global_norm = 2}), 1);
+  Fetched clipped = Train(optimizers::GradientDescent({.learning_rate = 1, .clip = {.global_norm = 2}}), 1);
   ExpectNear(clipped.variables["w"], {1 - 2 / norm, 2 + 8 / norm, -0.5 + 3 / norm}, 1e-5);
-  Fetched within = Train(optimizers::GradientDescent({.learning_rate = 1, .clip_global_norm = 5}), 1);
+  Fetched within = Train(optimizers::GradientDescent({.learning_rate = 1, .clip = {.global_norm = 5}}), 1);
   ExpectNear(within.variables["w"], {0, 6, 1}, 1e-5);
-  Fetched value = Train(optimizers::GradientDescent({.learning_rate = 1, .clip_value = 1.25}), 1);
+  Fetched value = Train(optimizers::GradientDescent({.learning_rate = 1, .clip = {.value = 1.25}}), 1);
   ExpectNear(value.variables["w"], {0, 3.25, 0.75}, 1e-5);
 
   GraphBuilder graph;
@@ -267,9 +267,9 @@ TEST(OptimizersTest, ErrorsSayWhatAndWhere) {
        "`var_list[0]` is not a trainable variable"},
       {[&](Bowl& b) { GradientDescent({.learning_rate = nan}).Minimize(b.loss); }, "must be a number >= 0, got nan"},
       {[](Bowl& b) { GradientDescent({.learning_rate = -1}).Minimize(b.loss); }, "must be a number >= 0, got -1"},
-      {[](Bowl& b) { GradientDescent({.clip_global_norm = -1}).Minimize(b.loss); }, "must be a positive number"},
-      {[](Bowl& b) { GradientDescent({.clip_value = -1}).Minimize(b.loss); }, "must be a positive number"},
-      {[](Bowl& b) { GradientDescent({.clip_global_norm = 1, .clip_value = 1}).Minimize(b.loss); }, "only one of"},
+      {[](Bowl& b) { GradientDescent({.clip = {.global_norm = -1}}).Minimize(b.loss); }, "must be a positive number"},
+      {[](Bowl& b) { GradientDescent({.clip = {.value = -1}}).Minimize(b.loss); }, "must be a positive number"},
+      {[](Bowl& b) { GradientDescent({.clip = {.global_norm = 1, .value = 1}}).Minimize(b.loss); }, "only one of"},
       {[](Bowl& b) { optimizers::Momentum({.momentum = 1}).Minimize(b.loss); }, "`momentum` must be in [0, 1), got 1"},
       {[](Bowl& b) { optimizers::Adam({.beta1 = -1}).Minimize(b.loss); }, "`beta1`"},
       {[](Bowl& b) { optimizers::Adam({.beta2 = 1}).Minimize(b.loss); }, "`beta2`"},

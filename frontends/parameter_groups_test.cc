@@ -97,16 +97,16 @@ TEST(ParameterGroupsTest, ADecayTakesThePlaceOfTheOptimizersOwn) {
 
 TEST(ParameterGroupsTest, EachIsClippedByItsOwnNorm) {
   // Gradients: a/kernel (1, -2), a/bias (1, 6), b/kernel (-3, 0.75).
-  const Fetched got = Train(optimizers::SGD({.learning_rate = 1, .clip_global_norm = 2})
+  const Fetched got = Train(optimizers::SGD({.learning_rate = 1, .clip = {.global_norm = 2}})
                                 .WithGroup({.variables = "b/.*", .clip = ClipOptions{.value = 0.5}}),
                             1, {{"learning_rate", 1}});
   const double norm = std::sqrt(1 + 4 + 1 + 36);  // without b's
   ExpectNear(got.variables.at("a/kernel"), {1 - 2 / norm, -2 + 4 / norm});
   ExpectNear(got.variables.at("a/bias"), {0.5 - 2 / norm, 3 - 12 / norm});
   ExpectNear(got.variables.at("b/kernel"), {-1 + 0.5, 0.25 - 0.5});
-  const Fetched none = Train(
-      optimizers::SGD({.learning_rate = 1, .clip_value = 0.5}).WithGroup({.variables = "a/.*", .clip = ClipOptions{}}),
-      1, {{"learning_rate", 1}});
+  const Fetched none = Train(optimizers::SGD({.learning_rate = 1, .clip = {.value = 0.5}})
+                                 .WithGroup({.variables = "a/.*", .clip = ClipOptions{}}),
+                             1, {{"learning_rate", 1}});
   ExpectNear(none.variables.at("a/bias"), {0.5 - 1, 3 - 6});
   ExpectNear(none.variables.at("b/kernel"), {-0.5, -0.25});
 }

@@ -51,8 +51,7 @@ double WeightDecay(const VariableUpdate& update, const Options& options) {
 // An optimizer of options that have the common fields.
 template <typename Options>
 Optimizer Make(std::shared_ptr<const UpdateRule> rule, const Options& options) {
-  return Optimizer(std::move(rule), options.learning_rate,
-                   {.global_norm = options.clip_global_norm, .value = options.clip_value});
+  return Optimizer(std::move(rule), options.learning_rate, options.clip);
 }
 
 }  // namespace tandem::frontends

@@ -1,34 +1,30 @@
 // Convolution and pooling layers.
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "frontends/check.h"
 #include "frontends/layer_scope.h"
 #include "frontends/layers.h"
 #include "graph/ops.h"
+#include "graph/padding.h"
 
 namespace tandem::layers {
 namespace {
 
-// The op's window options; records an error for a padding that is unknown or a window that does not fit.
+// The op's window options; records an error for a window that does not fit.
 WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view size_option, Size2D window,
-                          Size2D strides, const std::string& padding) {
-  WindowOptions options{.strides = {strides.height, strides.width}, .padding = absl::AsciiStrToUpper(padding)};
+                          Size2D strides, Padding padding) {
+  WindowOptions options{.strides = {strides.height, strides.width}, .padding = padding};
   if (!layer.ok() || !layer.CheckPositive(size_option, window.height) ||
       !layer.CheckPositive(size_option, window.width) || !layer.CheckPositive("strides", strides.height) ||
       !layer.CheckPositive("strides", strides.width)) {
     return options;
   }
-  if (options.padding != "VALID" && options.padding != "SAME") {
-    layer.Fail(absl::StrCat("`padding` must be \"valid\" or \"same\", got \"", padding, "\""));
-    return options;
-  }
   Shape shape = x.shape();
-  if (options.padding == "VALID" && (shape[1] < window.height || shape[2] < window.width)) {
+  if (padding == Padding::kValid && (shape[1] < window.height || shape[2] < window.width)) {
     layer.Fail(absl::StrCat("a window of ", window.height, "x", window.width, " does not fit into the input ",
-                            ShapeString(shape), "; make it smaller or use padding \"same\""));
+                            ShapeString(shape), "; make it smaller or use Padding::kSame"));
   }
   return options;
 }
@@ -105,8 +101,8 @@ Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options, S
   return Finish(layer, Conv2DOp(channels, kernel, {}, loc), options, loc);
 }
 
-Tensor MaxPool2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {
-  return Pooling2D(x, options, "MaxPool2D", "max_pooling2d", MaxPool, loc);
+Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {
+  return Pooling2D(x, options, "MaxPooling2D", "max_pooling2d", MaxPool, loc);
 }
 
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options, SourceLocation loc) {

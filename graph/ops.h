@@ -9,6 +9,7 @@
 
 #include "base/source_location.h"
 #include "graph/graph_builder.h"
+#include "graph/padding.h"
 #include "graph/tensor.h"
 
 namespace tandem {
@@ -131,7 +132,7 @@ struct BatchMatMulOptions {
 Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& options = {}, TD_LOC);
 struct WindowOptions {
   std::vector<int64_t> strides = {1, 1};
-  std::string padding = "VALID";  // or "SAME", as TensorFlow pads
+  Padding padding = Padding::kValid;
 };
 Tensor Conv2DOp(const Tensor& x, const Tensor& kernel, const WindowOptions& options, TD_LOC);
 // Every channel by itself: a kernel [height, width, channels, multiplier] gives channels x multiplier channels, those
@@ -147,8 +148,8 @@ Tensor Softmax(const Tensor& logits, TD_LOC);  // over the last axis
 Tensor LogSoftmax(const Tensor& logits, TD_LOC);
 // Cross-entropy of each example or position, [b, ...]: dense labels [b, ..., classes] (float) or sparse labels [b, ...]
 // (integer); logits [b, ..., classes]. Dense labels get a gradient too: StopGradient keeps one from what computes them.
-Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
-Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, TD_LOC);
+Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, TD_LOC);
+Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, TD_LOC);
 // Mean and biased variance over all axes but the last, over the rows of one replica ("replica") or all ("global").
 struct Moments {
   Tensor mean, variance;
@@ -235,6 +236,20 @@ TopKResult TopK(const Tensor& x, int64_t k, int64_t axis = -1, TD_LOC);
 // is; an output without it is the sum over the global batch. Contractions are MatMul or BatchMatMul where they can be;
 // a letter of both operands and the output beside a batch of one operand only is multiplied element by element.
 Tensor Einsum(const std::string& equation, const std::vector<Tensor>& xs, TD_LOC);
+
+// Pairs of rows of one step's whole batch (graph/ops_pairs.cc), for losses that compare examples with each other.
+//
+// x's rows from all replicas and microbatches, in the order of the batch: [b, ...] -> [rows, ...], floating-point.
+// `rows` is at least the number of examples of a step, batch_size * params.num_replicas() *
+// RunConfig.accumulate_batches; what a short batch does not fill is 0. A step with more examples gives NaN, which ends
+// training with an error that names this op. The same bits for any number of devices; with parameter servers it is the
+// batch of one worker. Its gradient gives each row the sum of what all examples of the batch make of it.
+Tensor GatherBatch(const Tensor& x, int64_t rows, TD_LOC);
+// Which rows of GatherBatch are examples: [rows] of 1 and, behind them, 0.
+Tensor BatchMask(GraphBuilder* graph, int64_t rows, TD_LOC);
+// The inner product of every row of x with every row of y: [b, d] x [b, d] -> [b, rows], MatMul(x, GatherBatch(y, rows)
+// transposed). Row i of x and column Iota(graph, {kBatch}, 0, DType::kInt64)[i] are the same example.
+Tensor PairwiseProducts(const Tensor& x, const Tensor& y, int64_t rows, TD_LOC);
 
 // Optimizer updates: new values of the variable and its slots. `lr` is a float32 scalar.
 Tensor ApplySgd(const Tensor& var, const Tensor& grad, const Tensor& lr, TD_LOC);

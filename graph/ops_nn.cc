@@ -31,15 +31,12 @@ bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int6
       problem = absl::StrCat("needs windows and strides of at most ", kMaxWindow);
     }
   }
-  if (options.padding != "VALID" && options.padding != "SAME") {
-    problem = absl::StrCat("unknown padding \"", options.padding, "\"; use VALID or SAME");
-  }
   if (!problem.empty()) {
     x.graph()->FailAt(op, problem, loc);
     return false;
   }
   std::vector<int64_t> low = {0, 0}, high = {0, 0};
-  for (int i = 0; i < 2 && options.padding == "SAME"; ++i) {
+  for (int i = 0; i < 2 && options.padding == Padding::kSame; ++i) {
     // TensorFlow: as many outputs as ceil(size / stride); the odd pad goes to the end.
     int64_t size = x.shape()[1 + i], stride = options.strides[i];
     int64_t total = std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + window[i] - size, 0);
@@ -116,10 +113,10 @@ Tensor AvgPool(const Tensor& x, const std::vector<int64_t>& window, const Window
 
 Tensor Softmax(const Tensor& logits, SourceLocation loc) { return EmitOp("softmax", {logits}, {}, loc); }
 Tensor LogSoftmax(const Tensor& logits, SourceLocation loc) { return EmitOp("log_softmax", {logits}, {}, loc); }
-Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
+Tensor SoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
   return EmitOp("softmax_cross_entropy", {labels, logits}, {}, loc);
 }
-Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
+Tensor SparseSoftmaxCrossEntropyWithLogits(const Tensor& labels, const Tensor& logits, SourceLocation loc) {
   return EmitOp("sparse_softmax_cross_entropy", {labels, logits}, {}, loc);
 }
 

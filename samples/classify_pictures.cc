@@ -18,14 +18,14 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "estimator/flags/eval_flags.h"
+#include "estimator/flags/run_config_flags.h"
 #include "estimator/train_and_evaluate.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "samples/common_flags.h"
-#include "samples/eval_flags.h"
 #include "samples/exporters.h"
 #include "samples/fashion_input.h"
 #include "samples/networks.h"
@@ -106,7 +106,7 @@ absl::StatusOr<RunConfig> MakeConfig() {
   if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
     config.warm_start_from = WarmStartSettings{.path = path, .on_shape_mismatch = ShapeMismatch::kSkip};
   }
-  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
+  TD_RETURN_IF_ERROR(ApplyRunConfigFlags(&config));
   TD_RETURN_IF_ERROR(config.Validate());
   TD_RETURN_IF_ERROR(config.CheckDevices());
   return config;

@@ -14,14 +14,12 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
-#include "base/output_file.h"
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
-#include "estimator/model_dir.h"
+#include "estimator/flags/eval_flags.h"
+#include "estimator/flags/run_config_flags.h"
 #include "estimator/train_and_evaluate.h"
-#include "samples/common_flags.h"
-#include "samples/eval_flags.h"
 #include "samples/exporters.h"
 #include "samples/fashion_input.h"
 #include "samples/loss_log.h"
@@ -82,18 +80,6 @@ absl::Status CheckNumbers() {
   return absl::InvalidArgumentError(absl::StrCat("--dropout must be at least 0 and less than 1, or -1, got ", dropout));
 }
 
-// Before the work whose results go there.
-absl::Status CheckOutputs(const RunConfig& config) {
-  // A file may lie in the model_dir, which need not be there yet.
-  if (!config.model_dir.empty()) TD_RETURN_IF_ERROR(PrepareModelDir(config.file_env(), config.model_dir));
-  for (const auto& [flag, path] :
-       {std::make_pair("--eval_json", absl::GetFlag(FLAGS_eval_json)),
-        std::make_pair("--loss_log", absl::GetFlag(FLAGS_loss_log)), std::make_pair("--trace", config.trace)}) {
-    if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(config.file_env(), flag, path));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<RunConfig> MakeConfig() {
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .seed = absl::GetFlag(FLAGS_seed),
@@ -105,7 +91,7 @@ absl::StatusOr<RunConfig> MakeConfig() {
   if (const std::string path = absl::GetFlag(FLAGS_init_from); !path.empty()) {
     config.warm_start_from = WarmStartSettings{.path = path};
   }
-  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
+  TD_RETURN_IF_ERROR(ApplyRunConfigFlags(&config));
   return config;
 }
 
@@ -125,7 +111,9 @@ absl::Status Run() {
   TD_ASSIGN_OR_RETURN(const RunConfig config, MakeConfig());
   TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
   TD_RETURN_IF_ERROR(config.CheckDevices());
-  TD_RETURN_IF_ERROR(CheckOutputs(config));
+  TD_RETURN_IF_ERROR(CheckOutputFiles(config, {{"--eval_json", absl::GetFlag(FLAGS_eval_json)},
+                                               {"--loss_log", absl::GetFlag(FLAGS_loss_log)},
+                                               {"--trace", config.trace}}));
 
   const std::string data_dir = absl::GetFlag(FLAGS_data_dir);
   auto train_data = std::make_shared<FashionInput>(data_dir, FashionMnistSplit::kTrain, model.one_hot_labels);

@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "data/fashion_mnist.h"
 #include "estimator/estimator.h"
+#include "estimator/flags/run_config_flags.h"
 #include "estimator/horovod/horovod.h"
 #include "estimator/monitored_training_session.h"
 #include "frontends/activations.h"
@@ -22,7 +23,6 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "samples/common_flags.h"
 
 ABSL_FLAG(std::string, data_dir, tandem::kFashionMnistDir,
           "Folder with train-images-idx3-ubyte and its three companions, plain or .gz.");
@@ -41,11 +41,11 @@ namespace hvd = horovod;
 constexpr int64_t kShown = 10;  // steps between lines
 
 EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
-  Tensor x =
-      layers::Conv2D(features["image"], {.filters = 32, .kernel_size = 5, .padding = "same", .activation = Relu});
-  x = layers::MaxPool2D(x);
-  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 5, .padding = "same", .activation = Relu});
-  x = layers::Flatten(layers::MaxPool2D(x));
+  Tensor x = layers::Conv2D(features["image"],
+                            {.filters = 32, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = layers::MaxPooling2D(x);
+  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 5, .padding = Padding::kSame, .activation = Relu});
+  x = layers::Flatten(layers::MaxPooling2D(x));
   x = layers::Dense(x, {.units = 1024, .activation = Relu});
   x = layers::Dropout(x, {.rate = 0.5, .training = mode == Mode::kTrain});
   const Tensor logits = layers::Dense(x, {.units = 10});
@@ -94,12 +94,12 @@ absl::Status Run() {
   if (const int64_t every = absl::GetFlag(FLAGS_save_checkpoints_steps); every != 0) {
     config.save_checkpoints_steps = every;
   }
-  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
+  TD_RETURN_IF_ERROR(ApplyRunConfigFlags(&config));
   config = hvd::Config(std::move(config));  // last: DistributedOptimizer goes by what it is given
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TrainOptions options{.max_steps = std::max<int64_t>(1, steps / hvd::Size()),
                        .hooks = {std::make_shared<hvd::BroadcastGlobalVariablesHook>(0)}};
-  TD_ASSIGN_OR_RETURN(const auto session, MonitoredTrainingSession::Start(&estimator, TrainInput, options));
+  TD_ASSIGN_OR_RETURN(const auto session, MonitoredTrainingSession::Start(estimator, TrainInput, options));
   while (!session->ShouldStop()) {
     TD_ASSIGN_OR_RETURN(const RunValues values, session->Run());
     if (hvd::Rank() == 0 && values.step % kShown == 0) {

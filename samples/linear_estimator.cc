@@ -10,12 +10,12 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
+#include "estimator/flags/run_config_flags.h"
 #include "estimator/train_and_evaluate.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "samples/common_flags.h"
 
 ABSL_FLAG(std::string, model_dir, "", "Folder for checkpoints and compiled programs. Empty: a temporary folder.");
 ABSL_FLAG(std::string, devices, "auto", tandem::kDevicesHelp);
@@ -61,7 +61,7 @@ absl::Status Run() {
   }
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir),
                    .train_distribute = DevicesFromFlag(absl::GetFlag(FLAGS_devices))};
-  TD_RETURN_IF_ERROR(ApplyCommonFlags(&config));
+  TD_RETURN_IF_ERROR(ApplyRunConfigFlags(&config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_ASSIGN_OR_RETURN(const EvalResult result,
                       TrainAndEvaluate(estimator, {.input_fn = TrainInput}, {.input_fn = EvalInput}));

@@ -41,9 +41,9 @@ EstimatorSpec Finish(const Tensor& predicted, const Tensor& loss, const Tensor& 
 
 EstimatorSpec Zalando(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor x = layers::Conv2D(features["image"], {.filters = 32, .kernel_size = 3, .activation = Relu});
-  x = layers::MaxPool2D(x, {.pool_size = 2});
+  x = layers::MaxPooling2D(x, {.pool_size = 2});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .activation = Relu});
-  x = layers::MaxPool2D(x, {.pool_size = 2});
+  x = layers::MaxPooling2D(x, {.pool_size = 2});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .activation = Relu});
   x = layers::Dense(layers::Flatten(x), {.units = 64, .activation = Relu});
   // The tutorial's model has no dropout; one that is asked for goes before the last layer.
@@ -52,7 +52,7 @@ EstimatorSpec Zalando(const Features& features, const Tensor& labels, Mode mode,
   }
   Tensor probabilities = Softmax(layers::Dense(x, {.units = 10}));
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"probabilities", probabilities}});
-  return Finish(probabilities, losses::CategoricalCrossentropy(labels, probabilities), labels, mode, params);
+  return Finish(probabilities, losses::CategoricalCrossEntropy(labels, probabilities), labels, mode, params);
 }
 
 networks::NetworkOptions OptionsFor(Mode mode, const Params& params) {
@@ -70,7 +70,7 @@ EstimatorSpec Mnist(const Features& features, const Tensor& labels, Mode mode, c
 EstimatorSpec MultiGpu(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor probabilities = networks::MultiGpuConvnet(features["image"], OptionsFor(mode, params));
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"probabilities", probabilities}});
-  return Finish(probabilities, losses::CategoricalCrossentropy(labels, probabilities), labels, mode, params);
+  return Finish(probabilities, losses::CategoricalCrossEntropy(labels, probabilities), labels, mode, params);
 }
 
 }  // namespace

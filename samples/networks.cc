@@ -29,9 +29,9 @@ Tensor DenseRelu(const Tensor& x, int64_t units, const NetworkOptions& options, 
 
 Tensor ZalandoConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
   Tensor x = Conv3x3(image, 32, options, loc);
-  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   x = Conv3x3(x, 64, options, loc);
-  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   x = Conv3x3(x, 64, options, loc);
   x = layers::Flatten(x, loc);
   // The tutorial's model has no dropout; a rate that is asked for goes before the classifier.
@@ -44,7 +44,7 @@ Tensor ZalandoConvnet(const Tensor& image, const NetworkOptions& options, Source
 
 Tensor MnistConvnet(const Tensor& image, const NetworkOptions& options, SourceLocation loc) {
   Tensor x = Conv3x3(image, 32, options, loc);
-  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   x = layers::Flatten(x, loc);
   x = DenseRelu(x, 64, options, loc);
   if (options.dropout.value_or(0) != 0) {
@@ -58,7 +58,7 @@ Tensor MultiGpuConvnet(const Tensor& image, const NetworkOptions& options, Sourc
   x = Conv3x3(x, 256, options, loc);
   x = layers::BatchNormalization(x, {.training = options.training}, loc);
   x = Conv3x3(x, 128, options, loc);
-  x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+  x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   x = layers::Dropout(x, {.rate = options.dropout.value_or(0.25), .training = options.training}, loc);
   x = layers::Flatten(x, loc);
   x = DenseRelu(x, 128, options, loc);
@@ -71,13 +71,13 @@ Tensor SmallPictureConvnet(const Tensor& image, const NetworkOptions& options, S
     return layers::Conv2D(x,
                           {.filters = filters,
                            .kernel_size = size,
-                           .padding = "same",
+                           .padding = Padding::kSame,
                            .activation = Relu,
                            .kernel_regularizer = L2(options.l2)},
                           loc);
   };
-  Tensor x = layers::MaxPool2D(convolution(image, 16, 5), {.pool_size = 4}, loc);
-  x = layers::MaxPool2D(convolution(x, 32, 3), {.pool_size = 2}, loc);
+  Tensor x = layers::MaxPooling2D(convolution(image, 16, 5), {.pool_size = 4}, loc);
+  x = layers::MaxPooling2D(convolution(x, 32, 3), {.pool_size = 2}, loc);
   x = ReduceMean(convolution(x, 64, 3), {1, 2}, /*keep_dims=*/false, loc);
   return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
 }
@@ -96,14 +96,14 @@ Tensor Vgg16(const Tensor& image, bool train_all, const NetworkOptions& options,
       x = layers::Conv2D(x,
                          {.filters = block.filters,
                           .kernel_size = 3,
-                          .padding = "same",
+                          .padding = Padding::kSame,
                           .activation = Relu,
                           .kernel_regularizer = L2(options.l2),
                           .trainable = train_all || number == std::size(kBlocks),
                           .name = absl::StrCat("block", number, "_conv", i)},
                          loc);
     }
-    x = layers::MaxPool2D(x, {.pool_size = 2}, loc);
+    x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   }
   x = layers::Flatten(x, loc);
   return layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2), .name = "predictions"}, loc);

@@ -53,7 +53,7 @@ std::vector<float> PredictionsOf(const std::string& checkpoint) {
   std::vector<float> y;
   Estimator estimator(LineModel, Config(ModelDir("reader")));
   EXPECT_EQ(estimator.Predict(LineInput(16, 8, 1),
-                              [&](const Prediction& p) { return y.push_back(p.at("y").data<float>()[0]), true; },
+                              [&](const NamedTensors& p) { return y.push_back(p.at("y").data<float>()[0]), true; },
                               {.checkpoint_path = checkpoint}),
             absl::OkStatus());
   return y;

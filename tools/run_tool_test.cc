@@ -265,7 +265,7 @@ TEST(Run, AnExportedModel) {
   }
   const HostTensor images = HostTensor::FromVector({kRows, 8, 8, 1}, image);
   ASSERT_TRUE(Env::Default()->WriteFileAtomically(file, *SerializeNpz({{"image", images}})).ok());
-  const absl::Status predicted = estimator.Predict(Images, [&](const Prediction& p) {
+  const absl::Status predicted = estimator.Predict(Images, [&](const NamedTensors& p) {
     for (float v : p.at("logits").values<float>()) logits.push_back(v);
     return logits.size() < kRows * 10;
   });

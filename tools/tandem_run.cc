@@ -305,11 +305,11 @@ absl::Status RunExport(const std::string& path) {
   }
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<Model> model, LoadModel(path, {.threads = absl::GetFlag(FLAGS_threads)}));
   absl::PrintF("%s: exported at global step %d\n", PrintableLine(model->path()), model->global_step());
-  NamedBatches inputs;
+  NamedTensors inputs;
   if (const std::string file = absl::GetFlag(FLAGS_inputs); !file.empty()) {
     TD_ASSIGN_OR_RETURN(inputs, ReadTensorFile(file, model->inputs().size() == 1 ? model->inputs()[0].name : ""));
   }
-  TD_ASSIGN_OR_RETURN(const NamedBatches outputs, model->Predict(inputs));
+  TD_ASSIGN_OR_RETURN(const NamedTensors outputs, model->Predict(inputs));
   PrintOutputs(outputs);
   return WriteOutputs(outputs);
 }

@@ -15,7 +15,7 @@ Tensor ConvNorm(FlopCounter& flops, const Tensor& x, bool training, int64_t filt
                            {.filters = filters,
                             .kernel_size = size,
                             .strides = stride,
-                            .padding = "same",
+                            .padding = Padding::kSame,
                             .use_bias = false,
                             .kernel_initializer = initializers::HeNormal()});
   y = layers::BatchNormalization(y, {.momentum = 0.9, .epsilon = 1e-5, .training = training});
@@ -40,7 +40,7 @@ BenchModel Resnet50Model(const ModelOptions& options) {
           .optimizer = optimizers::Momentum({.learning_rate = 1e-3, .momentum = 0.9}),
           .loss = [training = options.training](const InputTensors& inputs, FlopCounter& flops) {
             Tensor x = ConvNorm(flops, inputs.at("image"), training, 64, 7, 2, true);
-            x = layers::MaxPool2D(x, {.pool_size = 3, .strides = 2, .padding = "same"});
+            x = layers::MaxPooling2D(x, {.pool_size = 3, .strides = 2, .padding = Padding::kSame});
             const int blocks[] = {3, 4, 6, 3};
             for (int stage = 0; stage < 4; ++stage) {
               for (int block = 0; block < blocks[stage]; ++block) {

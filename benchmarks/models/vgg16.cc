@@ -27,12 +27,12 @@ BenchModel Vgg16Model(const ModelOptions& options) {
                 x = CountedConv2D(flops, x,
                                   {.filters = block.filters,
                                    .kernel_size = 3,
-                                   .padding = "same",
+                                   .padding = Padding::kSame,
                                    .activation = Relu,
                                    .kernel_initializer = initializers::HeNormal(),
                                    .trainable = all_layers || last});
               }
-              x = layers::MaxPool2D(x, {.pool_size = 2});
+              x = layers::MaxPooling2D(x, {.pool_size = 2});
             }
             Tensor logits = CountedDense(flops, layers::Flatten(x), {.units = 4});
             return losses::SparseSoftmaxCrossEntropy(inputs.at("label"), logits);

@@ -56,7 +56,7 @@ TEST(ExportGuide, EveryBlockDoesWhatItSays) {
   ASSERT_TRUE(logits.ok()) << logits.status();
   EXPECT_EQ(logits->shape(), (Shape{3, 10}));
   int64_t row = 0;
-  const absl::Status predicted = estimator.Predict(Input, [&](const Prediction& p) {
+  const absl::Status predicted = estimator.Predict(Input, [&](const NamedTensors& p) {
     for (int64_t i = 0; i < 10; ++i) {
       // Sums of 784 products, by another batch size: in another order.
       const float exported = logits->data<float>()[row * 10 + i];

@@ -49,7 +49,7 @@ double ProgressHook::SecondsLeft(int64_t step, double now) const {
 
 absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values) {
   examples_ += values.examples;
-  input_seconds_ += values.input_seconds;
+  input_seconds_ += values.input_secs;
   const double now = options_.clock(), seconds = now - last_time_;
   const int64_t step = context.global_step();
   const double seconds_left = SecondsLeft(step, now);

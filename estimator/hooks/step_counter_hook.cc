@@ -21,7 +21,7 @@ absl::Status StepCounterHook::AfterCreateSession(RunContext& context) {
 }
 
 absl::Status StepCounterHook::AfterRun(RunContext& context, const RunValues& values) {
-  input_seconds_ += values.input_seconds;
+  input_seconds_ += values.input_secs;
   const int64_t steps = context.global_step() - last_step_;
   if (steps < every_n_steps_) return absl::OkStatus();
   const double now = clock_();

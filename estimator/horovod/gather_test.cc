@@ -182,7 +182,7 @@ TEST(HorovodGather, PredictionsHaveNoOtherRanks) {
     if (!Ok(hvd::Init(config.cluster))) return false;
     Estimator estimator(model, hvd::Config(config));
     if (!Ok(estimator.Train(LineInput(), {.steps = 1}))) return false;
-    const absl::Status status = estimator.Predict(LineInput(8, 4, 1), [](const Prediction&) { return true; });
+    const absl::Status status = estimator.Predict(LineInput(8, 4, 1), [](const NamedTensors&) { return true; });
     return absl::StrContains(status.message(), "gather_test.cc:") &&
            absl::StrContains(status.message(), "Size() is 2, and a step of this program is made by 1 process");
   }));

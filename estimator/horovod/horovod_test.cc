@@ -65,7 +65,7 @@ EstimatorSpec Line(const Features& features, const Tensor& labels, const Optimiz
 
 ModelFn LineBy(double rate, const hvd::DistributedOptimizerOptions& options, bool distributed = true) {
   return [=](const Features& features, const Tensor& labels, Mode, const Params&) {
-    const Optimizer sgd = optimizers::SGD({.learning_rate = rate, .clip_global_norm = 0.5});
+    const Optimizer sgd = optimizers::SGD({.learning_rate = rate, .clip = {.global_norm = 0.5}});
     return Line(features, labels, distributed ? hvd::DistributedOptimizer(sgd, options) : sgd);
   };
 }

@@ -44,7 +44,8 @@ EstimatorSpec ClippedModel(const Features& features, const Tensor& labels, Mode 
   Tensor loss = losses::MeanSquaredError(labels, y);
   if (mode == Mode::kEval) return EstimatorSpec::Eval(loss, {{"mean_y", metrics::Mean(y)}});
   return EstimatorSpec::Train(
-      loss, optimizers::Momentum({.learning_rate = 0.05, .momentum = 0.9, .clip_global_norm = 0.5}).Minimize(loss));
+      loss,
+      optimizers::Momentum({.learning_rate = 0.05, .momentum = 0.9, .clip = {.global_norm = 0.5}}).Minimize(loss));
 }
 
 // Gradient descent on sum(w x) at rate 1: w becomes minus the sum of all examples, exactly, in any order.
@@ -119,7 +120,7 @@ TEST(Served, TlsKeepsOthersOut) {
             return status;
           },
           [&](RunConfig* config) {
-            config->peer_deadline_seconds = 2;
+            config->peer_deadline_secs = 2;
             config->tls = task == 0 ? worker : server;
           });
     };
@@ -318,7 +319,7 @@ TEST(Served, AServerThatIsKilledComesBack) {
 
 TEST(Served, TheOthersGoOnWithoutAWorkerAndOneThatComesBackGoesOnWithThem) {
   const Job job(3, 1, ModelDir());
-  const auto change = [](RunConfig* config) { config->peer_deadline_seconds = 3; };
+  const auto change = [](RunConfig* config) { config->peer_deadline_secs = 3; };
   const auto run = [&](int task) { return RunTask(job, LineModel, task, SlowTraining(1500), change); };
   Processes server(1, [&](int) { return run(3); });
   Processes workers(3, run);
@@ -414,7 +415,7 @@ TEST(ServedMistakes, WhatGoesByEachStep) {
 TEST(ServedMistakes, AServerThatIsNotThere) {
   const Job job(1, 1, ModelDir());
   RunConfig config = job.ConfigOf(0);
-  config.peer_deadline_seconds = 0.05;
+  config.peer_deadline_secs = 0.05;
   const std::string error = ErrorOf(config);
   EXPECT_TRUE(absl::StartsWith(error, absl::StrCat("75: parameter server ps 0 at ", job.addresses[0]))) << error;
   EXPECT_TRUE(absl::StrContains(error, "it was waited for 0.5 s")) << error;

@@ -33,7 +33,7 @@ struct Job {
     config.train_distribute = ParameterServerStrategy(config.train_distribute->devices);
     config.save_checkpoints_steps = 20;
     config.save_summary_steps = 0;
-    config.peer_deadline_seconds = 20;
+    config.peer_deadline_secs = 20;
     Cluster cluster{.source = "a test", .world_size = workers};
     cluster.addresses[TaskType::kParameterServer] = addresses;
     if (task < workers) {

@@ -117,9 +117,9 @@ class Model::Impl {
         [&](const std::string& found) { return LoadOnce(env, found, options); });
   }
 
-  absl::StatusOr<NamedBatches> Predict(const NamedBatches& inputs) {
+  absl::StatusOr<NamedTensors> Predict(const NamedTensors& inputs) {
     TD_ASSIGN_OR_RETURN(const int64_t rows, RowsOf(inputs));
-    NamedBatches outputs;
+    NamedTensors outputs;
     for (const TensorSignature& output : signature_.outputs) outputs[output.name] = Allocate(output, rows);
     for (int64_t begin = 0; begin < rows; begin += program_->max_rows()) {
       TD_RETURN_IF_ERROR(RunRows(inputs, begin, std::min(program_->max_rows(), rows - begin), &outputs));
@@ -145,7 +145,7 @@ class Model::Impl {
     return impl;
   }
 
-  absl::StatusOr<int64_t> RowsOf(const NamedBatches& inputs) const {
+  absl::StatusOr<int64_t> RowsOf(const NamedTensors& inputs) const {
     const std::string takes = absl::StrCat("; the model takes ", TypesOf(signature_.inputs));
     for (const auto& [name, value] : inputs) {
       std::vector<std::string> names;
@@ -179,8 +179,8 @@ class Model::Impl {
   }
 
   // The outputs of `count` rows into their place in `outputs`.
-  absl::Status RunRows(const NamedBatches& inputs, int64_t begin, int64_t count, NamedBatches* outputs) {
-    NamedBatches part;
+  absl::Status RunRows(const NamedTensors& inputs, int64_t begin, int64_t count, NamedTensors* outputs) {
+    NamedTensors part;
     for (const auto& [name, value] : inputs) part[name] = Rows(value, begin, count);
     StepScalars scalars = scalars_;
     scalars["seed"] = SeedOfRound(signature_.seed, rounds_++);
@@ -208,7 +208,7 @@ class Model::Impl {
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Model::~Model() = default;
 
-absl::StatusOr<NamedBatches> Model::Predict(const NamedBatches& inputs) {
+absl::StatusOr<NamedTensors> Model::Predict(const NamedTensors& inputs) {
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(inputs); });
 }
 

@@ -1,24 +1,21 @@
 // LoadModel: predictions of an exported model, without its model_fn and without the compiler.
 //
 //   TD_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, LoadModel("exports"));
-//   TD_ASSIGN_OR_RETURN(NamedBatches outputs, model->Predict({{"image", images}}));
+//   TD_ASSIGN_OR_RETURN(NamedTensors outputs, model->Predict({{"image", images}}));
 //   outputs["logits"]
 #ifndef TANDEM_ESTIMATOR_SERVING_MODEL_H_
 #define TANDEM_ESTIMATOR_SERVING_MODEL_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/host_tensor.h"
+#include "base/named_tensors.h"
 #include "estimator/serving/tensor_signature.h"
 
 namespace tandem {
-
-using NamedBatches = std::map<std::string, HostTensor>;
 
 struct LoadModelOptions {
   int threads = 0;  // 0 takes the machine's number of cores
@@ -35,7 +32,7 @@ class Model {
   // result [rows, ...] for every one of outputs(). InvalidArgument, naming it and what is expected, for an input that
   // is missing, unknown, or of another type or shape; OutOfRange for an integer that the model takes as an index and
   // has no row for.
-  absl::StatusOr<NamedBatches> Predict(const NamedBatches& inputs);
+  absl::StatusOr<NamedTensors> Predict(const NamedTensors& inputs);
 
   const std::vector<TensorSignature>& inputs() const;
   const std::vector<TensorSignature>& outputs() const;

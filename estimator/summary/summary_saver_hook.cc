@@ -29,7 +29,7 @@ std::vector<std::string> SummarySaverHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  input_seconds_ += values.input_seconds;
+  input_seconds_ += values.input_secs;
   if (!values.finite) return absl::OkStatus();
   examples_ += values.examples;
   const int64_t step = context.global_step();

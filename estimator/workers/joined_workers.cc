@@ -60,10 +60,10 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
   std::shared_ptr<JoinedWorkers> joined(new JoinedWorkers());
   joined->communication_ = config.communication;
   joined->tls_ = config.tls;
-  joined->deadline_seconds_ = config.peer_deadline_seconds;
+  joined->deadline_seconds_ = config.peer_deadline_secs;
   MemberOptions options;
-  options.deadline_seconds = config.peer_deadline_seconds;
-  options.start_deadline_seconds = 10 * config.peer_deadline_seconds;
+  options.deadline_seconds = config.peer_deadline_secs;
+  options.start_deadline_seconds = 10 * config.peer_deadline_secs;
   options.facts = {{"build", BuildId()},
                    {"communication", std::string(Name(config.communication))},
                    {"auto_shard", std::string(Name(config.auto_shard))},
@@ -86,7 +86,7 @@ absl::Status JoinedWorkers::Connect(const RunConfig& config) {
   connect.prefix = "collectives";
   connect.communication = config.communication;
   // A worker may take long for a step; that it is lost, the member says.
-  connect.deadline = absl::Seconds(std::min(config.deadline_seconds, kLongest));
+  connect.deadline = absl::Seconds(std::min(config.deadline_secs, kLongest));
   TD_ASSIGN_OR_RETURN(group_, ConnectProcessGroup(connect));
   std::vector<std::string> names;
   for (int64_t rank = 0; rank < cluster().world_size; ++rank) names.push_back(NameOf(rank));

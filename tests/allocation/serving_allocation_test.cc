@@ -25,7 +25,7 @@ class ServingAllocationTest : public test::TrainedModel {
   ServingAllocationTest() {
     // With its programs compiled.
     const auto end = InChild(0, false, [&](const Armed&) -> absl::Status {
-      TD_RETURN_IF_ERROR(Predict(Trained(), [](const Prediction&) { return true; }));
+      TD_RETURN_IF_ERROR(Predict(Trained(), [](const NamedTensors&) { return true; }));
       return Export(root() / "unused").status();
     });
     EXPECT_EQ(end.exit_code, 0) << end.message;
@@ -55,7 +55,7 @@ class ServingAllocationTest : public test::TrainedModel {
   }
 
   absl::Status PredictWith(Model& model) const {
-    TD_ASSIGN_OR_RETURN(const NamedBatches outputs, model.Predict({{"x", Points()}}));
+    TD_ASSIGN_OR_RETURN(const NamedTensors outputs, model.Predict({{"x", Points()}}));
     return CheckPredictions(Points(), outputs.at("y"));
   }
 
@@ -79,7 +79,7 @@ TEST_F(ServingAllocationTest, Predict) {
     std::vector<float> y;
     Refresh();
     TD_RETURN_IF_ERROR(armed([&] {
-      return Predict(Scratch(), [&](const Prediction& prediction) {
+      return Predict(Scratch(), [&](const NamedTensors& prediction) {
         y.push_back(prediction.at("y").data<float>()[0]);
         return true;
       });

@@ -30,7 +30,7 @@ class WorkerAllocationTest : public test::TrainedModel {
   absl::Status Work(RunConfig config, Cluster cluster) const {
     SetMinLogSeverity(LogSeverity::kError);
     config.save_summary_steps = 0;
-    config.peer_deadline_seconds = 2;
+    config.peer_deadline_secs = 2;
     config.cluster = std::move(cluster);
     Estimator estimator(test::LineModel, config);
     return estimator.Train(test::LineInput(), {.max_steps = 4});

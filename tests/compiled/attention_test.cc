@@ -149,7 +149,7 @@ std::vector<Case> Cases() {
          Tensor low = Broadcast(g.Constant(-std::numeric_limits<float>::infinity()), {kBatch, 4});
          Tensor teacher = Select(keep, layers::Dense(x, {.units = 4}), low);
          Tensor student = Select(keep, layers::Dense(x, {.units = 4}), low);
-         Tensor loss = losses::CategoricalCrossentropy(Softmax(teacher), Softmax(student));
+         Tensor loss = losses::CategoricalCrossEntropy(Softmax(teacher), Softmax(student));
          g.Output("loss", loss);
          optimizers::GradientDescent({.learning_rate = 0.5}).Minimize(loss);
        }},

@@ -80,11 +80,13 @@ std::vector<Case> Cases() {
        }},
       {"ClippedByValue",
        [](GraphBuilder& g, const Tensor& s) {
-         Train(g, ReduceMean(Square(Model(g))) + Log(s), optimizers::SGD({.learning_rate = 0.01, .clip_value = 0.1}));
+         Train(g, ReduceMean(Square(Model(g))) + Log(s),
+               optimizers::SGD({.learning_rate = 0.01, .clip = {.value = 0.1}}));
        }},
       {"SquaresOfGradientsThatOverflow",
        [](GraphBuilder& g, const Tensor& s) {
-         Train(g, ReduceMean(Square(Model(g))) * s, optimizers::SGD({.learning_rate = 0.01, .clip_global_norm = 1}));
+         Train(g, ReduceMean(Square(Model(g))) * s,
+               optimizers::SGD({.learning_rate = 0.01, .clip = {.global_norm = 1}}));
        },
        1e30f},
       {"AnUpdateByHand",
@@ -138,7 +140,7 @@ TEST(CheckedValuesGraph, HasNoMarkWhereSumsAreEnough) {
   GraphBuilder g;
   Tensor loss = ReduceMean(Square(layers::BatchNormalization(Model(g), {.training = true})));
   loss = loss + ReduceSum(Square(g.trainable_variables()[0])) * 0.01;
-  optimizers::Adam({.clip_value = 1}).Minimize(loss);
+  optimizers::Adam({.clip = {.value = 1}}).Minimize(loss);
   ASSERT_TRUE(g.status().ok()) << g.status();
   const std::string text = g.ToString();
   const size_t at = text.find("check_finite");

@@ -23,11 +23,11 @@ namespace {
 void Model(GraphBuilder& g) {
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 10, 10, 1});
   x = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .activation = Relu});
-  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .padding = "same", .activation = Relu});
-  x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .padding = "same"});
+  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
+  x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .padding = Padding::kSame});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 1, .strides = 2, .activation = Relu});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 1});
-  x = x * Sigmoid(layers::Conv2D(x, {.filters = 1, .kernel_size = 3, .padding = "same"}));
+  x = x * Sigmoid(layers::Conv2D(x, {.filters = 1, .kernel_size = 3, .padding = Padding::kSame}));
   x = layers::Flatten(x);
   x = layers::Dense(x, {.units = 128, .activation = Tanh});
   Tensor y = layers::Dense(layers::Dense(x, {.units = 16}), {.units = 1});

@@ -56,8 +56,8 @@ TEST(CollectiveNames, SayWhichVariableAGradientIsOf) {
   using namespace optimizers;  // NOLINT
   const std::vector<std::pair<const char*, Optimizer>> all = {
       {"sgd", SGD({.learning_rate = 0.1})},
-      {"momentum", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip_global_norm = 0.2})},
-      {"adam", Adam({.learning_rate = 0.01, .clip_value = 0.5})},
+      {"momentum", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip = {.global_norm = 0.2}})},
+      {"adam", Adam({.learning_rate = 0.01, .clip = {.value = 0.5}})},
       {"lamb", LAMB({.learning_rate = 0.01})},
       {"ftrl", Ftrl({.learning_rate = 0.01})}};
   for (const auto& [name, optimizer] : all) {

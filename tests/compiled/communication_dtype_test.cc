@@ -120,8 +120,8 @@ void Net(GraphBuilder& g, bool sync, const Optimizer& optimizer) {
 std::vector<std::pair<std::string, Optimizer>> Optimizers() {
   using namespace optimizers;  // NOLINT
   return {{"Sgd", GradientDescent({.learning_rate = 0.1})},
-          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip_global_norm = 0.2})},
-          {"Adam", Adam({.learning_rate = 0.01, .epsilon = 0.1, .clip_value = 0.5})},
+          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip = {.global_norm = 0.2}})},
+          {"Adam", Adam({.learning_rate = 0.01, .epsilon = 0.1, .clip = {.value = 0.5}})},
           {"Ftrl", Ftrl({.learning_rate = 0.1})}};
 }
 

@@ -16,11 +16,11 @@ namespace {
 // A stride, a kernel of one pixel, and a window that is mostly padding.
 void Build(GraphBuilder& g, bool norm) {
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 4, 4, 32});
-  x = layers::Conv2D(x, {.filters = 256, .kernel_size = 3, .strides = 2, .padding = "same"});
+  x = layers::Conv2D(x, {.filters = 256, .kernel_size = 3, .strides = 2, .padding = Padding::kSame});
   if (norm) x = layers::BatchNormalization(x, {.training = true});
   x = Relu(x);
   x = layers::Conv2D(x, {.filters = 288, .kernel_size = 1, .activation = Tanh});
-  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .padding = "same", .activation = Relu});
+  x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
   Tensor logits = layers::Dense(layers::Flatten(x), {.units = 5});
   Tensor loss = losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), logits);
   g.Output("loss", loss);

@@ -103,9 +103,9 @@ Tensor Loss(GraphBuilder& g, bool sync) {
 std::vector<std::pair<std::string, Optimizer>> Optimizers() {
   using namespace optimizers;  // NOLINT
   return {{"Sgd", GradientDescent({.learning_rate = 0.1})},
-          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip_global_norm = 0.2})},
+          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip = {.global_norm = 0.2}})},
           {"Adam", Adam({.learning_rate = 0.01, .epsilon = 1e-3})},
-          {"RmsProp", RMSprop({.learning_rate = 0.01, .momentum = 0.5, .clip_value = 0.02})}};
+          {"RmsProp", RMSprop({.learning_rate = 0.01, .momentum = 0.5, .clip = {.value = 0.02}})}};
 }
 
 TEST(CrossDeviceOps, AgreeWithTheReference) {

@@ -16,11 +16,12 @@ namespace {
 
 struct Case {
   int64_t height, width, channels, kernel_height, kernel_width, multiplier, stride_y, stride_x;
-  const char* padding;
+  Padding padding;
 };
 void PrintTo(const Case& c, std::ostream* os) {
   *os << c.height << "x" << c.width << "x" << c.channels << " by " << c.kernel_height << "x" << c.kernel_width << " x"
-      << c.multiplier << ", strides " << c.stride_y << " " << c.stride_x << " " << c.padding;
+      << c.multiplier << ", strides " << c.stride_y << " " << c.stride_x
+      << (c.padding == Padding::kSame ? " same" : " valid");
 }
 
 class Depthwise : public testing::TestWithParam<Case> {
@@ -67,12 +68,13 @@ TEST_P(Depthwise, SameBitsOnAnyDevicesAndThreads) {
   ExpectSameBits(Build(), {.batch = 16, .lanes = 4, .steps = 2}, {16, 11}, {{1, 3}, {2, 2}, {4, 3}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Depthwise,
-                         testing::Values(Case{6, 6, 2, 1, 1, 1, 2, 1, "valid"}, Case{7, 6, 3, 3, 3, 1, 1, 1, "same"},
-                                         Case{9, 8, 16, 3, 3, 1, 2, 2, "same"}, Case{8, 9, 5, 2, 3, 2, 1, 2, "valid"},
-                                         Case{5, 5, 24, 5, 5, 1, 1, 1, "same"}, Case{4, 4, 8, 4, 4, 1, 1, 1, "valid"},
-                                         Case{6, 7, 1, 3, 2, 4, 2, 3, "same"}, Case{8, 8, 33, 3, 3, 1, 1, 1, "same"},
-                                         Case{6, 7, 1, 3, 2, 1, 1, 1, "same"}, Case{5, 4, 1, 1, 1, 1, 1, 1, "valid"}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Depthwise,
+    testing::Values(Case{6, 6, 2, 1, 1, 1, 2, 1, Padding::kValid}, Case{7, 6, 3, 3, 3, 1, 1, 1, Padding::kSame},
+                    Case{9, 8, 16, 3, 3, 1, 2, 2, Padding::kSame}, Case{8, 9, 5, 2, 3, 2, 1, 2, Padding::kValid},
+                    Case{5, 5, 24, 5, 5, 1, 1, 1, Padding::kSame}, Case{4, 4, 8, 4, 4, 1, 1, 1, Padding::kValid},
+                    Case{6, 7, 1, 3, 2, 4, 2, 3, Padding::kSame}, Case{8, 8, 33, 3, 3, 1, 1, 1, Padding::kSame},
+                    Case{6, 7, 1, 3, 2, 1, 1, 1, Padding::kSame}, Case{5, 4, 1, 1, 1, 1, 1, 1, Padding::kValid}));
 
 }  // namespace
 }  // namespace tandem::compiled

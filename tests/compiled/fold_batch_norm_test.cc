@@ -30,12 +30,16 @@ Tensor Norm(const Tensor& x, bool training, bool trainable) {
 Tensor Model(GraphBuilder& g, bool training, bool frozen = false) {
   const bool trained = !frozen;
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 12, 12, 32});
-  x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .padding = "same", .trainable = trained});
+  x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .padding = Padding::kSame, .trainable = trained});
   x = Relu(Norm(x, training, trained));
   Tensor y = layers::Conv2D(x, {.filters = 32, .kernel_size = 1, .use_bias = false, .trainable = trained});
   x = Relu(Norm(y, training, trained) + x);
-  x = layers::Conv2D(
-      x, {.filters = 48, .kernel_size = 3, .strides = 2, .padding = "same", .use_bias = false, .trainable = trained});
+  x = layers::Conv2D(x, {.filters = 48,
+                         .kernel_size = 3,
+                         .strides = 2,
+                         .padding = Padding::kSame,
+                         .use_bias = false,
+                         .trainable = trained});
   x = Norm(Relu(Norm(x, training, trained)), training, trained);
   x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .activation = Relu, .trainable = trained});
   x = layers::Dense(ReduceMean(x, {1, 2}), {.units = 96, .trainable = trained});

@@ -20,7 +20,8 @@ namespace {
 void Convnet(GraphBuilder& g) {
   Tensor x = g.Input("image", DType::kFloat32, {kBatch, 8, 8, 1});
   x = layers::Conv2D(x, {.filters = 8, .kernel_size = 3, .activation = Relu});
-  x = layers::Conv2D(layers::MaxPool2D(x), {.filters = 4, .kernel_size = 2, .padding = "same", .activation = Relu});
+  x = layers::Conv2D(layers::MaxPooling2D(x),
+                     {.filters = 4, .kernel_size = 2, .padding = Padding::kSame, .activation = Relu});
   x = layers::Dense(layers::Flatten(x), {.units = 4, .kernel_regularizer = L2(1e-2)});
   Tensor loss = losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), x);
   g.Output("logits", x);

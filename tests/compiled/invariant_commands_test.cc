@@ -17,9 +17,9 @@ namespace {
 // A Winograd convolution and a dense layer, whose weights are transformed and packed, before one that is trained.
 Tensor Model(GraphBuilder& g, bool trainable) {
   Tensor x = g.Input("x", DType::kFloat32, {kBatch, 14, 14, 32});
-  x = layers::Conv2D(x,
-                     {.filters = 32, .kernel_size = 3, .padding = "same", .activation = Relu, .trainable = trainable});
-  x = layers::MaxPool2D(x, {.pool_size = 7});
+  x = layers::Conv2D(
+      x, {.filters = 32, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu, .trainable = trainable});
+  x = layers::MaxPooling2D(x, {.pool_size = 7});
   x = layers::Dense(layers::Flatten(x), {.units = 96, .activation = Relu, .trainable = trainable});
   Tensor logits = layers::Dense(x, {.units = 5});
   g.Output("logits", logits);

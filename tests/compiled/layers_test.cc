@@ -37,7 +37,7 @@ Case Conv(const char* name, layers::Conv2DOptions options, int64_t size = 9, int
 
 Case MaxPool(const char* name, layers::Pooling2DOptions options) {
   return {name, [=](GraphBuilder& g) {
-            Train(g, layers::MaxPool2D(layers::Conv2D(Image(g), {.filters = 3, .kernel_size = 2}), options));
+            Train(g, layers::MaxPooling2D(layers::Conv2D(Image(g), {.filters = 3, .kernel_size = 2}), options));
           }};
 }
 
@@ -69,9 +69,9 @@ Case BatchNorm(const char* name, layers::BatchNormalizationOptions options, bool
 std::vector<Case> Cases() {
   return {
       Conv("ConvValid", {.filters = 5, .kernel_size = 3}),
-      Conv("ConvSame", {.filters = 5, .kernel_size = 3, .padding = "same", .activation = Relu}),
+      Conv("ConvSame", {.filters = 5, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu}),
       Conv("ConvStrided", {.filters = 5, .kernel_size = 3, .strides = 2}),
-      Conv("ConvStridedSameEven", {.filters = 5, .kernel_size = {2, 4}, .strides = {2, 3}, .padding = "same"}),
+      Conv("ConvStridedSameEven", {.filters = 5, .kernel_size = {2, 4}, .strides = {2, 3}, .padding = Padding::kSame}),
       Conv("ConvStrideBeyondKernel", {.filters = 3, .kernel_size = 1, .strides = 2}),
       Conv("ConvNoBias", {.filters = 16, .kernel_size = 3, .activation = Relu, .use_bias = false}),
       {"ConvOneChannel",
@@ -80,23 +80,24 @@ std::vector<Case> Cases() {
        }},
       {"ConvOneChannelSameStrided",
        [](GraphBuilder& g) {
-         Train(g, layers::Conv2D(Image(g, 11, 1), {.filters = 8, .kernel_size = 5, .strides = 2, .padding = "same"}));
+         Train(g, layers::Conv2D(Image(g, 11, 1),
+                                 {.filters = 8, .kernel_size = 5, .strides = 2, .padding = Padding::kSame}));
        }},
       {"ConvTwiceOnOneInput",
        [](GraphBuilder& g) {
          Tensor x = layers::Conv2D(Image(g), {.filters = 4, .kernel_size = 1});
-         Tensor a = layers::Conv2D(x, {.filters = 4, .kernel_size = 3, .padding = "same"});
+         Tensor a = layers::Conv2D(x, {.filters = 4, .kernel_size = 3, .padding = Padding::kSame});
          Train(g, Relu(x + a));
        }},
       MaxPool("MaxPool", {}),
       MaxPool("MaxPoolOverlapping", {.pool_size = 3, .strides = 2}),
-      MaxPool("MaxPoolSame", {.pool_size = 3, .strides = 3, .padding = "same"}),
-      MaxPool("MaxPoolOverlappingSame", {.pool_size = 3, .strides = 2, .padding = "same"}),
+      MaxPool("MaxPoolSame", {.pool_size = 3, .strides = 3, .padding = Padding::kSame}),
+      MaxPool("MaxPoolOverlappingSame", {.pool_size = 3, .strides = 2, .padding = Padding::kSame}),
       MaxPool("MaxPoolGaps", {.pool_size = 2, .strides = 3}),
       MaxPool("MaxPoolWholeImage", {.pool_size = 8}),
       AvgPool("AveragePool", {}),
       AvgPool("AveragePoolOverlapping", {.pool_size = {3, 2}, .strides = {2, 1}}),
-      AvgPool("AveragePoolSame", {.pool_size = 3, .strides = 2, .padding = "same"}),
+      AvgPool("AveragePoolSame", {.pool_size = 3, .strides = 2, .padding = Padding::kSame}),
       AvgPool("AveragePoolGaps", {.pool_size = 2, .strides = 3}),
       {"DenseChain",
        [](GraphBuilder& g) {
@@ -150,8 +151,9 @@ std::vector<Case> Cases() {
          Tensor v = g.Variable({.name = "v", .shape = {6}, .initializer = {Initializer::Kind::kConstant, 0}});
          Tensor x = Cast(g.Input("x", DType::kInt32, {kBatch, 6}), DType::kFloat32) - 1.0 + v;
          Tensor y = Cast(g.Input("y", DType::kInt32, {kBatch, 6}), DType::kFloat32) - 1.0;
-         Train(g, Concat({LeakyRelu(x, 0.25), Elu(x), Relu6(x * 3.0), Maximum(x, y), Minimum(y, x), ClipByValue(x, 1)},
-                         1));
+         Train(g,
+               Concat({LeakyRelu(x, 0.25), Elu(x), Relu6(x * 3.0), Maximum(x, y), Minimum(y, x), ClipByValue(x, -1, 1)},
+                      1));
        },
        {.steps = 1}},
       {"Dropout",
@@ -163,7 +165,7 @@ std::vector<Case> Cases() {
       {"DropoutOfImages",
        [](GraphBuilder& g) {
          Tensor x = layers::Conv2D(Image(g), {.filters = 3, .kernel_size = 3, .activation = Relu});
-         x = layers::Dropout(layers::MaxPool2D(x), {.rate = 0.5, .training = true});
+         x = layers::Dropout(layers::MaxPooling2D(x), {.rate = 0.5, .training = true});
          Train(g, layers::Dropout(layers::Dense(layers::Flatten(x), {.units = 9}), {.rate = 0.1, .training = true}));
        },
        {.devices = 4, .batch = 7}},

@@ -42,12 +42,12 @@ const std::pair<const char*, LossFn> kLosses[] = {
      }},
     {"CategoricalOfSoftmax",
      [](GraphBuilder& g, const Tensor& scores, const LossOptions& options) {
-       return losses::CategoricalCrossentropy(Softmax(g.Input("target", DType::kFloat32, {kBatch, 4})), Softmax(scores),
+       return losses::CategoricalCrossEntropy(Softmax(g.Input("target", DType::kFloat32, {kBatch, 4})), Softmax(scores),
                                               options);
      }},
     {"CategoricalOfAny",
      [](GraphBuilder& g, const Tensor& scores, const LossOptions& options) {
-       return losses::CategoricalCrossentropy(Softmax(g.Input("target", DType::kFloat32, {kBatch, 4})), Sigmoid(scores),
+       return losses::CategoricalCrossEntropy(Softmax(g.Input("target", DType::kFloat32, {kBatch, 4})), Sigmoid(scores),
                                               options);
      }},
     {"SquaredError",
@@ -141,10 +141,10 @@ std::vector<Case> Cases() {
                      Tensor weight = g.Input("weight", DType::kFloat32, {kBatch});
                      Tensor loss = losses::SparseSoftmaxCrossEntropy(label, scores);
                      int i = 0;
-                     for (const Metric& m :
-                          {metrics::Accuracy(label, ArgMax(scores, -1)), metrics::Accuracy(label, scores, weight),
-                           metrics::Accuracy(OneHot(label, 4), scores), metrics::Mean(loss), metrics::Mean(scores),
-                           metrics::Mean(scores, weight)}) {
+                     for (const Metric& m : {metrics::Accuracy(label, ArgMax(scores, -1)),
+                                             metrics::Accuracy(label, scores, {.weights = weight}),
+                                             metrics::Accuracy(OneHot(label, 4), scores), metrics::Mean(loss),
+                                             metrics::Mean(scores), metrics::Mean(scores, {.weights = weight})}) {
                        g.Output(absl::StrCat("total_", i), m.total);
                        g.Output(absl::StrCat("count_", i++), m.count);
                      }

@@ -31,7 +31,7 @@ Tensor Loss(GraphBuilder& g, const Tensor& logits) {
 void Convnet(GraphBuilder& g) {
   Tensor x = layers::Conv2D(g.Input("image", DType::kFloat32, {kBatch, 14, 14, 1}),
                             {.filters = 16, .kernel_size = 3, .activation = Relu});
-  x = layers::MaxPool2D(x, {.pool_size = 2});
+  x = layers::MaxPooling2D(x, {.pool_size = 2});
   x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .activation = Relu});
   x = layers::Dense(layers::Flatten(x), {.units = 24, .activation = Relu});
   optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(Loss(g, layers::Dense(x, {.units = 10})));
@@ -40,9 +40,9 @@ void Convnet(GraphBuilder& g) {
 // Batch normalisation in float32 between bfloat16 convolutions, a sum of two paths, a strided convolution.
 void Residual(GraphBuilder& g) {
   Tensor x = g.Input("image", DType::kFloat32, {kBatch, 8, 8, 3});
-  x = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = "same", .use_bias = false});
+  x = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = Padding::kSame, .use_bias = false});
   x = Relu(layers::BatchNormalization(x, {.training = true, .sync = true}));
-  Tensor y = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = "same", .use_bias = false});
+  Tensor y = layers::Conv2D(x, {.filters = 16, .kernel_size = 3, .padding = Padding::kSame, .use_bias = false});
   y = layers::BatchNormalization(y, {.training = true, .sync = true});
   x = Relu(Add(x, y));
   x = layers::Conv2D(x, {.filters = 32, .kernel_size = 1, .strides = 2});
@@ -61,7 +61,7 @@ void Dropout(GraphBuilder& g) {
 void Wide(GraphBuilder& g) {
   Tensor x = g.Input("image", DType::kFloat32, {kBatch, 13, 11, 3});
   x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .activation = Relu});
-  x = layers::Conv2D(x, {.filters = 48, .kernel_size = 3, .padding = "same", .activation = Relu});
+  x = layers::Conv2D(x, {.filters = 48, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
   x = layers::Conv2D(x, {.filters = 40, .kernel_size = 3, .use_bias = false});
   x = ReduceMean(Tanh(x), {1, 2});
   optimizers::GradientDescent({.learning_rate = 0.1}).Minimize(Loss(g, layers::Dense(x, {.units = 5})));

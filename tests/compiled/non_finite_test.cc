@@ -130,7 +130,7 @@ TEST(NonFinite, ALabelOfNoClassStopsTheStep) {
   auto rows_of = [&](GraphBuilder& g) {
     Tensor logits = layers::Dense(g.Input("x", DType::kFloat32, {kBatch, 3}), {.units = 4});
     line = __LINE__ + 1;
-    return SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), logits);
+    return SparseSoftmaxCrossEntropyWithLogits(g.Input("label", DType::kInt32, {kBatch}), logits);
   };
   BuildFn build = [&](GraphBuilder& g) {
     Tensor loss = ReduceMean(rows_of(g));

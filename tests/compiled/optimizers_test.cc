@@ -35,15 +35,15 @@ std::vector<Case> Cases() {
   using namespace optimizers;  // NOLINT
   return {
       With("Sgd", GradientDescent({.learning_rate = 0.5})),
-      With("SgdClipValue", SGD({.learning_rate = 0.5, .clip_value = 0.01})),
-      With("SgdClipGlobalNorm", SGD({.learning_rate = 0.5, .clip_global_norm = 0.1})),
-      With("SgdClipNothing", SGD({.learning_rate = 0.5, .clip_global_norm = 1e6})),
+      With("SgdClipValue", SGD({.learning_rate = 0.5, .clip = {.value = 0.01}})),
+      With("SgdClipGlobalNorm", SGD({.learning_rate = 0.5, .clip = {.global_norm = 0.1}})),
+      With("SgdClipNothing", SGD({.learning_rate = 0.5, .clip = {.global_norm = 1e6}})),
       With("Momentum", Momentum({.learning_rate = 0.5})),
-      With("Nesterov", Momentum({.learning_rate = 0.5, .use_nesterov = true, .clip_global_norm = 0.2})),
+      With("Nesterov", Momentum({.learning_rate = 0.5, .use_nesterov = true, .clip = {.global_norm = 0.2}})),
       With("Adam", Adam({.learning_rate = 0.1})),
-      With("AdamClipValue", Adam({.learning_rate = 0.1, .epsilon = 1e-3, .clip_value = 0.02})),
+      With("AdamClipValue", Adam({.learning_rate = 0.1, .epsilon = 1e-3, .clip = {.value = 0.02}})),
       With("RmsProp", RMSprop({.learning_rate = 0.1})),
-      With("RmsPropMomentum", RMSprop({.learning_rate = 0.1, .momentum = 0.8, .clip_global_norm = 0.2})),
+      With("RmsPropMomentum", RMSprop({.learning_rate = 0.1, .momentum = 0.8, .clip = {.global_norm = 0.2}})),
       Scheduled("ExponentialDecay",
                 schedules::ExponentialDecay({.initial_learning_rate = 0.1, .decay_steps = 3, .decay_rate = 0.5})),
       Scheduled("Staircase",
@@ -74,7 +74,7 @@ std::vector<Case> Cases() {
          Tensor w = g.Variable({.name = "w", .shape = {7}, .initializer = {Initializer::Kind::kConstant, 0.5, 0}});
          Tensor v = g.Variable({.name = "v", .shape = {3}, .initializer = {Initializer::Kind::kConstant, 0.5, 0}});
          Tensor loss = ReduceMean(Square(ReduceSum(x * w, {1}) - 1.0)) + ReduceSum(Square(v));
-         RMSprop({.learning_rate = 0.1, .clip_global_norm = 0.5}).Minimize(loss);
+         RMSprop({.learning_rate = 0.1, .clip = {.global_norm = 0.5}}).Minimize(loss);
        },
        {.devices = 3, .batch = 5}},
       {"GradientsTreatedByHand",

@@ -199,8 +199,8 @@ std::vector<Update> Updates() {
   };
   return {
       {"plain", optimizers::SGD({.learning_rate = 1.0}), [](Weights&) {}},
-      {"clip_global_norm", optimizers::SGD({.learning_rate = 1.0, .clip_global_norm = 0.1}), norm},
-      {"clip_value", optimizers::SGD({.learning_rate = 1.0, .clip_value = 0.2}), value},
+      {"clip_global_norm", optimizers::SGD({.learning_rate = 1.0, .clip = {.global_norm = 0.1}}), norm},
+      {"clip_value", optimizers::SGD({.learning_rate = 1.0, .clip = {.value = 0.2}}), value},
   };
 }
 

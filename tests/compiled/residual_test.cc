@@ -20,7 +20,7 @@ namespace {
 BuildFn Convolutions(int64_t kernel_size) {
   return [kernel_size](GraphBuilder& g) {
     auto convolve = [](const Tensor& x, int64_t filters, int64_t size, bool bias) {
-      return layers::Conv2D(x, {.filters = filters, .kernel_size = size, .padding = "same", .use_bias = bias});
+      return layers::Conv2D(x, {.filters = filters, .kernel_size = size, .padding = Padding::kSame, .use_bias = bias});
     };
     Tensor x = Relu(convolve(g.Input("image", DType::kFloat32, {kBatch, 9, 7, 5}), 32, 1, true));
     Tensor y = Relu(convolve(x, 24, 1, true));

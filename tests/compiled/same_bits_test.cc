@@ -45,7 +45,7 @@ void Mixed(GraphBuilder& g) {
   g.Output("largest", ReduceMax(x));
   Tensor loss = losses::SparseSoftmaxCrossEntropy(g.Input("label", DType::kInt32, {kBatch}), x);
   g.Output("loss", loss);
-  optimizers::RMSprop({.learning_rate = 1e-2, .momentum = 0.5, .clip_global_norm = 0.3}).Minimize(loss);
+  optimizers::RMSprop({.learning_rate = 1e-2, .momentum = 0.5, .clip = {.global_norm = 0.3}}).Minimize(loss);
 }
 
 TEST(SameBits, DropoutAndSyncedBatchNorm) {

@@ -100,7 +100,7 @@ TEST_F(ServedVariablesTest, RowsOfAnEmbeddingTravelAlone) {
       {Adagrad({.learning_rate = 0.1}), true},
       {Momentum({.learning_rate = 0.1, .momentum = 0.9}), false},
       {Adam({.learning_rate = 0.1}), false},
-      {GradientDescent({.learning_rate = 0.1, .clip_global_norm = 0.1}), true}};
+      {GradientDescent({.learning_rate = 0.1, .clip = {.global_norm = 0.1}}), true}};
   for (const auto& [rule, only_touched] : rules) {
     SCOPED_TRACE(&rule - &rules[0].first);
     Use([&rule = rule](GraphBuilder& g) { Embedding(g, rule); });
@@ -153,7 +153,7 @@ TEST_F(ServedVariablesTest, RowsOfATableThatIsSpreadOverServers) {
   constexpr int64_t kMany = 3000;  // 3 MB
   using namespace optimizers;      // NOLINT
   for (const Optimizer& rule :
-       {GradientDescent({.learning_rate = 0.1}), Adam({.learning_rate = 0.1, .clip_global_norm = 0.1})}) {
+       {GradientDescent({.learning_rate = 0.1}), Adam({.learning_rate = 0.1, .clip = {.global_norm = 0.1}})}) {
     for (const int servers : {2, 3}) {
       SCOPED_TRACE(servers);
       Use([&](GraphBuilder& g) { Embedding(g, rule, kMany); }, servers);

@@ -69,9 +69,9 @@ void ExpectBitsOfTheWhole(const BuildFn& build, const Options& options, int serv
 std::vector<std::pair<std::string, Optimizer>> OptimizersByRows() {
   using namespace optimizers;  // NOLINT
   return {{"Sgd", GradientDescent({.learning_rate = 0.1})},
-          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip_global_norm = 0.2})},
+          {"Nesterov", Momentum({.learning_rate = 0.1, .use_nesterov = true, .clip = {.global_norm = 0.2}})},
           {"Adagrad", Adagrad({.learning_rate = 0.1})},
-          {"Adam", Adam({.learning_rate = 0.01, .clip_value = 0.02})},
+          {"Adam", Adam({.learning_rate = 0.01, .clip = {.value = 0.02}})},
           {"AdamW", AdamW({.learning_rate = 0.01, .weight_decay = 0.1})},
           {"RmsProp", RMSprop({.learning_rate = 0.01, .momentum = 0.5})},
           {"Ftrl", Ftrl({.learning_rate = 0.1, .l1 = 0.001})},

@@ -28,7 +28,7 @@ int CountOps(const Executable& executable, const std::string& op) {
 BuildFn Model(bool same) {
   return [same](GraphBuilder& g) {
     Tensor x = g.Input("image", DType::kFloat32, {kBatch, 15, 13, 3});
-    const std::string padding = same ? "same" : "valid";
+    const Padding padding = same ? Padding::kSame : Padding::kValid;
     x = layers::Conv2D(x, {.filters = 32, .kernel_size = 3, .padding = padding, .activation = Relu});
     x = layers::Conv2D(x, {.filters = 48, .kernel_size = 3, .padding = padding, .activation = Relu});
     x = layers::Conv2D(x, {.filters = 40, .kernel_size = 3, .padding = padding, .use_bias = false});

@@ -26,7 +26,7 @@ using edge::Check;
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-bool Ignore(const Prediction&) { return true; }
+bool Ignore(const NamedTensors&) { return true; }
 
 TEST(EstimatorEdgeTest, Calls) {
   Estimator empty(nullptr, Config(ModelDir("empty")));
@@ -38,7 +38,7 @@ TEST(EstimatorEdgeTest, Calls) {
       {"Estimator", "no model_fn", [&] { return empty.Train(LineInput(), {.steps = 1}); }, "model_fn is empty"},
       {"Estimator", "no model_fn", [&] { return empty.Evaluate(LineInput()).status(); }, "model_fn is empty"},
       {"Estimator", "no model_fn", [&] { return empty.Predict(LineInput(), Ignore); }, "model_fn is empty"},
-      {"Estimator", "no model_fn", [&] { return empty.latest_checkpoint().status(); }, "model_fn is empty"},
+      {"Estimator", "no model_fn", [&] { return empty.LatestCheckpoint().status(); }, "model_fn is empty"},
       {"train", "no input_fn", [&] { return good.Train(none, {.steps = 1}); }, "no input_fn"},
       {"eval", "no input_fn", [&] { return good.Evaluate(none).status(); }, "no input_fn"},
       {"predict", "no input_fn", [&] { return good.Predict(none, Ignore); }, "no input_fn"},

@@ -27,7 +27,7 @@ std::vector<Row> Layers() {
       {"Conv2D", [](const Tensor& x) { return Conv2D(x, {.filters = 2, .kernel_size = 3}); }},
       {"DepthwiseConv2D", [](const Tensor& x) { return DepthwiseConv2D(x, {.kernel_size = 3}); }},
       {"SeparableConv2D", [](const Tensor& x) { return SeparableConv2D(x, {.filters = 2, .kernel_size = 3}); }},
-      {"MaxPool2D", [](const Tensor& x) { return MaxPool2D(x); }},
+      {"MaxPooling2D", [](const Tensor& x) { return MaxPooling2D(x); }},
       {"AveragePooling2D", [](const Tensor& x) { return AveragePooling2D(x); }},
       {"UpSampling2D", [](const Tensor& x) { return UpSampling2D(x); }},
       {"Flatten", [](const Tensor& x) { return Flatten(x); }},
@@ -60,9 +60,6 @@ std::vector<Row> Layers() {
   t.Add(
       "Conv2D", "strides of 0",
       [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .strides = 0}); }, "`strides`");
-  t.Add(
-      "Conv2D", "unknown padding",
-      [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .padding = "full"}); }, "\"full\"");
   t.Add(
       "Conv2D", "a window that is too large",
       [](World& w) { return Conv2D(w.image, {.filters = 2, .kernel_size = 9}); }, "does not fit");
@@ -101,11 +98,10 @@ std::vector<Row> Layers() {
       },
       "`pointwise_initializer` is empty");
   t.Add(
-      "MaxPool2D", "no window", [](World& w) { return MaxPool2D(w.image, {.pool_size = 0}); }, "`pool_size`");
+      "MaxPooling2D", "no window", [](World& w) { return MaxPooling2D(w.image, {.pool_size = 0}); }, "`pool_size`");
   t.Add(
-      "MaxPool2D", "negative strides", [](World& w) { return MaxPool2D(w.image, {.strides = -1}); }, "`strides`");
+      "MaxPooling2D", "negative strides", [](World& w) { return MaxPooling2D(w.image, {.strides = -1}); }, "`strides`");
   t.Add("AveragePooling2D", "a huge window", [](World& w) { return AveragePooling2D(w.image, {.pool_size = kHuge}); });
-  t.Add("AveragePooling2D", "no padding", [](World& w) { return AveragePooling2D(w.image, {.padding = ""}); });
   t.Add(
       "UpSampling2D", "no columns",
       [](World& w) {
@@ -183,9 +179,9 @@ std::vector<Row> Losses() {
   for (const auto& [name, f] :
        std::vector<std::pair<const char*, Loss>>{{"SparseSoftmaxCrossEntropy", losses::SparseSoftmaxCrossEntropy},
                                                  {"SoftmaxCrossEntropy", losses::SoftmaxCrossEntropy},
-                                                 {"CategoricalCrossentropy", losses::CategoricalCrossentropy},
-                                                 {"SparseCategoricalCrossentropy", SparseCategoricalCrossentropy},
-                                                 {"BinaryCrossentropy", BinaryCrossentropy},
+                                                 {"CategoricalCrossEntropy", losses::CategoricalCrossEntropy},
+                                                 {"SparseCategoricalCrossEntropy", SparseCategoricalCrossEntropy},
+                                                 {"BinaryCrossEntropy", BinaryCrossEntropy},
                                                  {"MeanSquaredError", losses::MeanSquaredError},
                                                  {"MeanAbsoluteError", MeanAbsoluteError},
                                                  {"LogCosh", LogCosh},
@@ -219,16 +215,16 @@ std::vector<Row> Losses() {
       "SoftmaxCrossEntropy", "smoothing 2",
       [](World& w) { return losses::SoftmaxCrossEntropy(w.x, w.x, {.label_smoothing = 2}); }, "`label_smoothing`");
   t.Add(
-      "CategoricalCrossentropy", "smoothing NaN",
-      [](World& w) { return CategoricalCrossentropy(w.x, w.x, {.label_smoothing = kNaN}); }, "`label_smoothing`");
+      "CategoricalCrossEntropy", "smoothing NaN",
+      [](World& w) { return CategoricalCrossEntropy(w.x, w.x, {.label_smoothing = kNaN}); }, "`label_smoothing`");
   t.Add(
-      "SparseCategoricalCrossentropy", "one-hot labels",
-      [](World& w) { return SparseCategoricalCrossentropy(w.x, w.x); }, "class numbers", "SparseSoftmaxCrossEntropy");
+      "SparseCategoricalCrossEntropy", "one-hot labels",
+      [](World& w) { return SparseCategoricalCrossEntropy(w.x, w.x); }, "class numbers", "SparseSoftmaxCrossEntropy");
   t.Add(
-      "BinaryCrossentropy", "smoothing 2",
-      [](World& w) { return BinaryCrossentropy(w.x, w.x, {.label_smoothing = 2}); }, "`label_smoothing`");
+      "BinaryCrossEntropy", "smoothing 2",
+      [](World& w) { return BinaryCrossEntropy(w.x, w.x, {.label_smoothing = 2}); }, "`label_smoothing`");
   t.Add(
-      "BinaryCrossentropy", "class numbers", [](World& w) { return BinaryCrossentropy(w.labels, w.x); }, "OneHot");
+      "BinaryCrossEntropy", "class numbers", [](World& w) { return BinaryCrossEntropy(w.labels, w.x); }, "OneHot");
   t.Add(
       "CosineSimilarity", "numbers per example",
       [](World& w) { return CosineSimilarity(w.labels, ReduceMean(w.x, {1})); }, "[b, n]");
@@ -240,8 +236,8 @@ std::vector<Row> Losses() {
       "Huber", "a delta without end", [](World& w) { return Huber(w.x, w.x, {.delta = kInf}); }, "`delta`");
   for (const auto& [name, loss] : std::vector<
            std::pair<const char*, Tensor (*)(const Tensor&, const Tensor&, const FocalOptions&, SourceLocation)>>{
-           {"BinaryFocalCrossentropy", BinaryFocalCrossentropy},
-           {"CategoricalFocalCrossentropy", CategoricalFocalCrossentropy}}) {
+           {"BinaryFocalCrossEntropy", BinaryFocalCrossEntropy},
+           {"CategoricalFocalCrossEntropy", CategoricalFocalCrossEntropy}}) {
     const SourceLocation here = {"model.cc", 12};
     const auto focal = loss;
     t.Add(
@@ -309,17 +305,21 @@ std::vector<Row> Metrics() {
   both(
       "Accuracy", "scalars", [](World& w) { return metrics::Accuracy(w.scalar, w.scalar); }, "`labels`");
   both(
-      "Accuracy", "weights that are gone", [](World& w) { return metrics::Accuracy(w.labels, w.x, w.gone); }, "gone");
+      "Accuracy", "weights that are gone",
+      [](World& w) { return metrics::Accuracy(w.labels, w.x, {.weights = w.gone}); }, "gone");
   both(
-      "Accuracy", "weights by class", [](World& w) { return metrics::Accuracy(w.labels, w.x, w.x); }, "`weights`");
+      "Accuracy", "weights by class", [](World& w) { return metrics::Accuracy(w.labels, w.x, {.weights = w.x}); },
+      "`weights`");
   both(
       "Mean", "nothing", [](World& w) { return metrics::Mean(w.none); }, "is an empty Tensor");
   both(
       "Mean", "a tensor that is gone", [](World& w) { return metrics::Mean(w.gone); }, "gone");
   both(
-      "Mean", "weights of a scalar", [](World& w) { return metrics::Mean(w.scalar, w.labels); }, "no weights");
+      "Mean", "weights of a scalar", [](World& w) { return metrics::Mean(w.scalar, {.weights = w.labels}); },
+      "no weights");
   both(
-      "Mean", "weights of another graph", [](World& w) { return metrics::Mean(w.x, w.foreign); }, "another graph");
+      "Mean", "weights of another graph", [](World& w) { return metrics::Mean(w.x, {.weights = w.foreign}); },
+      "another graph");
   // Every metric of labels and predictions, with its defaults but for the weights, which are those of `w`.
   struct Named {
     const char* name;
@@ -333,11 +333,12 @@ std::vector<Row> Metrics() {
       {"MeanPerClassAccuracy",
        [](auto& y, auto& p, auto& w) { return metrics::MeanPerClassAccuracy(y, p, {.weights = w}); }, true},
       {"MeanIoU", [](auto& y, auto& p, auto& w) { return metrics::MeanIoU(y, p, {.weights = w}); }, true},
-      {"MeanAbsoluteError", [](auto& y, auto& p, auto& w) { return metrics::MeanAbsoluteError(y, p, w); }},
-      {"MeanSquaredError", [](auto& y, auto& p, auto& w) { return metrics::MeanSquaredError(y, p, w); }},
-      {"RootMeanSquaredError", [](auto& y, auto& p, auto& w) { return metrics::RootMeanSquaredError(y, p, w); }},
-      {"CosineSimilarity", [](auto& y, auto& p, auto& w) { return metrics::CosineSimilarity(y, p, w); }},
-      {"BinaryAccuracy", [](auto& y, auto& p, auto& w) { return metrics::BinaryAccuracy(y, p, w); }},
+      {"MeanAbsoluteError", [](auto& y, auto& p, auto& w) { return metrics::MeanAbsoluteError(y, p, {.weights = w}); }},
+      {"MeanSquaredError", [](auto& y, auto& p, auto& w) { return metrics::MeanSquaredError(y, p, {.weights = w}); }},
+      {"RootMeanSquaredError",
+       [](auto& y, auto& p, auto& w) { return metrics::RootMeanSquaredError(y, p, {.weights = w}); }},
+      {"CosineSimilarity", [](auto& y, auto& p, auto& w) { return metrics::CosineSimilarity(y, p, {.weights = w}); }},
+      {"BinaryAccuracy", [](auto& y, auto& p, auto& w) { return metrics::BinaryAccuracy(y, p, {.weights = w}); }},
       {"TruePositives", [](auto& y, auto& p, auto& w) { return metrics::TruePositives(y, p, {.weights = w}); }},
       {"FalsePositives", [](auto& y, auto& p, auto& w) { return metrics::FalsePositives(y, p, {.weights = w}); }},
       {"TrueNegatives", [](auto& y, auto& p, auto& w) { return metrics::TrueNegatives(y, p, {.weights = w}); }},
@@ -384,8 +385,8 @@ std::vector<Row> Metrics() {
       "MeanPerClassAccuracy", "labels that are no integers",
       [](World& w) { return metrics::MeanPerClassAccuracy(ReduceMean(w.x, {1}), w.x); }, "class numbers");
   both(
-      "BinaryAccuracy", "threshold NaN", [](World& w) { return metrics::BinaryAccuracy(w.x, w.x, {}, kNaN); },
-      "`threshold`");
+      "BinaryAccuracy", "threshold NaN",
+      [](World& w) { return metrics::BinaryAccuracy(w.x, w.x, {.threshold = kNaN}); }, "`threshold`");
   both(
       "TruePositives", "threshold NaN", [](World& w) { return metrics::TruePositives(w.x, w.x, {.threshold = kNaN}); },
       "`threshold`");

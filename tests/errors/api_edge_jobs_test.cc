@@ -67,7 +67,7 @@ TEST(JobsEdgeTest, Predictors) {
          {"no such checkpoint", make(Point(), {.checkpoint_path = "nothing-here"}), "nothing-here"}});
   const auto predictor = estimator.MakePredictor(Point(), {.batch_size = 4});
   ASSERT_TRUE(predictor.ok()) << predictor.status();
-  auto predict = [&](Predictor::Tensors features) {
+  auto predict = [&](NamedTensors features) {
     return [&predictor, features] { return (*predictor)->Predict(features).status(); };
   };
   const HostTensor row = HostTensor::Zeros(DType::kFloat32, {1, 2});
@@ -106,7 +106,7 @@ TEST(JobsEdgeTest, Exports) {
   EXPECT_FALSE(HasExport(""));
   const auto model = LoadModel(exports);
   ASSERT_TRUE(model.ok()) << model.status();
-  auto predict = [&](NamedBatches inputs) { return [&model, inputs] { return (*model)->Predict(inputs).status(); }; };
+  auto predict = [&](NamedTensors inputs) { return [&model, inputs] { return (*model)->Predict(inputs).status(); }; };
   Check("Model::Predict", {{"nothing", predict({}), "\"x\""},
                            {"an empty tensor", predict({{"x", HostTensor()}}), "\"x\""},
                            {"a scalar", predict({{"x", HostTensor::Scalar<float>(1)}}), "\"x\""},
@@ -140,14 +140,13 @@ TEST(JobsEdgeTest, Exporters) {
 TEST(JobsEdgeTest, LoopsOfOnesOwn) {
   Estimator estimator(LineModel, Config(ModelDir()));
   Check("MonitoredTrainingSession",
-        {{"no estimator", [] { return MonitoredTrainingSession::Start(nullptr, LineInput()).status(); }, "null"},
-         {"no input_fn", [&] { return MonitoredTrainingSession::Start(&estimator, nullptr).status(); }, "input_fn"},
-         {"steps 0", [&] { return MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 0}).status(); },
+        {{"no input_fn", [&] { return MonitoredTrainingSession::Start(estimator, nullptr).status(); }, "input_fn"},
+         {"steps 0", [&] { return MonitoredTrainingSession::Start(estimator, LineInput(), {.steps = 0}).status(); },
           "positive"},
          {"a tensor that is not there",
-          [&] { return MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 1}, {"nothing"}).status(); },
+          [&] { return MonitoredTrainingSession::Start(estimator, LineInput(), {.steps = 1}, {"nothing"}).status(); },
           "nothing"}});
-  auto session = MonitoredTrainingSession::Start(&estimator, LineInput(), {.steps = 1});
+  auto session = MonitoredTrainingSession::Start(estimator, LineInput(), {.steps = 1});
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE((*session)->Run().ok());
   EXPECT_TRUE((*session)->ShouldStop());

@@ -340,14 +340,8 @@ std::vector<Row> Networks() {
     tensor(name, "strides of 0", [=](World& t) { return f(t.image, {2, 2}, {.strides = {0, 1}}, Here()); });
     tensor(name, "one stride", [=](World& t) { return f(t.image, {2, 2}, {.strides = {1}}, Here()); });
     tensor(name, "huge strides", [=](World& t) {
-      return f(t.image, {2, 2}, {.strides = {kHuge, 1}, .padding = "SAME"}, Here());
+      return f(t.image, {2, 2}, {.strides = {kHuge, 1}, .padding = Padding::kSame}, Here());
     });
-    tensor(
-        name, "unknown padding",
-        [=](World& t) {
-          return f(t.image, {2, 2}, {.padding = ""}, Here());
-        },
-        "padding");
   }
   tensor("LayerNorm", "an empty tensor", [](World& t) { return LayerNorm(t.none, 1e-3); });
   tensor("LayerNorm", "a scalar", [](World& t) { return LayerNorm(t.scalar, 1e-3); });
@@ -361,15 +355,23 @@ std::vector<Row> Networks() {
   tensor("Softmax", "the batch", [](World& t) { return Softmax(Cast(t.labels, DType::kFloat32)); });
   tensor("LogSoftmax", "an empty tensor", [](World& t) { return LogSoftmax(t.none); });
   tensor("LogSoftmax", "a scalar", [](World& t) { return LogSoftmax(t.scalar); });
-  tensor("SoftmaxCrossEntropy", "nothing", [](World& t) { return SoftmaxCrossEntropy(t.none, t.none); });
-  tensor("SoftmaxCrossEntropy", "no logits", [](World& t) { return SoftmaxCrossEntropy(t.x, t.none); });
-  tensor("SoftmaxCrossEntropy", "integers", [](World& t) { return SoftmaxCrossEntropy(t.ints, t.x); });
-  tensor("SoftmaxCrossEntropy", "scalars", [](World& t) { return SoftmaxCrossEntropy(t.scalar, t.scalar); });
-  tensor("SparseSoftmaxCrossEntropy", "nothing", [](World& t) { return SparseSoftmaxCrossEntropy(t.none, t.none); });
-  tensor("SparseSoftmaxCrossEntropy", "floats", [](World& t) { return SparseSoftmaxCrossEntropy(t.x, t.x); });
-  tensor("SparseSoftmaxCrossEntropy", "rows", [](World& t) { return SparseSoftmaxCrossEntropy(t.ints, t.x); });
-  tensor("SparseSoftmaxCrossEntropy", "scalars",
-         [](World& t) { return SparseSoftmaxCrossEntropy(Cast(t.scalar, DType::kInt32), t.scalar); });
+  // Their ops are named as td has them.
+  const auto of_logits = [&](const std::string& op, const char* what, std::function<Tensor(World&)> call) {
+    rows.push_back({op + "WithLogits", what, Of(std::move(call)), "", op});
+  };
+  of_logits("SoftmaxCrossEntropy", "nothing", [](World& t) { return SoftmaxCrossEntropyWithLogits(t.none, t.none); });
+  of_logits("SoftmaxCrossEntropy", "no logits", [](World& t) { return SoftmaxCrossEntropyWithLogits(t.x, t.none); });
+  of_logits("SoftmaxCrossEntropy", "integers", [](World& t) { return SoftmaxCrossEntropyWithLogits(t.ints, t.x); });
+  of_logits("SoftmaxCrossEntropy", "scalars",
+            [](World& t) { return SoftmaxCrossEntropyWithLogits(t.scalar, t.scalar); });
+  of_logits("SparseSoftmaxCrossEntropy", "nothing",
+            [](World& t) { return SparseSoftmaxCrossEntropyWithLogits(t.none, t.none); });
+  of_logits("SparseSoftmaxCrossEntropy", "floats",
+            [](World& t) { return SparseSoftmaxCrossEntropyWithLogits(t.x, t.x); });
+  of_logits("SparseSoftmaxCrossEntropy", "rows",
+            [](World& t) { return SparseSoftmaxCrossEntropyWithLogits(t.ints, t.x); });
+  of_logits("SparseSoftmaxCrossEntropy", "scalars",
+            [](World& t) { return SparseSoftmaxCrossEntropyWithLogits(Cast(t.scalar, DType::kInt32), t.scalar); });
   tensor("BatchMoments", "an empty tensor", [](World& t) { return BatchMoments(t.none).mean; });
   tensor("BatchMoments", "a scalar", [](World& t) { return BatchMoments(t.scalar).variance; });
   tensor("BatchMoments", "integers", [](World& t) { return BatchMoments(t.ints).mean; });
@@ -662,6 +664,25 @@ std::vector<Row> Composed() {
       "params [4,3] and indices [b] need one dimension 0");
   t.Add(
       "GatherRows", "no rows", [](World& w) { return GatherRows(w.labels, w.labels); }, "of rows that all examples");
+  t.Add(
+      "GatherBatch", "an empty tensor", [](World& w) { return GatherBatch(w.none, 8); }, "operand 0");
+  t.Add(
+      "GatherBatch", "no rows", [](World& w) { return GatherBatch(w.x, 0); }, "`rows` must be from 1 to");
+  t.Add(
+      "GatherBatch", "integers", [](World& w) { return GatherBatch(w.ints, 8); }, "got int32 [b,4]");
+  t.Add(
+      "GatherBatch", "no batch", [](World& w) { return GatherBatch(w.m, 8); }, "[b, ...], got [4,3]");
+  t.Add(
+      "BatchMask", "no graph", [](World&) { return BatchMask(nullptr, 8); }, "null");
+  t.Add(
+      "BatchMask", "huge", [](World& w) { return BatchMask(&w.graph, kHuge); }, "batch_size * params.num_replicas()");
+  t.Add(
+      "PairwiseProducts", "nothing", [](World& w) { return PairwiseProducts(w.x, w.none, 8); }, "operand 1");
+  t.Add(
+      "PairwiseProducts", "a matrix", [](World& w) { return PairwiseProducts(w.x, w.m, 8); },
+      "two tensors [b, d] of one type, got float32 [b,4] and float32 [4,3]");
+  t.Add(
+      "PairwiseProducts", "negative rows", [](World& w) { return PairwiseProducts(w.x, w.x, -1); }, "got -1");
   for (const auto& [name, f] :
        std::vector<std::pair<const char*, decltype(&CumSum)>>{{"CumSum", CumSum}, {"CumProd", CumProd}}) {
     const auto scan = [f = f](const Tensor& x, int64_t axis) {

@@ -55,10 +55,10 @@ std::vector<Row> Training() {
       "Minimize", "no rule", [=](World& w) { Optimizer(nullptr, 0.1).Minimize(loss(w)); }, "null", "Optimizer");
   t.Graph(
       "Minimize", "two ways of clipping",
-      [=](World& w) { SGD({.clip_global_norm = 1, .clip_value = 1}).Minimize(loss(w)); }, "only one", "Optimizer");
+      [=](World& w) { SGD({.clip = {.global_norm = 1, .value = 1}}).Minimize(loss(w)); }, "only one", "Optimizer");
   t.Graph(
-      "Minimize", "a negative norm", [=](World& w) { SGD({.clip_global_norm = -1}).Minimize(loss(w)); }, "positive",
-      "ClipByGlobalNorm");
+      "Minimize", "a negative norm", [=](World& w) { SGD({.clip = {.global_norm = -1}}).Minimize(loss(w)); },
+      "positive", "ClipByGlobalNorm");
   t.Graph(
       "Momentum", "momentum 1", [=](World& w) { Momentum({.momentum = 1}).Minimize(loss(w)); }, "`momentum`");
   t.Graph(
@@ -100,10 +100,6 @@ std::vector<Row> Training() {
   t.Add(
       "Build", "no graph", [](World&) { return LearningRate(0.1).Build(nullptr); }, "null", "learning_rate");
   t.Add("GlobalNorm", "nothing", [](World&) { return GlobalNorm({}); });
-  t.Add(
-      "ClipByValue", "an empty tensor", [](World& w) { return ClipByValue(w.none, 1); }, "is an empty Tensor");
-  t.Add(
-      "ClipByValue", "no limit", [](World& w) { return ClipByValue(w.x, 0); }, "positive");
   t.Graph(
       "ClipByGlobalNorm", "an infinite norm", [](World& w) { ClipByGlobalNorm({w.x}, kInf); }, "positive");
   t.Graph(

@@ -190,7 +190,7 @@ const std::vector<Mistake>& ModelMistakes() {
          Estimator estimator(
              [](const Features&, const Tensor&, Mode, const Params&) { return EstimatorSpec::Predict({}); },
              Config(dir));
-         return estimator.Predict(Input(), [](const Prediction&) { return true; });
+         return estimator.Predict(Input(), [](const NamedTensors&) { return true; });
        },
        "model_fn, mode predict, EstimatorSpec at {[](const Features&, const Tensor&, Mode, const Params&) { "
        "return EstimatorSpec::Predict({}); },}: there are no predictions; return "
@@ -201,7 +201,7 @@ const std::vector<Mistake>& ModelMistakes() {
                                return losses::SparseSoftmaxCrossEntropy(labels, Logits(f));
                              }),
                              Config(dir));
-         return estimator.Predict(Input(), [](const Prediction&) { return true; });
+         return estimator.Predict(Input(), [](const NamedTensors&) { return true; });
        },
        R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {return )"
        "losses::SparseSoftmaxCrossEntropy(labels, Logits(f));}: `labels` has no value: mode predict has no "
@@ -246,9 +246,9 @@ const std::vector<Mistake>& ModelMistakes() {
        R"(learning_rate "LearningRate" at {TrainOp train = optimizers::GradientDescent(options).Minimize(loss);}: )"
        "must be a number >= 0, got nan"},
       {"ClipBothWays",
-       [](const std::string& dir) { return TrainWith(dir, {.clip_global_norm = 1, .clip_value = 0.5}); },
+       [](const std::string& dir) { return TrainWith(dir, {.clip = {.global_norm = 1, .value = 0.5}}); },
        R"(Optimizer "Optimizer" at {TrainOp train = optimizers::GradientDescent(options).Minimize(loss);}: set )"
-       "only one of `clip_global_norm` and `clip_value`, got 1 and 0.5"},
+       "only one of `clip.global_norm` and `clip.value`, got 1 and 0.5"},
       {"MomentumOfOne",
        [](const std::string& dir) {
          return TrainModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {

@@ -247,7 +247,7 @@ class RandomGraph {
 
   Tensor Window(const Tensor& x) {
     if (x.rank() != 4 || x.shape()[1] < 3 || x.shape()[2] < 3) return Binary(x);
-    WindowOptions options{.strides = {Int(1, 2), Int(1, 2)}, .padding = Chance(0.5) ? "SAME" : "VALID"};
+    WindowOptions options{.strides = {Int(1, 2), Int(1, 2)}, .padding = Chance(0.5) ? Padding::kSame : Padding::kValid};
     switch (Int(0, 3)) {
       case 0:
         return MaxPool(x, {Int(1, 3), Int(1, 3)}, options);

@@ -64,23 +64,23 @@ const std::vector<Loss>& Losses() {
       {"cosine_similarity", "logits",
        [](auto& in, auto& p) { return CosineSimilarity(in.real, p, {.weights = in.weight}); }},
       {"binary", "probability",
-       [](auto& in, auto& p) { return BinaryCrossentropy(in.binary, p, {.weights = in.weight}); }},
+       [](auto& in, auto& p) { return BinaryCrossEntropy(in.binary, p, {.weights = in.weight}); }},
       {"binary_smoothed", "probability",
        [](auto& in, auto& p) {
-         return BinaryCrossentropy(in.binary, p,
+         return BinaryCrossEntropy(in.binary, p,
                                    {.weights = in.weight, .reduction = Reduction::kSum, .label_smoothing = 0.1});
        }},
       {"binary_logits", "logits",
-       [](auto& in, auto& p) { return BinaryCrossentropy(in.binary, p, {.weights = in.weight, .from_logits = true}); }},
+       [](auto& in, auto& p) { return BinaryCrossEntropy(in.binary, p, {.weights = in.weight, .from_logits = true}); }},
       {"binary_logits_smoothed", "logits",
        [](auto& in, auto& p) {
-         return BinaryCrossentropy(in.soft, p, {.weights = in.weight, .label_smoothing = 0.2, .from_logits = true});
+         return BinaryCrossEntropy(in.soft, p, {.weights = in.weight, .label_smoothing = 0.2, .from_logits = true});
        }},
       {"binary_focal", "probability",
-       [](auto& in, auto& p) { return BinaryFocalCrossentropy(in.binary, p, {.weights = in.weight}); }},
+       [](auto& in, auto& p) { return BinaryFocalCrossEntropy(in.binary, p, {.weights = in.weight}); }},
       {"binary_focal_logits", "logits",
        [](auto& in, auto& p) {
-         return BinaryFocalCrossentropy(in.binary, p,
+         return BinaryFocalCrossEntropy(in.binary, p,
                                         {.weights = in.weight,
                                          .label_smoothing = 0.1,
                                          .from_logits = true,
@@ -90,25 +90,25 @@ const std::vector<Loss>& Losses() {
        }},
       {"categorical", "share",
        [](auto& in, auto& p) {
-         return CategoricalCrossentropy(in.hot, p, {.weights = in.weight, .label_smoothing = 0.1});
+         return CategoricalCrossEntropy(in.hot, p, {.weights = in.weight, .label_smoothing = 0.1});
        }},
       {"categorical_logits", "logits",
        [](auto& in, auto& p) {
-         return CategoricalCrossentropy(in.soft, p, {.weights = in.weight, .from_logits = true});
+         return CategoricalCrossEntropy(in.soft, p, {.weights = in.weight, .from_logits = true});
        }},
       {"categorical_focal", "share",
-       [](auto& in, auto& p) { return CategoricalFocalCrossentropy(in.hot, p, {.weights = in.weight}); }},
+       [](auto& in, auto& p) { return CategoricalFocalCrossEntropy(in.hot, p, {.weights = in.weight}); }},
       {"categorical_focal_logits", "logits",
        [](auto& in, auto& p) {
-         return CategoricalFocalCrossentropy(
+         return CategoricalFocalCrossEntropy(
              in.hot, p,
              {.weights = in.weight, .label_smoothing = 0.1, .from_logits = true, .gamma = 1.5, .alpha = 0.5});
        }},
       {"sparse_categorical", "share",
-       [](auto& in, auto& p) { return SparseCategoricalCrossentropy(in.label, p, {.weights = in.weight}); }},
+       [](auto& in, auto& p) { return SparseCategoricalCrossEntropy(in.label, p, {.weights = in.weight}); }},
       {"sparse_categorical_logits", "logits",
        [](auto& in, auto& p) {
-         return SparseCategoricalCrossentropy(
+         return SparseCategoricalCrossEntropy(
              in.label, p, {.weights = in.weight, .reduction = Reduction::kSum, .from_logits = true});
        }},
       {"class_weights", "logits",

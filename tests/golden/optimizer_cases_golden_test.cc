@@ -61,14 +61,13 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
   const double norm = c.clip_norm, value = c.clip_value, lr = o[0];
   const std::vector<std::string> exclude = c.excluded ? std::vector<std::string>{"bias"} : std::vector<std::string>();
   const std::map<std::string, std::function<Optimizer()>> all = {
-      {"sgd", [&] { return SGD({.learning_rate = lr, .clip_global_norm = norm, .clip_value = value}); }},
+      {"sgd", [&] { return SGD({.learning_rate = lr, .clip = {.global_norm = norm, .value = value}}); }},
       {"momentum",
        [&] {
          return Momentum({.learning_rate = lr,
                           .momentum = o[1],
                           .use_nesterov = o[2] != 0,
-                          .clip_global_norm = norm,
-                          .clip_value = value});
+                          .clip = {.global_norm = norm, .value = value}});
        }},
       {"adam",
        [&] {
@@ -76,8 +75,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                       .beta1 = o[1],
                       .beta2 = o[2],
                       .epsilon = o[3],
-                      .clip_global_norm = norm,
-                      .clip_value = value});
+                      .clip = {.global_norm = norm, .value = value}});
        }},
       {"rmsprop",
        [&] {
@@ -86,8 +84,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                          .momentum = o[2],
                          .epsilon = o[3],
                          .epsilon_in_root = o[4] != 0,
-                         .clip_global_norm = norm,
-                         .clip_value = value});
+                         .clip = {.global_norm = norm, .value = value}});
        }},
       {"adamw",
        [&] {
@@ -97,21 +94,19 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                        .beta2 = o[2],
                        .epsilon = o[3],
                        .exclude = exclude,
-                       .clip_global_norm = norm,
-                       .clip_value = value});
+                       .clip = {.global_norm = norm, .value = value}});
        }},
       {"adagrad",
        [&] {
          return Adagrad({.learning_rate = lr,
                          .initial_accumulator_value = o[1],
                          .epsilon = o[2],
-                         .clip_global_norm = norm,
-                         .clip_value = value});
+                         .clip = {.global_norm = norm, .value = value}});
        }},
       {"adadelta",
        [&] {
          return Adadelta(
-             {.learning_rate = lr, .rho = o[1], .epsilon = o[2], .clip_global_norm = norm, .clip_value = value});
+             {.learning_rate = lr, .rho = o[1], .epsilon = o[2], .clip = {.global_norm = norm, .value = value}});
        }},
       {"adamax",
        [&] {
@@ -119,8 +114,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                         .beta1 = o[1],
                         .beta2 = o[2],
                         .epsilon = o[3],
-                        .clip_global_norm = norm,
-                        .clip_value = value});
+                        .clip = {.global_norm = norm, .value = value}});
        }},
       {"nadam",
        [&] {
@@ -128,8 +122,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                        .beta1 = o[1],
                        .beta2 = o[2],
                        .epsilon = o[3],
-                       .clip_global_norm = norm,
-                       .clip_value = value});
+                       .clip = {.global_norm = norm, .value = value}});
        }},
       {"ftrl",
        [&] {
@@ -140,8 +133,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                       .l2 = o[4],
                       .l2_shrinkage = o[5],
                       .beta = o[6],
-                      .clip_global_norm = norm,
-                      .clip_value = value});
+                      .clip = {.global_norm = norm, .value = value}});
        }},
       {"lion",
        [&] {
@@ -150,8 +142,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                       .beta1 = o[1],
                       .beta2 = o[2],
                       .exclude = exclude,
-                      .clip_global_norm = norm,
-                      .clip_value = value});
+                      .clip = {.global_norm = norm, .value = value}});
        }},
       {"lamb",
        [&] {
@@ -161,8 +152,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                       .beta2 = o[2],
                       .epsilon = o[3],
                       .exclude = exclude,
-                      .clip_global_norm = norm,
-                      .clip_value = value});
+                      .clip = {.global_norm = norm, .value = value}});
        }},
       {"lars",
        [&] {
@@ -171,8 +161,7 @@ Optimizer Base(const std::string& name, const double* o, const RandomCase& c) {
                       .momentum = o[1],
                       .trust_coefficient = o[2],
                       .exclude = exclude,
-                      .clip_global_norm = norm,
-                      .clip_value = value});
+                      .clip = {.global_norm = norm, .value = value}});
        }},
   };
   return all.at(name)();

@@ -45,7 +45,7 @@ TEST(ExportedModelTest, HasTheValuesOfPredict) {
   {
     Estimator estimator(Line, RunConfig{.model_dir = dir, .train_distribute = MirroredStrategy({"gpu:0", "gpu:1"})});
     ASSERT_TRUE(estimator.Train(Input, {.max_steps = 3}).ok());
-    const absl::Status predicted = estimator.Predict(Input, [&](const Prediction& p) {
+    const absl::Status predicted = estimator.Predict(Input, [&](const NamedTensors& p) {
       for (float v : p.at("y").values<float>()) expected.push_back(v);
       return true;
     });

@@ -88,9 +88,9 @@ EstimatorSpec DenseModel(const Features& features, const Tensor& labels, Mode mo
 EstimatorSpec DepthwiseModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   const bool training = mode == Mode::kTrain;
   Tensor x = layers::Conv2D(features["image"], {.filters = 8, .kernel_size = 5, .strides = 3});
-  x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .strides = 2, .padding = "same", .depth_multiplier = 2});
+  x = layers::DepthwiseConv2D(x, {.kernel_size = 3, .strides = 2, .padding = Padding::kSame, .depth_multiplier = 2});
   x = Relu(layers::BatchNormalization(x, {.training = training}));
-  x = layers::SeparableConv2D(x, {.filters = 12, .kernel_size = 3, .padding = "same", .activation = Relu});
+  x = layers::SeparableConv2D(x, {.filters = 12, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
   const Tensor loss = losses::SoftmaxCrossEntropy(labels, layers::Dense(layers::Flatten(x), {.units = kClasses}));
   if (mode == Mode::kEval) return EstimatorSpec::Eval(loss);
   return EstimatorSpec::Train(loss, optimizers::GradientDescent({.learning_rate = 0.05}).Minimize(loss));
@@ -101,7 +101,7 @@ EstimatorSpec BottleneckModel(const Features& features, const Tensor& labels, Mo
   const bool training = mode == Mode::kTrain;
   const Tensor x = layers::Conv2D(features["image"], {.filters = 20, .kernel_size = 5, .strides = 3});
   Tensor y = layers::Conv2D(x, {.filters = 24, .kernel_size = 1, .activation = Relu});
-  y = layers::Conv2D(y, {.filters = 24, .kernel_size = 3, .strides = 2, .padding = "same", .use_bias = false});
+  y = layers::Conv2D(y, {.filters = 24, .kernel_size = 3, .strides = 2, .padding = Padding::kSame, .use_bias = false});
   y = Relu(layers::BatchNormalization(y, {.training = training}));
   y = layers::Conv2D(y, {.filters = 40, .kernel_size = 1, .use_bias = false});
   y = Relu(y + layers::Conv2D(x, {.filters = 40, .kernel_size = 1, .strides = 2}));

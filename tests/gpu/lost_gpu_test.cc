@@ -113,7 +113,7 @@ TEST(LostGpuTest, AGpuThatHangsIsGivenUpAtTheDeadline) {
     Estimator estimator(Line, RunConfig{.model_dir = dir,
                                         .save_checkpoints_steps = 1000,
                                         .train_distribute = OneDeviceStrategy("gpu:0"),
-                                        .deadline_seconds = 0.3});
+                                        .deadline_secs = 0.3});
     const absl::Status status = estimator.Train(
         Points, {.max_steps = 10,
                  .hooks = {std::make_shared<HarmAfter>(3, dir, "model.ckpt-0", [&] { machine.driver().Hang(0); })}});

@@ -51,13 +51,13 @@ bool IsExempt(const std::string& field) { return field == "name" || field.ends_w
 // Losses share their options: some fields are for a few, and others refuse them or do not look at them.
 bool Takes(const Declaration& declaration, const std::string& field) {
   const std::string& name = declaration.function;
-  if (field == "apply_class_balancing") return name == "losses::BinaryFocalCrossentropy";
+  if (field == "apply_class_balancing") return name == "losses::BinaryFocalCrossEntropy";
   if (declaration.options != "LossOptions") return true;
   if (field == "label_smoothing") {
-    return name == "losses::SoftmaxCrossEntropy" || name == "losses::CategoricalCrossentropy" ||
-           name == "losses::BinaryCrossentropy";
+    return name == "losses::SoftmaxCrossEntropy" || name == "losses::CategoricalCrossEntropy" ||
+           name == "losses::BinaryCrossEntropy";
   }
-  return field != "from_logits" || name.ends_with("Crossentropy");
+  return field != "from_logits" || (name.ends_with("CrossEntropy") && !name.ends_with("SoftmaxCrossEntropy"));
 }
 
 // Another name of the same function.

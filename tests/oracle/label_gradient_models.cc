@@ -31,14 +31,14 @@ std::vector<Model> LabelGradientModels() {
   models.push_back({"categorical_cross_entropy_of_two_networks",
                     [](GraphBuilder& g) {
                       Tensor labels = Softmax(Scores(g, "teacher"));
-                      return TD_COVER(losses::CategoricalCrossentropy, labels, Softmax(Scores(g, "student")));
+                      return TD_COVER(losses::CategoricalCrossEntropy, labels, Softmax(Scores(g, "student")));
                     },
                     [](Forward& f) { return CrossEntropy(ref::Softmax(Teacher(f)), f); }});
   // Of one network: the entropy of what it predicts.
   models.push_back({"categorical_cross_entropy_of_itself",
                     [](GraphBuilder& g) {
                       Tensor scores = Scores(g, "student");
-                      return TD_COVER(losses::CategoricalCrossentropy, Softmax(scores), scores, {.from_logits = true});
+                      return TD_COVER(losses::CategoricalCrossEntropy, Softmax(scores), scores, {.from_logits = true});
                     },
                     [](Forward& f) { return CrossEntropy(ref::Softmax(Student(f)), f); }});
   return models;

@@ -18,7 +18,7 @@ Tensor Vector(GraphBuilder& g) { return g.Input("x", DType::kFloat32, {kBatch, 5
 // An image with a convolution in front, so that the layer behind it has to give its input's gradient.
 Tensor Image(GraphBuilder& g) {
   Tensor x = g.Input("image", DType::kFloat32, {kBatch, 6, 5, 2});
-  return TD_COVER(layers::Conv2D, x, {.filters = 3, .kernel_size = 2, .padding = "valid", .name = "first"});
+  return TD_COVER(layers::Conv2D, x, {.filters = 3, .kernel_size = 2, .padding = Padding::kValid, .name = "first"});
 }
 Array Image(const Forward& f) { return ref::Conv2D(f, f.Input("image"), "first"); }  // [b, 5, 4, 3]
 
@@ -102,7 +102,8 @@ void AddConvolutions(std::vector<Model>& models) {
   models.push_back(OfImage(
       "conv_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::Conv2D, x, {.filters = 3, .kernel_size = 3, .padding = "same", .activation = Relu});
+        return TD_COVER(layers::Conv2D, x,
+                        {.filters = 3, .kernel_size = 3, .padding = Padding::kSame, .activation = Relu});
       },
       [](const Forward& f, const Array& x) {
         return ref::Map(ref::Conv2D(f, x, "conv2d", {.same = true}), ref::Relu);
@@ -114,8 +115,9 @@ void AddConvolutions(std::vector<Model>& models) {
   models.push_back(OfImage(
       "conv_strided_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::Conv2D, x,
-                        {.filters = 3, .kernel_size = {2, 4}, .strides = {2, 3}, .padding = "same", .use_bias = false});
+        return TD_COVER(
+            layers::Conv2D, x,
+            {.filters = 3, .kernel_size = {2, 4}, .strides = {2, 3}, .padding = Padding::kSame, .use_bias = false});
       },
       [](const Forward& f, const Array& x) {
         return ref::Conv2D(f, x, "conv2d", {.stride_y = 2, .stride_x = 3, .same = true}, false);
@@ -145,7 +147,7 @@ void AddDepthwise(std::vector<Model>& models) {
   models.push_back(OfImage(
       "depthwise_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = "same", .activation = Tanh});
+        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = Padding::kSame, .activation = Tanh});
       },
       [](const Forward& f, const Array& x) {
         return ref::Map(ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.same = true}), ref::Tanh);
@@ -162,7 +164,8 @@ void AddDepthwise(std::vector<Model>& models) {
   models.push_back(OfImage(
       "depthwise_stride_beyond_kernel_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = {1, 2}, .strides = {3, 2}, .padding = "same"});
+        return TD_COVER(layers::DepthwiseConv2D, x,
+                        {.kernel_size = {1, 2}, .strides = {3, 2}, .padding = Padding::kSame});
       },
       [](const Forward& f, const Array& x) {
         return ref::DepthwiseConv2D(f, x, "depthwise_conv2d", {.stride_y = 3, .stride_x = 2, .same = true});
@@ -185,8 +188,9 @@ void AddDepthwise(std::vector<Model>& models) {
   models.push_back(OfImage(
       "separable_strided_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::SeparableConv2D, x,
-                        {.filters = 3, .kernel_size = 3, .strides = {2, 1}, .padding = "same", .use_bias = false});
+        return TD_COVER(
+            layers::SeparableConv2D, x,
+            {.filters = 3, .kernel_size = 3, .strides = {2, 1}, .padding = Padding::kSame, .use_bias = false});
       },
       [](const Forward& f, const Array& x) {
         return ref::SeparableConv2D(f, x, "separable_conv2d", {.stride_y = 2, .same = true}, false);
@@ -203,7 +207,7 @@ void AddDepthwise(std::vector<Model>& models) {
                     [](GraphBuilder& g) {
                       Tensor x = g.Input("image", DType::kFloat32, {kBatch, 6, 5, 8});
                       x = TD_COVER(layers::Conv2D, x, {.filters = 16, .kernel_size = 1, .activation = Tanh});
-                      x = TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = "same"});
+                      x = TD_COVER(layers::DepthwiseConv2D, x, {.kernel_size = 3, .padding = Padding::kSame});
                       return Head(g, Tanh(TD_COVER(layers::Conv2D, x, {.filters = 8, .kernel_size = 1})));
                     },
                     [](Forward& f) {
@@ -220,8 +224,9 @@ void AddLarge(std::vector<Model>& models) {
                     .loss =
                         [](GraphBuilder& g) {
                           Tensor x = g.Input("image", DType::kFloat32, {kBatch, 8, 8, 16});
-                          x = TD_COVER(layers::Conv2D, x,
-                                       {.filters = 16, .kernel_size = 3, .padding = "same", .activation = Tanh});
+                          x = TD_COVER(
+                              layers::Conv2D, x,
+                              {.filters = 16, .kernel_size = 3, .padding = Padding::kSame, .activation = Tanh});
                           x = TD_COVER(layers::Conv2D, x, {.filters = 16, .kernel_size = 3});
                           return Head(g, x);
                         },
@@ -249,16 +254,18 @@ void AddPools(std::vector<Model>& models) {
     return [w](const Forward&, const Array& x) { return ref::AveragePool(x, w); };
   };
   models.push_back(OfImage(
-      "max_pool", [](const Tensor& x) { return TD_COVER(layers::MaxPool2D, x); },
+      "max_pool", [](const Tensor& x) { return TD_COVER(layers::MaxPooling2D, x); },
       max({.height = 2, .width = 2, .stride_y = 2, .stride_x = 2})));
   models.push_back(OfImage(
       "max_pool_overlapping_same",
-      [](const Tensor& x) { return TD_COVER(layers::MaxPool2D, x, {.pool_size = 3, .strides = 2, .padding = "same"}); },
+      [](const Tensor& x) {
+        return TD_COVER(layers::MaxPooling2D, x, {.pool_size = 3, .strides = 2, .padding = Padding::kSame});
+      },
       max({.height = 3, .width = 3, .stride_y = 2, .stride_x = 2, .same = true})));
   models.push_back(OfImage(
       "max_pool_gaps",
       [](const Tensor& x) {
-        return TD_COVER(layers::MaxPool2D, x, {.pool_size = {2, 1}, .strides = {3, 2}});
+        return TD_COVER(layers::MaxPooling2D, x, {.pool_size = {2, 1}, .strides = {3, 2}});
       },
       max({.height = 2, .width = 1, .stride_y = 3, .stride_x = 2})));
   models.push_back(OfImage(
@@ -267,7 +274,8 @@ void AddPools(std::vector<Model>& models) {
   models.push_back(OfImage(
       "average_pool_overlapping_same",
       [](const Tensor& x) {
-        return TD_COVER(layers::AveragePooling2D, x, {.pool_size = {3, 2}, .strides = {2, 1}, .padding = "same"});
+        return TD_COVER(layers::AveragePooling2D, x,
+                        {.pool_size = {3, 2}, .strides = {2, 1}, .padding = Padding::kSame});
       },
       mean({.height = 3, .width = 2, .stride_y = 2, .stride_x = 1, .same = true})));
   models.push_back(OfImage(

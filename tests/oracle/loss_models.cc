@@ -167,18 +167,18 @@ void AddDense(std::vector<Model>& models) {
   // Traced back to its logits.
   models.push_back({"categorical_cross_entropy_of_softmax",
                     [](GraphBuilder& g) {
-                      return TD_COVER(losses::CategoricalCrossentropy, Dense(g), Softmax(Scores(g)),
+                      return TD_COVER(losses::CategoricalCrossEntropy, Dense(g), Softmax(Scores(g)),
                                       {.label_smoothing = 0.1});
                     },
                     softmax(0.1, false, Mean::kOverExamples), ranges});
   models.push_back({"categorical_cross_entropy_of_shares",
                     [](GraphBuilder& g) {
-                      return TD_COVER(losses::CategoricalCrossentropy, Dense(g), Sigmoid(Scores(g)),
+                      return TD_COVER(losses::CategoricalCrossEntropy, Dense(g), Sigmoid(Scores(g)),
                                       {.weights = Weights(g), .label_smoothing = 0.1});
                     },
                     [](Forward& f) {
                       return ref::Reduce(
-                          ref::CategoricalCrossentropy(f.Input("labels"), ref::Map(Scores(f), ref::Sigmoid), 0.1),
+                          ref::CategoricalCrossEntropy(f.Input("labels"), ref::Map(Scores(f), ref::Sigmoid), 0.1),
                           Doubles(f.Input("weight")), Mean::kOverExamples);
                     },
                     ranges});
@@ -366,34 +366,34 @@ void AddBinary(std::vector<Model>& models) {
   AddPairs(models,
            {{"binary_crossentropy",
              [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x),
+               return TD_COVER(losses::BinaryCrossEntropy, y, Sigmoid(x),
                                {.weights = Weights(g), .label_smoothing = 0.1});
              },
-             Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x), 0.1); }), zero_or_one, true},
+             Rows([](Real y, Real x) { return ref::BinaryCrossEntropy(y, ref::Sigmoid(x), 0.1); }), zero_or_one, true},
             {"binary_crossentropy_of_any",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x) * 0.9);
+               return TD_COVER(losses::BinaryCrossEntropy, y, Sigmoid(x) * 0.9);
              },
-             Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x) * 0.9); }), zero_or_one},
+             Rows([](Real y, Real x) { return ref::BinaryCrossEntropy(y, ref::Sigmoid(x) * 0.9); }), zero_or_one},
             {"binary_crossentropy_of_logits",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryCrossentropy, y, x, {.from_logits = true});
+               return TD_COVER(losses::BinaryCrossEntropy, y, x, {.from_logits = true});
              },
              Rows([](Real y, Real x) { return ref::Softplus(x) - x * y; })},
             {"binary_focal",
              [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x),
+               return TD_COVER(losses::BinaryFocalCrossEntropy, y, Sigmoid(x),
                                {.weights = Weights(g), .gamma = 1.5, .alpha = 0.3, .apply_class_balancing = true});
              },
              Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 1.5, 0.3); }), zero_or_one, true},
             {"binary_focal_of_any",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x) * 0.9);
+               return TD_COVER(losses::BinaryFocalCrossEntropy, y, Sigmoid(x) * 0.9);
              },
              Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x) * 0.9, 2, -1); }), zero_or_one},
             {"binary_focal_of_logits",
              [](GraphBuilder&, const Tensor& y, const Tensor& x) {
-               return TD_COVER(losses::BinaryFocalCrossentropy, y, x, {.label_smoothing = 0.1, .from_logits = true});
+               return TD_COVER(losses::BinaryFocalCrossEntropy, y, x, {.label_smoothing = 0.1, .from_logits = true});
              },
              Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 2, -1, 0.1); }), zero_or_one},
             {"hinge", [](GraphBuilder&, const Tensor& y, const Tensor& x) { return TD_COVER(losses::Hinge, y, x); },
@@ -412,7 +412,7 @@ void AddCategorical(std::vector<Model>& models) {
       models,
       {{"categorical_focal",
         [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-          return TD_COVER(losses::CategoricalFocalCrossentropy, y, Sigmoid(x),
+          return TD_COVER(losses::CategoricalFocalCrossEntropy, y, Sigmoid(x),
                           {.weights = Weights(g), .reduction = Reduction::kSumOverBatchSize, .gamma = 1.5});
         },
         [](const Array& y, const Array& x) { return ref::CategoricalFocal(y, ref::Map(x, ref::Sigmoid), 1.5, 0.25); },
@@ -420,7 +420,7 @@ void AddCategorical(std::vector<Model>& models) {
         true},
        {"categorical_focal_of_logits",
         [](GraphBuilder&, const Tensor& y, const Tensor& x) {
-          return TD_COVER(losses::CategoricalFocalCrossentropy, y, x,
+          return TD_COVER(losses::CategoricalFocalCrossEntropy, y, x,
                           {.label_smoothing = 0.1, .from_logits = true, .alpha = 0.5});
         },
         [](const Array& y, const Array& x) { return ref::CategoricalFocal(y, ref::Softmax(x), 2, 0.5, 0.1); }},
@@ -440,7 +440,7 @@ void AddCategorical(std::vector<Model>& models) {
         true}});
   models.push_back({"sparse_categorical_of_shares",
                     [](GraphBuilder& g) {
-                      return TD_COVER(losses::SparseCategoricalCrossentropy, Labels(g), Sigmoid(Scores(g)),
+                      return TD_COVER(losses::SparseCategoricalCrossEntropy, Labels(g), Sigmoid(Scores(g)),
                                       {.weights = Weights(g)});
                     },
                     [](Forward& f) {
@@ -453,7 +453,7 @@ void AddCategorical(std::vector<Model>& models) {
                     [](GraphBuilder& g) {
                       Tensor labels = Labels(g);
                       return TD_COVER(
-                          losses::SparseCategoricalCrossentropy, labels, Scores(g),
+                          losses::SparseCategoricalCrossEntropy, labels, Scores(g),
                           {.weights = TD_COVER(losses::ClassWeights, labels, {0.5, 1, 4}), .from_logits = true});
                     },
                     [](Forward& f) {
@@ -559,20 +559,20 @@ void AddReductions(std::vector<Model>& models) {
         Mean::kSum},
        {"binary_crossentropy_mean",
         [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-          return TD_COVER(losses::BinaryCrossentropy, y, Sigmoid(x),
+          return TD_COVER(losses::BinaryCrossEntropy, y, Sigmoid(x),
                           {.weights = Weights(g), .reduction = Reduction::kMean});
         },
-        Rows([](Real y, Real x) { return ref::BinaryCrossentropy(y, ref::Sigmoid(x)); }), zero_or_one, true,
+        Rows([](Real y, Real x) { return ref::BinaryCrossEntropy(y, ref::Sigmoid(x)); }), zero_or_one, true,
         Mean::kOverWeights},
        {"binary_focal_sum",
         [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-          return TD_COVER(losses::BinaryFocalCrossentropy, y, Sigmoid(x),
+          return TD_COVER(losses::BinaryFocalCrossEntropy, y, Sigmoid(x),
                           {.weights = Weights(g), .reduction = Reduction::kSum, .gamma = 1.5});
         },
         Rows([](Real y, Real x) { return ref::BinaryFocal(y, ref::Sigmoid(x), 1.5); }), zero_or_one, true, Mean::kSum},
        {"categorical_cross_entropy_of_logits",
         [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
-          return TD_COVER(losses::CategoricalCrossentropy, y, x,
+          return TD_COVER(losses::CategoricalCrossEntropy, y, x,
                           {.weights = Weights(g), .reduction = Reduction::kMean, .from_logits = true});
         },
         [](const Array& y, const Array& x) { return ref::SoftmaxCrossEntropy(y, x); },
@@ -581,7 +581,7 @@ void AddReductions(std::vector<Model>& models) {
         Mean::kOverWeights}});
   models.push_back({"sparse_categorical_sum",
                     [](GraphBuilder& g) {
-                      return TD_COVER(losses::SparseCategoricalCrossentropy, Labels(g), Sigmoid(Scores(g)),
+                      return TD_COVER(losses::SparseCategoricalCrossEntropy, Labels(g), Sigmoid(Scores(g)),
                                       {.weights = Weights(g), .reduction = Reduction::kSum});
                     },
                     [](Forward& f) {

@@ -262,27 +262,27 @@ void AddAttention(std::vector<Model>& models) {
 
 // Layers behind one another, as programs have them.
 void AddNetworks(std::vector<Model>& models) {
-  models.push_back({"convnet",
-                    [](GraphBuilder& g) {
-                      Tensor x = g.Input("image", DType::kFloat32, {kBatch, 7, 7, 1});
-                      x = TD_COVER(layers::Conv2D, x, {.filters = 3, .kernel_size = 2});
-                      x = Relu(TD_COVER(layers::BatchNormalization, x, {.training = true}));
-                      x = TD_COVER(layers::Dropout, TD_COVER(layers::MaxPool2D, x), {.rate = 0.25, .training = true});
-                      x = TD_COVER(layers::Dense, TD_COVER(layers::Flatten, x), {.units = 3});
-                      Tensor labels = g.Input("label", DType::kInt32, {kBatch});
-                      return TD_COVER(losses::SparseSoftmaxCrossEntropy, labels, x);
-                    },
-                    [](Forward& f) {
-                      Array x = ref::Conv2D(f, f.Input("image"), "conv2d");
-                      x = ref::Map(ref::BatchNorm(f, x, "batch_normalization", {}), ref::Relu);
-                      x = ref::MaxPool(x, {.height = 2, .width = 2, .stride_y = 2, .stride_x = 2});
-                      x = ref::Dropout(f, x, "dropout/RandomUniform", 0.25);
-                      x = ref::Dense(f, ref::Flatten(x), "dense");
-                      return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), x), {},
-                                         ref::Mean::kOverExamples);
-                    },
-                    {{"label", {0, 3}}},
-                    {"dropout/RandomUniform"}});
+  models.push_back(
+      {"convnet",
+       [](GraphBuilder& g) {
+         Tensor x = g.Input("image", DType::kFloat32, {kBatch, 7, 7, 1});
+         x = TD_COVER(layers::Conv2D, x, {.filters = 3, .kernel_size = 2});
+         x = Relu(TD_COVER(layers::BatchNormalization, x, {.training = true}));
+         x = TD_COVER(layers::Dropout, TD_COVER(layers::MaxPooling2D, x), {.rate = 0.25, .training = true});
+         x = TD_COVER(layers::Dense, TD_COVER(layers::Flatten, x), {.units = 3});
+         Tensor labels = g.Input("label", DType::kInt32, {kBatch});
+         return TD_COVER(losses::SparseSoftmaxCrossEntropy, labels, x);
+       },
+       [](Forward& f) {
+         Array x = ref::Conv2D(f, f.Input("image"), "conv2d");
+         x = ref::Map(ref::BatchNorm(f, x, "batch_normalization", {}), ref::Relu);
+         x = ref::MaxPool(x, {.height = 2, .width = 2, .stride_y = 2, .stride_x = 2});
+         x = ref::Dropout(f, x, "dropout/RandomUniform", 0.25);
+         x = ref::Dense(f, ref::Flatten(x), "dense");
+         return ref::Reduce(ref::SparseSoftmaxCrossEntropy(f.Integers("label"), x), {}, ref::Mean::kOverExamples);
+       },
+       {{"label", {0, 3}}},
+       {"dropout/RandomUniform"}});
   models.push_back(
       {"encoder",
        [](GraphBuilder& g) {

@@ -25,13 +25,13 @@ std::vector<OptimizerCase> MainCases() {
       main("gradient_descent",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::GradientDescent,
-                             {.learning_rate = 0.2, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                             {.learning_rate = 0.2, .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.2, ref::Descend(), {}),
       main("momentum",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::Momentum,
-                             {.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                             {.learning_rate = 0.1, .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.1, ref::DescendWithMomentum(0.9, false), {"/Momentum"}),
       main("nesterov",
@@ -39,20 +39,19 @@ std::vector<OptimizerCase> MainCases() {
              return TD_COVER(optimizers::Momentum, {.learning_rate = 0.1,
                                                     .momentum = 0.7,
                                                     .use_nesterov = true,
-                                                    .clip_global_norm = c.global_norm,
-                                                    .clip_value = c.value});
+                                                    .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.1, ref::DescendWithMomentum(0.7, true), {"/Momentum"}),
       main("adam",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::Adam,
-                             {.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                             {.learning_rate = 0.02, .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::AdamUpdate(0.9, 0.999, 1e-8), {"/Adam", "/Adam_1"}),
       main("rmsprop",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::RMSprop,
-                             {.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                             {.learning_rate = 0.02, .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::RmsPropUpdate(0.9, 0, 1e-7), {"/RMSProp"}),
       main("rmsprop_momentum",
@@ -61,8 +60,7 @@ std::vector<OptimizerCase> MainCases() {
                                                    .rho = 0.8,
                                                    .momentum = 0.6,
                                                    .epsilon = 1e-3,
-                                                   .clip_global_norm = c.global_norm,
-                                                   .clip_value = c.value});
+                                                   .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::RmsPropUpdate(0.8, 0.6, 1e-3), {"/RMSProp", "/RMSProp_1"}),
   };
@@ -85,8 +83,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                    .momentum = 0.6,
                                                    .epsilon = 1e-3,
                                                    .epsilon_in_root = true,
-                                                   .clip_global_norm = c.global_norm,
-                                                   .clip_value = c.value});
+                                                   .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::RmsPropUpdate(0.8, 0.6, 1e-3, true), {"/RMSProp", "/RMSProp_1"}),
       with("adamw",
@@ -96,16 +93,14 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                  .beta1 = 0.8,
                                                  .beta2 = 0.9,
                                                  .epsilon = 1e-3,
-                                                 .clip_global_norm = c.global_norm,
-                                                 .clip_value = c.value});
+                                                 .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::AdamWUpdate(0.8, 0.9, 1e-3, 0.3), {"/AdamW", "/AdamW_1"}),
       with("adamw_excluded",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::AdamW, {.learning_rate = 0.02,
                                                  .exclude = {"e", "a"},
-                                                 .clip_global_norm = c.global_norm,
-                                                 .clip_value = c.value});
+                                                 .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::AdamUpdate(0.9, 0.999, 1e-7), {"/AdamW", "/AdamW_1"}),
       with("adagrad",
@@ -113,8 +108,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
              return TD_COVER(optimizers::Adagrad, {.learning_rate = 0.1,
                                                    .initial_accumulator_value = 0.2,
                                                    .epsilon = 1e-3,
-                                                   .clip_global_norm = c.global_norm,
-                                                   .clip_value = c.value});
+                                                   .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.1, ref::AdagradUpdate(1e-3), {"/Adagrad"}),
       with("adadelta",
@@ -122,8 +116,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
              return TD_COVER(optimizers::Adadelta, {.learning_rate = 0.5,
                                                     .rho = 0.8,
                                                     .epsilon = 1e-3,
-                                                    .clip_global_norm = c.global_norm,
-                                                    .clip_value = c.value});
+                                                    .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.5, ref::AdadeltaUpdate(0.8, 1e-3), {"/Adadelta", "/Adadelta_1"}),
       with("adamax",
@@ -132,8 +125,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                   .beta1 = 0.8,
                                                   .beta2 = 0.9,
                                                   .epsilon = 1e-3,
-                                                  .clip_global_norm = c.global_norm,
-                                                  .clip_value = c.value});
+                                                  .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::AdamaxUpdate(0.8, 0.9, 1e-3), {"/Adamax", "/Adamax_1"}),
       with("nadam",
@@ -142,8 +134,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                  .beta1 = 0.8,
                                                  .beta2 = 0.9,
                                                  .epsilon = 1e-3,
-                                                 .clip_global_norm = c.global_norm,
-                                                 .clip_value = c.value});
+                                                 .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.02, ref::NadamUpdate(0.8, 0.9, 1e-3), {"/Nadam", "/Nadam_1", "/Nadam_2"}),
       with("ftrl",
@@ -154,16 +145,14 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                 .l2 = 0.02,
                                                 .l2_shrinkage = 0.1,
                                                 .beta = 0.1,
-                                                .clip_global_norm = c.global_norm,
-                                                .clip_value = c.value});
+                                                .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.3, ref::FtrlUpdate({.l1 = 0.01, .l2 = 0.02, .l2_shrinkage = 0.1, .beta = 0.1}), {"/Ftrl", "/Ftrl_1"}),
       with("ftrl_power",
            [](const ClipOptions& c) {
              return TD_COVER(optimizers::Ftrl, {.learning_rate = 0.3,
                                                 .learning_rate_power = -0.7,
-                                                .clip_global_norm = c.global_norm,
-                                                .clip_value = c.value});
+                                                .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.3, ref::FtrlUpdate({.power = 0.7}), {"/Ftrl", "/Ftrl_1"}),
       with("lion",
@@ -173,8 +162,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                 .beta1 = 0.8,
                                                 .beta2 = 0.7,
                                                 .exclude = {"no such name"},
-                                                .clip_global_norm = c.global_norm,
-                                                .clip_value = c.value});
+                                                .clip = {.global_norm = c.global_norm, .value = c.value}});
            },
            0.01, ref::LionUpdate(0.8, 0.7, 0.2), {"/Lion"}),
       with(
@@ -186,8 +174,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                .beta2 = 0.9,
                                                .epsilon = 1e-2,
                                                .exclude = {"no such name"},
-                                               .clip_global_norm = c.global_norm,
-                                               .clip_value = c.value});
+                                               .clip = {.global_norm = c.global_norm, .value = c.value}});
           },
           0.05, ref::LambUpdate(0.8, 0.9, 1e-2, 0.2), {"/LAMB", "/LAMB_1"}, ref::LambScale(0.8, 0.9, 1e-2, 0.2)),
       with(
@@ -198,8 +185,7 @@ std::vector<OptimizerCase> AdaptiveCases() {
                                                .momentum = 0.8,
                                                .trust_coefficient = 0.1,
                                                .exclude = {"no such name"},
-                                               .clip_global_norm = c.global_norm,
-                                               .clip_value = c.value});
+                                               .clip = {.global_norm = c.global_norm, .value = c.value}});
           },
           0.5, ref::LarsUpdate(0.8, 0.2), {"/LARS"}, ref::LarsScale(0.1, 0.2)),
   };
@@ -213,7 +199,7 @@ std::vector<OptimizerCase> ScheduleCases() {
         .minimize =
             [schedule](const Tensor& loss, const ClipOptions& c) {
               return TD_COVER(optimizers::SGD,
-                              {.learning_rate = schedule(), .clip_global_norm = c.global_norm, .clip_value = c.value})
+                              {.learning_rate = schedule(), .clip = {.global_norm = c.global_norm, .value = c.value}})
                   .Minimize(loss);
             },
         .rate = std::move(rate),
@@ -326,7 +312,7 @@ OptimizerCase ByHand(std::string name, std::function<std::vector<Tensor>(const s
           .minimize =
               [treat](const Tensor& loss, const ClipOptions& c) {
                 const Optimizer optimizer = optimizers::Momentum(
-                    {.learning_rate = 0.3, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                    {.learning_rate = 0.3, .clip = {.global_norm = c.global_norm, .value = c.value}});
                 std::vector<GradientAndVariable> pairs = optimizer.ComputeGradients(loss);
                 std::vector<Tensor> gradients;
                 for (const GradientAndVariable& pair : pairs) gradients.push_back(pair.gradient);
@@ -350,8 +336,7 @@ std::vector<OptimizerCase> OtherCases() {
                                                 .beta1 = 0.6,
                                                 .beta2 = 0.8,
                                                 .epsilon = 0.01,
-                                                .clip_global_norm = c.global_norm,
-                                                .clip_value = c.value})
+                                                .clip = {.global_norm = c.global_norm, .value = c.value}})
                  .Minimize(loss);
            },
        .rate = Constant(0.05),
@@ -360,7 +345,7 @@ std::vector<OptimizerCase> OtherCases() {
       {.name = "first_variable_only",
        .minimize =
            [](const Tensor& loss, const ClipOptions& c) {
-             return optimizers::Adam({.learning_rate = 0.05, .clip_global_norm = c.global_norm, .clip_value = c.value})
+             return optimizers::Adam({.learning_rate = 0.05, .clip = {.global_norm = c.global_norm, .value = c.value}})
                  .Minimize(loss, {.var_list = {loss.graph()->trainable_variables()[0]}});
            },
        .rate = Constant(0.05),
@@ -374,7 +359,7 @@ std::vector<OptimizerCase> OtherCases() {
           "clip_by_value_by_hand",
           [](const Tensors& g) {
             Tensors clipped;
-            for (const Tensor& t : g) clipped.push_back(TD_COVER(ClipByValue, t, kClipValue));
+            for (const Tensor& t : g) clipped.push_back(ClipByValue(t, -kClipValue, kClipValue));
             return clipped;
           },
           [](ref::Gradients& g) { ref::ClipByValue(g, kClipValue); }),

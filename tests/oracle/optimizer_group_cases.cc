@@ -44,7 +44,7 @@ std::vector<OptimizerCase> GroupCases() {
           "groups_of_rates",
           [](const ClipOptions& c) {
             const Optimizer halved = TD_COVER_METHOD(
-                optimizers::Adam({.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value}),
+                optimizers::Adam({.learning_rate = 0.02, .clip = {.global_norm = c.global_norm, .value = c.value}}),
                 Optimizer, WithGroup, {.variables = ".*/bias", .learning_rate_factor = 0.5});
             return TD_COVER_METHOD(halved, Optimizer, WithGroup, {.variables = ".*/kernel", .learning_rate = 0.06});
           },
@@ -54,7 +54,7 @@ std::vector<OptimizerCase> GroupCases() {
           "groups_of_decay",
           [](const ClipOptions& c) {
             return TD_COVER_METHOD(
-                optimizers::Momentum({.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value}),
+                optimizers::Momentum({.learning_rate = 0.1, .clip = {.global_norm = c.global_norm, .value = c.value}}),
                 Optimizer, WithGroup, {.variables = ".*/kernel", .weight_decay = 0.4});
           },
           0.1, ref::DescendWithMomentum(0.9, false), {"/Momentum"}, ByName({}, {.decay = 0.4})),
@@ -63,8 +63,7 @@ std::vector<OptimizerCase> GroupCases() {
           [](const ClipOptions& c) {
             return optimizers::AdamW({.learning_rate = 0.02,
                                       .weight_decay = 0.3,
-                                      .clip_global_norm = c.global_norm,
-                                      .clip_value = c.value})
+                                      .clip = {.global_norm = c.global_norm, .value = c.value}})
                 .WithGroup({.variables = ".*/bias", .weight_decay = 0.7})
                 .WithGroup({.variables = ".*/kernel", .weight_decay = 0});
           },
@@ -73,7 +72,7 @@ std::vector<OptimizerCase> GroupCases() {
           "groups_of_clipping",
           [](const ClipOptions& c) {
             const Optimizer by_norm = TD_COVER_METHOD(
-                optimizers::SGD({.learning_rate = 0.2, .clip_global_norm = c.global_norm, .clip_value = c.value}),
+                optimizers::SGD({.learning_rate = 0.2, .clip = {.global_norm = c.global_norm, .value = c.value}}),
                 Optimizer, WithGroup, {.variables = ".*/kernel", .clip = ClipOptions{.global_norm = kClipNorm}});
             return by_norm.WithGroup({.variables = ".*/bias", .clip = ClipOptions{}});
           },
@@ -84,7 +83,7 @@ std::vector<OptimizerCase> GroupCases() {
           "group_frozen",
           [](const ClipOptions& c) {
             return TD_COVER_METHOD(
-                optimizers::Adam({.learning_rate = 0.02, .clip_global_norm = c.global_norm, .clip_value = c.value}),
+                optimizers::Adam({.learning_rate = 0.02, .clip = {.global_norm = c.global_norm, .value = c.value}}),
                 Optimizer, WithGroup, {.variables = ".*/bias", .frozen = true});
           },
           0.02, ref::AdamUpdate(0.9, 0.999, 1e-8), {"/Adam", "/Adam_1"}, ByName({.frozen = true}, {})),
@@ -96,7 +95,7 @@ std::vector<OptimizerCase> FactorCases() {
            .minimize =
                [](const Tensor& loss, const ClipOptions& c) {
                  const Optimizer momentum = optimizers::Momentum(
-                     {.learning_rate = 0.1, .clip_global_norm = c.global_norm, .clip_value = c.value});
+                     {.learning_rate = 0.1, .clip = {.global_norm = c.global_norm, .value = c.value}});
                  return TD_COVER_METHOD(momentum, Optimizer, WithGradientFactor, 3.0).Minimize(loss);
                },
            .rate = Constant(0.1),
@@ -116,8 +115,8 @@ std::vector<OptimizerCase> AverageCases() {
       {.name = "moving_average",
        .minimize =
            [](const Tensor& loss, const ClipOptions& c) {
-             const optimizers::AdamOptions adam{
-                 .learning_rate = 0.05, .clip_global_norm = c.global_norm, .clip_value = c.value};
+             const optimizers::AdamOptions adam{.learning_rate = 0.05,
+                                                .clip = {.global_norm = c.global_norm, .value = c.value}};
              return TD_COVER_METHOD(optimizers::Adam(adam), Optimizer, WithMovingAverage, {.decay = 0.7})
                  .Minimize(loss);
            },
@@ -129,8 +128,8 @@ std::vector<OptimizerCase> AverageCases() {
       {.name = "moving_average_of_all",
        .minimize =
            [](const Tensor& loss, const ClipOptions& c) {
-             const optimizers::GradientDescentOptions sgd{
-                 .learning_rate = 0.2, .clip_global_norm = c.global_norm, .clip_value = c.value};
+             const optimizers::GradientDescentOptions sgd{.learning_rate = 0.2,
+                                                          .clip = {.global_norm = c.global_norm, .value = c.value}};
              return TD_COVER_METHOD(optimizers::SGD(sgd), Optimizer, WithMovingAverage,
                                     {.decay = 0.24,
                                      .num_updates = true,

@@ -40,7 +40,7 @@ std::vector<Real> SoftmaxCrossEntropy(const Array& labels, const Array& logits, 
   return losses;
 }
 
-std::vector<Real> CategoricalCrossentropy(const Array& labels, const Array& probabilities, double smoothing) {
+std::vector<Real> CategoricalCrossEntropy(const Array& labels, const Array& probabilities, double smoothing) {
   std::vector<Real> losses;
   for (int64_t r = 0; r < probabilities.rows(); ++r) {
     const Real sum = Sum(Row(probabilities, r));
@@ -90,7 +90,7 @@ Real Poisson(Real y, Real p) { return p - y * Log(p + 1e-7); }
 
 Real Hinge(Real y, Real p) { return Max((V(y) == 0 ? p * -1 : y * p) * -1 + 1, 0); }
 
-Real BinaryCrossentropy(Real y, Real p, double smoothing) {
+Real BinaryCrossEntropy(Real y, Real p, double smoothing) {
   const Real t = y * (1 - smoothing) + smoothing / 2;
   return (t * Log(p + 1e-7) + (t * -1 + 1) * Log(p * -1 + 1 + 1e-7)) * -1;
 }
@@ -98,7 +98,7 @@ Real BinaryCrossentropy(Real y, Real p, double smoothing) {
 Real BinaryFocal(Real y, Real p, double gamma, double alpha, double smoothing) {
   const Real t = y * (1 - smoothing) + smoothing / 2;
   const Real of_label = t * p + (t * -1 + 1) * (p * -1 + 1);
-  const Real loss = Exp(Log(of_label * -1 + 1) * gamma) * BinaryCrossentropy(y, p, smoothing);
+  const Real loss = Exp(Log(of_label * -1 + 1) * gamma) * BinaryCrossEntropy(y, p, smoothing);
   return alpha < 0 ? loss : loss * (t * alpha + (t * -1 + 1) * (1 - alpha));
 }
 

@@ -15,7 +15,7 @@ namespace tandem::ref {
 std::vector<Real> SparseSoftmaxCrossEntropy(const std::vector<int64_t>& labels, const Array& logits);
 // `smoothing` takes that share of each label and spreads it over the classes.
 std::vector<Real> SoftmaxCrossEntropy(const Array& labels, const Array& logits, double smoothing = 0);
-std::vector<Real> CategoricalCrossentropy(const Array& labels, const Array& probabilities, double smoothing = 0);
+std::vector<Real> CategoricalCrossEntropy(const Array& labels, const Array& probabilities, double smoothing = 0);
 // The mean over the last axis where there is one behind the batch.
 std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions);
 
@@ -27,7 +27,7 @@ Real Huber(Real y, Real p, double delta);
 Real LogCosh(Real y, Real p);
 Real Poisson(Real y, Real p);
 Real Hinge(Real y, Real p);  // a label of 0 is -1
-Real BinaryCrossentropy(Real y, Real p, double smoothing = 0);
+Real BinaryCrossEntropy(Real y, Real p, double smoothing = 0);
 // Without weights of the two classes where `alpha` is negative.
 Real BinaryFocal(Real y, Real p, double gamma, double alpha = -1, double smoothing = 0);
 // Values per example.

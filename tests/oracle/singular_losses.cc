@@ -92,54 +92,54 @@ std::vector<SingularPoint> SmoothedFocalPoints(double gamma) {
 }
 
 std::vector<SingularRow> BinaryRows() {
-  using losses::BinaryCrossentropy;
-  using losses::BinaryFocalCrossentropy;
+  using losses::BinaryCrossEntropy;
+  using losses::BinaryFocalCrossEntropy;
   std::vector<SingularRow> rows;
   for (double smoothing : {0.0, 0.1}) {
     const std::string suffix = smoothing > 0 ? "Smoothed" : "";
     rows.push_back({"BinaryOfLogits" + suffix,
-                    Each<LossOptions>(BinaryCrossentropy, {.label_smoothing = smoothing, .from_logits = true}),
+                    Each<LossOptions>(BinaryCrossEntropy, {.label_smoothing = smoothing, .from_logits = true}),
                     BinaryPoints(smoothing), 1e-6});
     rows.push_back({"BinaryOfSigmoid" + suffix,
-                    OfSigmoid<LossOptions>(BinaryCrossentropy, {.label_smoothing = smoothing}), BinaryPoints(smoothing),
+                    OfSigmoid<LossOptions>(BinaryCrossEntropy, {.label_smoothing = smoothing}), BinaryPoints(smoothing),
                     1e-6});
   }
   const std::string infinite = "IEEE 754: max(x, 0) - x y is inf - inf, as tf.nn.sigmoid_cross_entropy_with_logits";
   rows.push_back({"BinaryOfInfiniteLogits",
-                  Each<LossOptions>(BinaryCrossentropy, {.from_logits = true}),
+                  Each<LossOptions>(BinaryCrossEntropy, {.from_logits = true}),
                   {LossAt({1}, {kInf}, kNaN, {0}, infinite), LossAt({0}, {-kInf}, kNaN, {0}, infinite),
                    LossAt({1}, {-kInf}, kInf, {-1}, kCalculus)}});
   // 1 - 1e-7 has one digit in float32.
   rows.push_back({"Binary",
-                  Each<LossOptions>(BinaryCrossentropy),
+                  Each<LossOptions>(BinaryCrossEntropy),
                   {LossAt({1}, {1}, 0, {0}, kCut), LossAt({0}, {0}, 0, {0}, kCut),
                    LossAt({1}, {0}, -std::log(2e-7), {0}, kCut), LossAt({0}, {1}, -std::log(2e-7), {0}, kCut)},
                   0.2});
   for (double gamma : {0.0, 0.01, 0.5, 1.0, 2.0}) {
     const std::string suffix = absl::StrCat("WithGamma", gamma);
     rows.push_back({"FocalOfLogits" + suffix,
-                    Each<FocalOptions>(BinaryFocalCrossentropy, {.from_logits = true, .gamma = gamma}),
+                    Each<FocalOptions>(BinaryFocalCrossEntropy, {.from_logits = true, .gamma = gamma}),
                     FocalPoints(gamma), 2e-6});
-    rows.push_back({"FocalOfSigmoid" + suffix, OfSigmoid<FocalOptions>(BinaryFocalCrossentropy, {.gamma = gamma}),
+    rows.push_back({"FocalOfSigmoid" + suffix, OfSigmoid<FocalOptions>(BinaryFocalCrossEntropy, {.gamma = gamma}),
                     FocalPoints(gamma), 2e-6});
     rows.push_back(
         {"FocalSmoothed" + suffix,
-         Each<FocalOptions>(BinaryFocalCrossentropy, {.label_smoothing = 0.1, .from_logits = true, .gamma = gamma}),
+         Each<FocalOptions>(BinaryFocalCrossEntropy, {.label_smoothing = 0.1, .from_logits = true, .gamma = gamma}),
          SmoothedFocalPoints(gamma), 2e-6});
     // Sure and right: (1 - p)^gamma (-log p) is (1 - p)^(1 + gamma) there.
     rows.push_back({"FocalOfProbabilities" + suffix,
-                    Each<FocalOptions>(BinaryFocalCrossentropy, {.gamma = gamma}),
+                    Each<FocalOptions>(BinaryFocalCrossEntropy, {.gamma = gamma}),
                     {LossAt({1}, {1}, 0, {0}, kCalculus), LossAt({0}, {0}, 0, {0}, kCalculus)},
                     1e-6});
     // And wrong: the factor has a slope, the loss, which is cut, has none.
     const double worst = -std::log(2e-7);
     rows.push_back({"FocalOfWrong" + suffix,
-                    Each<FocalOptions>(BinaryFocalCrossentropy, {.gamma = gamma}),
+                    Each<FocalOptions>(BinaryFocalCrossEntropy, {.gamma = gamma}),
                     {LossAt({1}, {0}, worst, {-gamma * worst}, kCut), LossAt({0}, {1}, worst, {gamma * worst}, kCut)},
                     0.4});
   }
   rows.push_back({"FocalWithAlpha",
-                  Each<FocalOptions>(BinaryFocalCrossentropy,
+                  Each<FocalOptions>(BinaryFocalCrossEntropy,
                                      {.from_logits = true, .gamma = 0.5, .alpha = 0.25, .apply_class_balancing = true}),
                   {LossAt({1}, {1e4}, 0, {0}, kCalculus), LossAt({1}, {-1e4}, 2500, {-0.25}, kCalculus),
                    LossAt({0}, {1e4}, 7500, {0.75}, kCalculus), LossAt({0}, {-1e4}, 0, {0}, kCalculus)},
@@ -148,9 +148,9 @@ std::vector<SingularRow> BinaryRows() {
 }
 
 std::vector<SingularRow> CategoricalRows() {
-  using losses::CategoricalCrossentropy;
-  using losses::CategoricalFocalCrossentropy;
-  using losses::SparseCategoricalCrossentropy;
+  using losses::CategoricalCrossEntropy;
+  using losses::CategoricalFocalCrossEntropy;
+  using losses::SparseCategoricalCrossEntropy;
   const std::string zero_row = "Keras: probabilities are divided by their sum, here 0 / 0";
   // Of the two classes' logits x and 0.
   std::vector<SingularPoint> points, sparse_points;
@@ -169,14 +169,14 @@ std::vector<SingularRow> CategoricalRows() {
   auto sparse = [](LossOptions options, bool softmax) {
     options.reduction = Reduction::kNone;
     return [=](const Operands& in) {
-      return SparseCategoricalCrossentropy(Cast(in[0], DType::kInt32), softmax ? Softmax(in[1]) : in[1], options);
+      return SparseCategoricalCrossEntropy(Cast(in[0], DType::kInt32), softmax ? Softmax(in[1]) : in[1], options);
     };
   };
   std::vector<SingularRow> rows = {
-      {"CategoricalOfLogits", Each<LossOptions>(CategoricalCrossentropy, {.from_logits = true}), points, 1e-6},
+      {"CategoricalOfLogits", Each<LossOptions>(CategoricalCrossEntropy, {.from_logits = true}), points, 1e-6},
       {"SparseOfLogits", sparse({.from_logits = true}, false), sparse_points, 1e-6},
       {"SparseOfSoftmax", sparse({}, true), sparse_points, 1e-6},
-      {"Categorical", Each<LossOptions>(CategoricalCrossentropy), sure, 1e-5},
+      {"Categorical", Each<LossOptions>(CategoricalCrossEntropy), sure, 1e-5},
       {"Sparse",
        sparse({}, false),
        {LossAt({0}, {1, 0}, 0, {0, 0}, kCut), LossAt({1}, {1, 0}, kCutLoss, {0, 0}, kCut),
@@ -192,14 +192,14 @@ std::vector<SingularRow> CategoricalRows() {
     std::vector<SingularPoint> focal = sure;
     for (SingularPoint& point : focal) point.value *= 0.25;
     rows.push_back(
-        {"CategoricalFocal" + suffix, Each<FocalOptions>(CategoricalFocalCrossentropy, {.gamma = gamma}), focal, 1e-5});
+        {"CategoricalFocal" + suffix, Each<FocalOptions>(CategoricalFocalCrossEntropy, {.gamma = gamma}), focal, 1e-5});
     std::vector<SingularPoint> of_logits;
     for (double x : {17.0, 40.0, 100.0, 1e4, kLargest}) {
       of_logits.push_back(LossAt({1, 0}, {x, -x}, 0, {0, 0}, kCut));
       of_logits.push_back(LossAt({1, 0}, {-x, x}, 0.25 * kCutLoss, {0, 0}, kCut));
     }
     rows.push_back({"CategoricalFocalOfLogits" + suffix,
-                    Each<FocalOptions>(CategoricalFocalCrossentropy, {.from_logits = true, .gamma = gamma}), of_logits,
+                    Each<FocalOptions>(CategoricalFocalCrossEntropy, {.from_logits = true, .gamma = gamma}), of_logits,
                     1e-5});
   }
   return rows;

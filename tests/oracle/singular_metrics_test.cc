@@ -60,10 +60,10 @@ std::vector<MetricRow> TwoClassRows() {
       {"pr_auc_of_sure_predictions", pr, kBoth, kSure, kEach, 1, "calculus"},
       {"precision_at_recall_of_no_positive", precision_at, kNothing, kBoth, kEach, 0, kQuotient},
       {"recall_at_precision_of_no_positive", recall_at, kNothing, kBoth, kEach, 0, kQuotient},
-      {"binary_accuracy_of_no_weight", [](auto& y, auto& p, auto& w) { return BinaryAccuracy(y, p, w); }, kBoth, kSure,
-       kNothing, kNaN, kNoExample},
+      {"binary_accuracy_of_no_weight", [](auto& y, auto& p, auto& w) { return BinaryAccuracy(y, p, {.weights = w}); },
+       kBoth, kSure, kNothing, kNaN, kNoExample},
       {"binary_accuracy_of_no_number",
-       [](auto& y, auto& p, auto& w) { return BinaryAccuracy(y, p, w); },
+       [](auto& y, auto& p, auto& w) { return BinaryAccuracy(y, p, {.weights = w}); },
        kEach,
        {kNaN, kInf, -kInf, 1},
        kEach,
@@ -73,10 +73,10 @@ std::vector<MetricRow> TwoClassRows() {
 }
 
 std::vector<MetricRow> MeanRows() {
-  auto mean = [](auto&, auto& p, auto& w) { return Mean(p, w); };
-  auto mse = [](auto& y, auto& p, auto& w) { return MeanSquaredError(y, p, w); };
-  auto rmse = [](auto& y, auto& p, auto& w) { return RootMeanSquaredError(y, p, w); };
-  auto cosine = [](auto& y, auto& p, auto& w) { return CosineSimilarity(y, p, w); };
+  auto mean = [](auto&, auto& p, auto& w) { return Mean(p, {.weights = w}); };
+  auto mse = [](auto& y, auto& p, auto& w) { return MeanSquaredError(y, p, {.weights = w}); };
+  auto rmse = [](auto& y, auto& p, auto& w) { return RootMeanSquaredError(y, p, {.weights = w}); };
+  auto cosine = [](auto& y, auto& p, auto& w) { return CosineSimilarity(y, p, {.weights = w}); };
   return {
       {"mean_of_no_weight", mean, kBoth, kEach, kNothing, kNaN, kNoExample},
       {"mean_of_infinity", mean, kBoth, {kInf, 0, 0, 0}, kEach, kInf, "IEEE 754"},
@@ -128,7 +128,7 @@ std::vector<MetricRow> MeanRows() {
 
 std::vector<MetricRow> ClassRows() {
   const Numbers scores = {1, 0, 1, 0, 1, 0, 1, 0};
-  auto accuracy = [](auto& y, auto& p, auto& w) { return Accuracy(Classes(y), p, w); };
+  auto accuracy = [](auto& y, auto& p, auto& w) { return Accuracy(Classes(y), p, {.weights = w}); };
   return {
       {"accuracy_of_no_weight", accuracy, kBoth, scores, kNothing, kNaN, kNoExample},
       {"accuracy_of_equal_scores",

@@ -248,7 +248,7 @@ std::vector<SingularRow> SoftmaxRows() {
         {{{1e38, 1e38}}, -std::numbers::ln2, {{0.5, -0.5}}, kCalculus},
         {{{-kInf, -kInf}}, kNaN, {{kNaN, kNaN}}, masked}}},
       {"SoftmaxCrossEntropy",
-       [](const Operands& in) { return SoftmaxCrossEntropy(in[0], in[1]); },
+       [](const Operands& in) { return SoftmaxCrossEntropyWithLogits(in[0], in[1]); },
        {{{{1, 0}, {1e4, 0}}, 0, {{0, 1e4}, {0, 0}}, kCalculus},
         {{{0, 1}, {1e4, 0}}, 1e4, {{0, 1e4}, {1, -1}}, kCalculus},
         {{{0.5, 0.5}, {1e4, -1e4}}, 1e4, {{0, 2e4}, {0.5, -0.5}}, kCalculus},
@@ -256,7 +256,7 @@ std::vector<SingularRow> SoftmaxRows() {
         {{{1, 0}, {0, -kInf}}, 0, {{0, 0}, {0, 0}}, "0 log 0 is 0: Cover and Thomas, Elements of Information Theory"},
         {{{0, 1}, {0, -kInf}}, kInf, {{0, 0}, {1, -1}}, kCalculus}}},
       {"SparseSoftmaxCrossEntropy",
-       [](const Operands& in) { return SparseSoftmaxCrossEntropy(Cast(in[0], DType::kInt32), in[1]); },
+       [](const Operands& in) { return SparseSoftmaxCrossEntropyWithLogits(Cast(in[0], DType::kInt32), in[1]); },
        {LossAt({0}, {1e4, 0}, 0, {0, 0}, kCalculus), LossAt({1}, {1e4, 0}, 1e4, {1, -1}, kCalculus),
         LossAt({0}, {0, -kInf}, 0, {0, 0}, kCalculus), LossAt({1}, {0, -kInf}, kInf, {1, -1}, kCalculus)}},
   };

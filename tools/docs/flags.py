@@ -31,10 +31,10 @@ PROGRAMS = [
     ("tandem-checkpoint", "tools/tandem_checkpoint.cc"),
     ("tandem-textures", "tools/tandem_textures.cc"),
 ]
-COMMON = "samples/common_flags.cc"
-EVALUATION = "samples/eval_flags.cc"
+COMMON = "estimator/flags/run_config_flags.cc"
+EVALUATION = "estimator/flags/eval_flags.cc"
 # With constants that definitions of flags name.
-HEADERS = ["samples/common_flags.h", "samples/exporters.h", "data/fashion_mnist.h"]
+HEADERS = ["estimator/flags/run_config_flags.h", "samples/exporters.h", "data/fashion_mnist.h"]
 SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list", "std::optional<int64_t>": "int64_t"}
 
 
@@ -107,7 +107,7 @@ def table(rows):
 
 
 def generate(root):
-    defining = {os.path.relpath(path, root) for folder in ("samples", "tools")
+    defining = {os.path.relpath(path, root) for folder in ("samples", "tools", "estimator/flags")
                 for path in glob.glob(os.path.join(root, folder, "*.cc"))
                 if re.search(r"^(ABSL_FLAG\(|cl::opt<)", read(root, os.path.relpath(path, root)), re.M)}
     listed = {file for _, file in PROGRAMS} | {COMMON, EVALUATION}
@@ -120,7 +120,7 @@ def generate(root):
            "The environment variable holds options, separated by spaces; each may be repeated. An example:",
            '`TANDEM_FLAGS="--print-ir-after=td-form-fusions --disable-pass=td-schedule"`.', "",
            "| option | example | |", "|---|---|---|"] + compiler_flags(root) + [""]
-    out += ["## All samples", ""] + table(absl_flags(read(root, COMMON), constants))
+    out += ["## All samples: `estimator/flags`", ""] + table(absl_flags(read(root, COMMON), constants))
     out += ["## Samples with `TrainAndEvaluate`: `fashion_mnist`, `mnist_estimator`", ""]
     out += table(absl_flags(read(root, EVALUATION), constants))
     for program, file in PROGRAMS:

@@ -144,7 +144,7 @@ def determinism(args):
 def losses_of(model, device, steps, precision="strict_float32"):
     """Of the first two steps of model_bench, and of `steps` more."""
     command = [os.path.abspath("benchmarks/model_bench"), "--worker", f"--model={model}", f"--devices={device}",
-               f"--precision={precision}", "--deadline_seconds=30", *MODELS[model]]
+               f"--precision={precision}", "--deadline_secs=30", *MODELS[model]]
     run = subprocess.run(command, input="run 1\n" * steps + "quit\n", capture_output=True, text=True, timeout=200)
     if run.returncode != 0:
         raise AssertionError(f"{' '.join(command)} exits with {run.returncode}: {run.stderr[-2000:]}")

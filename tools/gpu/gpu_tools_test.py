@@ -235,9 +235,9 @@ def sanitizer_watches_generated_kernels():
     assert code == 0, out
     assert {"memcheck_s0", "memcheck_transformer", "racecheck_s0", "racecheck_transformer"} < set(entries), entries
     assert "--kernel-regex kns=td_ --report-api-errors no samples/fashion_mnist --max_steps=3" in out, out
-    assert "--model=transformer --batch=8 --steps=2 --deadline_seconds=200 --devices=gpu:0" in out, out
+    assert "--model=transformer --batch=8 --steps=2 --deadline_secs=200 --devices=gpu:0" in out, out
     for flags in ("--eval_examples=train:64 --precision=mixed_bfloat16",
-                  "--model=transformer --batch=8 --steps=2 --precision=mixed_bfloat16 --deadline_seconds=200"):
+                  "--model=transformer --batch=8 --steps=2 --precision=mixed_bfloat16 --deadline_secs=200"):
         assert out.count(flags) >= 2, out  # by both tools
 
 

@@ -24,7 +24,7 @@ constexpr int kConvLine = __LINE__ + 5;
 
 EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor x = layers::Conv2D(features["image"], {.filters = 4, .kernel_size = 3, .activation = Relu});
-  x = layers::Flatten(layers::MaxPool2D(x, {.pool_size = 2}));
+  x = layers::Flatten(layers::MaxPooling2D(x, {.pool_size = 2}));
   if (params.Number("norm", 0) > 0) x = layers::BatchNormalization(x, {.training = mode == Mode::kTrain});
   x = layers::Dropout(x, {.rate = 0.25, .training = mode == Mode::kTrain});
   Tensor logits = layers::Dense(x, {.units = 10});

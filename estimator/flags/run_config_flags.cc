@@ -1,10 +1,12 @@
-#include "samples/common_flags.h"
+#include "estimator/flags/run_config_flags.h"
 
 #include "absl/flags/flag.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/dtype.h"
+#include "base/output_file.h"
 #include "base/status_macros.h"
+#include "estimator/model_dir.h"
 
 ABSL_FLAG(std::string, trace, "",
           "Write a Chrome trace of some steps to this file: what every thread did when, how fast, and what limits it. "
@@ -21,7 +23,7 @@ ABSL_FLAG(int, accumulate_batches, 1,
           "Batches of each replica that make one step, as one batch so many times as large.");
 ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
 ABSL_FLAG(
-    double, deadline_seconds, 0,
+    double, deadline_secs, 0,
     "Seconds without a sign of life of another worker, or that a step on GPUs may take, before a worker or GPU is "
     "taken for lost and training ends with exit code 75; 0: 30 and 600.");
 ABSL_FLAG(
@@ -56,13 +58,21 @@ DistributionStrategy DevicesFromFlag(const std::string& devices) {
   return StrategyFromFlag(devices == "auto" && gpu && absl::GetFlag(FLAGS_compile_only) ? "gpu:0" : devices);
 }
 
-absl::Status ApplyCommonFlags(RunConfig* config) {
+absl::Status CheckOutputFiles(const RunConfig& config, const std::vector<std::pair<std::string, std::string>>& files) {
+  if (!config.model_dir.empty()) TD_RETURN_IF_ERROR(PrepareModelDir(config.file_env(), config.model_dir));
+  for (const auto& [flag, path] : files) {
+    if (!path.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(config.file_env(), flag, path));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyRunConfigFlags(RunConfig* config) {
   TD_ASSIGN_OR_RETURN(config->precision, PrecisionFromName(absl::GetFlag(FLAGS_precision)));
   config->target = absl::GetFlag(FLAGS_target);
   config->tf32 = absl::GetFlag(FLAGS_tf32);
-  if (const double seconds = absl::GetFlag(FLAGS_deadline_seconds); seconds != 0) {
-    config->peer_deadline_seconds = seconds;
-    if (config->train_strategy().gpu()) config->deadline_seconds = seconds;
+  if (const double seconds = absl::GetFlag(FLAGS_deadline_secs); seconds != 0) {
+    config->peer_deadline_secs = seconds;
+    if (config->train_strategy().gpu()) config->deadline_secs = seconds;
   }
   config->accumulate_batches = absl::GetFlag(FLAGS_accumulate_batches);
   const std::string strategy = absl::GetFlag(FLAGS_strategy);

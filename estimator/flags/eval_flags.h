@@ -1,6 +1,6 @@
 // Flags of the samples that call TrainAndEvaluate.
-#ifndef TANDEM_SAMPLES_EVAL_FLAGS_H_
-#define TANDEM_SAMPLES_EVAL_FLAGS_H_
+#ifndef TANDEM_ESTIMATOR_FLAGS_EVAL_FLAGS_H_
+#define TANDEM_ESTIMATOR_FLAGS_EVAL_FLAGS_H_
 
 #include "estimator/estimator.h"
 #include "estimator/train_and_evaluate.h"
@@ -16,4 +16,4 @@ HookList EarlyStoppingHooks(const Estimator& estimator);
 
 }  // namespace tandem
 
-#endif  // TANDEM_SAMPLES_EVAL_FLAGS_H_
+#endif  // TANDEM_ESTIMATOR_FLAGS_EVAL_FLAGS_H_

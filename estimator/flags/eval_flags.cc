@@ -1,4 +1,4 @@
-#include "samples/eval_flags.h"
+#include "estimator/flags/eval_flags.h"
 
 #include "absl/flags/flag.h"
 #include "estimator/early_stopping.h"

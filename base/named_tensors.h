@@ -1,0 +1,16 @@
+// NamedTensors: host tensors by name, as predictions, features and arrays of files are handed over.
+#ifndef TANDEM_BASE_NAMED_TENSORS_H_
+#define TANDEM_BASE_NAMED_TENSORS_H_
+
+#include <map>
+#include <string>
+
+#include "base/host_tensor.h"
+
+namespace tandem {
+
+using NamedTensors = std::map<std::string, HostTensor>;
+
+}  // namespace tandem
+
+#endif  // TANDEM_BASE_NAMED_TENSORS_H_
