@@ -16,12 +16,14 @@
 #include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
+#include "tools/dump/compare_dumps.h"
 #include "tools/dump/contractions.h"
 #include "tools/dump/dot_dump.h"
 #include "tools/dump/explain_fusion.h"
 #include "tools/dump/explain_precision.h"
 #include "tools/dump/find_executable.h"
 #include "tools/dump/html_dump.h"
+#include "tools/dump/ir_graph.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/json_dump.h"
 #include "tools/dump/text_dump.h"
@@ -56,28 +58,28 @@ ABSL_FLAG(
     "computed in bfloat16 or float32, and why");
 ABSL_FLAG(bool, contractions, false,
           "how every convolution and product is computed, and why not otherwise, by the model that --machine names");
+ABSL_FLAG(std::string, against, "",
+          "say what differs from this other model directory or file: settings, the ops of --phase (default: input), "
+          "kernels, commands, buffers, memory and expected times; with --format=text, json or html");
 ABSL_FLAG(bool, expand_replicas, false, "list the commands of every replica, not of each program once");
 
 namespace tandem {
 namespace {
 
-absl::Status PrintPhase(const Executable& executable, const std::string& phase) {
+// The text of a phase; InvalidArgument, with those there are, when the executable has none of that name.
+absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::string& phase) {
   std::vector<std::string> phases;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
     const fb::SegmentT& s = *executable.index().segments[i];
     if (!IsPhase(s)) continue;
     phases.push_back(s.name);
-    if (s.name != phase) continue;
-    TD_ASSIGN_OR_RETURN(const std::string text, IrText(executable, static_cast<int>(i)));
-    std::cout << Printable(text) << "\n";
-    return absl::OkStatus();
+    if (s.name == phase) return IrText(executable, static_cast<int>(i));
   }
   // A GPU program's code is text already.
   if (!executable.index().images.empty()) {
     phases.push_back("codegen");
     if (phase == "codegen") {
-      std::cout << executable.segment(static_cast<int>(executable.index().images.back()->segment)) << "\n";
-      return absl::OkStatus();
+      return std::string(executable.segment(static_cast<int>(executable.index().images.back()->segment)));
     }
   }
   return absl::InvalidArgumentError(
@@ -104,13 +106,42 @@ absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const
   return CostsJson(executable, machine, Threads(), measurement.has_value() ? &*measurement : nullptr);
 }
 
+absl::StatusOr<DumpedProgram> ReadProgram(const Executable& executable, const std::string& path,
+                                          const std::string& phase) {
+  DumpedProgram program{.dump = DumpJson(executable, /*expand_replicas=*/false)};
+  TD_ASSIGN_OR_RETURN(const std::string text, PhaseText(executable, phase));
+  program.ops = ParseIrGraph(text);
+  if (const absl::StatusOr<nlohmann::ordered_json> costs = Costs(executable, path, /*measure=*/false); costs.ok()) {
+    program.expected_seconds = 1e-6 * (*costs)["expected_us"].get<double>();
+  }
+  return program;
+}
+
+absl::Status Compare(const Executable& executable, const std::string& path, const std::string& format) {
+  if (format == "dot") return absl::InvalidArgumentError("--against has the formats text, json and html, not dot");
+  const std::string phase = absl::GetFlag(FLAGS_phase).empty() ? "input" : absl::GetFlag(FLAGS_phase);
+  TD_ASSIGN_OR_RETURN(
+      const std::string other_path,
+      FindExecutable(absl::GetFlag(FLAGS_against), absl::GetFlag(FLAGS_mode), absl::GetFlag(FLAGS_target)));
+  TD_ASSIGN_OR_RETURN(const std::shared_ptr<const Executable> other, Executable::LoadToLook(other_path));
+  TD_ASSIGN_OR_RETURN(const DumpedProgram a, ReadProgram(executable, path, phase));
+  TD_ASSIGN_OR_RETURN(const DumpedProgram b, ReadProgram(*other, other_path, phase));
+  const nlohmann::ordered_json comparison = CompareDumps(phase, a, b);
+  if (format == "json") {
+    std::cout << JsonString(comparison, 1) << "\n";
+  } else {
+    std::cout << Printable(format == "html" ? ComparisonHtml(comparison) : ComparisonText(comparison));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Dump(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError(
         "usage: tandem-dump MODEL_DIR|FILE [--mode=train|eval|predict] [--target=cuda:sm_90|cpu] "
         "[--format=text|json|dot|html] [--phase=NAME] "
         "[--explain_fusion=OP|all] [--explain_precision=OP|all] [--contractions] [--costs [--profile=TRACE]] "
-        "[--expand_replicas]");
+        "[--against=MODEL_DIR|FILE] [--expand_replicas]");
   }
   std::string format = absl::GetFlag(FLAGS_format);
   if (format != "text" && format != "json" && format != "dot" && format != "html") {
@@ -119,7 +150,12 @@ absl::Status Dump(const std::vector<std::string>& arguments) {
   TD_ASSIGN_OR_RETURN(std::string path,
                       FindExecutable(arguments[0], absl::GetFlag(FLAGS_mode), absl::GetFlag(FLAGS_target)));
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::LoadToLook(path));
-  if (!absl::GetFlag(FLAGS_phase).empty()) return PrintPhase(*executable, absl::GetFlag(FLAGS_phase));
+  if (!absl::GetFlag(FLAGS_against).empty()) return Compare(*executable, path, format);
+  if (const std::string phase = absl::GetFlag(FLAGS_phase); !phase.empty()) {
+    TD_ASSIGN_OR_RETURN(const std::string text, PhaseText(*executable, phase));
+    std::cout << (phase == "codegen" && !executable->index().images.empty() ? text : Printable(text)) << "\n";
+    return absl::OkStatus();
+  }
   if (format == "dot") {
     std::cout << DumpDot(*executable);
     return absl::OkStatus();
