@@ -25,6 +25,7 @@
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
 #include "graph/index_range.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/replicas.h"
 #include "mlir/IR/Builders.h"
@@ -141,7 +142,17 @@ absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, abs
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true));
+  // A table of constants is printed by its bytes' fingerprint: its text would take longer than to compile what reads
+  // it.
+  constexpr int64_t kPrinted = 16;
+  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true).elideLargeElementsAttrs(kPrinted));
+  module.walk([&](td::ConstantOp constant) {
+    const auto elements = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
+    if (elements.getNumElements() <= kPrinted) return;
+    const llvm::ArrayRef<char> bytes = elements.getRawData();
+    const absl::string_view view(bytes.data(), bytes.size());
+    os << Fingerprint64(view, 1) << "," << Fingerprint64(view, 2) << ";";
+  });
   os << target.CodeKey(options) << BuildId() << absl::StrJoin(options.disabled_passes, ",");
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
