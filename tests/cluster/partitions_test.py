@@ -48,7 +48,7 @@ def start(net, name, cluster, flags, deadline=DEADLINE):
         addresses.setdefault(kind, []).append(f"{net.address(machine)}:2222")
     environments = [{"TF_CONFIG": json.dumps({"cluster": addresses, "task": {"type": kind, "index": index}})}
                     for kind, index in tasks]
-    return workers.Workers(name, len(tasks), [*flags, f"--deadline_seconds={deadline}"], environments=environments,
+    return workers.Workers(name, len(tasks), [*flags, f"--deadline_secs={deadline}"], environments=environments,
                            prefixes=[net.inside(machine) for machine in range(len(tasks))])
 
 

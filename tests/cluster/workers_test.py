@@ -265,7 +265,7 @@ def terminated_evaluator():
 
 def lost_worker(name, lost, kill, reason):
     model_dir = sample.fresh_dir(name)
-    run = workers.Workers(name, 4, [*flags(model_dir, 1, steps=100000, save_every=20), "--deadline_seconds=5"])
+    run = workers.Workers(name, 4, [*flags(model_dir, 1, steps=100000, save_every=20), "--deadline_secs=5"])
     wait_for_checkpoint(run, model_dir, 20)
     run.processes[lost].send_signal(kill)
     begin = time.monotonic()
@@ -319,7 +319,7 @@ def interrupted_chief():
 
 def refused(name, texts, own_flags, codes=(2, 2), environments=None, common=()):
     model_dir = sample.fresh_dir(name)
-    run = workers.Workers(name, 2, [*flags(model_dir, 2), "--deadline_seconds=3", *common], own_flags, environments)
+    run = workers.Workers(name, 2, [*flags(model_dir, 2), "--deadline_secs=3", *common], own_flags, environments)
     run.expect(*codes, timeout=120)
     for rank in range(2):
         for text in texts:
@@ -368,7 +368,7 @@ def missing_worker():
     model_dir = sample.fresh_dir("missing")
     ports = workers.free_ports(3)
     environments = [{"TF_CONFIG": workers.tf_config(ports, rank)} for rank in range(2)]
-    run = workers.Workers("missing", 2, [*flags(model_dir, 1), "--deadline_seconds=1"], environments=environments)
+    run = workers.Workers("missing", 2, [*flags(model_dir, 1), "--deadline_secs=1"], environments=environments)
     run.expect(75, 75, timeout=60)
     assert "rank 2" in run.output(0) and "rank 2" in run.output(1), run.tails()
 
