@@ -1,7 +1,7 @@
 // What this machine can compute with.
 //
 //   const MachineDevices machine = ListDevices();
-//   if (machine.gpus.empty()) LOG(INFO) << machine.no_gpu;
+//   if (machine.gpus.empty()) TD_LOG(INFO) << machine.no_gpu;
 #ifndef TANDEM_ESTIMATOR_DEVICES_H_
 #define TANDEM_ESTIMATOR_DEVICES_H_
 

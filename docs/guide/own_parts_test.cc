@@ -52,6 +52,17 @@ TEST(OwnPartsPage, ALayer) {
   EXPECT_LT(Trained(model, 300), 0.05);
 }
 
+// What it has to remember came first.
+TEST(OwnPartsPage, ARecurrentLayer) {
+  const ModelFn model = ModelOf([](const Features& features, const Tensor&) {
+    const Tensor sequence = Concat({ExpandDims(features["x"], 2), Full(features.graph(), {kBatch, 3, 1}, 0)}, 1);
+    const Tensor first = Slice(features["x"], {0, 0}, {-1, 1});
+    const Tensor last = layers::Dense(Gru(sequence, 6), {.units = 1});
+    return losses::MeanSquaredError(first, last) / (ReduceMean(Square(first - ReduceMean(first))) + 1e-6);
+  });
+  EXPECT_LT(Trained(model, 600), 0.05);
+}
+
 TEST(OwnPartsPage, SharedWeights) {
   Estimator estimator(
       [](const Features& features, const Tensor&, Mode, const Params&) {
