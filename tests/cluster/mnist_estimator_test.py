@@ -43,7 +43,7 @@ def flags_write_what_they_say():
     _, output, losses, result = one_process()
     with open(losses) as f:
         steps = [json.loads(line) for line in f]
-    assert [step["step"] for step in steps] == list(range(1, STEPS + 1)), steps
+    assert [step["step"] for step in steps] == list(range(STEPS)), steps
     assert all(step["loss"] > 0 for step in steps), steps
     with open(result) as f:
         values = json.load(f)
@@ -74,10 +74,10 @@ def four_workers():
 def chief_worker_and_evaluator():
     expected_dir, expected_output, _, _ = one_process()
     model_dir = sample.fresh_dir("evaluated")
-    ports = workers.free_ports(2)
-    cluster = {"chief": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}
+    kinds = ("chief", "worker", "evaluator")
+    cluster = {kind: [f"127.0.0.1:{port}"] for kind, port in zip(kinds, workers.free_ports(3))}
     environments = [{"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}})}
-                    for kind in ("chief", "worker", "evaluator")]
+                    for kind in kinds]
     result = os.path.join(model_dir, "result.json")
     run = workers.Workers("mnist_evaluated", 3,
                           flags(model_dir, 2, "--eval_start_delay_secs=0", "--eval_throttle_secs=0"),

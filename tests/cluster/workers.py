@@ -88,5 +88,6 @@ def contents(model_dir, step):
 
 
 def assert_same(expected, got, what):
-    for name in FILES:
-        assert len(expected[name]) > 20 and expected[name] == got[name], f"{what}: {name} differs"
+    for name in FILES:  # slots may be none
+        assert len(expected[name]) > (0 if name == "slots.safetensors" else 20), f"{what}: {name} is empty"
+        assert expected[name] == got[name], f"{what}: {name} differs"
