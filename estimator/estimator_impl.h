@@ -103,8 +103,8 @@ class Estimator::Impl {
                                                            const ModeProgram* training);
   // Why the training that saves and ends now has no further step; nothing while it makes steps.
   std::optional<StopReason> ending() const { return ending_; }
-  // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
-  void set_evaluates_for_job(bool for_job) { evaluates_for_job_ = for_job; }
+  // Says that Evaluate is called by a job, TrainAndEvaluate, for its evaluation of that number; nothing: by hand.
+  void set_evaluation_of_job(std::optional<int> which) { evaluation_of_job_ = which; }
   // EvalScope::data of what that input_fn reads for evaluations. The input_fn is called.
   absl::StatusOr<std::string> EvaluatedData(const InputFn& input_fn);
   void set_between_own_steps(bool between) { between_own_steps_ = between; }
@@ -316,7 +316,7 @@ class Estimator::Impl {
   // Of the job's evaluations that are checked, by their name.
   std::map<std::string, std::vector<std::string>> evaluation_metrics_;
   std::optional<StopReason> ending_;
-  bool evaluates_for_job_ = false;
+  std::optional<int> evaluation_of_job_;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
 };
 
