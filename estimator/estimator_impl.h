@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -225,10 +226,15 @@ class Estimator::Impl {
   // estimator_warnings.cc
   // An input without an end, and no number of steps.
   void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
-  // An input that has ended after `steps` steps of this call, before those that `options` ask for.
+  // Before the first step: an input of known length that has fewer steps than `options` ask for.
+  void WarnIfShort(const TrainOptions& options, const BatchDealer& dealer);
+  // An input that has ended after `steps` steps of this call, before those that `options` ask for, unless WarnIfShort
+  // has said it.
   void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
   // Of numbers of a training that are only watched; null where there are none.
   std::unique_ptr<WatchedValues> MakeWatchedValues(const ModeProgram& program) const;
+  // When model_fn was called: each line once, also where several modes have the same.
+  void WarnOfModel(const ModeProgram& program);
   // Once, when model_fn, input_fn and hooks have had their chance to ask.
   void WarnOfUnreadParams();
 
@@ -292,7 +298,9 @@ class Estimator::Impl {
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
+  bool short_input_said_ = false;                                  // WarnIfShort, of the training
   bool params_looked_at_ = false;                                  // WarnOfUnreadParams
+  std::set<std::string> warned_of_model_;                          // WarnOfModel
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
   bool model_shown_ = false;                                       // its graphs and hyperparameters are in them

@@ -39,6 +39,7 @@ TESTS = [
     "odd_steps_test",
     "predictor_test",
     "resume_test",
+    "score_check_test",
     "seed_test",
     "several_evaluations_test",
     "step_scalars_test",

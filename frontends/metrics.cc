@@ -8,6 +8,7 @@
 #include "frontends/align.h"
 #include "frontends/check.h"
 #include "frontends/metric_parts.h"
+#include "frontends/score_uses.h"
 #include "graph/ops.h"
 
 namespace tandem {
@@ -186,6 +187,10 @@ Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Ten
     Tensor failed =
         predictions.graph()->FailAt(kOp, absl::StrCat("`threshold` must be a number, got ", threshold), loc);
     return {failed, failed};
+  }
+  if (threshold > 0 && threshold < 1) {
+    NoteScores(ScoreKind::kThresholded, kOp, predictions,
+               absl::StrCat("pass their Sigmoid, or a threshold for logits in place of ", threshold), loc);
   }
   return MeanOfPairs(kOp, "binary_accuracy", labels, predictions, weights, loc, [&](const Tensor& y, const Tensor& p) {
     GraphBuilder* graph = p.graph();
