@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
@@ -38,6 +39,12 @@ absl::Status AddTensor(const HostTensor& tensor, std::vector<double>& sums) {
     default:
       return absl::InternalError(absl::StrCat("a sum of type ", Name(tensor.dtype())));
   }
+}
+
+std::vector<std::string> SortedSums(const MetricSums& sums) {
+  std::vector<std::string> names;
+  for (const auto& sum : sums) names.push_back(absl::StrCat("\"", sum.first, "\""));
+  return names;
 }
 
 double Quotient(const MetricSums& sums) {
@@ -118,7 +125,10 @@ absl::StatusOr<EvalResult> MetricAccumulator::Result(int64_t global_step) const 
     }
     // A function of the user's own may throw.
     const absl::StatusOr<MetricValue> computed = CallUserCode([&] { return state.result(state.values); });
-    if (!computed.ok()) return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "));
+    if (!computed.ok()) {
+      return Annotate(computed.status(), absl::StrCat("metric \"", name, "\", whose sums are ",
+                                                      absl::StrJoin(SortedSums(state.values), ", "), ": "));
+    }
     const HostTensor& value = computed->tensor;
     if (value.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("metric \"", name, "\": its result is an empty tensor",
