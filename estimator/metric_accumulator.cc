@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
@@ -41,7 +42,7 @@ absl::Status AddTensor(const HostTensor& tensor, std::vector<double>& sums) {
   }
 }
 
-std::vector<std::string> SortedSums(const MetricSums& sums) {
+std::vector<std::string> QuotedNames(const MetricSums& sums) {
   std::vector<std::string> names;
   for (const auto& sum : sums) names.push_back(absl::StrCat("\"", sum.first, "\""));
   return names;
@@ -126,8 +127,10 @@ absl::StatusOr<EvalResult> MetricAccumulator::Result(int64_t global_step) const 
     // A function of the user's own may throw.
     const absl::StatusOr<MetricValue> computed = CallUserCode([&] { return state.result(state.values); });
     if (!computed.ok()) {
-      return Annotate(computed.status(), absl::StrCat("metric \"", name, "\", whose sums are ",
-                                                      absl::StrJoin(SortedSums(state.values), ", "), ": "));
+      // One that has thrown may have asked for a sum that is not there.
+      const bool threw = absl::StartsWith(computed.status().message(), "threw ");
+      return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "),
+                      threw ? absl::StrCat("; its sums are ", absl::StrJoin(QuotedNames(state.values), ", ")) : "");
     }
     const HostTensor& value = computed->tensor;
     if (value.empty()) {

@@ -184,7 +184,7 @@ const std::vector<Mistake>& GraphMistakes() {
                                               .result = [](const MetricSums& sums) { return sums.at("al")[0]; }};
                               }));
        },
-       R"(metric "mine", whose sums are "all": threw std::out_of_range: "map::at")", Found::kLater},
+       R"(metric "mine": threw std::out_of_range: "map::at"; its sums are "all")", Found::kLater},
       {"TwoSummariesOfOneName",
        [](const std::string& dir) {
          return Train(dir, [](const Features& f, const Tensor& labels) {
