@@ -153,9 +153,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   }
 
   TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);
-  TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
-  TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.batches() << " batches on "
-               << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
+  TD_LOG(INFO) << "Finished evaluation at " << TimeStamp() << ": evaluated " << metrics.examples() << " examples in "
+               << prepared.batches() << " batches on " << prepared.replicas
+               << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
   const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
   if (ranked) TD_RETURN_IF_ERROR(MetricOf(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
