@@ -166,6 +166,29 @@ TEST_F(SeveralEvaluationsTest, AnEvaluatorMakesAllOfThem) {
   ExpectThoseOfSeparateCalls({20});
 }
 
+// The chief and the evaluator of a cluster, one after the other.
+TEST_F(SeveralEvaluationsTest, InAClusterTheChiefLeavesThemToTheEvaluator) {
+  std::vector<EvalSpec> specs = {Whole(), Part()};
+  for (EvalSpec& spec : specs) spec.start_delay_secs = 0;
+  Cluster cluster{.source = "the test"};
+  cluster.addresses = {{TaskType::kChief, {"localhost:1"}}, {TaskType::kEvaluator, {"localhost:2"}}};
+  config_.cluster = cluster;
+  const auto of_chief = Run(12, specs);
+  ASSERT_TRUE(of_chief.ok()) << of_chief.status();
+  EXPECT_TRUE(of_chief->empty());
+  EXPECT_FALSE(Recorded("whole", 12).has_value());
+  cluster.task = {TaskType::kEvaluator, 0};
+  cluster.rank = -1;
+  config_.cluster = cluster;
+  const auto of_evaluator = Run(12, specs);
+  SetLogTag("");
+  ASSERT_TRUE(of_evaluator.ok()) << of_evaluator.status();
+  EXPECT_EQ(of_evaluator->at("whole").global_step(), 12);
+  EXPECT_EQ(of_evaluator->at("part").global_step(), 12);
+  config_.cluster = std::nullopt;
+  ExpectThoseOfSeparateCalls({12});
+}
+
 TEST_F(SeveralEvaluationsTest, TheirNamesAreChecked) {
   EvalSpec nameless = Whole(), same = Part();
   nameless.name = "";
