@@ -36,7 +36,10 @@ class MapNode : public ElementNode {
     if (!status.ok()) return Annotate(status, absl::StrCat(op_, ", ", Describe(token)), location_);
     if (status = CheckElement(info().spec, *result); !status.ok()) {
       return Annotate(absl::InvalidArgumentError(absl::StrCat(
-                          status.message(), "; when sizes vary, describe the result in MapOptions.spec with -1")),
+                          status.message(), TypesAgree(*result)
+                                                ? "; when sizes vary, describe the result in MapOptions.spec with -1"
+                                                : "; a result without names is taken in the order of the names: name "
+                                                  "its components with Element::Set")),
                       absl::StrCat(op_, ", ", Describe(token)), location_);
     }
     *out = *std::move(result);
@@ -53,6 +56,15 @@ class MapNode : public ElementNode {
   }
 
  private:
+  // Whether the components have their types, as those of a function that returns them in another order may not.
+  bool TypesAgree(const Element& result) const {
+    const std::vector<ComponentSpec>& spec = info().spec;
+    for (size_t i = 0; i < result.components.size() && i < spec.size(); ++i) {
+      if (result.components[i].dtype() != spec[i].dtype) return false;
+    }
+    return true;
+  }
+
   const Dataset::MapFn fn_;
   const bool changes_rows_;
   const char *const op_, *const name_;

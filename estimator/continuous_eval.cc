@@ -1,6 +1,7 @@
 #include "estimator/continuous_eval.h"
 
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/resource_errors.h"
@@ -25,15 +26,22 @@ absl::Status Check(const EvalSpec& eval_spec, const ContinuousEvalOptions& optio
   return absl::OkStatus();
 }
 
+// Of the only evaluation.
+absl::StatusOr<EvalResult> LastOf(const absl::StatusOr<EvalResults>& results) {
+  TD_RETURN_IF_ERROR(results.status());
+  return results->empty() ? EvalResult() : results->begin()->second;
+}
+
 }  // namespace
 
 absl::StatusOr<EvalResult> ContinuousEval(Estimator& estimator, const EvalSpec& eval_spec,
                                           const ContinuousEvalOptions& options) {
   TD_RETURN_IF_ERROR(Check(eval_spec, options));
   return CatchResourceErrors("ContinuousEval", [&] {
-    return EvaluatorTask(estimator, eval_spec,
-                         {.timeout_secs = options.timeout_secs, .max_evaluations = options.max_evaluations})
-        .Run();
+    const std::vector<EvalSpec> eval_specs = {eval_spec};
+    EvaluatorTask task(estimator, eval_specs,
+                       {.timeout_secs = options.timeout_secs, .max_evaluations = options.max_evaluations});
+    return LastOf(task.Run());
   });
 }
 

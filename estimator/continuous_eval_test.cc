@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
+#include "base/status_macros.h"
 #include "estimator/done_marker.h"
 #include "estimator/eval_log.h"
 #include "estimator/evaluator_task.h"
@@ -63,8 +64,9 @@ class ContinuousEvalTest : public ::testing::Test {
   }
   absl::StatusOr<EvalResult> RunTask(const EvaluatorTask::Options& options) {
     Estimator estimator(LineModel, config_);
-    const EvalSpec eval = Eval(0);
-    return EvaluatorTask(estimator, eval, options).Run();
+    const std::vector<EvalSpec> evals = {Eval(0)};
+    TD_ASSIGN_OR_RETURN(const EvalResults results, EvaluatorTask(estimator, evals, options).Run());
+    return results.begin()->second;
   }
   std::vector<int64_t> Evaluated() {
     std::vector<int64_t> steps;

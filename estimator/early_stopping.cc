@@ -9,13 +9,14 @@
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "estimator/eval_log.h"
+#include "estimator/follows_evaluations.h"
 #include "estimator/metric_direction.h"
 #include "estimator/metric_value.h"
 
 namespace tandem {
 namespace {
 
-class EarlyStoppingHook : public SessionRunHook {
+class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
  public:
   // `metric`: that the rule goes by, empty where it is not known. `arguments`: of the function that made it,
   // InvalidArgument when they are wrong.
@@ -30,6 +31,7 @@ class EarlyStoppingHook : public SessionRunHook {
         arguments_(std::move(arguments)) {}
 
   std::string name() const override { return name_; }
+  const std::string& followed_evaluation() const override { return options_.evaluation; }
 
   absl::Status Begin(HookContext& context) override {
     TD_RETURN_IF_ERROR(arguments_);

@@ -206,6 +206,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::Prepare(Mode mode, co
     TD_ASSIGN_OR_RETURN(program,
                         ModeProgram::Build(model_fn_, mode, params, dataset.spec(), input_spec_.labels, count));
     ++programs_built_;
+    WarnOfModel(*program);
   }
   prepared.program = program.get();
   return prepared;
@@ -395,7 +396,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
                     << ", running initialization to " << what << ". The weights are "
                     << (config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path : "untrained")
-                    << ".";
+                    << ". Train first, or name another model_dir or a checkpoint_path.";
     TD_RETURN_IF_ERROR(InitializeVariables(program));
     return false;
   }

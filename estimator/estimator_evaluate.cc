@@ -101,7 +101,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     if (between_own_steps_) {
       TD_RETURN_IF_ERROR(group->MeetForEvaluation());
     } else if (group->is_chief()) {
-      TD_RETURN_IF_ERROR(group->AnnounceEvaluation());
+      TD_RETURN_IF_ERROR(group->AnnounceEvaluation(evaluation_of_job_.value_or(0)));
     } else {
       return absl::FailedPreconditionError(absl::StrCat(
           "Evaluate inside of a training: the chief evaluates there, for TrainAndEvaluate, and this is ",
@@ -153,9 +153,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   }
 
   TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);
-  TD_LOG(INFO) << "Finished evaluation at " << TimeStamp();
-  TD_LOG(INFO) << "evaluated " << metrics.examples() << " examples in " << prepared.batches() << " batches on "
-               << prepared.replicas << (prepared.replicas == 1 ? " replica" : " replicas");
+  TD_LOG(INFO) << "Finished evaluation at " << TimeStamp() << ": evaluated " << metrics.examples() << " examples in "
+               << prepared.batches() << " batches on " << prepared.replicas
+               << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
   const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
   if (ranked) TD_RETURN_IF_ERROR(MetricOf(evaluated, config_.keep_best->metric, "RunConfig.keep_best").status());
@@ -164,7 +164,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
                   .stopped = result.reason == StopReason::kStopRequested,
                   .raw_weights = !options.use_moving_average};
   scope.data = prepared.EvaluatedData();
-  scope.job = evaluates_for_job_;
+  scope.job = evaluation_of_job_.has_value();
   if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
   const std::string dir = EvalDir(config_.model_dir, options.name);
   if (own && !scope.stopped && IsCompared(dir, scope)) {

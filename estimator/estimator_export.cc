@@ -96,8 +96,13 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
       programs_[absl::StrCat("export ", shape.rows_per_step, " ", SpecString(shape.components))];
   const bool is_new = program == nullptr;
   if (is_new) {
-    TD_ASSIGN_OR_RETURN(program, ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components,
-                                                    input_spec_.labels, ReplicaCount{}));
+    absl::StatusOr<std::unique_ptr<ModeProgram>> built =
+        ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components, input_spec_.labels, ReplicaCount{});
+    if (!built.ok()) {
+      return Annotate(built.status(),
+                      absl::StrCat("ServingInput, with the features ", SpecString(shape.components), ": "));
+    }
+    program = *std::move(built);
     ++programs_built_;
   }
   std::vector<const ModeProgram*> programs;

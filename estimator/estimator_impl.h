@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,8 +104,8 @@ class Estimator::Impl {
                                                            const ModeProgram* training);
   // Why the training that saves and ends now has no further step; nothing while it makes steps.
   std::optional<StopReason> ending() const { return ending_; }
-  // Says that Evaluate is called by a job, TrainAndEvaluate, and not by hand.
-  void set_evaluates_for_job(bool for_job) { evaluates_for_job_ = for_job; }
+  // Says that Evaluate is called by a job, TrainAndEvaluate, for its evaluation of that number; nothing: by hand.
+  void set_evaluation_of_job(std::optional<int> which) { evaluation_of_job_ = which; }
   // EvalScope::data of what that input_fn reads for evaluations. The input_fn is called.
   absl::StatusOr<std::string> EvaluatedData(const InputFn& input_fn);
   void set_between_own_steps(bool between) { between_own_steps_ = between; }
@@ -225,10 +226,15 @@ class Estimator::Impl {
   // estimator_warnings.cc
   // An input without an end, and no number of steps.
   void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
-  // An input that has ended after `steps` steps of this call, before those that `options` ask for.
+  // Before the first step: an input of known length that has fewer steps than `options` ask for.
+  void WarnIfShort(const TrainOptions& options, const BatchDealer& dealer);
+  // An input that has ended after `steps` steps of this call, before those that `options` ask for, unless WarnIfShort
+  // has said it.
   void WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const;
   // Of numbers of a training that are only watched; null where there are none.
   std::unique_ptr<WatchedValues> MakeWatchedValues(const ModeProgram& program) const;
+  // When model_fn was called: each line once, also where several modes have the same.
+  void WarnOfModel(const ModeProgram& program);
   // Once, when model_fn, input_fn and hooks have had their chance to ask.
   void WarnOfUnreadParams();
 
@@ -292,7 +298,9 @@ class Estimator::Impl {
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
   int64_t programs_built_ = 0;
+  bool short_input_said_ = false;                                  // WarnIfShort, of the training
   bool params_looked_at_ = false;                                  // WarnOfUnreadParams
+  std::set<std::string> warned_of_model_;                          // WarnOfModel
   bool model_logged_ = false;                                      // LogModel says it once
   std::map<std::string, std::shared_ptr<EventWriter>> summaries_;  // by directory
   bool model_shown_ = false;                                       // its graphs and hyperparameters are in them
@@ -316,7 +324,7 @@ class Estimator::Impl {
   // Of the job's evaluations that are checked, by their name.
   std::map<std::string, std::vector<std::string>> evaluation_metrics_;
   std::optional<StopReason> ending_;
-  bool evaluates_for_job_ = false;
+  std::optional<int> evaluation_of_job_;
   bool between_own_steps_ = false;  // of a MonitoredTrainingSession: what is called now, all workers call
 };
 

@@ -301,6 +301,7 @@ absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions&
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<Training> training, Training::Start(this, input_fn, options));
     if (training == nullptr) return absl::OkStatus();
     WarnIfEndless(options, training->dealer());
+    WarnIfShort(options, training->dealer());
     for (;;) {
       TD_ASSIGN_OR_RETURN(const bool more, training->Prepare());
       if (!more) return training->End();

@@ -23,6 +23,22 @@ std::string LastStage(const BatchDealer& dealer, absl::string_view name) {
   return "";
 }
 
+// "max_steps = 5000".
+std::string Asked(const TrainOptions& options) {
+  return options.max_steps.has_value() ? absl::StrCat("max_steps = ", *options.max_steps)
+                                       : absl::StrCat("steps = ", *options.steps);
+}
+
+// What to do about an input that ends.
+std::string HowToTrainOn(const BatchDealer& dealer) {
+  const std::string repeat = LastStage(dealer, "Repeat"), batch = LastStage(dealer, "Batch");
+  return absl::StrCat("; to train on, ",
+                      repeat.empty() ? absl::StrCat("add Repeat() to the dataset, in front of ",
+                                                    batch.empty() ? LastStage(dealer, "") : batch)
+                                     : absl::StrCat("leave out the count of ", repeat),
+                      ".");
+}
+
 }  // namespace
 
 void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const {
@@ -34,19 +50,29 @@ void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDeal
                           "max_steps, or give Repeat a count."));
 }
 
+void Estimator::Impl::WarnIfShort(const TrainOptions& options, const BatchDealer& dealer) {
+  short_input_said_ = false;
+  const int64_t batches = dealer.dataset().cardinality();
+  // Where each worker has an input of its own, the lengths of the others are not known.
+  const bool known = batches >= 0 && !served() && (workers() == nullptr || config_.auto_shard == AutoShard::kBatch);
+  const bool asked = options.max_steps.has_value() || options.steps.has_value();
+  if (!is_chief() || !known || !asked) return;
+  const int64_t per_step = dealer.batches_per_round(), steps = batches / per_step + (batches % per_step > 0);
+  const int64_t wanted = options.steps.has_value() ? *options.steps : *options.max_steps - resident_.global_step();
+  if (wanted <= steps) return;
+  short_input_said_ = true;
+  LogWarning(config_.silence, kInputEndedEarly,
+             absl::StrCat("The input has ", steps, steps == 1 ? " step" : " steps", ", and ends before ",
+                          Asked(options), HowToTrainOn(dealer)));
+}
+
 void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const {
   const bool asked = options.max_steps.has_value() || options.steps.has_value();
   // With parameter servers each worker's input has its own end.
-  if (!is_chief() || served() || !asked || steps >= options.steps.value_or(steps + 1)) return;
-  const std::string repeat = LastStage(dealer, "Repeat"), batch = LastStage(dealer, "Batch");
-  const std::string limit = options.max_steps.has_value() ? absl::StrCat("max_steps = ", *options.max_steps)
-                                                          : absl::StrCat("steps = ", *options.steps);
+  if (!is_chief() || served() || !asked || steps >= options.steps.value_or(steps + 1) || short_input_said_) return;
   LogWarning(config_.silence, kInputEndedEarly,
-             absl::StrCat("The input ended at step ", resident_.global_step(), ", before ", limit, "; to train on, ",
-                          repeat.empty() ? absl::StrCat("add Repeat() to the dataset, in front of ",
-                                                        batch.empty() ? LastStage(dealer, "") : batch)
-                                         : absl::StrCat("leave out the count of ", repeat),
-                          "."));
+             absl::StrCat("The input ended at step ", resident_.global_step(), ", before ", Asked(options),
+                          HowToTrainOn(dealer)));
 }
 
 std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProgram& program) const {
@@ -67,6 +93,26 @@ std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProg
   return std::make_unique<WatchedValues>(std::move(watched), [this](const std::string& message) {
     LogWarning(config_.silence, kWatchedNotFinite, message);
   });
+}
+
+void Estimator::Impl::WarnOfModel(const ModeProgram& program) {
+  if (!is_chief()) return;
+  const auto warn = [this](absl::string_view name, const std::string& text) {
+    if (warned_of_model_.insert(text).second) LogWarning(config_.silence, name, text);
+  };
+  for (const ScoreProblem& problem : program.score_problems()) warn(problem.warning, problem.text);
+  const bool stale = served() && cluster_->world_size > 1 && config_.max_staleness.value_or(1) > 0;
+  if (!stale || program.mode() != Mode::kTrain) return;
+  for (const GraphNode& node : program.nodes()) {
+    if (node.op != "apply_momentum" && node.op != "apply_rmsprop_momentum") continue;
+    warn(kStaleMomentum,
+         absl::StrCat("The optimizer at ", node.source, " has momentum, and ", cluster_->world_size,
+                      " workers update the parameter servers without waiting for each other: their gradients are some "
+                      "updates old, which momentum adds up, so that training is slower by step or diverges. Take a "
+                      "smaller momentum or learning rate, bound the age with RunConfig.max_staleness, or train with "
+                      "MultiWorkerMirroredStrategy, where no gradient is old."));
+    return;
+  }
 }
 
 void Estimator::Impl::WarnOfUnreadParams() {

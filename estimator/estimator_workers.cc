@@ -49,7 +49,7 @@ absl::Status Estimator::Impl::ResolveWorkers() {
   is_evaluator_ = cluster->task.type == TaskType::kEvaluator;
   has_evaluator_ = is_evaluator_ || cluster->addresses.contains(TaskType::kEvaluator);
   if (is_evaluator_) {
-    SetLogTag("[evaluator] ");
+    SetLogTag(absl::StrCat("[", Name(cluster->task.type), " ", cluster->task.index, "] "));
     TD_LOG(INFO) << "cluster: " << cluster->Text();
   }
   if (is_evaluator_) return absl::OkStatus();

@@ -24,8 +24,8 @@ absl::StatusOr<bool> EvalScheduler::AfterSave(int64_t global_step) {
   if (start_step_ == global_step) return false;  // the weights that training starts with
   if (const double wait = SecondsToWait(); wait > 0) {
     TD_LOG(INFO) << absl::StrFormat(
-        "Skip the current checkpoint eval due to throttle secs (%g secs). The next one is due in %.0f secs.",
-        options_.throttle_secs, wait);
+        "Skip the current checkpoint %s due to throttle secs (%g secs). The next one is due in %.0f secs.",
+        options_.title, options_.throttle_secs, wait);
     return false;
   }
   return Evaluate(global_step);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,6 +19,7 @@ class EvalScheduler : public CheckpointSaverListener {
  public:
   struct Options {
     double throttle_secs = 600;
+    std::string title = "eval";  // in the log
     // Evaluates the checkpoint just saved. True asks for the end of training.
     std::function<absl::StatusOr<bool>(int64_t global_step)> evaluate;
     // Whether a signal asks to stop: then nothing is evaluated any more.

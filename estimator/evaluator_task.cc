@@ -10,15 +10,29 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/eval_spec_list.h"
 #include "estimator/signals.h"
 
 namespace tandem {
 namespace {
 
 constexpr double kPollSeconds = 0.5;
-constexpr double kWarnAgainSeconds = 600;
+constexpr double kSayAgainSeconds = 600;
 
 }  // namespace
+
+EvaluatorTask::Evaluation::Evaluation(Estimator& estimator, const EvalSpec& eval_spec)
+    : spec(eval_spec),
+      options{.steps = eval_spec.steps,
+              .hooks = eval_spec.hooks,
+              .name = eval_spec.name,
+              .use_moving_average = eval_spec.use_moving_average},
+      exporters(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
+
+EvaluatorTask::EvaluatorTask(Estimator& estimator, const std::vector<EvalSpec>& eval_specs, Options options)
+    : estimator_(estimator), eval_specs_(eval_specs), options_(options) {
+  for (const EvalSpec& spec : eval_specs) evaluations_.emplace_back(estimator, spec);
+}
 
 absl::StatusOr<bool> EvaluatorTask::NothingToTrain(const DoneMarker& done) const {
   if (!options_.max_steps.has_value() || done.final_step < *options_.max_steps) return false;
@@ -60,101 +74,155 @@ absl::Status EvaluatorTask::Wait(double seconds) {
   }
 }
 
-void EvaluatorTask::WarnThatThereIsNone() {
+void EvaluatorTask::SayThatThereIsNone() {
   const double now = Now();
-  if (warned_at_.has_value() && now - *warned_at_ < kWarnAgainSeconds) return;
-  warned_at_ = now;
-  TD_LOG(WARNING) << (evaluated_.empty()
-                          ? "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready."
-                          : "No new checkpoint ready for evaluation.")
-                  << " Waiting for one in " << estimator_.model_dir() << ".";
+  if (said_at_.has_value() && now - *said_at_ < kSayAgainSeconds) return;
+  said_at_ = now;
+  if (evaluations_.front().last.empty()) {
+    TD_LOG(WARNING) << "Estimator is not trained yet. Will start an evaluation when a checkpoint is ready. Waiting for "
+                       "one in "
+                    << estimator_.model_dir() << ".";
+  } else {
+    TD_LOG(INFO) << "No new checkpoint ready for evaluation. Waiting for one in " << estimator_.model_dir() << ".";
+  }
 }
 
-EvaluateOptions EvaluatorTask::WhatToEvaluate() const {
-  return {.steps = eval_spec_.steps,
-          .hooks = eval_spec_.hooks,
-          .name = eval_spec_.name,
-          .use_moving_average = eval_spec_.use_moving_average};
-}
-
-absl::StatusOr<bool> EvaluatorTask::EvaluateNewest() {
-  TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.impl_->LatestCheckpoint(evaluated_));
-  if (!newest.has_value() || *newest == evaluated_) return false;
-  EvaluateOptions options = WhatToEvaluate();
+absl::StatusOr<bool> EvaluatorTask::EvaluateNewest(Evaluation& evaluation) {
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest,
+                      estimator_.impl_->LatestCheckpoint(evaluation.evaluated));
+  if (!newest.has_value() || *newest == evaluation.evaluated) return false;
+  EvaluateOptions options = evaluation.options;
   options.checkpoint_path = *newest;
-  estimator_.impl_->set_evaluates_for_job(true);
-  absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, options);
-  estimator_.impl_->set_evaluates_for_job(false);
+  estimator_.impl_->set_evaluation_of_job(static_cast<int>(&evaluation.spec - eval_specs_.data()));
+  absl::StatusOr<EvalResult> result = estimator_.Evaluate(evaluation.spec.input_fn, options);
+  estimator_.impl_->set_evaluation_of_job(std::nullopt);
   if (!result.ok()) {
     const absl::Status there = estimator_.config().file_env()->Stat(*newest).status();
-    if (!absl::IsNotFound(there)) return Annotate(result.status(), absl::StrCat("evaluation of ", *newest, ": "));
+    if (!absl::IsNotFound(there)) {
+      return Annotate(result.status(),
+                      absl::StrCat(EvaluationTitle(eval_specs_, evaluation.spec), " of ", *newest, ": "));
+    }
     TD_LOG(INFO) << *newest << " was deleted before it was read; looking for a newer one.";
     return false;
   }
-  evaluated_ = *newest;
-  last_ = *std::move(result);
-  TD_RETURN_IF_ERROR(exporters_.AfterEvaluation(last_, evaluated_));
+  evaluation.evaluated = *newest;
+  evaluation.last = *std::move(result);
+  TD_RETURN_IF_ERROR(evaluation.exporters.AfterEvaluation(evaluation.last, evaluation.evaluated));
   return true;
 }
 
-absl::StatusOr<EvalResult> EvaluatorTask::Run() {
+absl::StatusOr<bool> EvaluatorTask::EvaluateWhatIsDue(bool all) {
+  bool any = false;
+  for (Evaluation& evaluation : evaluations_) {
+    const double begin = Now();
+    if (!all && begin < evaluation.due) continue;
+    TD_ASSIGN_OR_RETURN(const bool evaluated, EvaluateNewest(evaluation));
+    if (!evaluated) continue;
+    any = true;
+    found_ = begin;
+    evaluation.due = begin + evaluation.spec.throttle_secs;
+  }
+  return any;
+}
+
+bool EvaluatorTask::AllHaveReached(int64_t step) const {
+  return std::all_of(evaluations_.begin(), evaluations_.end(),
+                     [&](const Evaluation& evaluation) { return evaluation.HasReached(step); });
+}
+
+absl::StatusOr<bool> EvaluatorTask::IsBehind() const {
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.LatestCheckpoint());
+  return newest.has_value() && std::any_of(evaluations_.begin(), evaluations_.end(), [&](const Evaluation& evaluation) {
+           return evaluation.evaluated != *newest;
+         });
+}
+
+double EvaluatorTask::FirstDue() const {
+  return std::min_element(evaluations_.begin(), evaluations_.end(),
+                          [](const Evaluation& a, const Evaluation& b) { return a.due < b.due; })
+      ->due;
+}
+
+absl::StatusOr<EvalResults> EvaluatorTask::Run() {
   SignalGuard guard(estimator_.config().handle_signals);
-  TD_ASSIGN_OR_RETURN(EvalResult last, EvaluateToTheEnd());
+  TD_ASSIGN_OR_RETURN(EvalResults last, EvaluateToTheEnd());
   if (guard.ForgetsSignal()) {
     return SignalError(SignalGuard::pending(), absl::StrCat(" behind the last evaluation, whose result is in ",
-                                                            estimator_.eval_dir(eval_spec_.name)));
+                                                            estimator_.eval_dir(eval_specs_.back().name)));
   }
   return last;
 }
 
-absl::StatusOr<EvalResult> EvaluatorTask::EvaluateToTheEnd() {
+absl::Status EvaluatorTask::FindMistakes() {
+  for (Evaluation& evaluation : evaluations_) TD_RETURN_IF_ERROR(evaluation.exporters.Prepare());
+  for (Evaluation& evaluation : evaluations_) {
+    const absl::StatusOr<std::vector<std::string>> metrics =
+        estimator_.impl_->CheckEvaluation(evaluation.spec.input_fn, evaluation.options, /*training=*/nullptr);
+    const bool several = eval_specs_.size() > 1;
+    TD_RETURN_IF_ERROR(
+        Annotate(metrics.status(), several ? absl::StrCat(EvaluationTitle(eval_specs_, evaluation.spec), ": ") : ""));
+    TD_RETURN_IF_ERROR(evaluation.exporters.CheckMetrics(*metrics));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EvalResults> EvaluatorTask::EvaluateToTheEnd() {
   const RunConfig& config = estimator_.config();
-  TD_RETURN_IF_ERROR(exporters_.Prepare());
-  // Mistakes are found before the first checkpoint is there.
-  TD_ASSIGN_OR_RETURN(const std::vector<std::string> metrics,
-                      estimator_.impl_->CheckEvaluation(eval_spec_.input_fn, WhatToEvaluate(), /*training=*/nullptr));
-  TD_RETURN_IF_ERROR(exporters_.CheckMetrics(metrics));
-  TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting eval.", eval_spec_.start_delay_secs);
+  TD_RETURN_IF_ERROR(FindMistakes());  // before the first checkpoint is there
   began_ = found_ = Now();
+  for (Evaluation& evaluation : evaluations_) evaluation.due = began_ + evaluation.spec.start_delay_secs;
+  const double delay = FirstDue() - began_;
+  TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting eval.", delay);
   TD_ASSIGN_OR_RETURN(old_, ReadDoneMarker(config.file_env(), config.model_dir));
-  TD_RETURN_IF_ERROR(Wait(eval_spec_.start_delay_secs));
-  for (int64_t evaluations = 0;;) {
+  TD_RETURN_IF_ERROR(Wait(delay));
+  const auto results = [this] {
+    EvalResults last;
+    for (const Evaluation& evaluation : evaluations_) {
+      if (!evaluation.last.empty()) last[evaluation.spec.name] = evaluation.last;
+    }
+    return last;
+  };
+  for (int64_t rounds = 0;;) {
     // Before the checkpoints, so that the last one is seen when training has ended.
     TD_ASSIGN_OR_RETURN(const std::optional<int64_t> final_step, FinalStep());
-    const double begin = Now();
-    TD_ASSIGN_OR_RETURN(const bool evaluated, EvaluateNewest());
-    if (final_step.has_value() && !last_.empty() && last_.global_step() >= *final_step) {
-      TD_LOG(INFO) << "Exiting evaluation, global_step=" << last_.global_step()
-                   << (options_.max_steps.has_value() && last_.global_step() >= *options_.max_steps
+    TD_ASSIGN_OR_RETURN(const bool evaluated, EvaluateWhatIsDue(/*all=*/final_step.has_value()));
+    if (final_step.has_value() && AllHaveReached(*final_step)) {
+      const int64_t step = evaluations_.front().last.global_step();
+      TD_LOG(INFO) << "Exiting evaluation, global_step=" << step
+                   << (options_.max_steps.has_value() && step >= *options_.max_steps
                            ? absl::StrCat(" >= train max_steps=", *options_.max_steps)
                            : " is the last of the training");
-      TD_RETURN_IF_ERROR(exporters_.AtEnd(last_, evaluated_));
-      return last_;
+      absl::Status exported;
+      for (Evaluation& evaluation : evaluations_) {
+        exported.Update(evaluation.exporters.AtEnd(evaluation.last, evaluation.evaluated));
+      }
+      TD_RETURN_IF_ERROR(exported);
+      return results();
     }
     if (evaluated) {
-      if (++evaluations == options_.max_evaluations) return last_;
-      warned_at_.reset();
-      found_ = begin;
-      const double wait = eval_spec_.throttle_secs - (Now() - begin);
+      if (++rounds == options_.max_evaluations) return results();
+      said_at_.reset();
+      const double wait = FirstDue() - Now();
       if (wait > 0) TD_LOG(INFO) << absl::StrFormat("Waiting %f secs before starting next eval run.", wait);
       TD_RETURN_IF_ERROR(Wait(wait));
       continue;
     }
     if (final_step.has_value()) {
-      TD_ASSIGN_OR_RETURN(const std::optional<std::string> newest, estimator_.LatestCheckpoint());
-      if (newest.has_value() && *newest != evaluated_) continue;
+      TD_ASSIGN_OR_RETURN(const bool behind, IsBehind());
+      if (behind) continue;
       return absl::NotFoundError(absl::StrCat("training in ", estimator_.model_dir(), " has ended at global step ",
                                               *final_step, ", and there is no checkpoint of it"));
     }
     if (options_.timeout_secs > 0 && Now() >= found_ + options_.timeout_secs) {
       const std::string what =
           absl::StrCat("no new checkpoint in ", estimator_.model_dir(), " for ", options_.timeout_secs, " secs");
-      if (last_.empty())
+      if (results().empty()) {
         return absl::DeadlineExceededError(absl::StrCat(what, ", and none before; is it being trained?"));
+      }
       TD_LOG(INFO) << "Exiting evaluation: " << what << ".";
-      return last_;
+      return results();
     }
-    WarnThatThereIsNone();
+    SayThatThereIsNone();
     TD_RETURN_IF_ERROR(Wait(kPollSeconds));
   }
 }

@@ -78,7 +78,7 @@ absl::Status ExporterRun::Export(const EvalResult& evaluation, const std::string
                                 .evaluation = evaluation,
                                 .use_moving_average = use_moving_average_,
                                 .is_final = is_final,
-                                .is_on_record = was_done_ && estimator_.evaluations() == 0};
+                                .is_on_record = is_on_record_};
     const absl::StatusOr<std::string> path = CallUserCode([&] { return exporter->Export(estimator_, request); });
     if (path.ok()) continue;
     const absl::Status error =

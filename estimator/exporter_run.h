@@ -20,8 +20,8 @@ class ExporterRun {
   // `use_moving_average`. Does nothing in a process that does not evaluate for all.
   ExporterRun(Estimator& estimator, const ExporterList& exporters, bool use_moving_average);
 
-  // Whether the job was done before it began.
-  void set_was_done(bool was_done) { was_done_ = was_done; }
+  // ExportRequest::is_on_record of what is exported from now on.
+  void set_is_on_record(bool is_on_record) { is_on_record_ = is_on_record; }
   // Before training. Errors are of the program.
   absl::Status Prepare();
   absl::Status CheckMetrics(const std::vector<std::string>& names);
@@ -37,7 +37,7 @@ class ExporterRun {
   const ExporterList& exporters_;
   const bool use_moving_average_;
   bool exports_;
-  bool was_done_ = false;
+  bool is_on_record_ = false;
 };
 
 }  // namespace tandem

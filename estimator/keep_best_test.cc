@@ -120,11 +120,11 @@ TEST_F(KeepBestTest, ANamedEvaluationAndItsMetric) {
 }
 
 TEST_F(KeepBestTest, WarnsOfANameThatNoEvaluationHas) {
-  config_.keep_best->evaluation = "validaton";
+  config_.keep_best->evaluation = "nightly";
   LogCapture log;
   ASSERT_EQ(Run(5, {.name = "validation", .throttle_secs = 0}), absl::OkStatus());
   EXPECT_TRUE(
-      log.Contains("RunConfig.keep_best goes by evaluations with the name \"validaton\", and those of "
+      log.Contains("RunConfig.keep_best goes by evaluations with the name \"nightly\", and those of "
                    "TrainAndEvaluate have the name \"validation\""));
 }
 

@@ -3,7 +3,9 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
@@ -38,6 +40,12 @@ absl::Status AddTensor(const HostTensor& tensor, std::vector<double>& sums) {
     default:
       return absl::InternalError(absl::StrCat("a sum of type ", Name(tensor.dtype())));
   }
+}
+
+std::vector<std::string> QuotedNames(const MetricSums& sums) {
+  std::vector<std::string> names;
+  for (const auto& sum : sums) names.push_back(absl::StrCat("\"", sum.first, "\""));
+  return names;
 }
 
 double Quotient(const MetricSums& sums) {
@@ -118,7 +126,12 @@ absl::StatusOr<EvalResult> MetricAccumulator::Result(int64_t global_step) const 
     }
     // A function of the user's own may throw.
     const absl::StatusOr<MetricValue> computed = CallUserCode([&] { return state.result(state.values); });
-    if (!computed.ok()) return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "));
+    if (!computed.ok()) {
+      // One that has thrown may have asked for a sum that is not there.
+      const bool threw = absl::StartsWith(computed.status().message(), "threw ");
+      return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "),
+                      threw ? absl::StrCat("; its sums are ", absl::StrJoin(QuotedNames(state.values), ", ")) : "");
+    }
     const HostTensor& value = computed->tensor;
     if (value.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("metric \"", name, "\": its result is an empty tensor",

@@ -171,10 +171,12 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   const Features features(graph, std::move(feature_components));
   program->params_ = params.WithoutErrors();
   const Params& asked = program->params_;
+  ScoreUses scores;
   absl::StatusOr<EstimatorSpec> made = CallUserCode([&] { return model_fn(features, given, mode, asked); });
   if (!made.ok()) return FailedModel(Annotate(made.status(), absl::StrCat("model_fn, mode ", ModeName(mode), ": ")));
   TD_LOG(INFO) << "Done calling model_fn.";
   program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));
+  if (graph->status().ok()) program->score_problems_ = CheckScoreUses(scores.uses(), GraphNodesOf(*graph));
   const EstimatorSpec& spec = *program->spec_;
   for (const Params* of : {&asked, &params}) {  // a model_fn may have kept those of the Estimator
     if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/estimator_spec.h"
 #include "estimator/label_check.h"
+#include "estimator/score_check.h"
 #include "estimator/session_runner.h"
 #include "frontends/summary_marks.h"
 #include "graph/graph_nodes.h"
@@ -48,6 +49,8 @@ class ModeProgram {
   const std::vector<ComponentSpec>& components() const { return components_; }
   // "file:line" of the layer that made a variable.
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
+  // Losses and metrics whose scores are surely not what they take them for.
+  const std::vector<ScoreProblem>& score_problems() const { return score_problems_; }
   // What the model_fn wants to see in TensorBoard, and the learning rates.
   std::vector<ModelSummary> summaries() const;
   // The ops that the model_fn built.
@@ -81,6 +84,7 @@ class ModeProgram {
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
   std::map<std::string, std::string> bound_;  // of the runner
+  std::vector<ScoreProblem> score_problems_;
   int64_t times_compiled_ = 0;
 };
 

@@ -35,6 +35,8 @@ struct ReduceOnPlateau {
   // Evaluations after a reduction that are not counted.
   int64_t cooldown = 0;
   double min_learning_rate = 0;
+  // The evaluations with this name (EvalSpec.name) count. May be empty where there is only one.
+  std::string evaluation = "";
 
   absl::Status Validate() const;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,16 +12,20 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "estimator/done_marker.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/eval_log.h"
 #include "estimator/eval_scheduler.h"
+#include "estimator/eval_spec_list.h"
 #include "estimator/evaluator_task.h"
 #include "estimator/exporter_run.h"
+#include "estimator/follows_evaluations.h"
 #include "estimator/metric_value.h"
 #include "estimator/model_dir.h"
 #include "estimator/signals.h"
@@ -93,47 +98,50 @@ class BegunHook : public SessionRunHook {
   const Begun begun_;
 };
 
+// One of the evaluations of a TrainAndEvaluate.
+struct JobEvaluation {
+  JobEvaluation(Estimator& estimator, const EvalSpec& eval_spec, int job_number)
+      : spec(eval_spec),
+        number(job_number),
+        options{.steps = eval_spec.steps,
+                .hooks = eval_spec.hooks,
+                .name = eval_spec.name,
+                .use_moving_average = eval_spec.use_moving_average},
+        exporters(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
+
+  const EvalSpec& spec;
+  const int number;  // from 0 on
+  const EvaluateOptions options;
+  ExporterRun exporters;
+  EvalResult last;
+};
+
 // One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
 class TrainAndEvaluateRun {
  public:
-  TrainAndEvaluateRun(Estimator& estimator, const TrainSpec& train_spec, const EvalSpec& eval_spec)
+  TrainAndEvaluateRun(Estimator& estimator, const TrainSpec& train_spec, const std::vector<EvalSpec>& eval_specs)
       : estimator_(estimator),
         impl_(*estimator.impl_),
         config_(estimator.config()),
         train_spec_(train_spec),
-        eval_spec_(eval_spec),
-        evaluate_{.steps = eval_spec.steps,
-                  .hooks = eval_spec.hooks,
-                  .name = eval_spec.name,
-                  .use_moving_average = eval_spec.use_moving_average},
-        exporters_(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
+        eval_specs_(eval_specs) {
+    for (const EvalSpec& spec : eval_specs) evaluations_.emplace_back(estimator, spec, evaluations_.size());
+  }
 
-  absl::StatusOr<EvalResult> Run() {
+  // The results of the evaluations that this process knows of.
+  absl::StatusOr<EvalResults> Run() {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
+    TD_RETURN_IF_ERROR(CheckWhatFollowsEvaluations());
     if (impl_.is_server()) {
       TD_RETURN_IF_ERROR(impl_.Serve(train_spec_.input_fn));
-      return last_;
+      return EvalResults();
     }
-    if (impl_.is_evaluator() && !config_.compile_only) {
-      // The chief removes the marker of an earlier training when it begins, which may be later than this.
-      const double distrust = std::max(eval_spec_.start_delay_secs, config_.peer_deadline_secs);
-      TD_ASSIGN_OR_RETURN(last_, EvaluatorTask(estimator_, eval_spec_,
-                                               {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust})
-                                     .Run());
-      TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
-      return last_;
-    }
-    if (config_.compile_only) {
-      TD_RETURN_IF_ERROR(exporters_.Prepare());
-      TD_RETURN_IF_ERROR(
-          estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks}));
-      return estimator_.Evaluate(eval_spec_.input_fn, {.steps = eval_spec_.steps, .hooks = eval_spec_.hooks});
-    }
+    if (impl_.is_evaluator() && !config_.compile_only) return EvaluateForOthers();
+    if (config_.compile_only) return CompileOnly();
     TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are kept back: who waits for others can be stopped
     SignalGuard guard(config_.handle_signals);
     LogStart();
-    WarnOfOtherEvaluations();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
     train.hooks.push_back(std::make_shared<BegunHook>([this](int64_t step) { return Begun(step); }));
     if (train_spec_.reduce_on_plateau.has_value()) plateau_ = MakePlateauHook();
@@ -142,20 +150,22 @@ class TrainAndEvaluateRun {
     if (impl_.is_chief()) {
       TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
         TD_RETURN_IF_ERROR(TakeModelDir(&lock));
-        TD_RETURN_IF_ERROR(exporters_.Prepare());
+        for (JobEvaluation& evaluation : evaluations_) TD_RETURN_IF_ERROR(evaluation.exporters.Prepare());
         TD_RETURN_IF_ERROR(ReadUnfinished());
         return TakeDoneMarkerAway();
       }));
-      exporters_.set_was_done(done_before_.has_value());
       // After the user's own listeners, as the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
       if (plateau_ != nullptr && config_.checkpoints_enabled()) {
         train.saving_listeners.push_back(
             std::make_shared<PlateauListener>(plateau_, [this] { return WouldBeEvaluated(); }));
       }
-      if (!impl_.has_evaluator() && !eval_spec_.by_steps()) train.saving_listeners.push_back(Scheduler());
+      for (JobEvaluation& evaluation : evaluations_) {
+        if (impl_.has_evaluator() || evaluation.spec.by_steps()) continue;
+        train.saving_listeners.push_back(Scheduler(evaluation));
+      }
     } else if (!impl_.served()) {
-      impl_.workers()->set_on_evaluate([this] { return EvaluateOnce("with the chief"); });
+      impl_.workers()->set_on_evaluate([this](uint64_t which) { return EvaluateWithChief(which); });
     }
     TD_RETURN_IF_ERROR(impl_.Together([this] { return AgreeOnInterruption(); }));
     Estimator::Impl::Job job{.evaluation_hooks = [this](const BatchDealer& dealer) { return EvaluationHooks(dealer); },
@@ -179,21 +189,53 @@ class TrainAndEvaluateRun {
     if (impl_.is_chief() && !impl_.has_evaluator()) {
       TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
     }
-    return last_;
+    return Results();
   }
 
  private:
-  absl::Status Validate() const {
+  EvalResults Results() const {
+    EvalResults results;
+    for (const JobEvaluation& evaluation : evaluations_) {
+      if (!evaluation.last.empty()) results[evaluation.spec.name] = evaluation.last;
+    }
+    return results;
+  }
+
+  absl::StatusOr<EvalResults> EvaluateForOthers() {
+    // The chief removes the marker of an earlier training when it begins, which may be later than this.
+    double distrust = config_.peer_deadline_secs;
+    for (const EvalSpec& spec : eval_specs_) distrust = std::max(distrust, spec.start_delay_secs);
+    EvaluatorTask task(estimator_, eval_specs_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust});
+    TD_ASSIGN_OR_RETURN(EvalResults results, task.Run());
+    TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
+    return results;
+  }
+
+  absl::StatusOr<EvalResults> CompileOnly() {
+    for (JobEvaluation& evaluation : evaluations_) TD_RETURN_IF_ERROR(evaluation.exporters.Prepare());
+    TD_RETURN_IF_ERROR(
+        estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks}));
+    for (const EvalSpec& spec : eval_specs_) {
+      TD_RETURN_IF_ERROR(
+          estimator_.Evaluate(spec.input_fn, {.steps = spec.steps, .hooks = spec.hooks, .name = spec.name}).status());
+    }
+    return EvalResults();
+  }
+
+  absl::Status Validate() {
     TD_RETURN_IF_ERROR(train_spec_.Validate());
-    TD_RETURN_IF_ERROR(eval_spec_.Validate());
+    TD_RETURN_IF_ERROR(ValidateEvalSpecs(eval_specs_));
     TD_RETURN_IF_ERROR(config_.Validate());
-    if (eval_spec_.by_steps() && impl_.has_evaluator()) {
+    const auto by_steps = [](const EvalSpec& spec) { return spec.by_steps(); };
+    const bool any_by_steps = std::any_of(eval_specs_.begin(), eval_specs_.end(), by_steps);
+    const bool all_by_steps = std::all_of(eval_specs_.begin(), eval_specs_.end(), by_steps);
+    if (any_by_steps && impl_.has_evaluator()) {
       return absl::InvalidArgumentError(
           "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
           "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
           "instead, or leave the evaluator out");
     }
-    if (eval_spec_.by_steps() && impl_.served()) {
+    if (any_by_steps && impl_.served()) {
       return absl::InvalidArgumentError(
           "EvalSpec: every_steps and every_epochs go by each step, and with parameter servers the other workers make "
           "steps that the chief does not see; set RunConfig.save_checkpoints_steps and throttle_secs instead");
@@ -208,7 +250,7 @@ class TrainAndEvaluateRun {
           "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
           "that makes them elsewhere; leave one of the two out");
     }
-    if (config_.checkpoints_enabled() || eval_spec_.by_steps()) return absl::OkStatus();
+    if (config_.checkpoints_enabled() || all_by_steps) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "TrainAndEvaluate evaluates checkpoints, and they are off; set save_checkpoints_steps or "
         "save_checkpoints_secs, or EvalSpec.every_steps to evaluate the weights in memory");
@@ -222,24 +264,50 @@ class TrainAndEvaluateRun {
     TD_LOG(INFO) << (impl_.served()               ? "Running training on all workers; the chief evaluates."
                      : impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
                                                   : "Running training and evaluation on all workers.");
-    if (eval_spec_.by_steps()) {
-      TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen every "
-                   << (eval_spec_.every_steps.has_value() ? absl::StrCat(*eval_spec_.every_steps, " steps.")
-                                                          : absl::StrCat(*eval_spec_.every_epochs, " epochs."));
-      return;
+    for (const EvalSpec& spec : eval_specs_) {
+      const std::string which = eval_specs_.size() > 1 ? absl::StrCat("\"", spec.name, "\" ") : "";
+      if (spec.by_steps()) {
+        TD_LOG(INFO) << "Start train and evaluate loop. The evaluate " << which << "will happen every "
+                     << (spec.every_steps.has_value() ? absl::StrCat(*spec.every_steps, " steps.")
+                                                      : absl::StrCat(*spec.every_epochs, " epochs."));
+        continue;
+      }
+      TD_LOG(INFO) << "Start train and evaluate loop. The evaluate " << which
+                   << "will happen after every checkpoint. Checkpoint frequency is determined based on RunConfig "
+                      "arguments: "
+                   << CheckpointFrequency(config_) << ".";
     }
-    TD_LOG(INFO) << "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint "
-                    "frequency is determined based on RunConfig arguments: "
-                 << CheckpointFrequency(config_) << ".";
   }
 
-  void WarnOfOtherEvaluations() const {
-    const std::optional<KeepBest>& best = config_.keep_best;
-    if (!best.has_value() || best->evaluation == eval_spec_.name) return;
-    TD_LOG(WARNING) << "RunConfig.keep_best goes by evaluations with the name \"" << best->evaluation
-                    << "\", and those of TrainAndEvaluate have the name \"" << eval_spec_.name
-                    << "\" (EvalSpec.name): none of them counts.";
+  // What says by a name which evaluations it goes by.
+  absl::Status CheckWhatFollowsEvaluations() {
+    const std::vector<std::string> names = EvaluationNames(eval_specs_);
+    if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
+      TD_ASSIGN_OR_RETURN(plateaus_evaluation_, FindEvaluation("TrainSpec.reduce_on_plateau", rule->evaluation, names));
+    }
+    std::vector<std::pair<std::string, std::string>> asked;  // who, and the name
+    if (config_.keep_best.has_value()) asked.emplace_back("RunConfig.keep_best", config_.keep_best->evaluation);
+    for (const auto& hook : train_spec_.hooks) {
+      if (const auto* follows = dynamic_cast<const FollowsEvaluations*>(hook.get()); follows != nullptr) {
+        TD_ASSIGN_OR_RETURN(const std::string who, CallUserCode([&] { return hook->name(); }));
+        asked.emplace_back(who, follows->followed_evaluation());
+      }
+    }
+    for (const auto& [who, name] : asked) {
+      TD_RETURN_IF_ERROR(CheckEvaluationName(who, name, names));
+      if (!impl_.is_chief() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+      TD_LOG(WARNING) << who << " goes by evaluations with the name \"" << name
+                      << "\", and those of TrainAndEvaluate have the name "
+                      << absl::StrJoin(
+                             names, ", ",
+                             [](std::string* out, const std::string& n) { absl::StrAppend(out, "\"", n, "\""); })
+                      << " (EvalSpec.name): none of them counts.";
+    }
+    return absl::OkStatus();
   }
+
+  // That ReduceOnPlateau goes by.
+  JobEvaluation& PlateausEvaluation() { return evaluations_[plateaus_evaluation_]; }
 
   absl::Status TakeModelDir(std::shared_ptr<FileLock>* lock) const {
     TD_RETURN_IF_ERROR(PrepareModelDir(config_.file_env(), config_.model_dir));
@@ -288,18 +356,21 @@ class TrainAndEvaluateRun {
 
   // Whether a run that nobody interrupts evaluates the checkpoint that is saved now, after every checkpoint that the
   // rule for them has saved. One that a signal has saved, at the end of the steps, is none of these.
-  bool WouldBeEvaluated() const {
+  bool WouldBeEvaluated() {
     const std::optional<StopReason> ending = impl_.ending();
     const bool by_signal = ending == StopReason::kSignal || ending == StopReason::kPeerSignal;
-    return !eval_spec_.by_steps() && eval_spec_.throttle_secs == 0 && !by_signal;
+    const EvalSpec& spec = PlateausEvaluation().spec;
+    return !spec.by_steps() && spec.throttle_secs == 0 && !by_signal;
   }
 
-  std::shared_ptr<EvalScheduler> Scheduler() {
+  std::shared_ptr<EvalScheduler> Scheduler(JobEvaluation& evaluation) {
     EvalScheduler::Options scheduling;
-    scheduling.throttle_secs = eval_spec_.throttle_secs;
+    scheduling.throttle_secs = evaluation.spec.throttle_secs;
+    if (eval_specs_.size() > 1) scheduling.title = absl::StrCat("eval \"", evaluation.spec.name, "\"");
     scheduling.signalled = [this] { return Signalled(); };
-    scheduling.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
-      TD_RETURN_IF_ERROR(EvaluateOnce(absl::StrCat("after step ", step)));
+    scheduling.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
+      if (stopped_) return true;  // another one, at this checkpoint
+      TD_RETURN_IF_ERROR(EvaluateOnce(evaluation, absl::StrCat("after step ", step)));
       return stopped_;
     };
     return std::make_shared<EvalScheduler>(scheduling);
@@ -310,50 +381,65 @@ class TrainAndEvaluateRun {
 
   // The first evaluation may come when the training is nearly over: mistakes in it are looked for before.
   absl::Status CheckEvaluations(const ModeProgram& training) {
-    TD_ASSIGN_OR_RETURN(const std::vector<std::string> metrics,
-                        impl_.CheckEvaluation(eval_spec_.input_fn, evaluate_, &training));
-    if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
-      TD_RETURN_IF_ERROR(Annotate(CheckMetricName(rule->metric, metrics), "ReduceOnPlateau: "));
+    for (JobEvaluation& evaluation : evaluations_) {
+      const absl::StatusOr<std::vector<std::string>> metrics =
+          impl_.CheckEvaluation(evaluation.spec.input_fn, evaluation.options, &training);
+      TD_RETURN_IF_ERROR(Annotate(metrics.status(), Prefix(evaluation)));
+      if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value() && IsPlateaus(evaluation)) {
+        TD_RETURN_IF_ERROR(Annotate(CheckMetricName(rule->metric, *metrics), "ReduceOnPlateau: "));
+      }
+      TD_RETURN_IF_ERROR(evaluation.exporters.CheckMetrics(*metrics));
     }
-    return exporters_.CheckMetrics(metrics);
+    return absl::OkStatus();
+  }
+
+  bool IsPlateaus(const JobEvaluation& evaluation) const { return evaluation.number == plateaus_evaluation_; }
+
+  // For messages: which of several evaluations.
+  std::string Prefix(const JobEvaluation& evaluation) const {
+    return eval_specs_.size() > 1 ? absl::StrCat(EvaluationTitle(eval_specs_, evaluation.spec), ": ") : "";
   }
 
   // What goes by evaluations has its memory back before one of them is made.
   absl::StatusOr<HookList> EvaluationHooks(const BatchDealer& dealer) {
     HookList hooks;
     if (plateau_ != nullptr) hooks.push_back(plateau_);
-    if (!eval_spec_.by_steps()) return hooks;
-    TD_ASSIGN_OR_RETURN(const std::shared_ptr<SessionRunHook> evaluator, EvaluatorBySteps(dealer));
-    if (evaluator != nullptr) hooks.push_back(evaluator);
+    for (JobEvaluation& evaluation : evaluations_) {
+      if (!evaluation.spec.by_steps()) continue;
+      TD_ASSIGN_OR_RETURN(const std::shared_ptr<SessionRunHook> evaluator, EvaluatorBySteps(evaluation, dealer));
+      if (evaluator != nullptr) hooks.push_back(evaluator);
+    }
     return hooks;
   }
 
   // All workers look at the interval; the chief alone evaluates by it, and the others join.
-  absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(const BatchDealer& dealer) {
+  absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(JobEvaluation& evaluation,
+                                                                   const BatchDealer& dealer) {
+    const EvalSpec& spec = evaluation.spec;
     StepEvaluator::Options evaluator;
-    if (eval_spec_.every_steps.has_value()) {
-      evaluator.interval = {.steps = *eval_spec_.every_steps};
+    if (spec.every_steps.has_value()) {
+      evaluator.interval = {.steps = *spec.every_steps};
     } else {
       const absl::StatusOr<EpochLength> epoch = dealer.epoch();
       TD_RETURN_IF_ERROR(
           Annotate(epoch.status(), "EvalSpec.every_epochs: input_fn, mode train: ", "; set every_steps instead"));
       TD_ASSIGN_OR_RETURN(evaluator.interval,
-                          EvalInterval::OfEpochs(*eval_spec_.every_epochs, *epoch, dealer.batches_per_round()));
-      TD_LOG(INFO) << (*eval_spec_.every_epochs == 1 ? "An epoch is "
-                                                     : absl::StrCat(*eval_spec_.every_epochs, " epochs are "))
+                          EvalInterval::OfEpochs(*spec.every_epochs, *epoch, dealer.batches_per_round()));
+      TD_LOG(INFO) << (*spec.every_epochs == 1 ? "An epoch is " : absl::StrCat(*spec.every_epochs, " epochs are "))
                    << evaluator.interval.ToString() << ".";
     }
     if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
     evaluator.signalled = [this] { return Signalled(); };
-    evaluator.evaluate = [this](int64_t step) -> absl::StatusOr<bool> {
-      const absl::Status evaluated = EvaluateOnce(absl::StrCat("after step ", step));
+    evaluator.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
+      if (stopped_ || !evaluation_.ok()) return true;  // another one, after this step
+      const absl::Status evaluated = EvaluateOnce(evaluation, absl::StrCat("after step ", step));
       // Steps since the last checkpoint are not lost: training ends in order, which saves them, before Run says why.
       if (!evaluation_.ok() && impl_.workers() == nullptr) return true;
       TD_RETURN_IF_ERROR(evaluated);
       return stopped_;
     };
-    evaluator.recorded = [this](int64_t step) -> absl::StatusOr<bool> {
-      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(step, /*by_job=*/true));
+    evaluator.recorded = [this, &spec](int64_t step) -> absl::StatusOr<bool> {
+      TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> found, Recorded(spec, step, /*by_job=*/true));
       return found.has_value();
     };
     return std::make_shared<StepEvaluator>(std::move(evaluator));
@@ -361,32 +447,42 @@ class TrainAndEvaluateRun {
 
   // The evaluation of that step on record in model_dir, unless it is known to be of other data. `by_job`: not one by
   // hand, of a step that the job may never have evaluated.
-  absl::StatusOr<std::optional<EvalResult>> Recorded(int64_t step, bool by_job) const {
-    const std::string dir = estimator_.eval_dir(eval_spec_.name);
-    const EvalScope scope{.steps = eval_spec_.steps, .raw_weights = !eval_spec_.use_moving_average, .job = by_job};
+  absl::StatusOr<std::optional<EvalResult>> Recorded(const EvalSpec& spec, int64_t step, bool by_job) const {
+    const std::string dir = estimator_.eval_dir(spec.name);
+    const EvalScope scope{.steps = spec.steps, .raw_weights = !spec.use_moving_average, .job = by_job};
     TD_ASSIGN_OR_RETURN(std::optional<EvalResult> found, FindEvalResult(config_.file_env(), dir, step, scope));
     if (!found.has_value()) return found;  // input_fn, which may take its time, need not be asked
-    TD_ASSIGN_OR_RETURN(const std::string data, impl_.EvaluatedData(eval_spec_.input_fn));
+    TD_ASSIGN_OR_RETURN(const std::string data, impl_.EvaluatedData(spec.input_fn));
     return FindEvalResult(config_.file_env(), dir, step, scope, data);
   }
 
-  absl::StatusOr<EvalResult> Evaluate() {
-    impl_.set_evaluates_for_job(true);
-    absl::StatusOr<EvalResult> result = estimator_.Evaluate(eval_spec_.input_fn, evaluate_);
-    impl_.set_evaluates_for_job(false);
+  absl::StatusOr<EvalResult> Evaluate(const JobEvaluation& evaluation) {
+    impl_.set_evaluation_of_job(evaluation.number);
+    absl::StatusOr<EvalResult> result = estimator_.Evaluate(evaluation.spec.input_fn, evaluation.options);
+    impl_.set_evaluation_of_job(std::nullopt);
     return result;
   }
 
-  absl::Status EvaluateOnce(absl::string_view when) {
-    absl::StatusOr<EvalResult> result = Evaluate();
+  absl::Status EvaluateWithChief(uint64_t which) {
+    if (which < evaluations_.size()) return EvaluateOnce(evaluations_[which], "with the chief");
+    return absl::FailedPreconditionError(absl::StrCat("the chief makes its evaluation number ", which + 1,
+                                                      ", and this worker's TrainAndEvaluate has ", evaluations_.size(),
+                                                      "; start all with the same program"));
+  }
+
+  absl::Status EvaluateOnce(JobEvaluation& evaluation, absl::string_view when) {
+    absl::StatusOr<EvalResult> result = Evaluate(evaluation);
     // A signal ends the evaluation early; training must still come to its orderly end.
     stopped_ = absl::IsCancelled(result.status());
     if (stopped_) return absl::OkStatus();
-    evaluation_ = Annotate(result.status(), absl::StrCat("TrainAndEvaluate, evaluation ", when, ": "));
+    evaluation_ =
+        Annotate(result.status(),
+                 absl::StrCat("TrainAndEvaluate, ", EvaluationTitle(eval_specs_, evaluation.spec), " ", when, ": "));
     TD_RETURN_IF_ERROR(evaluation_);
-    last_ = *std::move(result);
-    absl::Status after = plateau_ != nullptr ? plateau_->Observe(last_) : absl::OkStatus();
-    if (after.ok()) after = exporters_.AfterEvaluation(last_);
+    evaluation.last = *std::move(result);
+    absl::Status after;
+    if (plateau_ != nullptr && IsPlateaus(evaluation)) after = plateau_->Observe(evaluation.last);
+    if (after.ok()) after = evaluation.exporters.AfterEvaluation(evaluation.last);
     evaluation_ = Annotate(after, "TrainAndEvaluate: ");
     return evaluation_;
   }
@@ -396,17 +492,18 @@ class TrainAndEvaluateRun {
         .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
     options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
     // By steps the evaluator does it.
-    if (impl_.is_chief() && !eval_spec_.by_steps()) {
-      options.evaluate = [this] { return EvaluateOnce("of the checkpoint to go on from"); };
+    if (impl_.is_chief() && !PlateausEvaluation().spec.by_steps()) {
+      options.evaluate = [this] { return EvaluateOnce(PlateausEvaluation(), "of the checkpoint to go on from"); };
     }
     return std::make_shared<PlateauHook>(std::move(options));
   }
 
   // The same for all workers, of which only the chief need see model_dir.
-  absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) const {
+  absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) {
     std::string text;
     if (impl_.is_chief()) {
-      const absl::StatusOr<std::optional<EvalResult>> found = Recorded(step, /*by_job=*/true);
+      const absl::StatusOr<std::optional<EvalResult>> found =
+          Recorded(PlateausEvaluation().spec, step, /*by_job=*/true);
       if (found.ok() && found->has_value()) text = (*found)->ToJson();
     }
     if (impl_.workers() != nullptr) {
@@ -420,7 +517,10 @@ class TrainAndEvaluateRun {
     if (impl_.served() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
-    if ((stopped_ || Signalled()) && !impl_.has_evaluator() && last_.global_step() != trained.global_step) {
+    const bool all_are_of_the_end = std::all_of(
+        evaluations_.begin(), evaluations_.end(),
+        [&](const JobEvaluation& evaluation) { return evaluation.last.global_step() == trained.global_step; });
+    if ((stopped_ || Signalled()) && !impl_.has_evaluator() && !all_are_of_the_end) {
       const bool saved = config_.checkpoints_enabled();
       const std::string detail =
           absl::StrCat(" before the evaluation of global step ", trained.global_step,
@@ -428,24 +528,31 @@ class TrainAndEvaluateRun {
                              : " was done; checkpoints are off, so nothing was saved");
       return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
-    if (last_.empty() && !impl_.has_evaluator()) TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(trained));
+    for (JobEvaluation& evaluation : evaluations_) {
+      if (!evaluation.last.empty() || impl_.has_evaluator()) continue;
+      TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(evaluation, trained));
+    }
     if (!impl_.is_chief()) return absl::OkStatus();
     TD_RETURN_IF_ERROR(WriteDoneMarker(config_.file_env(), config_.model_dir,
                                        {.final_step = trained.global_step, .reason = DoneReason(trained)}));
-    return Annotate(exporters_.AtEnd(last_), "TrainAndEvaluate, which is done but for this: ");
+    absl::Status exported;
+    for (JobEvaluation& evaluation : evaluations_) exported.Update(evaluation.exporters.AtEnd(evaluation.last));
+    return Annotate(exported, "TrainAndEvaluate, which is done but for this: ");
   }
 
   // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
-  absl::Status EvaluateWhatWasTrained(const TrainResult& trained) {
+  absl::Status EvaluateWhatWasTrained(JobEvaluation& evaluation, const TrainResult& trained) {
     if (impl_.workers() == nullptr) {  // the others would not know what is recorded
-      absl::StatusOr<std::optional<EvalResult>> recorded = Recorded(trained.global_step, /*by_job=*/false);
+      absl::StatusOr<std::optional<EvalResult>> recorded =
+          Recorded(evaluation.spec, trained.global_step, /*by_job=*/false);
       if (recorded.ok() && recorded->has_value()) {
         TD_LOG(INFO) << "Nothing to do: global step " << trained.global_step << " is trained and evaluated.";
-        last_ = **std::move(recorded);
+        evaluation.last = **std::move(recorded);
+        evaluation.exporters.set_is_on_record(done_before_.has_value());
         return absl::OkStatus();
       }
     }
-    TD_ASSIGN_OR_RETURN(last_, Evaluate());
+    TD_ASSIGN_OR_RETURN(evaluation.last, Evaluate(evaluation));
     return absl::OkStatus();
   }
 
@@ -453,22 +560,27 @@ class TrainAndEvaluateRun {
   Estimator::Impl& impl_;
   const RunConfig& config_;
   const TrainSpec& train_spec_;
-  const EvalSpec& eval_spec_;
-  const EvaluateOptions evaluate_;
-  ExporterRun exporters_;
-  std::shared_ptr<PlateauHook> plateau_;  // null without ReduceOnPlateau
-  EvalResult last_;
-  absl::Status evaluation_;  // of the last one, with what is exported after it
-  bool stopped_ = false;     // the last evaluation, by a signal
-  bool begun_ = false;       // the training
+  const std::vector<EvalSpec>& eval_specs_;
+  std::deque<JobEvaluation> evaluations_;  // in the same order
+  std::shared_ptr<PlateauHook> plateau_;   // null without ReduceOnPlateau
+  int plateaus_evaluation_ = 0;            // its number
+  absl::Status evaluation_;                // of the last one, with what is exported after it
+  bool stopped_ = false;                   // the last evaluation, by a signal
+  bool begun_ = false;                     // the training
   std::optional<DoneMarker> done_before_;
   std::optional<int64_t> interrupted_since_;  // the step at which a job began that was not done
 };
 
+absl::StatusOr<EvalResults> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
+                                             const std::vector<EvalSpec>& eval_specs) {
+  return CatchResourceErrors("TrainAndEvaluate",
+                             [&] { return TrainAndEvaluateRun(estimator, train_spec, eval_specs).Run(); });
+}
+
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec) {
-  return CatchResourceErrors("TrainAndEvaluate",
-                             [&] { return TrainAndEvaluateRun(estimator, train_spec, eval_spec).Run(); });
+  TD_ASSIGN_OR_RETURN(EvalResults results, TrainAndEvaluate(estimator, train_spec, std::vector<EvalSpec>{eval_spec}));
+  return results.empty() ? EvalResult() : std::move(results.begin()->second);
 }
 
 }  // namespace tandem

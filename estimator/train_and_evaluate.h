@@ -3,6 +3,7 @@
 #define TANDEM_ESTIMATOR_TRAIN_AND_EVALUATE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,8 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;
   HookList hooks = {};
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
-  // Lowers learning rates by the evaluations of EvalSpec. Not with an evaluator in a process of its own.
+  // Lowers learning rates by the evaluations of EvalSpec, of several those that it names. Not with an evaluator in a
+  // process of its own.
   std::optional<ReduceOnPlateau> reduce_on_plateau = std::nullopt;
 
   absl::Status Validate() const;
@@ -32,6 +34,7 @@ struct EvalSpec {
   InputFn input_fn;
   // Batches per replica; without a number the whole input, once. (tf.estimator's default is 100 steps.)
   std::optional<int64_t> steps = std::nullopt;
+  // Its results go to eval_<name> in model_dir. Of several evaluations each has one of its own.
   std::string name = "";
   HookList hooks = {};
   // For an evaluator in a process of its own: how long it waits before its first evaluation.
@@ -74,6 +77,17 @@ struct EvalSpec {
 // unless evaluations go by steps. Errors: see Estimator.
 absl::StatusOr<EvalResult> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
                                             const EvalSpec& eval_spec);
+
+// The last result of each evaluation, by its name.
+using EvalResults = std::map<std::string, EvalResult>;
+
+// The same with several evaluations, such as of validation and test data. Each has its own input, steps, hooks, rule
+// for when, results on record and exporters; those of one step are made in the order of the list. What goes by
+// evaluations says by its field `evaluation` which it means: KeepBest, EarlyStoppingOptions, ReduceOnPlateau.
+// InvalidArgument, before the first step, for one of several that has no name or that of another, and for a name that
+// is none of these and near to one.
+absl::StatusOr<EvalResults> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,
+                                             const std::vector<EvalSpec>& eval_specs);
 
 }  // namespace tandem
 

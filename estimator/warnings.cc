@@ -11,8 +11,12 @@ namespace tandem {
 namespace {
 
 std::vector<std::string> WarningNames() {
-  return {std::string(kInputEndedEarly), std::string(kEndlessTraining), std::string(kUnreadParams),
-          std::string(kWatchedNotFinite)};
+  std::vector<std::string> names;
+  for (const absl::string_view name : {kInputEndedEarly, kEndlessTraining, kUnreadParams, kScoresForProbabilities,
+                                       kProbabilitiesForLogits, kStaleMomentum, kWatchedNotFinite}) {
+    names.emplace_back(name);
+  }
+  return names;
 }
 
 }  // namespace

@@ -16,6 +16,12 @@ inline constexpr absl::string_view kEndlessTraining = "endless_training";
 // A value of Params that nothing has asked for.
 inline constexpr absl::string_view kUnreadParams = "unread_params";
 
+// A loss or metric of probabilities gets what a layer without Softmax or Sigmoid has made.
+inline constexpr absl::string_view kScoresForProbabilities = "scores_for_probabilities";
+// A loss of logits gets the result of Softmax or Sigmoid.
+inline constexpr absl::string_view kProbabilitiesForLogits = "probabilities_for_logits";
+// Parameter servers get updates with momentum of several workers.
+inline constexpr absl::string_view kStaleMomentum = "stale_momentum";
 // A summary or a metric of the training that is NaN or infinite.
 inline constexpr absl::string_view kWatchedNotFinite = "watched_not_finite";
 

@@ -61,15 +61,16 @@ std::vector<std::string> WarningsOf(const InputFn& input, const TrainOptions& op
 TEST(WarningsTest, TheInputEndsEarly) {
   int line = 0;
   const std::vector<std::string> once = WarningsOf(TwoBatches(std::nullopt, &line), {.max_steps = 50});
-  EXPECT_THAT(once, ElementsAre(absl::StrCat("The input ended at step 2, before max_steps = 50; to train on, add "
+  EXPECT_THAT(once, ElementsAre(absl::StrCat("The input has 2 steps, and ends before max_steps = 50; to train on, add "
                                              "Repeat() to the dataset, in front of Batch (",
                                              kFile, line,
                                              "). (RunConfig.silence = {\"input_ended_early\"} switches this warning "
                                              "off.)")));
-  EXPECT_THAT(WarningsOf(TwoBatches(2, &line), {.steps = 50}),
-              ElementsAre(HasSubstr(absl::StrCat("ended at step 4, before steps = 50; to train on, leave out the count "
-                                                 "of Repeat (",
-                                                 kFile, line, ")"))));
+  EXPECT_THAT(
+      WarningsOf(TwoBatches(2, &line), {.steps = 50}),
+      ElementsAre(HasSubstr(absl::StrCat("has 4 steps, and ends before steps = 50; to train on, leave out the count "
+                                         "of Repeat (",
+                                         kFile, line, ")"))));
   EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {.max_steps = 50}, {"input_ended_early"}), IsEmpty());
   // What was asked for.
   EXPECT_THAT(WarningsOf(TwoBatches(std::nullopt), {}), IsEmpty());

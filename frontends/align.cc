@@ -54,7 +54,7 @@ AlignedPair AlignPair(absl::string_view op, const Tensor& labels, const char* na
                              ShapeString(predictions.shape()), " must have the same shape",
                              IsInteger(labels.dtype()) && y.rank() == 1 && p.rank() == 2
                                  ? "; of class numbers make one-hot labels, OneHot(labels, classes)"
-                                 : ""));
+                                 : "; give the last layer a unit for each number of a label, or Reshape one of them"));
   }
   if (p.rank() < min_rank) {
     return fail(absl::StrCat("`", name, "` must be [b, n] or of higher rank, got ", TypeString(predictions)));

@@ -4,6 +4,7 @@
 #include "frontends/check.h"
 #include "frontends/loss_parts.h"
 #include "frontends/losses.h"
+#include "frontends/score_uses.h"
 #include "graph/logits.h"
 #include "graph/ops.h"
 
@@ -46,6 +47,14 @@ Scores ScoresOf(const Tensor& probabilities, bool from_logits) {
   return logits.ok() ? Scores{logits, true} : Scores{probabilities, false};
 }
 
+// What the scores are taken for.
+void NoteBinary(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
+  NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
+             from_logits ? "leave from_logits out"
+                         : "put Sigmoid behind it, or set .from_logits = true, which is more accurate",
+             loc);
+}
+
 Tensor HingeTerms(const AlignedPair& in, SourceLocation loc) {
   Tensor zero = ScalarConstant(in.graph, 0, in.labels.dtype(), loc);
   Tensor minus_one = ScalarConstant(in.graph, -1, in.labels.dtype(), loc);
@@ -63,6 +72,7 @@ Tensor BinaryCrossEntropy(const Tensor& labels, const Tensor& probabilities, con
       frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);
   if (in.graph == nullptr) return in.failed;
   if (!frontends::CheckSmoothing(in.graph, kOp, options.label_smoothing, loc)) return in.graph->Poisoned();
+  NoteBinary(kOp, probabilities, options.from_logits, loc);
   NameScope scope(in.graph, in.graph->UniqueName("binary_crossentropy"));
   Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
   Tensor terms =
@@ -78,6 +88,7 @@ Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities
       frontends::AlignPair(kOp, labels, options.from_logits ? "logits" : "probabilities", scores.values, loc);
   if (in.graph == nullptr) return in.failed;
   if (!frontends::CheckFocal(in.graph, kOp, options, loc)) return in.graph->Poisoned();
+  NoteBinary(kOp, probabilities, options.from_logits, loc);
   NameScope scope(in.graph, in.graph->UniqueName("binary_focal_crossentropy"));
   Tensor y = Smoothed(in.labels, options.label_smoothing, loc);
   Tensor not_y = Add(Neg(y, loc), 1.0, loc);

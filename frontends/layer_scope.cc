@@ -44,7 +44,10 @@ LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_vi
   }
   std::string unique = graph_->UniqueName(name.empty() ? base : absl::string_view(name));
   if (!name.empty() && unique != name) {
-    Fail(absl::StrCat("there is a layer named \"", name, "\" already; choose another name"));
+    Fail(absl::StrCat("there is a layer named \"", name,
+                      "\" already, and each call makes new weights; choose another "
+                      "name, or, to use the same weights twice, make them as variables, once "
+                      "(docs/guide/own_parts.md, \"Weights that are used twice\")"));
     return;
   }
   scope_.emplace(graph_, unique);

@@ -7,6 +7,7 @@
 #include "frontends/align.h"
 #include "frontends/check.h"
 #include "frontends/loss_parts.h"
+#include "frontends/score_uses.h"
 #include "graph/logits.h"
 #include "graph/ops.h"
 
@@ -28,12 +29,25 @@ Tensor DivNoNan(const Tensor& num, const Tensor& den, SourceLocation loc) {
 }
 
 // Checks the second argument of a categorical loss: [b, ..., classes], floating point.
-bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view name, const Tensor& scores,
-                 SourceLocation loc) {
+bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view name, const Tensor& labels,
+                 const Tensor& scores, SourceLocation loc) {
   if (scores.rank() >= 2 && IsFloat(scores.dtype())) return true;
-  graph->FailAt(op, absl::StrCat("`", name, "` must be a floating-point [b, ..., classes], got ", TypeString(scores)),
+  const bool swapped = labels.rank() >= 2 && IsFloat(labels.dtype()) && !IsFloat(scores.dtype());
+  graph->FailAt(op,
+                absl::StrCat("`", name, "` must be a floating-point [b, ..., classes], got ", TypeString(scores),
+                             swapped ? absl::StrCat("; the first argument, ", TypeString(labels),
+                                                    ", looks like it: labels come first, ", op, "(labels, ", name, ")")
+                                     : ""),
                 loc);
   return false;
+}
+
+// What a loss of classes takes its second argument for.
+void NoteCategorical(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
+  NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
+             from_logits ? "leave from_logits out"
+                         : "put Softmax behind it, or set .from_logits = true, which is more accurate",
+             loc);
 }
 
 // "[b,1] as the logits [b,1,3] without their last axis".
@@ -101,7 +115,7 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, "logits", logits, loc)) return graph->Poisoned();
+  if (!CheckScores(graph, kOp, "logits", labels, logits, loc)) return graph->Poisoned();
   if (options.label_smoothing != 0) {
     return graph->FailAt(kOp, "`label_smoothing` needs one-hot labels: use losses::SoftmaxCrossEntropy", loc);
   }
@@ -118,6 +132,7 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
         loc);
   }
   if (sparse.dtype() == DType::kUInt8) sparse = Cast(sparse, DType::kInt32, loc);
+  NoteScores(ScoreKind::kLogits, kOp, logits, "take losses::SparseCategoricalCrossEntropy", loc);
   return ComputeWeightedLoss(tandem::SparseSoftmaxCrossEntropyWithLogits(sparse, logits, loc), options, loc);
 }
 
@@ -126,10 +141,11 @@ Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const Los
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"logits", logits}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, "logits", logits, loc)) return graph->Poisoned();
+  if (!CheckScores(graph, kOp, "logits", labels, logits, loc)) return graph->Poisoned();
   NameScope scope(graph, graph->UniqueName("softmax_cross_entropy_loss"));
   Tensor dense = DenseLabels(graph, kOp, labels, logits, options, loc);
   if (!dense.ok()) return dense;
+  NoteScores(ScoreKind::kLogits, kOp, logits, "take losses::CategoricalCrossEntropy", loc);
   return ComputeWeightedLoss(tandem::SoftmaxCrossEntropyWithLogits(StopGradient(dense, loc), logits, loc), options,
                              loc);
 }
@@ -140,12 +156,13 @@ Tensor CategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc)) {
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", labels, probabilities, loc)) {
     return graph->Poisoned();
   }
   NameScope scope(graph, graph->UniqueName("categorical_crossentropy"));
   Tensor dense = DenseLabels(graph, kOp, labels, probabilities, options, loc);
   if (!dense.ok()) return dense;
+  NoteCategorical(kOp, probabilities, options.from_logits, loc);
   Tensor logits = options.from_logits ? probabilities : SoftmaxLogits(probabilities);
   if (logits.ok()) return ComputeWeightedLoss(tandem::SoftmaxCrossEntropyWithLogits(dense, logits, loc), options, loc);
   Tensor p = frontends::CutProbabilities(Div(probabilities, ReduceSum(probabilities, {-1}, true, loc), loc), loc);
@@ -159,10 +176,12 @@ Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabi
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc)) {
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", labels, probabilities, loc)) {
     return graph->Poisoned();
   }
   NameScope scope(graph, graph->UniqueName("sparse_categorical_crossentropy"));
+  NoteCategorical(kOp, probabilities, options.from_logits, loc);
+  ScoreUses noted;  // what it is computed by is no use of its own
   if (options.from_logits) return SparseSoftmaxCrossEntropy(labels, probabilities, options, loc);
   Tensor logits = SoftmaxLogits(probabilities);
   if (!logits.ok()) logits = Log(frontends::CutProbabilities(probabilities, loc), loc);
@@ -175,7 +194,7 @@ Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabil
   Tensor failed;
   GraphBuilder* graph = CommonGraph(kOp, {{"labels", labels}, {"probabilities", probabilities}}, loc, &failed);
   if (graph == nullptr) return failed;
-  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", probabilities, loc) ||
+  if (!CheckScores(graph, kOp, options.from_logits ? "logits" : "probabilities", labels, probabilities, loc) ||
       !frontends::CheckFocal(graph, kOp, options, loc)) {
     return graph->Poisoned();
   }
@@ -183,6 +202,7 @@ Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabil
   const LossOptions reduce = frontends::ReductionOf(options);
   Tensor dense = DenseLabels(graph, kOp, labels, probabilities, reduce, loc);
   if (!dense.ok()) return dense;
+  NoteCategorical(kOp, probabilities, options.from_logits, loc);
   Tensor p = options.from_logits ? Softmax(probabilities, loc) : probabilities;
   p = frontends::CutProbabilities(Div(p, ReduceSum(p, {-1}, true, loc), loc), loc);
   Tensor terms = Mul(Mul(dense, Log(p, loc), loc), -options.alpha, loc);

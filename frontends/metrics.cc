@@ -8,6 +8,7 @@
 #include "frontends/align.h"
 #include "frontends/check.h"
 #include "frontends/metric_parts.h"
+#include "frontends/score_uses.h"
 #include "graph/ops.h"
 
 namespace tandem {
@@ -190,6 +191,10 @@ Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const Thr
     Tensor failed =
         predictions.graph()->FailAt(kOp, absl::StrCat("`threshold` must be a number, got ", options.threshold), loc);
     return {failed, failed};
+  }
+  if (options.threshold > 0 && options.threshold < 1) {
+    NoteScores(ScoreKind::kThresholded, kOp, predictions,
+               absl::StrCat("pass their Sigmoid, or a threshold for logits in place of ", options.threshold), loc);
   }
   return MeanOfPairs(
       kOp, "binary_accuracy", labels, predictions, options.weights, loc, [&](const Tensor& y, const Tensor& p) {

@@ -11,6 +11,7 @@
 #include "frontends/check.h"
 #include "frontends/metric_parts.h"
 #include "frontends/metrics.h"
+#include "frontends/score_uses.h"
 #include "graph/ops.h"
 
 namespace tandem::metrics {
@@ -64,6 +65,10 @@ Elements AtThreshold(const char* op, const Tensor& labels, const Tensor& predict
     elements.failed = elements.graph->FailAt(op, absl::StrCat("`threshold` must be a number, got ", threshold), loc);
     elements.graph = nullptr;
     return elements;
+  }
+  if (threshold > 0 && threshold < 1) {
+    NoteScores(ScoreKind::kThresholded, op, predictions,
+               absl::StrCat("pass their Sigmoid, or a threshold for logits in place of ", threshold), loc);
   }
   Tensor limit = ScalarConstant(elements.graph, threshold, elements.scores.dtype(), loc);
   elements.predicted = Cast(Greater(elements.scores, limit, loc), DType::kFloat64, loc);
@@ -195,6 +200,7 @@ Metric CurveMetric(const char* op, const char* scope_name, const Tensor& labels,
     return frontends::Failed(e.graph->FailAt(
         op, absl::StrCat("`num_thresholds` must be in [3, ", kMaxThresholds, "], got ", num_thresholds), loc));
   }
+  NoteScores(ScoreKind::kThresholded, op, predictions, "pass their Sigmoid", loc);
   NameScope scope(e.graph, e.graph->UniqueName(scope_name));
   const int64_t n = e.scores.shape()[1];
   std::vector<float> limits;

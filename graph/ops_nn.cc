@@ -59,6 +59,15 @@ Tensor Pool(absl::string_view op, const Tensor& x, const std::vector<int64_t>& w
 }  // namespace
 
 Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b, SourceLocation loc) {
+  if (a.ok() && b.ok() && transpose_b && !transpose_a && !b.shape().empty() && b.shape()[0] == kBatch) {
+    return a.graph()->FailAt(
+        "matmul",
+        absl::StrCat("the batch of ", ShapeString(b.shape()),
+                     " would become columns; it must stay dimension 0. The "
+                     "products of all examples with each other are PairwiseProducts(x, y, rows), those within an "
+                     "example, [b, n, d], BatchMatMul(x, x, {.transpose_b = true})"),
+        loc);
+  }
   return EmitOp("matmul", {a, b}, {{"transpose_a", transpose_a}, {"transpose_b", transpose_b}}, loc);
 }
 

@@ -65,7 +65,8 @@ TEST(CheckpointTool, ListsAndShows) {
   ExpectTool(0, "show " + dir, "model.ckpt-30: step 30\n");
   ExpectTool(0, "show " + dir + "/model.ckpt-10", "2 variables with 3 elements, 4 slots with 6 elements, 36 bytes\n");
   ExpectTool(0, "show " + dir + " dense/bias", "dense/bias: float32[1]\n");
-  ExpectTool(66, "show " + dir + " dense/bia", "has no tensor \"dense/bia\"; it has: dense/bias, dense/kernel");
+  ExpectTool(66, "show " + dir + " dense/bia",
+             "has no tensor \"dense/bia\"; did you mean \"dense/bias\"? It has: dense/bias, dense/kernel");
 }
 
 TEST(CheckpointTool, TheMeanIsEvaluatedAndWarmStartsATraining) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/nearest_name.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint.h"
@@ -67,9 +68,16 @@ bool CheckpointReader::Contains(const std::string& name) const {
 absl::StatusOr<HostTensor> CheckpointReader::Read(const std::string& name) const {
   if (slots_file_ != nullptr && slots_file_->Find(name) != nullptr) return slots_file_->Read(name);
   if (variables_file_->Find(name) != nullptr) return variables_file_->Read(name);
-  std::string names = absl::StrJoin(
-      variables_, ", ", [](std::string* out, const SavedTensor& tensor) { out->append(PrintableLine(tensor.name)); });
-  return absl::NotFoundError(absl::StrCat(path_, ": has no tensor \"", PrintableLine(name), "\"; it has: ", names));
+  std::vector<std::string> names, all;
+  for (const SavedTensor& tensor : variables_) names.push_back(tensor.name);
+  all = names;
+  for (const SavedTensor& tensor : slots_) all.push_back(tensor.name);
+  const std::string nearest = NearestName(name, all);
+  for (std::string& known : names) known = PrintableLine(known);
+  return absl::NotFoundError(
+      absl::StrCat(path_, ": has no tensor \"", PrintableLine(name), "\"; ",
+                   nearest.empty() ? "" : absl::StrCat("did you mean \"", PrintableLine(nearest), "\"? "),
+                   nearest.empty() ? "it has: " : "It has: ", absl::StrJoin(names, ", ")));
 }
 
 absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTensor> saved,

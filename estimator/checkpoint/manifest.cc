@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/crc32c.h"
 #include "base/json_parse.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/file_checksum.h"
+#include "estimator/checkpoint/pointer_file.h"
 #include "nlohmann/json.hpp"
 
 namespace tandem {
@@ -89,13 +93,38 @@ absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::strin
   return manifest;
 }
 
+namespace {
+
+// "; there are model.ckpt-10, model.ckpt-20" in the folder of `dir`; empty where there are none.
+std::string CheckpointsBeside(Env* env, const std::string& dir) {
+  constexpr size_t kShown = 8;
+  const size_t slash = dir.rfind('/');
+  if (slash == std::string::npos) return "";
+  const absl::StatusOr<std::vector<std::string>> names = env->ListDir(dir.substr(0, slash));
+  if (!names.ok()) return "";
+  std::map<int64_t, std::string> by_step;
+  for (const std::string& name : *names) {
+    if (const std::optional<int64_t> step = CheckpointStep(name); step.has_value()) by_step[*step] = name;
+  }
+  if (by_step.empty()) return "";
+  std::vector<std::string> newest;
+  for (auto it = by_step.rbegin(); it != by_step.rend() && newest.size() < kShown; ++it) {
+    newest.insert(newest.begin(), it->second);
+  }
+  return absl::StrCat("; there ", by_step.size() == 1 ? "is " : "are ", newest.size() < by_step.size() ? "..., " : "",
+                      absl::StrJoin(newest, ", "));
+}
+
+}  // namespace
+
 absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir) {
   auto manifest = ReadAndVerify(env, dir);
   bool not_found = absl::IsNotFound(manifest.status());
   if (!not_found && !absl::IsDataLoss(manifest.status())) return manifest;
   // Either the directory is not there, or it went away while it was read, which looks like missing files.
   if (absl::IsNotFound(env->Stat(dir).status())) {
-    return absl::NotFoundError(absl::StrCat(dir.empty() ? "an empty path" : dir, ": there is no such checkpoint"));
+    return absl::NotFoundError(absl::StrCat(dir.empty() ? "an empty path" : dir, ": there is no such checkpoint",
+                                            CheckpointsBeside(env, dir)));
   }
   return not_found ? absl::DataLossError(manifest.status().message()) : manifest.status();
 }

@@ -47,7 +47,8 @@ bool CheckpointSaverHook::Due(int64_t global_step) const {
 
 absl::Status CheckpointSaverHook::Save(RunContext& context) {
   const int64_t step = context.global_step();
-  TD_LOG(INFO) << "Calling checkpoint listeners before saving checkpoint " << step << "...";
+  if (!options_.listeners.empty())
+    TD_LOG(INFO) << "Calling checkpoint listeners before saving checkpoint " << step << "...";
   for (const auto& listener : options_.listeners) {
     TD_RETURN_IF_ERROR(InListener("BeforeSave", CallUserCode([&] { return listener->BeforeSave(step); })));
   }
@@ -63,7 +64,8 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   if (waits) TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   saved_step_ = saved;
   saved_time_ = options_.clock();
-  TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << saved << "...";
+  if (!options_.listeners.empty())
+    TD_LOG(INFO) << "Calling checkpoint listeners after saving checkpoint " << saved << "...";
   for (const auto& listener : options_.listeners) {
     absl::StatusOr<bool> stop = CallUserCode([&] { return listener->AfterSave(saved); });
     TD_RETURN_IF_ERROR(InListener("AfterSave", stop.status()));

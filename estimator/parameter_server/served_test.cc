@@ -80,6 +80,27 @@ TEST(Served, OneWorkerHasTheBitsOfOneProcess) {
   }
 }
 
+// Gradients of several workers are some updates old, unless nobody may be ahead.
+TEST(Served, MomentumOfSeveralWorkersIsSaid) {
+  const auto expects = [](bool said) -> Work {
+    return [said](int task, Estimator& e) -> absl::Status {
+      SetMinLogSeverity(LogSeverity::kWarning);
+      const LogCapture log;
+      if (absl::Status status = e.Train(LineInput(61, 4), {.max_steps = 6}); !status.ok()) return status;
+      const std::string part = "has momentum, and 2 workers update the parameter servers without waiting";
+      if (log.Contains(part) == (said && task == 0)) return absl::OkStatus();
+      return absl::InternalError(absl::StrCat("the log of task ", task, ":\n", log.Text()));
+    };
+  };
+  const auto bounded = [](RunConfig* config) { config->max_staleness = 0; };
+  const auto silent = [](RunConfig* config) { config->silence = {"stale_momentum"}; };
+  EXPECT_EQ(RunJob(Job(2, 1, ModelDir("two")), ClippedModel, expects(true)), std::vector<int>(3, 0));
+  EXPECT_EQ(RunJob(Job(2, 1, ModelDir("adam")), LineModel, expects(false)), std::vector<int>(3, 0));
+  EXPECT_EQ(RunJob(Job(2, 1, ModelDir("bounded")), ClippedModel, expects(false), bounded), std::vector<int>(3, 0));
+  EXPECT_EQ(RunJob(Job(2, 1, ModelDir("silent")), ClippedModel, expects(false), silent), std::vector<int>(3, 0));
+  EXPECT_EQ(RunJob(Job(1, 1, ModelDir("one")), ClippedModel, expects(false)), std::vector<int>(2, 0));
+}
+
 TEST(Served, TlsKeepsTheBits) {
   const TestingCa ca("Served CA");
   const TlsFiles own = ca.Make({.name = "own"});

@@ -52,7 +52,7 @@ absl::Status WorkerGroup::Agree(absl::string_view what, absl::string_view value,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup::Exchange(Message mine) {
+absl::StatusOr<std::pair<WorkerGroup::Message, WorkerGroup::Meeting>> WorkerGroup::Exchange(Message mine) {
   std::vector<Message> all(size());
   TD_RETURN_IF_ERROR(group_->AllGather(
       BytesOf(mine), absl::MakeSpan(reinterpret_cast<std::byte*>(all.data()), all.size() * sizeof(Message)),
@@ -72,7 +72,7 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
                         kExitUsage);
   }
   for (size_t r = 0; r < all.size(); ++r) {
-    if (all[r].event == Event::kStep && all[0].event == Event::kStep && all[r].scalars != all[0].scalars) {
+    if (all[r].event == Event::kStep && all[0].event == Event::kStep && all[r].detail != all[0].detail) {
       return WithExitCode(
           absl::InvalidArgumentError(absl::StrCat(
               "hooks have set other step scalars at ", names_[r], " than at ", names_[0],
@@ -81,50 +81,50 @@ absl::StatusOr<std::pair<WorkerGroup::Event, WorkerGroup::Meeting>> WorkerGroup:
     }
     if (all[r].wish > meeting.wish) meeting = {all[r].wish, static_cast<int>(r)};
   }
-  return std::make_pair(all[0].event, meeting);
+  return std::make_pair(all[0], meeting);
 }
 
 absl::StatusOr<WorkerGroup::Meeting> WorkerGroup::Meet(Wish mine, const std::function<uint64_t()>& scalars) {
   for (;;) {
     TD_ASSIGN_OR_RETURN(const auto met,
-                        Exchange({.scalars = scalars ? scalars() : 0, .event = Event::kStep, .wish = mine}));
-    if (met.first == Event::kStep) return met.second;
-    if (met.first == Event::kEnd) {
+                        Exchange({.detail = scalars ? scalars() : 0, .event = Event::kStep, .wish = mine}));
+    if (met.first.event == Event::kStep) return met.second;
+    if (met.first.event == Event::kEnd) {
       return absl::InternalError(absl::StrCat("the chief has ended its training, and ", names_[rank()], " has not"));
     }
     TD_RETURN_IF_ERROR(Join(met.first));
   }
 }
 
-absl::Status WorkerGroup::AnnounceEvaluation() {
-  return Exchange({.scalars = 0, .event = Event::kEvaluate, .wish = Wish::kGoOn}).status();
+absl::Status WorkerGroup::AnnounceEvaluation(uint64_t which) {
+  return Exchange({.detail = which, .event = Event::kEvaluate, .wish = Wish::kGoOn}).status();
 }
 
 absl::Status WorkerGroup::MeetForEvaluation() {
-  return Exchange({.scalars = 0, .event = Event::kEvaluateTogether, .wish = Wish::kGoOn}).status();
+  return Exchange({.detail = 0, .event = Event::kEvaluateTogether, .wish = Wish::kGoOn}).status();
 }
 
 absl::Status WorkerGroup::AnnounceSave() {
-  return Exchange({.scalars = 0, .event = Event::kSave, .wish = Wish::kGoOn}).status();
+  return Exchange({.detail = 0, .event = Event::kSave, .wish = Wish::kGoOn}).status();
 }
 
 absl::Status WorkerGroup::MeetAtEnd() {
   for (;;) {
-    TD_ASSIGN_OR_RETURN(const auto met, Exchange({.scalars = 0, .event = Event::kEnd, .wish = Wish::kGoOn}));
-    if (met.first == Event::kEnd) return absl::OkStatus();
-    if (met.first == Event::kStep) {
+    TD_ASSIGN_OR_RETURN(const auto met, Exchange({.detail = 0, .event = Event::kEnd, .wish = Wish::kGoOn}));
+    if (met.first.event == Event::kEnd) return absl::OkStatus();
+    if (met.first.event == Event::kStep) {
       return absl::InternalError(absl::StrCat(names_[rank()], " has ended its training, and the chief has not"));
     }
     TD_RETURN_IF_ERROR(Join(met.first));
   }
 }
 
-absl::Status WorkerGroup::Join(Event event) {
-  if (event == Event::kEvaluate) return JoinEvaluation();
+absl::Status WorkerGroup::Join(const Message& chiefs) {
+  if (chiefs.event == Event::kEvaluate) return JoinEvaluation(chiefs.detail);
   return on_save_ ? on_save_() : absl::InternalError(absl::StrCat(names_[rank()], " takes no part in checkpoints"));
 }
 
-absl::Status WorkerGroup::JoinEvaluation() {
+absl::Status WorkerGroup::JoinEvaluation(uint64_t which) {
   if (!on_evaluate_) {
     return absl::FailedPreconditionError(
         "the chief evaluates inside of its training, and this worker does not know with what input; call "
@@ -132,7 +132,7 @@ absl::Status WorkerGroup::JoinEvaluation() {
   }
   joined_ = true;
   const auto done = absl::MakeCleanup([this] { joined_ = false; });
-  return on_evaluate_();
+  return on_evaluate_(which);
 }
 
 }  // namespace tandem

@@ -49,8 +49,8 @@ class WorkerGroup {
   // evaluation may change: InvalidArgument (exit code 2), on all workers, where that is not the same.
   absl::StatusOr<Meeting> Meet(Wish mine, const std::function<uint64_t()>& scalars = nullptr);
 
-  // The chief, inside of a training: the others evaluate with it.
-  absl::Status AnnounceEvaluation();
+  // The chief, inside of a training: the others evaluate with it, that of the job's evaluations with this number.
+  absl::Status AnnounceEvaluation(uint64_t which = 0);
   // All workers, between two steps of a loop of the user's own: they evaluate next. FailedPrecondition (exit code 2),
   // on all of them, where one does something else.
   absl::Status MeetForEvaluation();
@@ -59,8 +59,9 @@ class WorkerGroup {
   // The end of a training: of the chief's hooks, which may have evaluated. The others wait here, and join evaluations.
   absl::Status MeetAtEnd();
 
-  // What a worker does for an evaluation of the chief's.
-  void set_on_evaluate(std::function<absl::Status()> on_evaluate) { on_evaluate_ = std::move(on_evaluate); }
+  // What a worker does for an evaluation of the chief's, given the number that is announced.
+  using OnEvaluate = std::function<absl::Status(uint64_t which)>;
+  void set_on_evaluate(OnEvaluate on_evaluate) { on_evaluate_ = std::move(on_evaluate); }
   // And for a checkpoint of the chief's that it announces.
   void set_on_save(std::function<absl::Status()> on_save) { on_save_ = std::move(on_save); }
   // Whether it does so now.
@@ -69,19 +70,20 @@ class WorkerGroup {
  private:
   enum class Event : uint8_t { kStep = 0, kEvaluate, kEvaluateTogether, kSave, kEnd };
   struct Message {
-    uint64_t scalars;
+    uint64_t detail;  // of kStep what the step's scalars are set to, of kEvaluate the number of the evaluation
     Event event;
     Wish wish;
   };
   // What the chief does, and the wishes of all.
-  absl::StatusOr<std::pair<Event, Meeting>> Exchange(Message mine);
+  absl::StatusOr<std::pair<Message, Meeting>> Exchange(Message mine);
   // Does what the chief has announced.
-  absl::Status Join(Event event);
-  absl::Status JoinEvaluation();
+  absl::Status Join(const Message& chiefs);
+  absl::Status JoinEvaluation(uint64_t which);
 
   ProcessGroup* const group_;
   const std::vector<std::string> names_;
-  std::function<absl::Status()> on_evaluate_, on_save_;
+  OnEvaluate on_evaluate_;
+  std::function<absl::Status()> on_save_;
   bool joined_ = false;
 };
 

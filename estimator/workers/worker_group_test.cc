@@ -221,10 +221,15 @@ TEST(WorkerGroup, JoinsTheChiefsEvaluations) {
       EXPECT_NE(workers.evaluating_with_chief(), workers.is_chief());
       return workers.Meet(Wish::kGoOn).status();  // between its steps
     };
-    if (!workers.is_chief()) workers.set_on_evaluate(evaluate);
+    if (!workers.is_chief()) {
+      workers.set_on_evaluate([&](uint64_t which) {
+        EXPECT_EQ(which, evaluations == 0 ? 7 : 0);  // as it is announced
+        return evaluate();
+      });
+    }
     for (; steps < 3; ++steps) {
       if (steps == 2 && workers.is_chief()) {
-        if (absl::Status s = workers.AnnounceEvaluation(); !s.ok()) return s;
+        if (absl::Status s = workers.AnnounceEvaluation(7); !s.ok()) return s;
         if (absl::Status s = evaluate(); !s.ok()) return s;
       }
       if (absl::Status s = workers.Meet(Wish::kGoOn).status(); !s.ok()) return s;

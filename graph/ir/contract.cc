@@ -122,9 +122,7 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   }
   int64_t m = a.getDimSize(ta ? 1 : 0), n = b.getDimSize(tb ? 0 : 1);
   if (mlir::ShapedType::isDynamic(n))
-    return emitOptionalError(loc, "the batch of ", Str(operands[1]),
-                             " would become columns; it must stay dimension 0; "
-                             "the products of its rows with each other are PairwiseProducts");
+    return emitOptionalError(loc, "the batch of ", Str(operands[1]), " would become columns; it must stay dimension 0");
   types.push_back(WithShape(operands[0], {m, n}, p->f32_result != nullptr));
   return success();
 }

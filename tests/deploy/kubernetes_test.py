@@ -253,7 +253,7 @@ def tfjob_trains_with_a_server():
     assert "3 workers, each with steps of its own, and 1 parameter server." in chief, chief[-3000:]
     assert "accuracy = " in chief.splitlines()[-1], chief[-3000:]
     evaluator = running.output("train-evaluator-0")
-    assert "[evaluator] Exiting evaluation" in evaluator, evaluator[-3000:]
+    assert "[evaluator 0] Exiting evaluation" in evaluator, evaluator[-3000:]
 
 
 xunit.run("kubernetes", [

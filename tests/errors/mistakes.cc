@@ -63,17 +63,29 @@ absl::Status TrainModel(const std::string& dir, ModelFn model, const InputFn& in
   return Estimator(std::move(model), Config(dir)).Train(input, {.steps = 2});
 }
 
+absl::Status Prepared(const std::string& dir, ModelFn model) {
+  const LogCapture log;
+  return TrainModel(dir, std::move(model));
+}
+
 absl::Status EvaluateModel(const std::string& dir, ModelFn model, const InputFn& input) {
   std::filesystem::create_directories(dir);  // one that is not there is a mistake of its own
   return Estimator(std::move(model), Config(dir)).Evaluate(input).status();
 }
 
 absl::Status Warned(const char* part, const std::function<absl::Status()>& run) {
-  LogCapture log;
-  if (absl::Status status = run(); !status.ok()) return status;
+  std::vector<LogEntry> entries;
+  {
+    const LogCapture log;
+    if (absl::Status status = run(); !status.ok()) return status;
+    entries = log.entries();
+  }
   std::string found;
-  for (const LogEntry& entry : log.entries()) {
-    if (entry.severity < LogSeverity::kWarning || !absl::StrContains(entry.message, part)) continue;
+  for (const LogEntry& entry : entries) {
+    if (entry.severity < LogSeverity::kWarning || !absl::StrContains(entry.message, part)) {
+      if (found.empty()) TD_LOG(INFO) << entry.message;
+      continue;
+    }
     if (!found.empty()) return absl::InternalError(absl::StrCat("warned twice: ", found, "\n", entry.message));
     found = entry.message;
   }

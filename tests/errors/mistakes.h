@@ -18,6 +18,12 @@
 
 namespace tandem::mistakes {
 
+// When a mistake is found.
+enum class Found {
+  kBeforeSteps,  // before the first step, or without any
+  kLater,        // what only data, a hook or a function of the user's can show
+};
+
 struct Mistake {
   const char* name;
   // Makes the mistake in the fresh model_dir `dir` and returns what the user is told: the error of the call, or the
@@ -26,12 +32,16 @@ struct Mistake {
   // Places in tests/errors are given as the text of the line, "{Tensor y = f(x);}", model_dir as "{dir}", sizes of
   // memory as "# MiB" and the list of a program's buffers as "{buffers}".
   const char* message;
+  Found found = Found::kBeforeSteps;
 };
 
-// Of the model_fn, of the data, of the run.
+// Of the model_fn, and more of it; of the data; of the run; of evaluating, choosing and exporting; of command lines.
 const std::vector<Mistake>& ModelMistakes();
+const std::vector<Mistake>& GraphMistakes();
 const std::vector<Mistake>& InputMistakes();
 const std::vector<Mistake>& RunMistakes();
+const std::vector<Mistake>& ChoosingMistakes();
+const std::vector<Mistake>& ToolMistakes();
 
 // `n` examples of "x" float32 [4], "image" float32 [6,6,1], "id" int32 [] and "label", an int32 class of 3.
 Dataset Examples(int64_t n = 16);
@@ -51,10 +61,13 @@ EstimatorSpec GoodModel(const Features& features, const Tensor& labels, Mode mod
 // What a training of two steps returns.
 absl::Status Train(const std::string& dir, LossFn loss, const InputFn& input = Input());
 absl::Status TrainModel(const std::string& dir, ModelFn model, const InputFn& input = Input());
+// The same, of what comes before the mistake: its steps are not those of the mistake.
+absl::Status Prepared(const std::string& dir, ModelFn model);
 // The same of an evaluation.
 absl::Status EvaluateModel(const std::string& dir, ModelFn model, const InputFn& input = Input());
 
-// Runs `run`, which must succeed, and returns as an error the one warning of the log that contains `part`.
+// Runs `run`, which must succeed, and returns as an error the one warning of the log that contains `part`. Leaves the
+// lines of the log before it.
 absl::Status Warned(const char* part, const std::function<absl::Status()>& run);
 
 }  // namespace tandem::mistakes

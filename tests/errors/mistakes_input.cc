@@ -1,6 +1,8 @@
 // Mistakes in the data: input_fn, datasets, labels.
 #include <stdexcept>
 
+#include "base/env.h"
+#include "base/unsynced_files.h"
 #include "tests/errors/mistakes.h"
 
 namespace tandem::mistakes {
@@ -55,7 +57,8 @@ const std::vector<Mistake>& InputMistakes() {
                         }));
        },
        R"(component "label" of the input: label 3 in row 1 of its batch is not one of the 3 classes 0 to 2; )"
-       "correct the data, or give the model's last layer as many units as there are classes"},
+       "correct the data, or give the model's last layer as many units as there are classes",
+       Found::kLater},
       {"BatchNotDivisible",
        [](const std::string& dir) {
          RunConfig config = Config(dir);
@@ -77,6 +80,115 @@ const std::vector<Mistake>& InputMistakes() {
        R"(model_fn, mode eval: variable "dense/kernel" at {Tensor logits = layers::Dense(features["x"], {.units = )"
        R"(3});} is float32[5,3], and float32[4,3] in mode train: component "x" of the input is float32[b,5] here and )"
        "float32[b,4] there; give every input_fn examples of the same shape"},
+      {"NumbersOfAnotherType",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          auto half = [](const Element& in) -> absl::StatusOr<Element> {
+                            Element out = in;
+                            const double first = in["x"].data<double>()[0];
+                            out.Set("x", HostTensor::FromVector<float>({1}, {static_cast<float>(first)}));
+                            return out;
+                          };
+                          return Examples().Map(half).Batch(8);
+                        }));
+       },
+       "input_fn, mode train: {return Examples().Map(half).Batch(8);}: Map: element 0 of the source: "
+       R"({const double first = in["x"].data<double>()[0];}: HostTensor::data<double>: the tensor is )"
+       "float32 [4]; ask for data<float>()"},
+      {"MistypedComponent",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          auto parse = [](const Element& in) -> absl::StatusOr<Element> {
+                            Element out = in;
+                            out.Set("id", in["idd"]);
+                            return out;
+                          };
+                          return Examples().Map(parse).Batch(8);
+                        }));
+       },
+       "input_fn, mode train: {return Examples().Map(parse).Batch(8);}: Map: element 0 of the source: "
+       R"({out.Set("id", in["idd"]);}: component 'idd' is not there; the element has 'x', 'image', 'id', )"
+       "'label'; did you mean 'id'?"},
+      {"SwappedResults",
+       [](const std::string& dir) {
+         return TrainOn(
+             dir, Yields([] {
+               auto pair = [](const Element& in) -> absl::StatusOr<Element> { return Element{{in["label"], in["x"]}}; };
+               const std::vector<ComponentSpec> spec = {{"x", DType::kFloat32, {4}}, {"label", DType::kInt32, {}}};
+               return Examples().Map(pair, {.spec = spec}).Batch(8);
+             }));
+       },
+       "{return Examples().Map(pair, {.spec = spec}).Batch(8);}: Map, element 0 of the source: component "
+       "'x' is int32[] where float32[4] is expected; a result without names is taken in the order of the "
+       "names: name its components with Element::Set"},
+      {"AColumnTooMany",
+       [](const std::string& dir) {
+         const std::string path = dir + ".csv";
+         if (absl::Status status = WriteFileUnsynced(Env::Default(), path, "x,label\n1.5,0\n2,5,1\n"); !status.ok()) {
+           return status;
+         }
+         const ModelFn model = ModelOf([](const Features& f, const Tensor& labels) {
+           return losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(Reshape(f["x"], {kBatch, 1}), {.units = 3}));
+         });
+         return TrainModel(dir, model, Yields([path] {
+                             return Dataset::Csv({path}, {{"x", DType::kFloat32}, {"label", DType::kInt32}}).Batch(2);
+                           }));
+       },
+       "{dir}.csv: line 3: there are 3 columns where 2 are expected: '2,5,1'"},
+      {"FileThatIsNotThere",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([dir] { return Dataset::TFRecord({dir + "/train.tfrecord"}).Batch(8); }));
+       },
+       "input_fn, mode train: {return TrainOn(dir, Yields([dir] { return Dataset::TFRecord({dir + "
+       R"("/train.tfrecord"}).Batch(8); }));}: TFRecord: {dir}/train.tfrecord: cannot look at: No such file )"
+       "or directory"},
+      {"BatchOfNone",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          Dataset made = Examples().Batch(0);
+                          return made;
+                        }));
+       },
+       "input_fn, mode train: {Dataset made = Examples().Batch(0);}: Batch: the size must be at least 1, got 0"},
+      {"ShufflesNothing",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          Dataset made = Examples().Shuffle(0).Batch(8);
+                          return made;
+                        }));
+       },
+       "input_fn, mode train: {Dataset made = Examples().Shuffle(0).Batch(8);}: Shuffle: the buffer size must be "
+       "between 1 and "
+       "2147483648, got 0"},
+      {"LabelsAreStrings",
+       [](const std::string& dir) {
+         return TrainOn(dir, Yields([] {
+                          auto name = [](const Element& in) -> absl::StatusOr<Element> {
+                            Element out = in;
+                            out.Set("label", "cat");
+                            return out;
+                          };
+                          return Examples().Map(name).Batch(8);
+                        }));
+       },
+       "input_fn, mode train: the dataset's component 'label' is of strings, and a program computes with "
+       "numbers only; turn them into numbers, or leave them out, with .Map"},
+      {"ExamplesOfSeveralShapes",
+       [](const std::string& dir) {
+         return TrainOn(
+             dir, Yields([] {
+               const std::vector<ComponentSpec> spec = {{"x", DType::kFloat32, {-1}}, {"label", DType::kInt32, {}}};
+               auto make = [](int64_t* i, Element* out, bool* end) {
+                 *end = *i == 4;
+                 out->components = {HostTensor::Zeros(DType::kFloat32, {*i + 1}), HostTensor::Scalar<int32_t>(0)};
+                 ++*i;
+                 return absl::OkStatus();
+               };
+               return Dataset::FromGenerator(make, spec).Batch(2);
+             }));
+       },
+       R"(input_fn, mode train: component "x" has shape [b,b], whose dimension 1 is not fixed; make all )"
+       "examples equally large, in a Map or with a size in PaddedBatchOptions.padded_shapes"},
       // Beyond the forty.
       {"EmptyTensor",
        [](const std::string& dir) {

@@ -2,6 +2,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/logging.h"
 #include "tests/errors/mistakes.h"
 
 namespace tandem::mistakes {
@@ -52,7 +53,8 @@ const std::vector<Mistake>& ModelMistakes() {
          });
        },
        R"(Dense "Dense" at {Tensor z = layers::Dense(y, {.units = 3, .name = "top"});}: there is a layer named )"
-       R"("top" already; choose another name)"},
+       R"("top" already, and each call makes new weights; choose another name, or, to use the same weights twice, )"
+       R"(make them as variables, once (docs/guide/own_parts.md, "Weights that are used twice"))"},
       {"BatchNormWithoutTraining",
        [](const std::string& dir) {
          return Train(dir, [](const Features& f, const Tensor& labels) {
@@ -218,7 +220,10 @@ const std::vector<Mistake>& ModelMistakes() {
                return EstimatorSpec::Train(loss, optimizers::SGD({}).Minimize(loss));
              },
              Config(dir));
-         if (absl::Status status = estimator.Train(Input()); !status.ok()) return status;
+         {
+           const LogCapture training;
+           if (absl::Status status = estimator.Train(Input()); !status.ok()) return status;
+         }
          return estimator.Evaluate(Input()).status();
        },
        R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {return )"

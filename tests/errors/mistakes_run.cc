@@ -47,7 +47,7 @@ const std::vector<Mistake>& RunMistakes() {
   static const auto* const mistakes = new std::vector<Mistake>{
       {"CheckpointOfAnotherModel",
        [](const std::string& dir) {
-         if (absl::Status status = TrainModel(dir, GoodModel); !status.ok()) return status;
+         if (absl::Status status = Prepared(dir, GoodModel); !status.ok()) return status;
          return Train(dir, [](const Features& f, const Tensor& labels) {
            Tensor y = layers::Dense(f["x"], {.units = 4, .activation = Relu});
            return losses::SparseSoftmaxCrossEntropy(labels, layers::Dense(y, {.units = 3}));
@@ -85,7 +85,7 @@ const std::vector<Mistake>& RunMistakes() {
        R"(every op can be fetched by its name (tandem-dump shows all); did you mean "dense/Add"?)"},
       {"SeedChanged",
        [](const std::string& dir) {
-         if (absl::Status status = TrainModel(dir, GoodModel); !status.ok()) return status;
+         if (absl::Status status = Prepared(dir, GoodModel); !status.ok()) return status;
          RunConfig config = Config(dir);
          config.seed = 7;
          return Warned("seed", [&] { return TrainWith(config); });
@@ -113,9 +113,9 @@ const std::vector<Mistake>& RunMistakes() {
        R"(RunConfig.keep_best: the evaluation has no metric "acuracy"; did you mean "accuracy"? It has accuracy, loss)"},
       {"ForgottenRepeat",
        [](const std::string& dir) {
-         return Warned("input ended", [&] { return TrainWith(Config(dir), {.max_steps = 5000}); });
+         return Warned("to train on", [&] { return TrainWith(Config(dir), {.max_steps = 5000}); });
        },
-       "The input ended at step 2, before max_steps = 5000; to train on, add Repeat() to the dataset, in front of "
+       "The input has 2 steps, and ends before max_steps = 5000; to train on, add Repeat() to the dataset, in front of "
        "Batch ({return [n](const InputContext&) -> absl::StatusOr<Dataset> { return Examples(n).Batch(8); };}). "
        R"((RunConfig.silence = {"input_ended_early"} switches this warning off.))"},
       {"EndlessTraining",
@@ -142,7 +142,8 @@ const std::vector<Mistake>& RunMistakes() {
        },
        R"(Params: "learning_rate" was never read, and {(void)params.Number("learning_rat", 1e-3);} asked for )"
        R"("learning_rat", which is not set and has its default; did you mean the same? )"
-       R"((RunConfig.silence = {"unread_params"} switches this warning off.))"},
+       R"((RunConfig.silence = {"unread_params"} switches this warning off.))",
+       Found::kLater},
       {"UnknownWarning",
        [](const std::string& dir) {
          RunConfig config = Config(dir);
@@ -150,7 +151,8 @@ const std::vector<Mistake>& RunMistakes() {
          return TrainWith(config);
        },
        R"(RunConfig: silence: there is no warning "unread_param"; did you mean "unread_params"? There are )"
-       "input_ended_early, endless_training, unread_params, watched_not_finite"},
+       "input_ended_early, endless_training, unread_params, scores_for_probabilities, probabilities_for_logits, "
+       "stale_momentum, watched_not_finite"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);

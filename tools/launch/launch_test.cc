@@ -140,6 +140,12 @@ TEST(LinePrefixer, PrefixesWholeLines) {
   EXPECT_EQ(Prefixed({binary}), "[a] " + binary.substr(0, 4) + "[a] \x1b\n");
 }
 
+TEST(LinePrefixer, NamesATaskOnce) {
+  EXPECT_EQ(Prefixed({"I0131 12:00:00 a.cc:1] [a] one [a] two\n"}), "[a] I0131 12:00:00 a.cc:1] one [a] two\n");
+  EXPECT_EQ(Prefixed({"I0131 12:00:00 a.cc:1] [b] one\n"}), "[a] I0131 12:00:00 a.cc:1] [b] one\n");
+  EXPECT_EQ(Prefixed({"[a] one\n"}), "[a] [a] one\n");  // what is no line of the log
+}
+
 TEST(LinePrefixer, KeepsALineUntilItIsComplete) {
   LinePrefixer lines("");
   std::string out;

@@ -16,12 +16,16 @@ class LinePrefixer {
 
   explicit LinePrefixer(absl::string_view prefix) : prefix_(prefix) {}
 
-  // Appends the lines that `bytes` complete to `out`. Bytes are passed on as they are.
+  // Appends the lines that `bytes` complete to `out`. Bytes are passed on as they are, but for a line of the log that
+  // names its task already, "I0131 12:00:00 file.cc:12] [worker 1] ...": it is named once.
   void Add(absl::string_view bytes, std::string* out);
   // The process prints nothing more: appends what is left, with the newline that it lacks.
   void Finish(std::string* out);
 
  private:
+  // Appends a line of these two parts, which may have a newline.
+  void AppendLine(absl::string_view begin, absl::string_view end, std::string* out) const;
+
   const std::string prefix_;
   std::string partial_;  // a line without its newline
 };

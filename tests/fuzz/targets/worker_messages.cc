@@ -127,7 +127,7 @@ absl::Status Say(Talk talk, WorkerGroup& workers) {
 
 absl::Status Run(Talk talk, HalfOfAGroup* group) {
   WorkerGroup workers(group, {"the chief", "worker 1"});
-  workers.set_on_evaluate([] { return absl::OkStatus(); });
+  workers.set_on_evaluate([](uint64_t) { return absl::OkStatus(); });
   workers.set_on_save([] { return absl::OkStatus(); });
   return CatchResourceErrors("talking", [&] { return Say(talk, workers); });
 }
