@@ -8,6 +8,7 @@
 #include "data/files/npy.h"
 #include "data/files/record_writer.h"
 #include "data/testdata/golden.h"
+#include "data/vocabulary.h"
 #include "gtest/gtest.h"
 
 namespace tandem {
@@ -30,11 +31,12 @@ TEST(DataPageTest, EveryBlockRuns) {
   ASSERT_TRUE(WriteRecord(folder + "/words.tfrecord", ExampleBuilder().Int64("words", {1, 2}).Serialize()).ok());
   ASSERT_TRUE(WriteRecord(folder + "/old.tfrecord", "x").ok());
   std::ofstream(folder + "/table.csv") << "income,age\n,30\n";
+  std::ofstream(folder + "/people.csv") << "job,income\nsmith,1\nsmith,2\nking,3\n";
   std::ofstream(folder + "/lines.txt") << "a line\n";
   std::ofstream(folder + "/train.npz", std::ios::binary) << *Env::Default()->ReadFile(GoldenPath("train.npz"));
   std::ofstream(folder + "/images-idx3-ubyte") << std::string("\0\0\x08\3\0\0\0\1\0\0\0\1\0\0\0\2ab", 18);
   std::ofstream(folder + "/labels-idx1-ubyte") << std::string("\0\0\x08\1\0\0\0\1\7", 9);
-  EXPECT_EQ(std::size(kBlocks), 9u);
+  EXPECT_EQ(std::size(kBlocks), 10u);
   for (const auto& block : kBlocks) {
     const absl::Status status = block(folder);
     EXPECT_TRUE(status.ok()) << status;

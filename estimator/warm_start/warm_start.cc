@@ -16,6 +16,7 @@
 #include "base/nearest_name.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
+#include "data/files/vocabulary_file.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/warm_start/copy_overlap.h"
 #include "estimator/warm_start/vocabulary.h"

@@ -1,5 +1,6 @@
 // A vocabulary of a warm start, a token a line, against another one.
 #include "estimator/warm_start/vocabulary.h"
+#include "data/files/vocabulary_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
