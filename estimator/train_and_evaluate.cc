@@ -109,6 +109,11 @@ class TrainAndEvaluateRun {
         exporters_(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
 
   absl::StatusOr<EvalResult> Run() {
+    if (impl_.replays()) {
+      TD_RETURN_IF_ERROR(train_spec_.Validate());
+      TD_RETURN_IF_ERROR(estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps}));
+      return last_;
+    }
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     if (impl_.is_server()) {

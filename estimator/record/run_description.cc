@@ -16,6 +16,8 @@ namespace tandem {
 namespace {
 
 constexpr char kFormat[] = "tandem-run-1";
+// A file may be anybody's.
+constexpr int64_t kMostReplicas = 1 << 16, kMostLanes = 1 << 20;
 
 using Json = nlohmann::ordered_json;
 
@@ -85,7 +87,10 @@ bool ReadStart(const nlohmann::json& json, RunStart* s) {
          ReadNumber(json, "lanes", &s->lanes) && ReadNumber(json, "microbatch_rows", &s->microbatch_rows) &&
          ReadText(json, "program", &s->program) && ReadText(json, "data", &s->data) &&
          ReadText(json, "input", &s->input) && facts("configuration", &s->configuration) &&
-         facts("numbers", &s->numbers) && facts("compiler", &s->compiler) && facts("machine", &s->machine);
+         facts("numbers", &s->numbers) && facts("compiler", &s->compiler) && facts("machine", &s->machine) &&
+         s->step >= 0 && s->replicas >= 1 && s->replicas <= kMostReplicas && s->workers >= 1 &&
+         s->workers <= s->replicas && s->batch >= 1 && s->lanes >= 0 && s->lanes <= kMostLanes &&
+         s->microbatch_rows >= 0 && s->microbatch_rows <= s->batch;
 }
 
 bool ReadDescription(const nlohmann::json& json, RunDescription* description) {
@@ -174,29 +179,28 @@ std::vector<std::string> FactDifferences(const Facts& a, const Facts& b, absl::s
   const auto same = [&](const std::string& x, const std::string& y) {
     return without_places ? WithoutPlace(x) == WithoutPlace(y) : x == y;
   };
-  std::vector<std::string> lines;
-  size_t more = 0;
-  const auto add = [&](std::string line) {
-    if (lines.size() < most) {
-      lines.push_back(std::move(line));
-    } else {
-      ++more;
-    }
-  };
+  std::vector<std::string> lines, only_b;
   std::map<std::string, int> turns;
   for (const auto& [name, words] : a) {
     const auto other = in_b.find({name, turns[name]++});
     if (other == in_b.end()) {
-      add(absl::StrCat(name, " is in ", of_a, " only: ", words));
+      lines.push_back(absl::StrCat(name, " is in ", of_a, " only: ", words));
     } else if (!same(words, *other->second)) {
-      add(absl::StrCat(name, " is ", words, " in ", of_a, " and ", *other->second, " in ", of_b));
+      lines.push_back(absl::StrCat(name, " is ", words, " in ", of_a, " and ", *other->second, " in ", of_b));
     }
   }
   turns.clear();
   for (const auto& [name, words] : b) {
-    if (!in_a.contains({name, turns[name]++})) add(absl::StrCat(name, " is in ", of_b, " only: ", words));
+    if (!in_a.contains({name, turns[name]++})) {
+      only_b.push_back(absl::StrCat(name, " is in ", of_b, " only: ", words));
+    }
   }
-  if (more > 0) lines.push_back(absl::StrCat("and ", more, " more"));
+  // Some of each, where there are too many.
+  const size_t all = lines.size() + only_b.size();
+  lines.resize(std::min(lines.size(), most - std::min(only_b.size(), most / 2)));
+  only_b.resize(std::min(only_b.size(), most - lines.size()));
+  lines.insert(lines.end(), only_b.begin(), only_b.end());
+  if (all > lines.size()) lines.push_back(absl::StrCat("and ", all - lines.size(), " more"));
   return lines;
 }
 

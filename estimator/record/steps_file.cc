@@ -14,6 +14,7 @@ constexpr size_t kMagicBytes = 16, kHeaderBytes = 24, kWordBytes = 8;
 constexpr char kMagic[kMagicBytes] = "tandem-steps-1";
 constexpr size_t kMostPending = 512 * kWordBytes;
 constexpr double kFlushSeconds = 1;
+constexpr int64_t kMostGap = int64_t{1} << 24;
 
 void AppendNumber(uint64_t number, std::string* bytes) {
   for (size_t i = 0; i < kWordBytes; ++i) bytes->push_back(static_cast<char>(number >> (8 * i)));
@@ -57,7 +58,8 @@ absl::Status StepsWriter::Open(int64_t step) {
   absl::StatusOr<std::optional<RecordedSteps>> read = ReadRecordedSteps(env_, model_dir_);
   if (!read.ok()) TD_LOG(WARNING) << "The record of steps begins anew: " << read.status().message();
   RecordedSteps kept = read.ok() ? (*read).value_or(RecordedSteps{.first = step}) : RecordedSteps{.first = step};
-  if (kept.first >= step) kept = {.first = step};
+  // A gap that long is no gap of this run.
+  if (kept.first >= step || step - kept.end() > kMostGap) kept = {.first = step};
   kept.words.resize(static_cast<size_t>(step - kept.first));
   std::string bytes(kMagic, kMagicBytes);
   AppendNumber(static_cast<uint64_t>(kept.first), &bytes);
