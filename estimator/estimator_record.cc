@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "base/fingerprint.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/record/machine_facts.h"
@@ -76,7 +77,13 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
 }
 
 void Estimator::Impl::DescribeRun() {
-  if (describe_run_ != nullptr) std::exchange(describe_run_, nullptr)();
+  if (describe_run_ == nullptr) return;
+  // Also when a training that has run out of memory ends.
+  const absl::Status described = CatchResourceErrors("describing the run", [this] {
+    std::exchange(describe_run_, nullptr)();
+    return absl::OkStatus();
+  });
+  if (!described.ok()) TD_LOG(WARNING) << "The run is not described; training goes on without: " << described.message();
 }
 
 std::unique_ptr<StepRunner> Estimator::Impl::RecordSteps(const Prepared& prepared, StepRunner* runner) {

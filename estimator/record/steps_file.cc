@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
+#include "base/resource_errors.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -94,7 +95,9 @@ void StepsWriter::Flush() {
   if (failed_ || pending_.empty()) return;
   const std::string bytes = std::exchange(pending_, {});
   flushed_ = env_->MonotonicSeconds();
-  if (absl::Status status = file_->Append(bytes); !status.ok()) GiveUp(status);
+  // Also when a training that has run out of memory ends.
+  const absl::Status status = CatchResourceErrors("recording steps", [&] { return file_->Append(bytes); });
+  if (!status.ok()) GiveUp(status);
 }
 
 void StepsWriter::GiveUp(const absl::Status& status) {
