@@ -32,7 +32,16 @@ namespace {
 
 // The devices of workers that are missing added; an error comes up again in ResolveWorkers. model_dir stays empty when
 // no temporary directory can be made.
-RunConfig Completed(RunConfig config) {
+RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status) {
+  if (const auto request = ReplayOfProcess(); !request.ok() || request->has_value()) {
+    *replayed = std::make_shared<ReplayedRun>();
+    *replay_status = request.status();
+    if (!request.ok()) return config;
+    absl::StatusOr<std::shared_ptr<ReplayedRun>> opened = ReplayedRun::Open(**request, &config);
+    *replay_status = opened.status();
+    if (opened.ok()) *replayed = *std::move(opened);
+    return config;
+  }
   if (absl::StatusOr<RunConfig> with_devices = config.WithDevicesOfMissingWorkers(); with_devices.ok()) {
     config = *std::move(with_devices);
   }
@@ -89,7 +98,7 @@ absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int6
 
 Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
     : model_fn_(std::move(model_fn)),
-      config_(Completed(std::move(config))),
+      config_(Completed(std::move(config), &replayed_, &replay_status_)),
       params_(std::move(params)),
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
@@ -101,6 +110,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
       best_(config_.keep_best) {
   ExitOnUncaughtResourceErrors();
   OpenStandardDescriptors();
+  if (status_.ok()) status_ = replay_status_;
   checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
   if (config_.keep_best.has_value()) {
     // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.
@@ -124,6 +134,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
     TD_LOG(INFO) << strategy.name << ": each GPU keeps a copy of the variables.";
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
+  if (replays()) return;  // in one process, and without a trace
   if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
     absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_, cluster_.has_value() ? cluster_->rank : 0);
@@ -443,11 +454,13 @@ absl::Status Estimator::Train(const InputFn& input_fn, const TrainOptions& optio
 }
 
 absl::StatusOr<EvalResult> Estimator::Evaluate(const InputFn& input_fn, const EvaluateOptions& options) {
+  if (impl_->replays()) return EvalResult();
   return CatchResourceErrors("evaluation", [&] { return impl_->Evaluate(input_fn, options); });
 }
 
 absl::Status Estimator::Predict(const InputFn& input_fn, const PredictFn& on_prediction,
                                 const PredictOptions& options) {
+  if (impl_->replays()) return absl::OkStatus();
   return CatchResourceErrors("prediction", [&] { return impl_->Predict(input_fn, on_prediction, options); });
 }
 

@@ -160,7 +160,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
 absl::StatusOr<std::string> Estimator::ExportModel(const std::string& export_dir_base,
                                                    const ServingInput& serving_input, const ExportOptions& options) {
   return CatchResourceErrors("export", [&]() -> absl::StatusOr<std::string> {
-    if (!impl_->exports()) return std::string();
+    if (!impl_->exports() || impl_->replays()) return std::string();
     TD_ASSIGN_OR_RETURN(const Impl::ServingShape shape, impl_->ShapeOf(serving_input));
     return impl_->ExportModel(export_dir_base, shape, options);
   });

@@ -21,6 +21,9 @@
 #include "estimator/mode_program.h"
 #include "estimator/parameter_server/own_batches.h"
 #include "estimator/parameter_server/served_variables.h"
+#include "estimator/record/run_description.h"
+#include "estimator/record/steps_file.h"
+#include "estimator/replay/replayed_run.h"
 #include "estimator/resident_state.h"
 #include "estimator/run_loop.h"
 #include "estimator/stall_watch.h"
@@ -129,6 +132,9 @@ class Estimator::Impl {
   // The GPUs of this worker, of which a strategy names `named`: where several workers are on one machine and see all of
   // its GPUs, gpu:0 and those behind it are each worker's next ones. After JoinWorkers.
   absl::StatusOr<std::vector<std::string>> OwnGpus(const std::vector<std::string>& named) const;
+  // Whether nothing is trained, and a step of a run is made again: of calls that train the one that makes the step does
+  // that, and other calls do nothing.
+  bool replays() const { return replayed_ != nullptr; }
   // `work`, which all workers do. When it fails here, the others end as well.
   absl::Status Together(const std::function<absl::Status()>& work);
 
@@ -223,6 +229,21 @@ class Estimator::Impl {
   // The chief's: all values as the servers have them, and their step.
   absl::Status ReadServed();
 
+  // estimator_record.cc
+  // A runner that records in model_dir what `runner`, a training's, does; null where nothing is to be recorded. Both
+  // arguments must outlive it.
+  std::unique_ptr<StepRunner> RecordSteps(const Prepared& prepared, StepRunner* runner);
+  // What a training begins with, but for the step and the input's position; and before it is compiled, but for what the
+  // compiler chose.
+  RunStart DescribeStart(const Prepared& prepared, bool compiled = true) const;
+
+  // Writes what RecordSteps has found out of the run, unless that is done. While the training is there.
+  void DescribeRun();
+
+  // estimator_replay.cc
+  class Replay;
+  absl::Status ReplayTraining(const InputFn& input_fn, const TrainOptions& options);
+
   // estimator_warnings.cc
   // An input without an end, and no number of steps.
   void WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const;
@@ -277,6 +298,9 @@ class Estimator::Impl {
   bool IsCompared(const std::string& dir, const EvalScope& scope) const;
 
   ModelFn model_fn_;
+  absl::Status replay_status_;             // of opening what follows
+  std::shared_ptr<ReplayedRun> replayed_;  // null unless a step is to be made again
+  int64_t replay_position_ = 0;            // the step that calls of Train which were passed over would have come to
   RunConfig config_;
   Params params_;
   InputSpec input_spec_;
@@ -311,6 +335,8 @@ class Estimator::Impl {
   BackgroundSave saving_;
   std::shared_ptr<CheckpointSaverHook> saver_;  // of the training, on the chief where checkpoints are on
   std::string data_fingerprint_;                // of the training's input; may be empty
+  std::function<void()> describe_run_;          // null where there is nothing to write
+  std::unique_ptr<StepsWriter> steps_writer_;   // null before anything is recorded
   bool other_data_ = false;                     // than those of the checkpoint that training goes on from
   std::string iterator_state_;                  // at the end of the last Train, for jobs without checkpoints
   BestRecords best_;

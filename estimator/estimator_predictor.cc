@@ -221,6 +221,9 @@ const std::string& Predictor::checkpoint() const { return impl_->checkpoint(); }
 absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const std::vector<ComponentSpec>& features,
                                                                           const PredictorOptions& options) {
   TD_RETURN_IF_ERROR(status_);
+  if (replays()) {
+    return absl::FailedPreconditionError("MakePredictor: with --replay_step a step is made again, and nothing else");
+  }
   TD_RETURN_IF_ERROR(CheckSpec(features, options));
   if (config_.compile_only) {
     return absl::FailedPreconditionError("MakePredictor: with compile_only nothing is run; call Predict to compile");

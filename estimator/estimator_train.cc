@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "estimator/done_marker.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/extra_keys.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/nan_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
@@ -30,17 +31,6 @@
 
 namespace tandem {
 namespace {
-
-// In CheckpointData::extra.
-constexpr char kBestKey[] = "best";
-constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
-constexpr char kStepScalarsKey[] = "step_scalars";
-constexpr char kPlateauKey[] = "reduce_on_plateau";
-
-std::string Extra(const CheckpointData& data, const char* key) {
-  auto it = data.extra.find(key);
-  return it == data.extra.end() ? "" : it->second;
-}
 
 absl::Status CheckTrainOptions(const TrainOptions& options) {
   if (options.steps.has_value() && options.max_steps.has_value()) {
@@ -139,7 +129,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     }
     seed_ = start->seed;
     position = start->iterator_state;
-    if (auto it = start->extra.find(kDataKey); it != start->extra.end()) saved_data = it->second;
+    saved_data = Extra(*start, kDataKey);
   } else if (resident_.has_training()) {
     TD_RETURN_IF_ERROR(resident_.GoOn(variables, seed_));
     position = iterator_state_;
@@ -183,6 +173,8 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
   if (!plateau_state_.empty()) data->extra[kPlateauKey] = plateau_state_;
+  DescribeRun();
+  if (steps_writer_ != nullptr) steps_writer_->Flush();
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
   TD_RETURN_IF_ERROR(resident_.BeginSave());
   auto write = [this, data, snapshot, variables = program.variables()]() -> absl::StatusOr<std::string> {
@@ -295,6 +287,7 @@ void Estimator::Impl::LogModel(const Prepared& prepared) {
 }
 
 absl::Status Estimator::Impl::Train(const InputFn& input_fn, const TrainOptions& options) {
+  if (replays()) return ReplayTraining(input_fn, options);
   if (is_server_) return Serve(input_fn);
   TD_RETURN_IF_ERROR(CheckTrains());
   return Together([&]() -> absl::Status {
@@ -399,6 +392,8 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     served_runner_ = std::make_unique<ServedRunner>(&prepared_.program->runner(), e.served_.get());
     runner = served_runner_.get();
   }
+  recording_runner_ = e.RecordSteps(prepared_, runner);
+  if (recording_runner_ != nullptr) runner = recording_runner_.get();
   TD_RETURN_IF_ERROR(GoOnWithJob());
   if (e.is_chief()) watched_ = e.MakeWatchedValues(*prepared_.program);
   loop_.emplace(*runner, prepared_.source(), hooks, MakeLoopOptions(), e.resident_.step_counter());
@@ -455,6 +450,8 @@ Training::~Training() {
   estimator_.between_own_steps_ = false;
   estimator_.ending_.reset();
   estimator_.saver_ = nullptr;
+  estimator_.DescribeRun();
+  if (estimator_.steps_writer_ != nullptr) estimator_.steps_writer_->Flush();
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
   if (absl::Status saved = estimator_.FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
 }

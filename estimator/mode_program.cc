@@ -182,6 +182,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
     if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);
   }
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
+  for (const auto& output : graph->outputs()) program->spec_outputs_.insert(output.first);
   if (absl::Status status = CheckStepScalars(*graph, mode); !status.ok()) return FailedModel(status);
   std::set<std::string> metrics;
   for (const auto& metric : spec.metrics) metrics.insert(metric.first);
@@ -270,9 +271,34 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
   return summaries;
 }
 
-std::vector<std::pair<std::string, std::string>> ModeProgram::parts() const {
+std::vector<std::pair<std::string, std::string>> ModeProgram::option_parts() const {
   std::vector<std::pair<std::string, std::string>> parts = OptionParts(options_);
   parts.emplace_back("the machine model", executable_->index().machine_model);
+  return parts;
+}
+
+std::vector<std::string> ModeProgram::fetched() const {
+  std::vector<std::string> names;
+  for (const auto& output : graph_->outputs()) {
+    if (!spec_outputs_.contains(output.first)) names.push_back(output.first);
+  }
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> ModeProgram::model_parts() const {
+  std::vector<std::pair<std::string, std::string>> parts = GraphPartsOf(*graph_);
+  // What hooks fetch is behind the outputs of the spec.
+  size_t end = parts.size();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& [name, words] = parts[i];
+    if (absl::StartsWith(words, "output ") && spec_outputs_.contains(name.substr(sizeof("the op ") - 1))) end = i + 1;
+  }
+  parts.resize(end);
+  return parts;
+}
+
+std::vector<std::pair<std::string, std::string>> ModeProgram::parts() const {
+  std::vector<std::pair<std::string, std::string>> parts = option_parts();
   for (auto& part : GraphPartsOf(*graph_)) parts.push_back(std::move(part));
   return parts;
 }

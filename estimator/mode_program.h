@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,11 +56,17 @@ class ModeProgram {
   std::vector<ModelSummary> summaries() const;
   // The ops that the model_fn built.
   std::vector<GraphNode> nodes() const { return GraphNodesOf(*graph_); }
+  const GraphBuilder& graph() const { return *graph_; }
+  // The graph in words (GraphPartsOf), without what hooks fetch.
+  std::vector<std::pair<std::string, std::string>> model_parts() const;
+  // What hooks fetch, besides the outputs of the spec.
+  std::vector<std::string> fetched() const;
   // After Compile:
   // What the integer components of the input may hold.
   std::vector<LabelRange> label_ranges() const;
   // What the executable is made of, in words: options, then variables and ops (GraphPartsOf).
   std::vector<std::pair<std::string, std::string>> parts() const;
+  std::vector<std::pair<std::string, std::string>> option_parts() const;
   // The values of step scalars that model_fn gave, such as a learning rate: the executable does not have them.
   std::map<std::string, double> scalar_defaults() const;
   SessionRunner& runner() { return *runner_; }  // after Bind
@@ -80,6 +87,7 @@ class ModeProgram {
   std::unique_ptr<GraphBuilder> graph_;
   Params params_;  // the model_fn's: its hooks may go on asking them
   std::unique_ptr<EstimatorSpec> spec_;
+  std::set<std::string> spec_outputs_;
   CompileOptions options_;  // of the executable
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;

@@ -32,6 +32,11 @@ absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> MonitoredTrainingSessi
     Estimator& estimator, const InputFn& input_fn, const TrainOptions& options,
     const std::vector<std::string>& fetches) {
   Estimator::Impl& impl = *estimator.impl_;
+  if (impl.replays()) {
+    return absl::FailedPreconditionError(
+        "MonitoredTrainingSession: --replay_step makes steps of Train and TrainAndEvaluate again, and not those of a "
+        "loop of one's own; train with one of them to go back into a run");
+  }
   TD_RETURN_IF_ERROR(impl.CheckTrains());
   if (impl.config().compile_only) {
     return absl::FailedPreconditionError(

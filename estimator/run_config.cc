@@ -191,38 +191,44 @@ double RunConfig::checkpoint_secs() const {
   return save_checkpoints_secs.value_or(kDefaultCheckpointSecs);
 }
 
-std::string RunConfig::ToString() const {
-  std::vector<std::string> fields = {
-      absl::StrCat("model_dir: ", model_dir),
-      absl::StrCat("seed: ", seed.value_or(0)),
-      absl::StrCat("save_checkpoints_steps: ", checkpoint_steps()),
-      absl::StrCat("save_checkpoints_secs: ", checkpoint_secs()),
-      absl::StrCat("keep_checkpoint_max: ", keep_checkpoint_max),
-      absl::StrCat("keep_best: ", KeepBestString(keep_best)),
-      absl::StrCat("keep_checkpoint_every_n_hours: ", keep_checkpoint_every_n_hours),
-      absl::StrCat("log_step_count_steps: ", log_step_count_steps),
-      absl::StrCat("save_summary_steps: ", save_summary_steps),
-      absl::StrCat("train_distribute: ", StrategyString(train_strategy())),
-      absl::StrCat("eval_distribute: ", StrategyString(eval_strategy())),
-      absl::StrCat("communication: ", Name(communication)),
-      absl::StrCat("communication_dtype: ", Name(communication_dtype)),
-      absl::StrCat("peer_deadline_secs: ", peer_deadline_secs),
-      absl::StrCat("tls: ", tls.has_value() ? tls->certificate : "of the environment"),
-      absl::StrCat("max_staleness: ", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"),
-      absl::StrCat("auto_shard: ", Name(auto_shard)),
-      absl::StrCat("accumulate_batches: ", accumulate_batches),
-      absl::StrCat("threads: ", threads),
-      absl::StrCat("lanes: ", lanes),
-      absl::StrCat("microbatch_rows: ", microbatch_rows),
-      absl::StrCat("precision: ", Name(precision)),
-      absl::StrCat("target: ", target.empty() ? "of the devices" : target),
-      absl::StrCat("tf32: ", tf32),
-      absl::StrCat("deadline_secs: ", deadline_secs),
-      absl::StrCat("gpu_plans: ", gpu_plans.empty() ? "the libraries'" : gpu_plans),
-      absl::StrCat("deterministic: ", deterministic),
-      absl::StrCat("memory_limit: ", memory_limit),
-      absl::StrCat("warm_start_from: ", warm_start_from.has_value() ? warm_start_from->path : "none"),
+std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
+  return {
+      {"model_dir", model_dir},
+      {"seed", absl::StrCat(seed.value_or(0))},
+      {"save_checkpoints_steps", absl::StrCat(checkpoint_steps())},
+      {"save_checkpoints_secs", absl::StrCat(checkpoint_secs())},
+      {"keep_checkpoint_max", absl::StrCat(keep_checkpoint_max)},
+      {"keep_best", KeepBestString(keep_best)},
+      {"keep_checkpoint_every_n_hours", absl::StrCat(keep_checkpoint_every_n_hours)},
+      {"log_step_count_steps", absl::StrCat(log_step_count_steps)},
+      {"save_summary_steps", absl::StrCat(save_summary_steps)},
+      {"record_bits", absl::StrCat(record_bits)},
+      {"train_distribute", StrategyString(train_strategy())},
+      {"eval_distribute", StrategyString(eval_strategy())},
+      {"communication", absl::StrCat(Name(communication))},
+      {"communication_dtype", absl::StrCat(Name(communication_dtype))},
+      {"peer_deadline_secs", absl::StrCat(peer_deadline_secs)},
+      {"tls", tls.has_value() ? tls->certificate : "of the environment"},
+      {"max_staleness", max_staleness.has_value() ? absl::StrCat(*max_staleness) : "none"},
+      {"auto_shard", absl::StrCat(Name(auto_shard))},
+      {"accumulate_batches", absl::StrCat(accumulate_batches)},
+      {"threads", absl::StrCat(threads)},
+      {"lanes", absl::StrCat(lanes)},
+      {"microbatch_rows", absl::StrCat(microbatch_rows)},
+      {"precision", absl::StrCat(Name(precision))},
+      {"target", absl::StrCat(target.empty() ? "of the devices" : target)},
+      {"tf32", absl::StrCat(tf32)},
+      {"deadline_secs", absl::StrCat(deadline_secs)},
+      {"gpu_plans", absl::StrCat(gpu_plans.empty() ? "the libraries'" : gpu_plans)},
+      {"deterministic", absl::StrCat(deterministic)},
+      {"memory_limit", absl::StrCat(memory_limit)},
+      {"warm_start_from", warm_start_from.has_value() ? warm_start_from->path : "none"},
   };
+}
+
+std::string RunConfig::ToString() const {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : Fields()) fields.push_back(absl::StrCat(name, ": ", value));
   return absl::StrCat("{", absl::StrJoin(fields, ", "), "}");
 }
 

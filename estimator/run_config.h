@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -45,6 +46,11 @@ struct RunConfig {
   // Steps between points of training in TensorBoard (tensorboard --logdir MODEL_DIR); evaluations have theirs in
   // eval[_NAME]. 0: no event files at all.
   int64_t save_summary_steps = 100;
+
+  // Whether to record, beside the event files, eight bytes of each step (docs/guide/replay.md): its loss and samples of
+  // its input and of the variables, by which a step that is made again is known to be the same, and tandem-compare
+  // finds where two runs part. Trainings with checkpoints only, and without parameter servers.
+  bool record_bits = true;
 
   // One replica on cpu:0 unless given, of each worker where there is a cluster. Evaluation and prediction use
   // eval_distribute, or train_distribute without it; it may not have more devices than train_distribute, where the
@@ -157,6 +163,8 @@ struct RunConfig {
   absl::Status CheckDevices() const;
   // "{model_dir: /tmp/m, seed: 0, ...}", one line.
   std::string ToString() const;
+  // The same as names and values.
+  std::vector<std::pair<std::string, std::string>> Fields() const;
 
   // The value of `cluster`, else what the environment describes; nothing when this process trains alone.
   // InvalidArgument (exit code 2) for a description that cannot be (cluster/resolver.h).

@@ -130,6 +130,11 @@ class TrainAndEvaluateRun {
 
   // The results of the evaluations that this process knows of.
   absl::StatusOr<EvalResults> Run() {
+    if (impl_.replays()) {
+      TD_RETURN_IF_ERROR(train_spec_.Validate());
+      TD_RETURN_IF_ERROR(estimator_.Train(train_spec_.input_fn, {.max_steps = train_spec_.max_steps}));
+      return EvalResults();
+    }
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     TD_RETURN_IF_ERROR(CheckWhatFollowsEvaluations());

@@ -47,7 +47,8 @@ class Training {
   std::shared_ptr<FileLock> lock_;
   Estimator::Impl::Prepared prepared_;
   std::optional<ResidentState::TrainingScope> scope_;
-  std::unique_ptr<ServedRunner> served_runner_;  // null without parameter servers
+  std::unique_ptr<ServedRunner> served_runner_;   // null without parameter servers
+  std::unique_ptr<StepRunner> recording_runner_;  // null where nothing is recorded
   std::optional<StepLoop> loop_;
   bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input
   bool stepped_ = false;

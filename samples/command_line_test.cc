@@ -44,6 +44,39 @@ RunResult RunProgram(const std::string& program, const std::string& arguments) {
 
 std::string Temp(const std::string& name) { return ::testing::TempDir() + "/" + name; }
 
+// The whole way of a replay: flags, the step, an end with success; and a comparison with a run of another rate.
+TEST(CommandLine, AStepIsMadeAgainAndRunsAreCompared) {
+  const std::string a = Temp("replayed"), b = Temp("compared"), file = Temp("step.npz");
+  const std::string run = "--devices=cpu:0 --epochs=1 --model_dir=";
+  ASSERT_EQ(RunProgram("linear_estimator", run + a).exit_code, 0);
+  ASSERT_EQ(RunProgram("linear_estimator", run + b + " --learning_rate=0.1").exit_code, 0);
+  const RunResult replay =
+      RunProgram("linear_estimator", run + a + " --replay_step=17 --fetch=dense/kernel@gradient --replay_out=" + file);
+  EXPECT_EQ(replay.exit_code, 0) << replay.output;
+  EXPECT_THAT(replay.output, HasSubstr("Step 17 of " + a + ", from model.ckpt-0: 18 steps in "));
+  EXPECT_THAT(replay.output, HasSubstr("all have the bits of the run's record."));
+  EXPECT_THAT(replay.output, HasSubstr("dense/kernel@gradient  float32 [1,1]"));
+  EXPECT_THAT(replay.output, HasSubstr(file + ": 2 arrays"));
+
+  const RunResult other = RunProgram("linear_estimator", run + a + " --replay_step=17 --learning_rate=0.1");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.output, HasSubstr("learning_rate is 0.2"));
+  EXPECT_EQ(RunProgram("linear_estimator", run + a + " --replay_step=1000").exit_code, 2);
+  EXPECT_EQ(RunProgram("linear_estimator", run + a + " --replay_step=x").exit_code, 2);
+  EXPECT_EQ(RunProgram("linear_estimator", run + a + " --fetch=loss").exit_code, 2);
+  // A program that ends without the step.
+  const RunResult none = RunProgram("fashion_mnist", "--model_dir=" + a + " --max_steps=10 --replay_step=17");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.output, HasSubstr("none of its calls of Train and TrainAndEvaluate makes this step"));
+
+  const RunResult compared = RunCommand("tools/tandem-compare " + a + " " + b);
+  EXPECT_EQ(compared.exit_code, 1);
+  EXPECT_THAT(compared.output, HasSubstr("Step 0 is the first that differs"));
+  EXPECT_THAT(compared.output, HasSubstr("learning_rate is 0.2"));
+  EXPECT_EQ(RunCommand("tools/tandem-compare " + a + " " + a).exit_code, 0);
+  EXPECT_EQ(RunCommand("tools/tandem-compare " + a).exit_code, 2);
+}
+
 TEST(CommandLine, HelpExplainsEveryFlag) {
   for (const char* program :
        {"fashion_mnist", "mnist_estimator", "linear_estimator", "classify_pictures", "horovod_mnist"}) {

@@ -33,6 +33,7 @@ PROGRAMS = [
 ]
 COMMON = "estimator/flags/run_config_flags.cc"
 EVALUATION = "estimator/flags/eval_flags.cc"
+REPLAY = "estimator/replay/replay_request.cc"
 # With constants that definitions of flags name.
 HEADERS = ["estimator/flags/run_config_flags.h", "samples/exporters.h", "data/fashion_mnist.h"]
 SHORT_TYPES = {"std::string": "string", "std::vector<std::string>": "list", "std::optional<int64_t>": "int64_t"}
@@ -123,6 +124,7 @@ def generate(root):
     out += ["## All samples: `estimator/flags`", ""] + table(absl_flags(read(root, COMMON), constants))
     out += ["## Samples with `TrainAndEvaluate`: `fashion_mnist`, `mnist_estimator`", ""]
     out += table(absl_flags(read(root, EVALUATION), constants))
+    out += ["## All programs with an Estimator and `RunProgram`", ""] + table(absl_flags(read(root, REPLAY), constants))
     for program, file in PROGRAMS:
         text = read(root, file)
         out += ["## `%s`" % program, ""] + [first_paragraph(cpp.head_comment(text)), ""]

@@ -1,0 +1,124 @@
+// What an Estimator records of a training, for replays and comparisons.
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/fingerprint.h"
+#include "base/logging.h"
+#include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "estimator/estimator_impl.h"
+#include "estimator/record/machine_facts.h"
+#include "estimator/record/recording_runner.h"
+#include "runtime/executable_generated.h"
+
+namespace tandem {
+namespace {
+
+// The shortest text that is this number.
+std::string ShortestText(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string ParamText(const Params::Value& value) {
+  const auto element = [](std::string* out, const auto& v) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>) {
+      absl::StrAppend(out, ShortestText(v));
+    } else {
+      absl::StrAppend(out, v);
+    }
+  };
+  return std::visit(
+      [&](const auto& v) -> std::string {
+        using T = std::decay_t<decltype(v)>;
+        std::string text;
+        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
+                      std::is_same_v<T, std::string>) {
+          element(&text, v);
+        } else {
+          text = absl::StrCat("[", absl::StrJoin(v, ", ", element), "]");
+        }
+        return text;
+      },
+      value);
+}
+
+}  // namespace
+
+RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled) const {
+  const ModeProgram& program = *prepared.program;
+  RunStart start{.seed = seed_,
+                 .replicas = prepared.replicas,
+                 .workers = prepared.workers != nullptr ? prepared.workers->size() : 1,
+                 .batch = prepared.dealer->batch_size(),
+                 .program = ProgramFingerprint(program.model_parts()),
+                 .data = prepared.dealer->data_fingerprint(),
+                 .configuration = config_.Fields()};
+  for (const auto& [name, value] : program.scalar_defaults()) {
+    start.numbers.emplace_back(name, ShortestText(value));
+  }
+  for (const auto& [name, value] : params_.shown_values()) {
+    start.numbers.emplace_back(absl::StrCat("params ", name), ParamText(value));
+  }
+  if (!compiled) return start;
+  const fb::ExecutableT& index = program.executable().index();
+  start.fetches = program.fetched();
+  start.lanes = index.lanes;
+  start.microbatch_rows = index.microbatch_rows;
+  start.compiler = program.option_parts();
+  start.machine = MachineFacts();
+  start.machine.emplace_back("target", index.target_name);
+  start.machine.emplace_back("build", index.producer);
+  return start;
+}
+
+void Estimator::Impl::DescribeRun() {
+  if (describe_run_ == nullptr) return;
+  // Also when a training that has run out of memory ends.
+  const absl::Status described = CatchResourceErrors("describing the run", [this] {
+    std::exchange(describe_run_, nullptr)();
+    return absl::OkStatus();
+  });
+  if (!described.ok()) TD_LOG(WARNING) << "The run is not described; training goes on without: " << described.message();
+}
+
+std::unique_ptr<StepRunner> Estimator::Impl::RecordSteps(const Prepared& prepared, StepRunner* runner) {
+  if (!config_.record_bits || !config_.checkpoints_enabled() || !is_chief() || served()) return nullptr;
+  if (steps_writer_ == nullptr) {
+    steps_writer_ = std::make_unique<StepsWriter>(config_.file_env(), config_.model_dir);
+  }
+  // When the second step is made: the first one need not wait for it. With the position that the input began at.
+  auto begin = std::make_shared<std::string>();
+  if (const absl::StatusOr<std::string> position = prepared.dealer->SaveState(); position.ok()) {
+    *begin = absl::StrCat(absl::Hex(Fingerprint64(*position), absl::kZeroPad16));
+  }
+  auto describe = [this, &prepared, begin](int64_t step) {
+    RunStart start = DescribeStart(prepared);
+    start.step = step;
+    start.input = *begin;
+    absl::StatusOr<std::optional<RunDescription>> read = ReadRunDescription(config_.file_env(), config_.model_dir);
+    if (!read.ok()) TD_LOG(WARNING) << "The description of the run begins anew: " << read.status().message();
+    RunDescription description = read.ok() ? (*read).value_or(RunDescription()) : RunDescription();
+    description.Add(std::move(start), prepared.program->model_parts());
+    if (absl::Status written = WriteRunDescription(config_.file_env(), config_.model_dir, description); !written.ok()) {
+      TD_LOG(WARNING) << "The run is not described; training goes on without: " << written.message();
+    }
+  };
+  return std::make_unique<RecordingRunner>(
+      runner, StepSampler(*resident_.model().store(), prepared.program->variables()),
+      [this, describe, described = false](int64_t step, const StepBits& bits) mutable {
+        if (!std::exchange(described, true)) {
+          describe_run_ = [describe, step] { describe(step); };
+        } else {
+          DescribeRun();
+        }
+        steps_writer_->Add(step, bits);
+        return absl::OkStatus();
+      });
+}
+
+}  // namespace tandem

@@ -1,0 +1,24 @@
+// What a training keeps in CheckpointData::extra, by its keys.
+#ifndef TANDEM_ESTIMATOR_EXTRA_KEYS_H_
+#define TANDEM_ESTIMATOR_EXTRA_KEYS_H_
+
+#include <string>
+
+#include "estimator/checkpoint/checkpoint.h"
+
+namespace tandem {
+
+inline constexpr char kBestKey[] = "best";
+inline constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
+inline constexpr char kStepScalarsKey[] = "step_scalars";
+inline constexpr char kPlateauKey[] = "reduce_on_plateau";
+
+// The text under a key; empty where there is none.
+inline std::string Extra(const CheckpointData& data, const char* key) {
+  const auto it = data.extra.find(key);
+  return it == data.extra.end() ? "" : it->second;
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_EXTRA_KEYS_H_

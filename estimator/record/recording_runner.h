@@ -1,0 +1,38 @@
+// RecordingRunner: tells what is to be recorded of each step of another runner.
+#ifndef TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
+#define TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "estimator/record/step_bits.h"
+#include "estimator/step_runner.h"
+
+namespace tandem {
+
+// For trainings, which fetch "loss" in each step.
+class RecordingRunner : public StepRunner {
+ public:
+  // Called behind each finite step.
+  using OnStep = std::function<absl::Status(int64_t step, const StepBits& bits)>;
+  // `runner` must outlive this.
+  RecordingRunner(StepRunner* runner, StepSampler sampler, OnStep on_step)
+      : runner_(*runner), sampler_(std::move(sampler)), on_step_(std::move(on_step)) {}
+
+  absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
+  bool WantsNext() const override { return runner_.WantsNext(); }
+  void Prefetch(const BatchRound& round) override { runner_.Prefetch(round); }
+  absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override {
+    return runner_.FindNonFinite(request);
+  }
+
+ private:
+  StepRunner& runner_;
+  const StepSampler sampler_;
+  const OnStep on_step_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
