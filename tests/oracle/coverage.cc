@@ -39,6 +39,7 @@ const std::set<std::string>& OtherHeaders() {
                                                          "name_pattern.h",
                                                          "parameter_groups.h",
                                                          "rule_parts.h",
+                                                         "score_uses.h",
                                                          "summary.h",
                                                          "summary_marks.h",
                                                          "testing.h"};
