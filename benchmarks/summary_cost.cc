@@ -6,16 +6,15 @@
 //
 // Prints the medians of the turns and of the ratios within a turn, of wall time and of the process's processor time,
 // which has the writer's thread in it and little of what else the machine does.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/logging.h"
-#include "base/median.h"
-#include "base/processor_time.h"
+#include "benchmarks/training_turns.h"
 #include "estimator/estimator.h"
 #include "frontends/summary.h"
 #include "graph/ops.h"
@@ -23,34 +22,6 @@
 
 namespace tandem {
 namespace {
-
-struct Times {
-  double wall = 0, processor = 0;  // seconds
-};
-
-Times Now() {
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-          ProcessProcessorSeconds()};
-}
-
-// Of all steps of a turn but the first hundred, which have the start in them.
-class TimeSteps : public SessionRunHook {
- public:
-  absl::Status AfterRun(RunContext&, const RunValues&) override {
-    ++steps_;
-    if (steps_ == 100) begin_ = Now();
-    end_ = Now();
-    return absl::OkStatus();
-  }
-  Times PerStep() const {
-    const double steps = static_cast<double>(steps_ - 100);
-    return {(end_.wall - begin_.wall) / steps, (end_.processor - begin_.processor) / steps};
-  }
-
- private:
-  int64_t steps_ = 0;
-  Times begin_, end_;
-};
 
 enum class Shown { kNothing, kOwnScalars, kEverything };
 
@@ -68,57 +39,22 @@ ModelFn Model(const ModelFn& model_fn, Shown shown) {
   };
 }
 
-InputFn Images(int64_t batch, bool one_hot) {
-  return [=](const InputContext&) -> absl::StatusOr<Dataset> {
-    const int64_t count = 16 * batch;
-    std::vector<float> images(count * 28 * 28), labels;
-    for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>((i * 7919) % 256) / 255;
-    for (int64_t i = 0; i < count * 10; ++i) labels.push_back(i % 10 == i / 10 % 10 ? 1 : 0);
-    if (!one_hot) return absl::InternalError("the model takes class numbers");
-    return Dataset::FromTensorSlices({{"image", HostTensor::FromVector({count, 28, 28, 1}, images)},
-                                      {"label", HostTensor::FromVector({count, 10}, labels)}})
-        .Repeat(-1)
-        .Batch(batch)
-        .Prefetch(2);
-  };
-}
-
 int Run(int64_t batch, int64_t steps, int turns, int threads) {
   const absl::StatusOr<SampleModel> model = SampleModelByName("zalando");
   if (!model.ok()) return std::fprintf(stderr, "%s\n", model.status().ToString().c_str()), 1;
-  std::vector<std::unique_ptr<Estimator>> estimators;
-  for (Shown shown : {Shown::kNothing, Shown::kOwnScalars, Shown::kEverything}) {
+  std::vector<std::pair<std::string, std::unique_ptr<Estimator>>> estimators;
+  for (const auto& [shown, name] :
+       {std::make_pair(Shown::kNothing, "no summaries"), std::make_pair(Shown::kOwnScalars, "the Estimator's scalars"),
+        std::make_pair(Shown::kEverything, "everything")}) {
     RunConfig config{.save_checkpoints_steps = 0, .log_step_count_steps = 0};
     config.save_summary_steps = shown == Shown::kNothing ? 0 : 100;
     config.threads = threads;
     config.progress = false;
-    estimators.push_back(std::make_unique<Estimator>(Model(model->model_fn, shown), config));
+    estimators.emplace_back(name, std::make_unique<Estimator>(Model(model->model_fn, shown), config));
   }
-  std::vector<std::vector<double>> wall(3), processor(3), wall_ratio(3), processor_ratio(3);
-  for (int turn = 0; turn < turns; ++turn) {
-    std::vector<Times> times(3);
-    for (int i = 0; i < 3; ++i) {
-      const int who = (i + turn) % 3;  // nobody is always the first
-      auto hook = std::make_shared<TimeSteps>();
-      const absl::Status status =
-          estimators[who]->Train(Images(batch, model->one_hot_labels), {.steps = steps + 100, .hooks = {hook}});
-      if (!status.ok()) return std::fprintf(stderr, "%s\n", status.ToString().c_str()), 1;
-      times[who] = hook->PerStep();
-    }
-    for (int who = 0; who < 3; ++who) {
-      wall[who].push_back(1e6 * times[who].wall);
-      processor[who].push_back(1e6 * times[who].processor);
-      wall_ratio[who].push_back(times[who].wall / times[0].wall);
-      processor_ratio[who].push_back(times[who].processor / times[0].processor);
-    }
-  }
-  std::printf("S0, batch %lld, %d turns of %lld steps; microseconds of a step, and ratios to the first row\n",
-              static_cast<long long>(batch), turns, static_cast<long long>(steps));
-  const char* names[] = {"no summaries", "the Estimator's scalars", "everything"};
-  for (int who = 0; who < 3; ++who) {
-    std::printf("%-24s wall %9.1f (%.4f)  processor %9.1f (%.4f)\n", names[who], Median(wall[who]),
-                Median(wall_ratio[who]), Median(processor[who]), Median(processor_ratio[who]));
-  }
+  const absl::StatusOr<double> measured =
+      TrainByTurns(estimators, {.batch = batch, .steps = steps, .warm_steps = 100, .turns = turns});
+  if (!measured.ok()) return std::fprintf(stderr, "%s\n", measured.status().ToString().c_str()), 1;
   return 0;
 }
 
