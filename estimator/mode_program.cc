@@ -148,6 +148,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   std::unique_ptr<ModeProgram> program(new ModeProgram(mode, components));
   GraphBuilder* graph = program->graph_.get();
   SetReplicas(*graph, replicas);
+  graph->SetTraining(mode == Mode::kTrain);
   if (mode != Mode::kTrain) {
     graph->IgnoreUpdates(absl::StrCat("variables change in training only, and model_fn was called for mode ",
                                       ModeName(mode), "; build what updates them for Mode::kTrain"));

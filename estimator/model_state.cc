@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "base/annotate.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
+#include "base/user_code.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "frontends/moving_average_name.h"
 #include "runtime/executable_generated.h"
@@ -76,13 +78,23 @@ absl::Status ModelState::Initialize(const std::vector<VariableSpec>& variables, 
       had_value.insert(v.name);
       continue;
     }
-    TD_RETURN_IF_ERROR(store_->Initialize(v.name, ToExecutableForm(v.initializer), seed));
+    TD_RETURN_IF_ERROR(InitializeOne(v, seed));
   }
   if (which == Which::kAll) return ResetAverages([](const std::string&) { return false; });
   if (had_value.size() == variables.size()) return absl::OkStatus();
   std::set<std::string> mine;
   for (const VariableSpec& v : variables) mine.insert(v.name);
   return ResetAverages([&](const std::string& name) { return !mine.contains(name) || had_value.contains(name); });
+}
+
+absl::Status ModelState::InitializeOne(const VariableSpec& variable, uint64_t seed) {
+  if (variable.first_value == nullptr) {
+    return store_->Initialize(variable.name, ToExecutableForm(variable.initializer), seed);
+  }
+  absl::StatusOr<HostTensor> value =
+      CallUserCode([&] { return variable.first_value(variable.name, variable.dtype, variable.shape, seed); });
+  if (value.ok()) return store_->Assign(variable.name, *value);
+  return Annotate(value.status(), absl::StrCat("the first value of \"", variable.name, "\": "));
 }
 
 absl::Status ModelState::ResetAverages(const std::function<bool(const std::string&)>& keep) {

@@ -48,6 +48,7 @@ class ModelState {
   static std::vector<VariableSpec> WithAverages(const CheckpointData& data, const std::vector<VariableSpec>& variables);
 
  private:
+  absl::Status InitializeOne(const VariableSpec& variable, uint64_t seed);
   // Moving averages in memory, but for those named, become their variables.
   absl::Status ResetAverages(const std::function<bool(const std::string&)>& keep);
 

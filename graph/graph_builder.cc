@@ -127,7 +127,7 @@ bool GraphBuilder::HasScalarDefault(absl::string_view name) const {
 Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (!status().ok()) return Poisoned();
   const bool named = !spec.name.empty();
-  if (spec.slot_of.empty()) spec.name = module_->Scoped(spec.name);
+  if (spec.slot_of.empty() && spec.owner == nullptr) spec.name = module_->Scoped(spec.name);
   auto error = [&](absl::string_view message) {
     Fail(module_->Error("variable", spec.name, loc, message));
     return Poisoned();
@@ -149,13 +149,25 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (init.kind == Initializer::Kind::kUniform && init.a > init.b) {
     return error(absl::StrCat("the initialiser needs minval <= maxval, got ", init.a, " and ", init.b));
   }
-  if (init.kind == Initializer::Kind::kTruncatedNormal && init.b < 0) {
+  const bool normal = init.kind == Initializer::Kind::kTruncatedNormal || init.kind == Initializer::Kind::kNormal;
+  if (normal && init.b < 0) {
     return error(absl::StrCat("the initialiser needs a standard deviation >= 0, got ", init.b));
   }
   if (!spec.slot_of.empty() && !module_->variable_values.count(spec.slot_of)) {
     return error(absl::StrCat("is a slot of \"", spec.slot_of, "\", and there is no such variable"));
   }
-  if (module_->variable_values.count(spec.name)) return error("exists already; give the layer another name");
+  if (const auto found = module_->variable_values.find(spec.name); found != module_->variable_values.end()) {
+    const VariableSpec& other = *std::find_if(module_->variables.begin(), module_->variables.end(),
+                                              [&](const VariableSpec& v) { return v.name == spec.name; });
+    if (spec.owner == nullptr || spec.owner != other.owner) {
+      return error("exists already; give the layer another name");
+    }
+    if (spec.dtype != other.dtype || spec.shape != other.shape) {
+      return error(absl::StrCat("is asked for as ", Name(spec.dtype), " ", ShapeString(spec.shape), ", and its owner ",
+                                "declared it as ", Name(other.dtype), " ", ShapeString(other.shape)));
+    }
+    return Of(found->second.getAsOpaquePointer());
+  }
   auto type = td::TensorType(&module_->context(), spec.dtype, spec.shape);
   mlir::OpBuilder& b = module_->builder();
   mlir::Location location = module_->Location(spec.name, loc);

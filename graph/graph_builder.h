@@ -3,6 +3,7 @@
 #define TANDEM_GRAPH_GRAPH_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,22 +13,21 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/dtype.h"
 #include "base/host_tensor.h"
+#include "base/initializer.h"
 #include "base/source_location.h"
 #include "graph/tensor.h"
 
 namespace tandem {
 
-// How a variable gets its first value. Random kinds are keyed by the variable's name and the run's seed.
-struct Initializer {
-  enum class Kind : int8_t { kZeros, kConstant, kUniform, kTruncatedNormal };
-  Kind kind = Kind::kZeros;
-  double a = 0;  // kConstant: value; kUniform: low;  kTruncatedNormal: mean
-  double b = 0;  // kUniform: high; kTruncatedNormal: standard deviation (cut at two of them)
-};
+// A first value that no Initializer describes: of the variable's full name, its type and shape, and the run's seed.
+// Called when a training begins, not when the graph is built; it must depend on nothing that changes.
+using FirstValueFn =
+    std::function<absl::StatusOr<HostTensor>(absl::string_view name, DType dtype, const Shape& shape, uint64_t seed)>;
 
 // A variable of the model or of its optimizer.
 struct VariableSpec {
@@ -37,6 +37,11 @@ struct VariableSpec {
   Initializer initializer;
   bool trainable = true;
   std::string slot_of;  // for "conv2d/kernel/Adam": "conv2d/kernel"; empty otherwise
+  // In place of `initializer` where it is set. It is no part of the compiled program.
+  FirstValueFn first_value = nullptr;
+  // What the variable belongs to, such as a layer that is called several times: Variable() for the same owner and name
+  // again gives the same tensor. Nobody: a name is declared once.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 // The value of an op's attribute.
@@ -69,8 +74,8 @@ class GraphBuilder {
   Tensor StepScalar(absl::string_view name, DType dtype, std::optional<double> default_value = std::nullopt,
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
-  // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"), a slot (spec.slot_of set) has its full name already; a
-  // name used twice is an error.
+  // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"), but a slot (spec.slot_of set) and what has an owner have
+  // their full names already; a name used twice is an error, but for the same owner's.
   Tensor Variable(VariableSpec spec, SourceLocation loc = SourceLocation::Current());
   // The variable becomes `value` at the end of the step. At most one assignment to a variable.
   // `variable` must be a tensor that Variable() returned. A value that each replica computes from its own rows (a
@@ -84,6 +89,9 @@ class GraphBuilder {
   // From now on assignments are checked and left out; the first one logs a warning that ends with `because`. For modes
   // in which variables do not change.
   void IgnoreUpdates(absl::string_view because);
+  // Whether this is a graph of mode train: what layers do that are not told. False until it is set.
+  void SetTraining(bool training) { training_ = training; }
+  bool training() const { return training_; }
   // A constant; meant for small values.
   Tensor Constant(const HostTensor& value, SourceLocation loc = SourceLocation::Current());
   Tensor Constant(float value, SourceLocation loc = SourceLocation::Current());
@@ -167,6 +175,7 @@ class GraphBuilder {
   std::unique_ptr<internal::GraphModule> module_;
   std::string updates_ignored_;  // why; empty when they are not
   bool warned_of_updates_ = false;
+  bool training_ = false;
   std::vector<Tensor> regularization_losses_;
 };
 

@@ -77,7 +77,9 @@ std::string AttributesText(mlir::Operation& op) {
 
 std::string TypeText(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), " ", ShapeString(shape)); }
 
-std::string InitializerText(const Initializer& i) {
+std::string InitializerText(const VariableSpec& v) {
+  if (v.first_value != nullptr) return "a first value of its own";
+  const Initializer& i = v.initializer;
   switch (i.kind) {
     case Initializer::Kind::kZeros:
       return "zeros";
@@ -86,7 +88,9 @@ std::string InitializerText(const Initializer& i) {
     case Initializer::Kind::kUniform:
       return absl::StrCat("uniform in [", Shortest(i.a), ", ", Shortest(i.b), ")");
     case Initializer::Kind::kTruncatedNormal:
-      return absl::StrCat("normal of mean ", Shortest(i.a), " and deviation ", Shortest(i.b));
+    case Initializer::Kind::kNormal:
+      return absl::StrCat(i.kind == Initializer::Kind::kNormal ? "uncut normal of mean " : "normal of mean ",
+                          Shortest(i.a), " and deviation ", Shortest(i.b));
   }
   return "";
 }
@@ -98,8 +102,7 @@ std::string SourceText(mlir::Operation& op) {
 
 std::string VariableText(const VariableSpec& v) {
   return absl::StrCat(TypeText(v.dtype, v.shape), v.trainable ? ", trainable" : "",
-                      v.slot_of.empty() ? "" : absl::StrCat(", a slot of ", v.slot_of), ", ",
-                      InitializerText(v.initializer));
+                      v.slot_of.empty() ? "" : absl::StrCat(", a slot of ", v.slot_of), ", ", InitializerText(v));
 }
 
 class OpTexts {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/initializer.h"
 #include "runtime/executable_verifier.h"
 #include "runtime/kernel_entry.h"
 #include "runtime/lane_count.h"
@@ -112,7 +113,7 @@ class IndexVerifier : public ExecutableVerifier {
       std::string field = absl::StrCat("variables[", i, "]");
       if (v.name.empty()) return Bad(field, "no name");
       TD_RETURN_IF_ERROR(CheckStatic(field, v.dtype, v.shape));
-      if (v.initializer->kind < 0 || v.initializer->kind > 3) {
+      if (v.initializer->kind < 0 || v.initializer->kind >= Initializer::kKinds) {
         return Bad(field + ".initializer", "unknown kind ", v.initializer->kind);
       }
     }

@@ -5,41 +5,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/fingerprint.h"
-#include "base/philox.h"
+#include "base/annotate.h"
+#include "base/initializer.h"
 #include "base/status_macros.h"
 #include "runtime/executable_generated.h"
-#include "runtime/normal_quantile.h"
 
 namespace tandem {
 namespace {
-
-template <typename T>
-void Fill(T* out, int64_t n, const fb::InitializerT& init, const std::string& name, uint64_t seed) {
-  if (init.kind <= 1) {
-    T value = init.kind == 0 ? T(0) : static_cast<T>(init.a);
-    for (int64_t i = 0; i < n; ++i) out[i] = value;
-    return;
-  }
-  const uint64_t hash = Fingerprint64(name);
-  const PhiloxKey key = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
-  const double tail = NormalCdfAtMinusTwo();
-  for (int64_t block = 0; block * 4 < n; ++block) {
-    PhiloxCounter words = Philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
-                                      static_cast<uint32_t>(hash), static_cast<uint32_t>(hash >> 32)},
-                                     key);
-    for (int64_t i = block * 4; i < n && i < block * 4 + 4; ++i) {
-      uint32_t word = words[i % 4];
-      if (init.kind == 2) {
-        float low = static_cast<float>(init.a), high = static_cast<float>(init.b);
-        out[i] = static_cast<T>(low + (high - low) * UniformFloat(word));
-      } else {
-        double p = tail + (1 - 2 * tail) * ((word + 0.5) * 0x1.0p-32);
-        out[i] = static_cast<T>(init.a + init.b * NormalQuantile(p));
-      }
-    }
-  }
-}
 
 std::string Describe(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
 
@@ -85,38 +57,10 @@ absl::StatusOr<VariableStore::Entry*> VariableStore::Find(const std::string& nam
 absl::Status VariableStore::Initialize(const std::string& name, const fb::InitializerT& init, uint64_t seed) {
   std::lock_guard<std::mutex> lock(mutex_);
   TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
-  DType dtype = entry->info.dtype;
-  bool floating = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-  if (init.kind < 0 || init.kind > 3 || (init.kind >= 2 && !floating)) {
-    return absl::InvalidArgumentError(absl::StrCat("variable ", name, " of type ", Name(dtype),
-                                                   " cannot have an initializer of kind ", int{init.kind}));
-  }
-  int64_t n = NumElements(entry->info.shape);
-  void* out = entry->copies[0].data();
-  switch (dtype) {
-    case DType::kFloat32:
-      Fill(static_cast<float*>(out), n, init, name, seed);
-      break;
-    case DType::kFloat64:
-      Fill(static_cast<double*>(out), n, init, name, seed);
-      break;
-    case DType::kInt32:
-      Fill(static_cast<int32_t*>(out), n, init, name, seed);
-      break;
-    case DType::kInt64:
-      Fill(static_cast<int64_t*>(out), n, init, name, seed);
-      break;
-    case DType::kUInt8:
-      Fill(static_cast<uint8_t*>(out), n, init, name, seed);
-      break;
-    case DType::kBool:
-      Fill(static_cast<bool*>(out), n, init, name, seed);
-      break;
-    case DType::kBFloat16:  // never outside of a program
-    case DType::kString:    // never inside of one
-    case DType::kInvalid:
-      return absl::InvalidArgumentError(absl::StrCat("variable ", name, " has no type"));
-  }
+  const Initializer initializer{static_cast<Initializer::Kind>(init.kind), init.a, init.b};
+  TD_RETURN_IF_ERROR(Annotate(FillInitialValue(initializer, name, seed, entry->info.dtype,
+                                               NumElements(entry->info.shape), entry->copies[0].data()),
+                              absl::StrCat("variable ", name, ": ")));
   TD_RETURN_IF_ERROR(ToDevices(*entry));
   entry->info.initialized = true;
   return absl::OkStatus();

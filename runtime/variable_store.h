@@ -65,13 +65,8 @@ class VariableStore {
   // happens; FailedPrecondition names both where they differ.
   absl::Status Create(const VariableInfo& info);
 
-  // The first value; nothing outside (initializer, name, seed, shape) influences it. Element i takes word i % 4 of
-  // Philox4x32 with counter (i / 4 as 64 bits, Fingerprint64(name) as 64 bits), low half first, and key `seed`:
-  //   uniform           a + (b - a) * UniformFloat(word), in float32
-  //   truncated normal  a + b * Q(P + (1 - 2 P) * (word + 0.5) / 2^32) in float64, with Q the normal quantile function
-  //                     (Wichura, "Algorithm AS 241", 1988) and P = Phi(-2): a normal variable cut at two deviations
-  // Kinds are those of fb::Initializer: 0 zeros, 1 constant a, 2 uniform in [a, b), 3 truncated normal (mean a,
-  // deviation b). InvalidArgument for a random kind of a type that is not floating point, or an unknown kind.
+  // The first value: FillInitialValue (base/initializer.h), with its errors. Kinds of fb::Initializer are the numbers
+  // of Initializer::Kind.
   absl::Status Initialize(const std::string& name, const fb::InitializerT& initializer, uint64_t seed);
 
   // A copy of the first device's value.

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "gtest/gtest.h"
-#include "runtime/normal_quantile.h"
+#include "base/normal_quantile.h"
 
 namespace tandem {
 namespace {

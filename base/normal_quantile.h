@@ -1,6 +1,6 @@
 // The quantile function of the normal distribution.
-#ifndef TANDEM_RUNTIME_NORMAL_QUANTILE_H_
-#define TANDEM_RUNTIME_NORMAL_QUANTILE_H_
+#ifndef TANDEM_BASE_NORMAL_QUANTILE_H_
+#define TANDEM_BASE_NORMAL_QUANTILE_H_
 
 #include <cmath>
 
@@ -62,4 +62,4 @@ inline double NormalQuantile(double p) {
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_NORMAL_QUANTILE_H_
+#endif  // TANDEM_BASE_NORMAL_QUANTILE_H_
