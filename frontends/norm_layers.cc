@@ -27,7 +27,8 @@ void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor
                          SourceLocation loc) {
   // Of what is combined, so that one replica rounds it where several do.
   Tensor statistic = StopGradient(graph->VariesByReplica(batch) ? CrossReplicaMean(batch, loc) : batch, loc);
-  graph->Assign(moving, Sub(moving, Mul(Sub(moving, statistic, loc), 1 - momentum, loc), loc), loc);
+  const Tensor now = graph->AssignedSoFar(moving);  // by another call of the same layer
+  graph->Assign(moving, Sub(now, Mul(Sub(now, statistic, loc), 1 - momentum, loc), loc), loc);
 }
 
 }  // namespace

@@ -156,18 +156,7 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   if (!spec.slot_of.empty() && !module_->variable_values.count(spec.slot_of)) {
     return error(absl::StrCat("is a slot of \"", spec.slot_of, "\", and there is no such variable"));
   }
-  if (const auto found = module_->variable_values.find(spec.name); found != module_->variable_values.end()) {
-    const VariableSpec& other = *std::find_if(module_->variables.begin(), module_->variables.end(),
-                                              [&](const VariableSpec& v) { return v.name == spec.name; });
-    if (spec.owner == nullptr || spec.owner != other.owner) {
-      return error("exists already; give the layer another name");
-    }
-    if (spec.dtype != other.dtype || spec.shape != other.shape) {
-      return error(absl::StrCat("is asked for as ", Name(spec.dtype), " ", ShapeString(spec.shape), ", and its owner ",
-                                "declared it as ", Name(other.dtype), " ", ShapeString(other.shape)));
-    }
-    return Of(found->second.getAsOpaquePointer());
-  }
+  if (module_->variable_values.count(spec.name)) return error("exists already; give the layer another name");
   auto type = td::TensorType(&module_->context(), spec.dtype, spec.shape);
   mlir::OpBuilder& b = module_->builder();
   mlir::Location location = module_->Location(spec.name, loc);
@@ -187,6 +176,20 @@ Tensor GraphBuilder::Variable(VariableSpec spec, SourceLocation loc) {
   return Of(value.getAsOpaquePointer());
 }
 
+Tensor GraphBuilder::VariableOf(const std::shared_ptr<const void>& owner) const {
+  for (const VariableSpec& v : module_->variables) {
+    if (owner != nullptr && v.owner == owner) return Of(module_->variable_values.at(v.name).getAsOpaquePointer());
+  }
+  return Tensor();
+}
+
+Tensor GraphBuilder::AssignedSoFar(const Tensor& variable) const {
+  if (!variable.ok() || variable.graph() != this) return variable;
+  auto read = ValueOf(variable.value_).getDefiningOp<td::ReadOp>();
+  const auto it = read ? module_->assignments.find(read.getVariable().str()) : module_->assignments.end();
+  return it != module_->assignments.end() ? Of(it->second->getOperand(0).getAsOpaquePointer()) : variable;
+}
+
 void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLocation loc) {
   if (!status().ok()) return;
   auto error = [&](absl::string_view message) { Fail(module_->Error("assign", variable.name(), loc, message)); };
@@ -198,7 +201,13 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
   if (variable.dtype() != value.dtype() || variable.shape() != value.shape())
     return error(absl::StrCat("the variable is ", Name(variable.dtype()), " ", ShapeString(variable.shape()),
                               ", the value is ", Name(value.dtype()), " ", ShapeString(value.shape())));
-  if (!module_->assigned.insert(read.getVariable().str()).second) return error("the variable is assigned twice");
+  const std::vector<VariableSpec>& specs = module_->variables;
+  auto spec = std::find_if(specs.begin(), specs.end(),
+                           [&](const VariableSpec& s) { return read.getVariable() == Ref(s.name); });
+  const bool owned = spec != specs.end() && spec->owner != nullptr;
+  if (!module_->assigned.insert(read.getVariable().str()).second && !owned) {
+    return error("the variable is assigned twice");
+  }
   if (const auto it = module_->settled.find(read.getVariable().str()); it != module_->settled.end()) {
     return error(absl::StrCat("its value at the end of the step was taken before this assignment, by ", it->second,
                               "; assign it first"));
@@ -209,9 +218,6 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
                     << "\" and every later one are left out: " << updates_ignored_;
     return;
   }
-  const std::vector<VariableSpec>& specs = module_->variables;
-  auto spec = std::find_if(specs.begin(), specs.end(),
-                           [&](const VariableSpec& s) { return read.getVariable() == Ref(s.name); });
   const bool statistic = spec != specs.end() && !spec->trainable && spec->slot_of.empty();
   if (!statistic && VariesByReplica(value)) {
     return error(absl::StrCat("replicas would disagree: the value depends on ", ReplicaOrigin(value),
@@ -220,8 +226,10 @@ void GraphBuilder::Assign(const Tensor& variable, const Tensor& value, SourceLoc
   }
   Tensor common = Common("assign", value, loc);
   if (!common.ok()) return;
-  module_->builder().create<td::AssignOp>(module_->Location(module_->TakeName("Assign"), loc), read.getVariableAttr(),
-                                          ValueOf(common.value_));
+  mlir::Operation*& assignment = module_->assignments[read.getVariable().str()];
+  if (assignment != nullptr) assignment->erase();
+  assignment = module_->builder().create<td::AssignOp>(module_->Location(module_->TakeName("Assign"), loc),
+                                                       read.getVariableAttr(), ValueOf(common.value_));
 }
 
 void GraphBuilder::CheckFinite(const Tensor& value, SourceLocation loc) {

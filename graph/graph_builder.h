@@ -39,8 +39,7 @@ struct VariableSpec {
   std::string slot_of;  // for "conv2d/kernel/Adam": "conv2d/kernel"; empty otherwise
   // In place of `initializer` where it is set. It is no part of the compiled program.
   FirstValueFn first_value = nullptr;
-  // What the variable belongs to, such as a layer that is called several times: Variable() for the same owner and name
-  // again gives the same tensor. Nobody: a name is declared once.
+  // What VariableOf finds the variable by, such as a layer's weight that is used several times.
   std::shared_ptr<const void> owner = nullptr;
 };
 
@@ -75,13 +74,18 @@ class GraphBuilder {
                     SourceLocation loc = SourceLocation::Current());
   // Declares a variable and returns its value at the start of the step. The name gets the current name scope as prefix
   // (spec.name "kernel" in scope "conv2d" is "conv2d/kernel"), but a slot (spec.slot_of set) and what has an owner have
-  // their full names already; a name used twice is an error, but for the same owner's.
+  // their full names already; a name used twice is an error.
   Tensor Variable(VariableSpec spec, SourceLocation loc = SourceLocation::Current());
-  // The variable becomes `value` at the end of the step. At most one assignment to a variable.
+  // What Variable() returned for the spec with this owner; an empty tensor when there is none in this graph.
+  Tensor VariableOf(const std::shared_ptr<const void>& owner) const;
+  // The variable becomes `value` at the end of the step. At most one assignment to a variable, but for one with an
+  // owner, whose last assignment counts: make it of AssignedSoFar, so that the others are not lost.
   // `variable` must be a tensor that Variable() returned. A value that each replica computes from its own rows (a
   // statistic, such as a batch norm's mean) is averaged over the replicas; it cannot be assigned to a trainable
   // variable or a slot: combine it with CrossReplicaSum or CrossReplicaMean before.
   void Assign(const Tensor& variable, const Tensor& value, SourceLocation loc = SourceLocation::Current());
+  // What `variable` becomes at the end of the step as far as it is known: what was assigned, or else the variable.
+  Tensor AssignedSoFar(const Tensor& variable) const;
   // No variable changes in a step in which `value` is infinite or NaN: floating-point numbers without a batch. Sums
   // over the batch are checked in any case, optimizers check the loss and the gradients; updates by hand can have what
   // they compute from these sums, or from variables, checked.

@@ -84,6 +84,7 @@ class GraphModule {
   std::map<std::string, mlir::Value> variable_values;  // by full name
   std::vector<std::string> trainable;                  // full names
   std::set<std::string> assigned;
+  std::map<std::string, mlir::Operation*> assignments;  // the td.assign of a variable, by its full name
   std::map<std::string, std::string> settled;  // not to be assigned any more, and by whom their value was taken
   std::map<std::string, mlir::Value> inputs, scalars;
   std::map<std::string, double> scalar_defaults;
