@@ -75,10 +75,20 @@ std::string ConfigReader::Text(absl::string_view key, absl::string_view otherwis
   return std::string(otherwise);
 }
 
+int64_t ConfigReader::Count(absl::string_view key, int64_t otherwise) {
+  const double count = Number(key, static_cast<double>(otherwise));
+  // More are no numbers of classes, bins or the like.
+  constexpr double kMost = 1 << 30;
+  if (count >= 1 && count <= kMost && count == std::floor(count)) return static_cast<int64_t>(count);
+  Fail(key, "a whole number of at least 1");
+  return otherwise;
+}
+
 std::vector<double> ConfigReader::Numbers(absl::string_view key) {
   const PartConfig::Value* value = Find(key);
   if (value == nullptr || std::holds_alternative<std::monostate>(*value)) return {};
   if (const auto* list = std::get_if<std::vector<double>>(value)) return *list;
+  if (const std::optional<double> number = NumberOf(*value); number.has_value()) return {*number};
   Fail(key, "a list of numbers");
   return {};
 }

@@ -26,6 +26,9 @@ class ConfigReader {
   double Number(absl::string_view key, double otherwise);
   bool Flag(absl::string_view key, bool otherwise);
   std::string Text(absl::string_view key, absl::string_view otherwise);
+  // A whole number of at least 1.
+  int64_t Count(absl::string_view key, int64_t otherwise);
+  // A list, or one number as a list of it; empty where it is absent or null.
   std::vector<double> Numbers(absl::string_view key);
   // Nothing where it is absent or null.
   std::optional<double> OptionalNumber(absl::string_view key);

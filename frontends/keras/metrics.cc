@@ -1,5 +1,6 @@
 #include "frontends/keras/metrics.h"
 
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -207,6 +208,74 @@ absl::StatusOr<MetricArg> MetricByName(absl::string_view name) {
   MetricArg metric{std::string(name)};
   TD_RETURN_IF_ERROR(metric.status());
   return metric;
+}
+
+namespace {
+
+// The threshold of a metric that may have several in Keras; null is its default.
+double ReadThreshold(frontends::ConfigReader& reader, absl::string_view key) {
+  const std::vector<double> thresholds = reader.Numbers(key);
+  if (thresholds.size() > 1) reader.Fail(key, "one number");
+  return thresholds.size() == 1 ? thresholds[0] : 0.5;
+}
+
+// Records an error for keys that are not null.
+void Refuse(frontends::ConfigReader& reader, std::initializer_list<absl::string_view> keys) {
+  reader.Ignore(keys);
+  for (absl::string_view key : keys) {
+    if (reader.Has(key)) reader.Fail(key, "null, since Tandem's metric does not have it");
+  }
+}
+
+MetricArg ReadAuc(frontends::ConfigReader& reader) {
+  metric_sums::AucOptions options;
+  options.num_thresholds = reader.Count("num_thresholds", options.num_thresholds);
+  options.multi_label = reader.Flag("multi_label", false);
+  options.label_weights = reader.Numbers("label_weights");
+  const std::string curve = reader.Text("curve", "ROC"), summation = reader.Text("summation_method", "interpolation");
+  if (curve == "PR") options.curve = metric_sums::Curve::kPR;
+  if (curve != "PR" && curve != "ROC") reader.Fail("curve", "ROC or PR");
+  if (summation == "minoring") {
+    options.summation = metric_sums::Summation::kMinoring;
+  } else if (summation == "majoring") {
+    options.summation = metric_sums::Summation::kMajoring;
+  } else if (summation != "interpolation") {
+    reader.Fail("summation_method", "interpolation, minoring or majoring");
+  }
+  reader.Ignore({"num_labels"});
+  Refuse(reader, {"thresholds"});
+  return metrics::AUC(options);
+}
+
+}  // namespace
+
+absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config) {
+  frontends::ConfigReader reader("metric", config);
+  reader.Ignore({"dtype"});
+  const std::string log_name = reader.Text("name", ""), &class_name = config.class_name;
+  absl::StatusOr<MetricArg> metric = absl::UnknownError("");
+  if (class_name == "MeanMetricWrapper") {
+    metric = MetricByName(reader.Text("fn", ""));
+  } else if (class_name == "AUC") {
+    metric = ReadAuc(reader);
+  } else if (class_name == "Precision" || class_name == "Recall") {
+    Refuse(reader, {"top_k", "class_id"});
+    const metric_sums::ScoreOptions options = {.threshold = ReadThreshold(reader, "thresholds")};
+    metric = class_name == "Recall" ? metrics::Recall(options) : metrics::Precision(options);
+  } else if (class_name == "BinaryAccuracy") {
+    metric = metrics::BinaryAccuracy(ReadThreshold(reader, "threshold"));
+  } else if (class_name == "TopKCategoricalAccuracy") {
+    metric = metrics::TopKCategoricalAccuracy(reader.Count("k", 5));
+  } else if (class_name == "SparseTopKCategoricalAccuracy") {
+    metric = metrics::SparseTopKCategoricalAccuracy(reader.Count("k", 5));
+  } else if (class_name == "MeanIoU") {
+    metric = metrics::MeanIoU(reader.Count("num_classes", 0));
+  } else {
+    metric = MetricByName(class_name);
+  }
+  TD_RETURN_IF_ERROR(metric.status());
+  TD_RETURN_IF_ERROR(reader.Finish());
+  return log_name.empty() ? *metric : metric->WithName(log_name);
 }
 
 namespace metrics {

@@ -84,6 +84,9 @@ class MetricArg {
 
 // InvalidArgument, with the names that there are, for one that MetricArg does not take.
 absl::StatusOr<MetricArg> MetricByName(absl::string_view name);
+// What a file says of a metric that is a class, or of a function in MeanMetricWrapper. InvalidArgument as of
+// InitializerFromConfig; also for several thresholds, and for what Tandem's metric has not got, such as class_id.
+absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config);
 
 namespace metrics {
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,6 +123,46 @@ TEST(KerasMetrics, TakeFunctionsOfOnesOwn) {
   EXPECT_EQ(ValueOf(metric, {0, 1, 1, 0}, {0.6, 0.4, 0.9, 0.1}), 0.75);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(metric.config()));
   EXPECT_NEAR(ValueOf(tandem::metrics::MeanAbsoluteError, {1, 2, 3, 4}, {1, 2, 3, 6}), 0.5, 1e-6);
+}
+
+TEST(KerasMetrics, ComeBackFromTheirConfigs) {
+  const std::vector<MetricArg> all = {
+      metrics::AUC({.curve = tandem::metrics::Curve::kPR, .num_thresholds = 50, .multi_label = true}),
+      metrics::Precision({.threshold = 0.25}),
+      metrics::Recall({.threshold = 0.75}),
+      metrics::BinaryAccuracy(0.25),
+      metrics::TopKCategoricalAccuracy(3),
+      metrics::SparseTopKCategoricalAccuracy(2),
+      metrics::MeanIoU(4)};
+  for (const MetricArg& metric : all) {
+    const PartConfig& config = *std::get<std::shared_ptr<const PartConfig>>(metric.config());
+    absl::StatusOr<MetricArg> read = MetricFromConfig(config);
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->name(), metric.name());
+    EXPECT_EQ(std::get<std::shared_ptr<const PartConfig>>(read->config())->values, config.values);
+  }
+  absl::StatusOr<MetricArg> wrapped =
+      MetricFromConfig({"MeanMetricWrapper", {{"name", "acc"}, {"fn", "categorical_accuracy"}}});
+  ASSERT_TRUE(wrapped.ok()) << wrapped.status();
+  EXPECT_EQ(wrapped->name(), "acc");
+  EXPECT_EQ(ValueOf(*wrapped, kOneHot, kScores), 0.75);
+  absl::StatusOr<MetricArg> list = MetricFromConfig({"Recall", {{"thresholds", std::vector<double>{0.3}}}});
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(ValueOf(*list, {0, 1, 1, 0}, {0.6, 0.4, 0.9, 0.1}), 1);
+}
+
+TEST(KerasMetrics, RefuseWhatTheyCannotRead) {
+  auto error = [](const PartConfig& config) { return std::string(MetricFromConfig(config).status().message()); };
+  EXPECT_THAT(error({"OneHotIoU", {}}), HasSubstr("there is no metric \"OneHotIoU\""));
+  EXPECT_EQ(error({"Precision", {{"class_id", int64_t{1}}}}),
+            "the metric Precision: \"class_id\" must be null, since Tandem's metric does not have it, got 1");
+  EXPECT_EQ(error({"Recall", {{"thresholds", std::vector<double>{0.25, 0.5}}}}),
+            "the metric Recall: \"thresholds\" must be one number, got [0.25, 0.5]");
+  EXPECT_EQ(error({"TopKCategoricalAccuracy", {{"k", 1.5}}}),
+            "the metric TopKCategoricalAccuracy: \"k\" must be a whole number of at least 1, got 1.5");
+  EXPECT_EQ(error({"AUC", {{"curve", "DET"}}}), "the metric AUC: \"curve\" must be ROC or PR, got \"DET\"");
+  EXPECT_EQ(error({"MeanIoU", {}}),
+            "the metric MeanIoU: \"num_classes\" must be a whole number of at least 1, got nothing");
 }
 
 TEST(KerasMetrics, Errors) {

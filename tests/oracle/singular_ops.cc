@@ -212,8 +212,9 @@ std::vector<SingularRow> SaturatedActivations() {
     rows[6].points.push_back(At(x, x * cdf, slope, kCalculus));
     // The approximation is off by 0.0005 at most, and by nothing where both are saturated.
     rows[7].points.push_back(At(x, x * cdf, slope, kCalculus));
-    rows[8].points.push_back(At(x, kSeluScale * (x >= 0 ? x : kSeluAlpha * std::expm1(x)),
-                                kSeluScale * (x >= 0 ? 1 : kSeluAlpha * std::exp(x)), kCalculus));
+    const double selu = kSeluScale * (x >= 0 ? x : kSeluAlpha * std::expm1(x));
+    rows[8].points.push_back(
+        At(x, selu > kLargest ? kInf : selu, kSeluScale * (x >= 0 ? 1 : kSeluAlpha * std::exp(x)), kCalculus));
     rows[9].points.push_back(At(x, x / (1 + std::abs(x)), std::pow(1 + std::abs(x), -2), kCalculus));
     const double gate = std::tanh(std::max(x, 0.0) + std::log1p(small));
     rows[10].points.push_back(At(x, x * gate, gate + x * sigmoid * (1 - gate * gate), kCalculus));
