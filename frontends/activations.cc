@@ -1,8 +1,74 @@
 #include "frontends/activations.h"
 
+#include <vector>
+
 #include "frontends/check.h"
+#include "frontends/config_reader.h"
 
 namespace tandem {
+namespace {
+
+Tensor LeakyReluOfName(const Tensor& x, SourceLocation loc) { return LeakyRelu(x, 0.2, loc); }
+Tensor LeakyReluOfClass(const Tensor& x, SourceLocation loc) { return LeakyRelu(x, 0.3, loc); }
+
+struct NamedActivation {
+  const char* name;
+  Activation::Function function;
+};
+
+// Of a function with several names the first is its own.
+constexpr NamedActivation kNamedActivations[] = {
+    {"linear", nullptr},
+    {"relu", Relu},
+    {"sigmoid", Sigmoid},
+    {"tanh", Tanh},
+    {"softmax", Softmax},
+    {"elu", Elu},
+    {"selu", Selu},
+    {"softplus", Softplus},
+    {"softsign", Softsign},
+    {"swish", Swish},
+    {"gelu", Gelu},
+    {"hard_sigmoid", HardSigmoid},
+    {"mish", Mish},
+    {"exponential", Exp},
+    {"silu", Swish},
+    {"relu6", Relu6},
+    {"leaky_relu", LeakyReluOfName},
+    {"log_softmax", LogSoftmax},
+    {"ReLU", Relu},
+    {"ELU", Elu},
+    {"LeakyReLU", LeakyReluOfClass},
+    {"Softmax", Softmax},
+};
+
+}  // namespace
+
+Activation::Activation(const char* name) : Activation(name == nullptr ? std::string() : std::string(name)) {}
+
+Activation::Activation(const std::string& name) {
+  std::vector<std::string> names;
+  for (const NamedActivation& known : kNamedActivations) {
+    names.push_back(known.name);
+    if (name != known.name) continue;
+    name_ = known.function == nullptr ? name : NameOfFunction(known.function);
+    function_ = known.function;
+    return;
+  }
+  name_ = "";
+  problem_ = frontends::UnknownName("activation", name, names);
+}
+
+std::string Activation::NameOfFunction(Function function) {
+  for (const NamedActivation& known : kNamedActivations) {
+    if (function != nullptr && known.function == function) return known.name;
+  }
+  return "";
+}
+
+absl::Status Activation::status() const {
+  return problem_.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem_);
+}
 
 Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc) {
   // Right for any alpha, where max(x, alpha x) is only right below 1. The slope at 0 is alpha, as in TensorFlow.
@@ -36,5 +102,23 @@ Tensor Softplus(const Tensor& x, SourceLocation loc) {
 }
 
 Tensor Swish(const Tensor& x, SourceLocation loc) { return Mul(x, Sigmoid(x, loc), loc); }
+
+Tensor Selu(const Tensor& x, SourceLocation loc) {
+  // The fixed point of mean 0 and variance 1: theorem 1 and its table.
+  constexpr double kScale = 1.05070098735548049342, kAlpha = 1.67326324235437728482;
+  Tensor negative = Minimum(x, 0.0, loc);
+  if (!negative.ok()) return negative;
+  Tensor below = Mul(Sub(Exp(negative, loc), 1.0, loc), kScale * kAlpha, loc);
+  Tensor zero = frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc);
+  return Select(GreaterEqual(x, zero, loc), Mul(x, kScale, loc), below, loc);
+}
+
+Tensor Softsign(const Tensor& x, SourceLocation loc) { return Div(x, Add(Abs(x, loc), 1.0, loc), loc); }
+
+Tensor Mish(const Tensor& x, SourceLocation loc) { return Mul(x, Tanh(Softplus(x, loc), loc), loc); }
+
+Tensor HardSigmoid(const Tensor& x, SourceLocation loc) {
+  return ClipByValue(Add(Mul(x, 0.2, loc), 0.5, loc), 0, 1, loc);
+}
 
 }  // namespace tandem

@@ -4,9 +4,11 @@
 
 #include <concepts>
 #include <functional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "base/source_location.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
@@ -14,37 +16,62 @@
 
 namespace tandem {
 
-// Any function from a tensor to a tensor, with or without a SourceLocation: `Relu`, `Softmax`, a lambda. Empty: linear.
+// Any function from a tensor to a tensor, with or without a SourceLocation: `Relu`, `Softmax`, a lambda. Or one by
+// Keras' name: "relu", "softmax". Empty: linear.
 class Activation {
  public:
+  using Function = Tensor (*)(const Tensor&, SourceLocation);
+
   Activation() = default;
+  // By name: linear, relu, sigmoid, tanh, softmax, elu, selu, softplus, softsign, swish, gelu, hard_sigmoid, mish and
+  // exponential of Keras 2.15; silu (swish), relu6, leaky_relu and log_softmax, which only Keras 3 knows; the classes
+  // ReLU, ELU, LeakyReLU and Softmax. Another name is an error where the activation is called, with that line.
+  Activation(const char* name);         // NOLINT: implicit
+  Activation(const std::string& name);  // NOLINT: implicit
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Activation> &&
-           std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>) Activation(F&& function)
-      : null_(IsNull(function)), function_(std::forward<F>(function)) {}  // NOLINT: implicit
+           std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>)
+      Activation(F&& function)  // NOLINT: implicit
+      : name_(NameOf(function)), problem_(ProblemOf(function)), function_(std::forward<F>(function)) {}
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, Activation> && std::is_invocable_r_v<Tensor, F, const Tensor&> &&
            !std::is_invocable_r_v<Tensor, F, const Tensor&, SourceLocation>)
       Activation(F&& function)  // NOLINT: implicit
-      : null_(IsNull(function)),
+      : name_(),
+        problem_(ProblemOf(function)),
         function_([f = std::forward<F>(function)](const Tensor& x, SourceLocation) { return f(x); }) {}
 
   Tensor operator()(const Tensor& x, SourceLocation loc = SourceLocation::Current()) const {
-    if (null_ && x.ok()) return x.graph()->FailAt("Activation", "the function is null", loc);
-    return function_ && !null_ ? function_(x, loc) : x;
+    if (!problem_.empty() && x.ok()) return x.graph()->FailAt("Activation", problem_, loc);
+    return function_ && problem_.empty() ? function_(x, loc) : x;
   }
+
+  // Keras' name, "linear" of an empty one; "" of a function that Keras has no name for: of a lambda, of GeluTanh. Those
+  // that were given by another name or as one of our functions have Keras 2.15's, where it has one.
+  const std::string& name() const { return name_; }
+  // InvalidArgument for a name that is not known and a null function, as the call has it.
+  absl::Status status() const;
 
  private:
   // Of what may be null: pointers, and objects such as std::function.
   template <typename F>
-  static bool IsNull(const F& function) {
+  static const char* ProblemOf(const F& function) {
     if constexpr (std::is_pointer_v<F> || (std::is_class_v<F> && requires { function == nullptr; })) {
-      return function == nullptr;
+      if (function == nullptr) return "the function is null";
     }
-    return false;
+    return "";
   }
+  template <typename F>
+  static std::string NameOf(const F& function) {
+    if constexpr (std::is_same_v<std::decay_t<const F&>, Function>) {
+      return NameOfFunction(function);
+    }
+    return "";
+  }
+  static std::string NameOfFunction(Function function);
 
-  bool null_ = false;
+  std::string name_ = "linear";
+  std::string problem_;
   std::function<Tensor(const Tensor&, SourceLocation)> function_;
 };
 
@@ -54,6 +81,12 @@ Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x < 0: e^x - 1
 Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow
 Tensor Swish(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // x sigmoid(x)
+// Klambauer et al. 2017: 1.0507 x for x >= 0, else 1.0507 * 1.67326 (e^x - 1), with more digits.
+Tensor Selu(const Tensor& x, SourceLocation loc = SourceLocation::Current());
+Tensor Softsign(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // x / (1 + |x|)
+Tensor Mish(const Tensor& x, SourceLocation loc = SourceLocation::Current());      // x tanh(log(1 + e^x)); Misra 2019
+// 0.2 x + 0.5, cut to [0, 1], as in Keras 2; Keras 3 divides by 6.
+Tensor HardSigmoid(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace tandem
 

@@ -19,6 +19,24 @@ GraphBuilder* GraphOf(const std::vector<Tensor>& tensors) {
 
 bool IsLimit(double value) { return std::isfinite(value) && value > 0; }
 
+std::vector<Tensor> ClipEachByNorm(GraphBuilder* graph, const std::vector<Tensor>& gradients, double norm,
+                                   SourceLocation loc) {
+  if (!IsLimit(norm)) {
+    graph->FailAt("Optimizer", absl::StrCat("`clip.norm` must be a positive number, got ", norm), loc);
+    return gradients;
+  }
+  std::vector<Tensor> clipped;
+  NameScope scope(graph, graph->UniqueName("clip_by_norm"));
+  for (const Tensor& g : gradients) {
+    clipped.push_back(g);
+    if (!g.ok()) continue;
+    Tensor size = Norm(g, {}, 2, false, loc);
+    graph->CheckFinite(size, loc);
+    clipped.back() = Mul(g, Div(norm, Maximum(size, norm, loc), loc), loc);
+  }
+  return clipped;
+}
+
 }  // namespace
 
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc) {
@@ -54,14 +72,15 @@ std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const Cl
                                   SourceLocation loc) {
   GraphBuilder* graph = GraphOf(gradients);
   if (graph == nullptr) return gradients;
-  if (options.global_norm != 0 && options.value != 0) {
+  if ((options.global_norm != 0) + (options.value != 0) + (options.norm != 0) > 1) {
     graph->FailAt("Optimizer",
-                  absl::StrCat("set only one of `clip.global_norm` and `clip.value`, got ", options.global_norm,
-                               " and ", options.value),
+                  absl::StrCat("set only one of `clip.global_norm`, `clip.value` and `clip.norm`, got ",
+                               options.global_norm, ", ", options.value, " and ", options.norm),
                   loc);
     return gradients;
   }
   if (options.global_norm != 0) return ClipByGlobalNorm(gradients, options.global_norm, loc);
+  if (options.norm != 0) return ClipEachByNorm(graph, gradients, options.norm, loc);
   if (options.value == 0) return gradients;
   if (!IsLimit(options.value)) {
     graph->FailAt("Optimizer", absl::StrCat("`clip.value` must be a positive number, got ", options.value), loc);

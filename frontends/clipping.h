@@ -12,6 +12,7 @@ namespace tandem {
 struct ClipOptions {
   double global_norm = 0;  // ClipByGlobalNorm's; 0: none
   double value = 0;        // every element to [-value, value]; 0: none
+  double norm = 0;         // every gradient by itself to that 2-norm, as Keras' clipnorm; 0: none
 };
 
 // sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; one must be good.

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "frontends/parts_from_config.h"
 
 namespace tandem::initializers {
 namespace {
@@ -11,28 +16,81 @@ using Kind = Initializer::Kind;
 // Standard deviation of a standard normal that is cut at two.
 constexpr double kTruncatedStddev = 0.87962566103423978;
 
-InitializerFn Fixed(Initializer initializer) {
-  return [initializer](absl::Span<const int64_t>) { return initializer; };
+InitializerFn Fixed(PartConfig config, Initializer initializer) {
+  return {std::move(config), [initializer](absl::Span<const int64_t>) { return initializer; }};
 }
 
-InitializerFn UniformWithVariance(double scale, double (*fan)(const Fans&)) {
-  return [scale, fan](absl::Span<const int64_t> shape) {
-    double limit = std::sqrt(3 * scale / fan(ComputeFans(shape)));
-    return Initializer{Kind::kUniform, -limit, limit};
-  };
+// Keras' config of what has no argument but its seed.
+PartConfig WithSeed(const char* class_name) { return {class_name, {{"seed", std::monostate()}}}; }
+
+double FanOf(FanMode mode, const Fans& fans) {
+  switch (mode) {
+    case FanMode::kFanIn:
+      return fans.in;
+    case FanMode::kFanOut:
+      return fans.out;
+    case FanMode::kFanAverage:
+      break;
+  }
+  return (fans.in + fans.out) / 2;
 }
 
-InitializerFn NormalWithVariance(double scale, double (*fan)(const Fans&)) {
-  return [scale, fan](absl::Span<const int64_t> shape) {
-    double stddev = std::sqrt(scale / fan(ComputeFans(shape))) / kTruncatedStddev;
-    return Initializer{Kind::kTruncatedNormal, 0, stddev};
-  };
+InitializerFn Scaled(PartConfig config, const VarianceScalingOptions& options) {
+  return {std::move(config), [options](absl::Span<const int64_t> shape) {
+            const double variance = options.scale / std::max(1.0, FanOf(options.mode, ComputeFans(shape)));
+            switch (options.distribution) {
+              case Distribution::kTruncatedNormal:
+                return Initializer{Kind::kTruncatedNormal, 0, std::sqrt(variance) / kTruncatedStddev};
+              case Distribution::kUntruncatedNormal:
+                return Initializer{Kind::kNormal, 0, std::sqrt(variance)};
+              case Distribution::kUniform:
+                break;
+            }
+            const double limit = std::sqrt(3 * variance);
+            return Initializer{Kind::kUniform, -limit, limit};
+          }};
 }
 
-double FanIn(const Fans& fans) { return std::max(1.0, fans.in); }
-double FanAverage(const Fans& fans) { return std::max(1.0, (fans.in + fans.out) / 2); }
+const char* NameOf(FanMode mode) {
+  return mode == FanMode::kFanIn ? "fan_in" : mode == FanMode::kFanOut ? "fan_out" : "fan_avg";
+}
+
+const char* NameOf(Distribution distribution) {
+  return distribution == Distribution::kUniform             ? "uniform"
+         : distribution == Distribution::kUntruncatedNormal ? "untruncated_normal"
+                                                            : "truncated_normal";
+}
 
 }  // namespace
+
+InitializerFn::InitializerFn(const char* name) {
+  if (name != nullptr) *this = InitializerFn(std::string(name));
+}
+
+InitializerFn::InitializerFn(const std::string& name) {
+  absl::StatusOr<InitializerFn> known = InitializerFromConfig({name, {}});
+  if (known.ok()) {
+    *this = *std::move(known);
+    return;
+  }
+  problem_ = std::string(known.status().message());
+  recipe_ = [](absl::Span<const int64_t>) {
+    return Initializer{Kind::kConstant, std::numeric_limits<double>::quiet_NaN()};
+  };
+}
+
+Initializer InitializerFn::operator()(absl::Span<const int64_t> shape) const {
+  return recipe_ != nullptr ? recipe_(shape) : Initializer{};
+}
+
+absl::Status InitializerFn::Check(absl::Span<const int64_t> shape) const {
+  if (!problem_.empty()) return absl::InvalidArgumentError(problem_);
+  const int rank = static_cast<int>(shape.size());
+  if (rank >= min_rank_ && rank <= max_rank_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(config_.class_name, " is for variables of ",
+                                                 min_rank_ == max_rank_ ? "" : "at least ", min_rank_,
+                                                 " dimensions, not of shape [", absl::StrJoin(shape, ","), "]"));
+}
 
 Fans ComputeFans(absl::Span<const int64_t> shape) {
   if (shape.empty()) return {1, 1};
@@ -42,14 +100,39 @@ Fans ComputeFans(absl::Span<const int64_t> shape) {
   return {window * static_cast<double>(shape[shape.size() - 2]), window * static_cast<double>(shape.back())};
 }
 
-InitializerFn Zeros() { return Fixed({Kind::kZeros}); }
-InitializerFn Ones() { return Constant(1); }
-InitializerFn Constant(double value) { return Fixed({Kind::kConstant, value}); }
-InitializerFn RandomUniform(double minval, double maxval) { return Fixed({Kind::kUniform, minval, maxval}); }
-InitializerFn TruncatedNormal(double mean, double stddev) { return Fixed({Kind::kTruncatedNormal, mean, stddev}); }
-InitializerFn GlorotUniform() { return UniformWithVariance(1, FanAverage); }
-InitializerFn GlorotNormal() { return NormalWithVariance(1, FanAverage); }
-InitializerFn HeUniform() { return UniformWithVariance(2, FanIn); }
-InitializerFn HeNormal() { return NormalWithVariance(2, FanIn); }
+InitializerFn Zeros() { return Fixed({"Zeros", {}}, {Kind::kZeros}); }
+InitializerFn Ones() { return Fixed({"Ones", {}}, {Kind::kConstant, 1}); }
+InitializerFn Constant(double value) { return Fixed({"Constant", {{"value", value}}}, {Kind::kConstant, value}); }
+InitializerFn RandomUniform(double minval, double maxval) {
+  return Fixed({"RandomUniform", {{"minval", minval}, {"maxval", maxval}, {"seed", std::monostate()}}},
+               {Kind::kUniform, minval, maxval});
+}
+InitializerFn RandomNormal(double mean, double stddev) {
+  return Fixed({"RandomNormal", {{"mean", mean}, {"stddev", stddev}, {"seed", std::monostate()}}},
+               {Kind::kNormal, mean, stddev});
+}
+InitializerFn TruncatedNormal(double mean, double stddev) {
+  return Fixed({"TruncatedNormal", {{"mean", mean}, {"stddev", stddev}, {"seed", std::monostate()}}},
+               {Kind::kTruncatedNormal, mean, stddev});
+}
+
+InitializerFn VarianceScaling(const VarianceScalingOptions& options) {
+  return Scaled({"VarianceScaling",
+                 {{"scale", options.scale},
+                  {"mode", NameOf(options.mode)},
+                  {"distribution", NameOf(options.distribution)},
+                  {"seed", std::monostate()}}},
+                options);
+}
+InitializerFn GlorotUniform() {
+  return Scaled(WithSeed("GlorotUniform"), {.mode = FanMode::kFanAverage, .distribution = Distribution::kUniform});
+}
+InitializerFn GlorotNormal() { return Scaled(WithSeed("GlorotNormal"), {.mode = FanMode::kFanAverage}); }
+InitializerFn HeUniform() {
+  return Scaled(WithSeed("HeUniform"), {.scale = 2, .distribution = Distribution::kUniform});
+}
+InitializerFn HeNormal() { return Scaled(WithSeed("HeNormal"), {.scale = 2}); }
+InitializerFn LecunUniform() { return Scaled(WithSeed("LecunUniform"), {.distribution = Distribution::kUniform}); }
+InitializerFn LecunNormal() { return Scaled(WithSeed("LecunNormal"), {}); }
 
 }  // namespace tandem::initializers

@@ -68,11 +68,16 @@ bool LayerScope::CheckPositive(absl::string_view option, int64_t value) {
 Tensor LayerScope::Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer,
                           bool trainable, const Regularizer& regularizer) {
   if (!ok()) return failed_;
-  if (!initializer) return Fail(absl::StrCat("`", absl::StripSuffix(name, "_kernel"), "_initializer` is empty"));
+  const std::string option = absl::StrCat("`", absl::StripSuffix(name, "_kernel"), "_initializer`");
+  if (!initializer) return Fail(absl::StrCat(option, " is empty"));
+  if (absl::Status status = initializer.Check(shape); !status.ok()) {
+    return Fail(absl::StrCat(option, ": ", status.message()));
+  }
   VariableSpec spec;
   spec.name = std::string(name);
   spec.dtype = dtype_;
   spec.initializer = initializer(shape);
+  spec.first_value = initializer.first_value();
   spec.shape = std::move(shape);
   spec.trainable = trainable;
   Tensor variable = graph_->Variable(std::move(spec), loc_);

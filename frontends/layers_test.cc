@@ -397,7 +397,7 @@ TEST(LayersTest, RegularizersAddUpOnce) {
   GraphBuilder graph;
   Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 2});
   layers::Dense(x, {.units = 1, .kernel_regularizer = L2(0.5)});
-  layers::Dense(x, {.units = 1, .kernel_regularizer = {.l1 = 2, .l2 = 1}, .bias_regularizer = L1(1)});
+  layers::Dense(x, {.units = 1, .kernel_regularizer = L1L2(2, 1), .bias_regularizer = L1(1)});
   graph.Output("loss", losses::RegularizationLoss(&graph));
   GraphBuilder plain;
   plain.Output("loss", losses::RegularizationLoss(&plain));

@@ -92,6 +92,12 @@ Tensor MeanSquaredError(const Tensor& labels, const Tensor& predictions, const L
 // |p - y|.
 Tensor MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
+// 100 |p - y| / max(|y|, 1e-7).
+Tensor MeanAbsolutePercentageError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
+                                   SourceLocation loc = SourceLocation::Current());
+// (log(1 + p) - log(1 + y))^2, with what is below 1e-7 as 1e-7, where it has no gradient.
+Tensor MeanSquaredLogarithmicError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
+                                   SourceLocation loc = SourceLocation::Current());
 // With e = p - y: e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2.
 Tensor Huber(const Tensor& labels, const Tensor& predictions, const HuberOptions& options = {},
              SourceLocation loc = SourceLocation::Current());

@@ -13,6 +13,7 @@
 #include "frontends/moving_average.h"
 #include "frontends/parameter_groups.h"
 #include "frontends/rule_parts.h"
+#include "frontends/slot_name.h"
 #include "graph/graph_nodes.h"
 
 namespace tandem {
@@ -45,11 +46,6 @@ std::vector<GradientAndVariable> SelectVariables(GraphBuilder* graph, const std:
     }
   }
   return selected;
-}
-
-// "<variable>/Adam", "<variable>/Adam_1".
-std::string SlotName(const std::string& variable, const std::string& rule, int slot) {
-  return slot == 0 ? absl::StrCat(variable, "/", rule) : absl::StrCat(variable, "/", rule, "_", slot);
 }
 
 void FailAllFrozen(GraphBuilder* graph, SourceLocation loc) {

@@ -127,6 +127,9 @@ class Optimizer {
   // of before as well, if there was one.
   Optimizer WithGradientFactor(double factor, SourceLocation loc = SourceLocation::Current()) const;
 
+  // How a variable is updated, for rules that are made of another.
+  const std::shared_ptr<const UpdateRule>& rule() const { return rule_; }
+
  private:
   std::shared_ptr<const UpdateRule> rule_;
   LearningRate learning_rate_;

@@ -44,6 +44,28 @@ Tensor MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const 
   return ComputeWeightedLoss(frontends::MeanOfRows(Abs(Error(in, loc), loc), loc), options, loc);
 }
 
+Tensor MeanAbsolutePercentageError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
+                                   SourceLocation loc) {
+  AlignedPair in = frontends::AlignForLoss("MeanAbsolutePercentageError", labels, predictions, options, loc);
+  if (in.graph == nullptr) return in.failed;
+  NameScope scope(in.graph, in.graph->UniqueName("mean_absolute_percentage_error"));
+  Tensor size = Maximum(Abs(in.labels, loc), frontends::kProbabilityEpsilon, loc);
+  Tensor share = Div(Abs(Error(in, loc), loc), size, loc);
+  return ComputeWeightedLoss(Mul(frontends::MeanOfRows(share, loc), 100.0, loc), options, loc);
+}
+
+Tensor MeanSquaredLogarithmicError(const Tensor& labels, const Tensor& predictions, const LossOptions& options,
+                                   SourceLocation loc) {
+  AlignedPair in = frontends::AlignForLoss("MeanSquaredLogarithmicError", labels, predictions, options, loc);
+  if (in.graph == nullptr) return in.failed;
+  NameScope scope(in.graph, in.graph->UniqueName("mean_squared_logarithmic_error"));
+  auto logarithm = [&](const Tensor& x) {
+    return Log(Add(Maximum(x, frontends::kProbabilityEpsilon, loc), 1.0, loc), loc);
+  };
+  Tensor error = Sub(logarithm(in.predictions), logarithm(in.labels), loc);
+  return ComputeWeightedLoss(frontends::MeanOfRows(Square(error, loc), loc), options, loc);
+}
+
 Tensor Huber(const Tensor& labels, const Tensor& predictions, const HuberOptions& options, SourceLocation loc) {
   constexpr char kOp[] = "Huber";
   AlignedPair in = frontends::AlignPair(kOp, labels, "predictions", predictions, loc);

@@ -2,19 +2,38 @@
 #ifndef TANDEM_FRONTENDS_REGULARIZERS_H_
 #define TANDEM_FRONTENDS_REGULARIZERS_H_
 
+#include <string>
+
+#include "absl/status/status.h"
 #include "base/source_location.h"
+#include "frontends/part_config.h"
 #include "graph/tensor.h"
 
 namespace tandem {
 
+// Or by Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01 each), or a class, "L1", "L2" or "L1L2" (0).
+// Another name is an error of the layer that has it.
 struct Regularizer {
+  Regularizer() = default;
+  Regularizer(double l1_factor, double l2_factor) : l1(l1_factor), l2(l2_factor) {}
+  Regularizer(const char* name);         // NOLINT: implicit
+  Regularizer(const std::string& name);  // NOLINT: implicit
+
   double l1 = 0;
   double l2 = 0;
-  bool empty() const { return l1 == 0 && l2 == 0; }
+  bool empty() const { return l1 == 0 && l2 == 0 && problem_.empty(); }
+  // Keras' class L1, L2 or L1L2 with its factors; not named() where there is no penalty.
+  PartConfig config() const;
+  // InvalidArgument for a name that is not known, and for factors that are not finite or negative.
+  absl::Status status() const;
+
+ private:
+  std::string problem_;
 };
 
-inline Regularizer L1(double factor) { return {.l1 = factor}; }
-inline Regularizer L2(double factor) { return {.l2 = factor}; }
+inline Regularizer L1(double factor) { return {factor, 0}; }
+inline Regularizer L2(double factor) { return {0, factor}; }
+inline Regularizer L1L2(double l1, double l2) { return {l1, l2}; }
 
 // Adds the penalty on `variable` to its graph's regularisation losses (losses::RegularizationLoss adds them up).
 // Factors must be finite and not negative.

@@ -34,8 +34,14 @@ Fetched RunStep(GraphBuilder& graph, const Feed& feed) {
     auto given = feed.variables.find(spec.name);
     if (given != feed.variables.end()) {
       values = given->second;
-    } else if (spec.initializer.kind == Initializer::Kind::kUniform ||
-               spec.initializer.kind == Initializer::Kind::kTruncatedNormal) {
+    } else if (spec.first_value != nullptr) {
+      absl::StatusOr<HostTensor> first = spec.first_value(spec.name, DType::kFloat32, spec.shape, 1);
+      if (first.ok()) {
+        values.assign(first->values<float>().begin(), first->values<float>().end());
+      } else {
+        ADD_FAILURE() << spec.name << ": " << first.status();
+      }
+    } else if (spec.initializer.kind >= Initializer::Kind::kUniform) {
       values = Pattern(NumElements(spec.shape), seed++);
     }
     variables[spec.name] = Floats(spec.shape, values);

@@ -18,7 +18,7 @@ using Values = std::vector<double>;
 struct Feed {
   int64_t batch = 0;
   std::map<std::string, HostTensor> inputs;
-  // What is missing starts from its initialiser; random ones from Pattern of their size.
+  // What is missing starts from its initialiser or first value; random ones from Pattern of their size.
   std::map<std::string, Values> variables;
   // "example_count" and "replica_example_count" are `batch` unless set.
   std::map<std::string, double> scalars;

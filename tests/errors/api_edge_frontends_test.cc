@@ -184,6 +184,8 @@ std::vector<Row> Losses() {
                                                  {"BinaryCrossEntropy", BinaryCrossEntropy},
                                                  {"MeanSquaredError", losses::MeanSquaredError},
                                                  {"MeanAbsoluteError", MeanAbsoluteError},
+                                                 {"MeanAbsolutePercentageError", MeanAbsolutePercentageError},
+                                                 {"MeanSquaredLogarithmicError", MeanSquaredLogarithmicError},
                                                  {"LogCosh", LogCosh},
                                                  {"Poisson", Poisson},
                                                  {"Hinge", Hinge},

@@ -136,6 +136,9 @@ std::vector<Row> Training() {
       "WithGradientFactor", "no number", [=](World& w) { SGD({}).WithGradientFactor(kNaN).Minimize(loss(w)); },
       "positive");
   t.Graph(
+      "ClipGradients", "a negative norm", [](World& w) { ClipGradients({w.x}, {.norm = -1}); },
+      "`clip.norm` must be a positive number, got -1", "Optimizer");
+  t.Graph(
       "ClipGradients", "two ways", [](World& w) { ClipGradients({w.x}, {.global_norm = 1, .value = 1}); }, "only one",
       "Optimizer");
   t.Graph("AddRegularization", "what is no variable", [](World& w) { AddRegularization(w.ints, L2(1)); });

@@ -75,7 +75,7 @@ Tensor Pad(const Tensor& x, const PadOptions& options = {},
 std::vector<Tensor> Split(const Tensor& x);
 }  // namespace tandem::layers
 namespace tandem {
-inline Regularizer L3(double factor) { return {.l1 = factor}; }
+inline Regularizer L3(double factor) { return {factor, 0}; }
 Optimizer Trust(const Tensor& x,
                 const PadOptions& options);
 class Optimizer {

@@ -342,6 +342,14 @@ void AddActivations(std::vector<Model>& models) {
       "swish", [](const Tensor& x) { return TD_COVER(Swish, x); }, Each(ref::Swish)));
   models.push_back(OfActivation(
       "gelu", [](const Tensor& x) { return Gelu(x); }, Each(ref::Gelu)));
+  models.push_back(OfActivation(
+      "selu", [](const Tensor& x) { return TD_COVER(Selu, x); }, Each(ref::Selu)));
+  models.push_back(OfActivation(
+      "softsign", [](const Tensor& x) { return TD_COVER(Softsign, x); }, Each(ref::Softsign)));
+  models.push_back(OfActivation(
+      "mish", [](const Tensor& x) { return TD_COVER(Mish, x); }, Each(ref::Mish)));
+  models.push_back(OfActivation(
+      "hard_sigmoid", [](const Tensor& x) { return TD_COVER(HardSigmoid, x); }, Each(ref::HardSigmoid)));
 }
 
 }  // namespace

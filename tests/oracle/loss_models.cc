@@ -249,7 +249,7 @@ void AddPenalties(std::vector<Model>& models) {
                       x = TD_COVER(layers::Conv2D, x,
                                    {.filters = 2,
                                     .kernel_size = 2,
-                                    .kernel_regularizer = {.l1 = 0.01, .l2 = 0.02},
+                                    .kernel_regularizer = TD_COVER(L1L2, 0.01, 0.02),
                                     .bias_regularizer = TD_COVER(L2, 0.3)});
                       return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
                     },
@@ -487,6 +487,22 @@ void AddRegression(std::vector<Model>& models) {
         },
         Rows([](Real y, Real x) { return ref::Poisson(y, ref::Exp(x)); }),
         {0, 4, true},
+        true},
+       {"percentage_error",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::MeanAbsolutePercentageError, y, x,
+                          {.weights = Weights(g), .reduction = Reduction::kSumOverBatchSize});
+        },
+        Rows(ref::PercentageError),
+        {1, 2},
+        true},
+       {"squared_logarithmic_error",
+        [](GraphBuilder& g, const Tensor& y, const Tensor& x) {
+          return TD_COVER(losses::MeanSquaredLogarithmicError, y, x,
+                          {.weights = Weights(g), .reduction = Reduction::kSumOverBatchSize});
+        },
+        Rows(ref::SquaredLogarithmicError),
+        {0, 3},
         true}});
 }
 

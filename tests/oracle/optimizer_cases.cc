@@ -372,6 +372,10 @@ std::vector<OptimizerCase> OtherCases() {
           [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.value = kClipValue}); },
           [](ref::Gradients& g) { ref::ClipByValue(g, kClipValue); }),
       ByHand(
+          "clip_gradients_by_norm_by_hand",
+          [](const Tensors& g) { return TD_COVER(ClipGradients, g, {.norm = kClipNorm}); },
+          [](ref::Gradients& g) { ref::ClipByNorm(g, kClipNorm); }),
+      ByHand(
           "divide_by_global_norm",
           [](const Tensors& g) {
             Tensor norm = TD_COVER(GlobalNorm, g) + 0.1;

@@ -165,6 +165,14 @@ Real Sigmoid(Real x) { return V(x) > 0 ? Tape::Current().Number(1) / (Exp(x * -1
 Real Swish(Real x) { return x * Sigmoid(x); }
 Real Gelu(Real x) { return x * (Erf(x / std::numbers::sqrt2) + 1) * 0.5; }
 
+Real Selu(Real x) {
+  Tape::Current().NoteChoice(V(x));
+  return (V(x) >= 0 ? x : (Exp(x) - 1) * 1.67326324235437728482) * 1.05070098735548049342;
+}
+Real Softsign(Real x) { return x / (Max(x, x * -1) + 1); }
+Real Mish(Real x) { return x * Tanh(Softplus(x)); }
+Real HardSigmoid(Real x) { return Min(Max(x * 0.2 + 0.5, 0.0), 1.0); }
+
 Array Softmax(const Array& x) { return Map(LogSoftmax(x), Exp); }
 
 Array LogSoftmax(const Array& x) {

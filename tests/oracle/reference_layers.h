@@ -72,6 +72,10 @@ Real Softplus(Real x);
 Real Sigmoid(Real x);
 Real Swish(Real x);
 Real Gelu(Real x);
+Real Selu(Real x);
+Real Softsign(Real x);
+Real Mish(Real x);
+Real HardSigmoid(Real x);
 
 // Over the last axis.
 Array Softmax(const Array& x);

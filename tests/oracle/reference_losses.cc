@@ -75,6 +75,13 @@ std::vector<Real> MeanOfRows(const Array& labels, const Array& predictions, cons
 
 Real AbsoluteError(Real y, Real p) { return Max(p - y, y - p); }
 
+Real PercentageError(Real y, Real p) { return AbsoluteError(y, p) / Max(Max(y, y * -1), 1e-7) * 100; }
+
+Real SquaredLogarithmicError(Real y, Real p) {
+  const Real error = Log(Max(p, 1e-7) + 1) - Log(Max(y, 1e-7) + 1);
+  return error * error;
+}
+
 Real Huber(Real y, Real p, double delta) {
   const Real size = AbsoluteError(y, p);
   Tape::Current().NoteChoice(std::abs(V(size) - delta));

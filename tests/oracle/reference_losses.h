@@ -23,6 +23,9 @@ std::vector<Real> SquaredErrors(const Array& labels, const Array& predictions);
 std::vector<Real> MeanOfRows(const Array& labels, const Array& predictions, const std::function<Real(Real, Real)>& f);
 // Of one label and prediction.
 Real AbsoluteError(Real y, Real p);
+// Per cent of a label that is not 0.
+Real PercentageError(Real y, Real p);
+Real SquaredLogarithmicError(Real y, Real p);
 Real Huber(Real y, Real p, double delta);
 Real LogCosh(Real y, Real p);
 Real Poisson(Real y, Real p);

@@ -175,6 +175,14 @@ void ClipByValue(Gradients& gradients, double limit) {
   }
 }
 
+void ClipByNorm(Gradients& gradients, double limit) {
+  for (auto& [name, gradient] : gradients) {
+    Gradients one = {{name, gradient}};
+    ClipByGlobalNorm(one, limit);
+    gradient = one[name];
+  }
+}
+
 double ExponentialDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase) {
   const double periods = step / decay_steps;
   return initial * std::pow(decay_rate, staircase ? std::floor(periods) : periods);

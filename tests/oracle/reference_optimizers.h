@@ -52,6 +52,8 @@ double GlobalNorm(const Gradients& gradients);
 // Scales all gradients so that their norm is at most `limit`.
 void ClipByGlobalNorm(Gradients& gradients, double limit);
 void ClipByValue(Gradients& gradients, double limit);
+// Each gradient by its own norm.
+void ClipByNorm(Gradients& gradients, double limit);
 
 // Learning rates after `step` finished steps.
 double ExponentialDecayAt(double step, double initial, double decay_steps, double decay_rate, bool staircase);

@@ -192,10 +192,12 @@ std::vector<SingularRow> QuotientsAndNorms() {
 }
 
 std::vector<SingularRow> SaturatedActivations() {
-  std::vector<SingularRow> rows = {{"Tanh", Of(Tanh), {}, 1e-6}, {"Sigmoid", Of(Sigmoid), {}, 1e-6},
-                                   {"Erf", Of(Erf), {}, 1e-6},   {"Softplus", Of(Softplus), {}, 1e-6},
-                                   {"Elu", Of(Elu), {}, 1e-6},   {"Swish", Of(Swish), {}, 1e-6},
-                                   {"Gelu", Of(Gelu), {}, 1e-6}, {"GeluTanh", Of(GeluTanh), {}, 1e-6}};
+  std::vector<SingularRow> rows = {
+      {"Tanh", Of(Tanh), {}, 1e-6},         {"Sigmoid", Of(Sigmoid), {}, 1e-6},   {"Erf", Of(Erf), {}, 1e-6},
+      {"Softplus", Of(Softplus), {}, 1e-6}, {"Elu", Of(Elu), {}, 1e-6},           {"Swish", Of(Swish), {}, 1e-6},
+      {"Gelu", Of(Gelu), {}, 1e-6},         {"GeluTanh", Of(GeluTanh), {}, 1e-6}, {"Selu", Of(Selu), {}, 1e-6},
+      {"Softsign", Of(Softsign), {}, 1e-6}, {"Mish", Of(Mish), {}, 1e-6}};
+  constexpr double kSeluScale = 1.0507009873554805, kSeluAlpha = 1.6732632423543772;
   for (double x : {0.0, -0.0, 17.0, -17.0, 100.0, -100.0, 1e4, -1e4, 1e15, -1e15, 1e20, -1e20, kLargest, -kLargest}) {
     const double small = std::exp(-std::abs(x));  // 0 from where it is
     const double sigmoid = x < 0 ? small / (1 + small) : 1 / (1 + small);
@@ -210,6 +212,12 @@ std::vector<SingularRow> SaturatedActivations() {
     rows[6].points.push_back(At(x, x * cdf, slope, kCalculus));
     // The approximation is off by 0.0005 at most, and by nothing where both are saturated.
     rows[7].points.push_back(At(x, x * cdf, slope, kCalculus));
+    const double selu = kSeluScale * (x >= 0 ? x : kSeluAlpha * std::expm1(x));
+    rows[8].points.push_back(
+        At(x, selu > kLargest ? kInf : selu, kSeluScale * (x >= 0 ? 1 : kSeluAlpha * std::exp(x)), kCalculus));
+    rows[9].points.push_back(At(x, x / (1 + std::abs(x)), std::pow(1 + std::abs(x), -2), kCalculus));
+    const double gate = std::tanh(std::max(x, 0.0) + std::log1p(small));
+    rows[10].points.push_back(At(x, x * gate, gate + x * sigmoid * (1 - gate * gate), kCalculus));
   }
   for (double x : {kInf, -kInf}) {
     rows[0].points.push_back(At(x, std::tanh(x), 0, kCalculus));
@@ -217,8 +225,10 @@ std::vector<SingularRow> SaturatedActivations() {
     rows[2].points.push_back(At(x, std::erf(x), 0, kCalculus));
     rows[3].points.push_back(At(x, std::max(x, 0.0), x > 0, kCalculus));
     rows[4].points.push_back(At(x, x > 0 ? kInf : -1, x > 0, kCalculus));
+    rows[8].points.push_back(At(x, x > 0 ? kInf : -kSeluScale * kSeluAlpha, x > 0 ? kSeluScale : 0, kCalculus));
+    rows[9].points.push_back(At(x, kNaN, kNaN, "IEEE 754: inf / inf, as in TensorFlow and PyTorch"));
     // x times a factor that is 0: both frameworks' formulas give NaN, and so do their slopes.
-    for (int i : {5, 6, 7}) {
+    for (int i : {5, 6, 7, 10}) {
       rows[i].points.push_back(At(x, x > 0 ? kInf : kNaN, kNaN, "IEEE 754: inf times 0, as in TensorFlow and PyTorch"));
     }
   }

@@ -1,0 +1,18 @@
+// Labels as Keras takes them. Internal to frontends/keras/.
+#ifndef TANDEM_FRONTENDS_KERAS_LABELS_H_
+#define TANDEM_FRONTENDS_KERAS_LABELS_H_
+
+#include "base/source_location.h"
+#include "frontends/check.h"
+#include "graph/ops.h"
+
+namespace tandem::keras {
+
+// Class numbers that came as floating-point numbers, as int32; others as they are.
+inline Tensor WholeLabels(const Tensor& labels, SourceLocation loc) {
+  return labels.ok() && frontends::IsFloat(labels.dtype()) ? Cast(labels, DType::kInt32, loc) : labels;
+}
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_FRONTENDS_KERAS_LABELS_H_

@@ -1,0 +1,105 @@
+// Metrics as Compile takes them: by Keras' name, one of frontends/metrics.h, or a function of one's own.
+#ifndef TANDEM_FRONTENDS_KERAS_METRICS_H_
+#define TANDEM_FRONTENDS_KERAS_METRICS_H_
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/source_location.h"
+#include "frontends/metrics.h"
+#include "frontends/part_config.h"
+#include "graph/tensor.h"
+
+namespace tandem::keras {
+
+using MetricFn = std::function<Metric(const Tensor& labels, const Tensor& predictions,
+                                      const tandem::metrics::MetricOptions& options, SourceLocation loc)>;
+
+class MetricArg {
+ public:
+  // "accuracy" or "acc" is, by the shapes of output and labels, binary_accuracy (an output of one number),
+  // sparse_categorical_accuracy (labels without an axis of classes) or categorical_accuracy; "crossentropy" and "ce"
+  // likewise. Then the functions and classes of Keras 2.15 that Tandem has, such as top_k_categorical_accuracy and AUC,
+  // classes also in lower case, and the names of all losses: the mean of the examples' losses. Another name is an error
+  // of the call, and status() has it.
+  MetricArg(const char* name);         // NOLINT: implicit
+  MetricArg(const std::string& name);  // NOLINT: implicit
+  // metrics::AUC and the like, with their defaults.
+  template <typename Options>
+  MetricArg(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation))  // NOLINT: implicit
+      : MetricArg(WithOptions(metric, Options()), reinterpret_cast<AnyFunction>(metric)) {}
+  // Of labels and predictions: a metric, or a number for each example, whose mean it then is.
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, MetricArg> &&
+           std::is_invocable_r_v<Metric, F, const Tensor&, const Tensor&>) MetricArg(F&& metric)  // NOLINT: implicit
+      : name_("metric"), function_(OwnMetric(std::forward<F>(metric))) {}
+  template <typename F>
+  requires(!std::same_as<std::remove_cvref_t<F>, MetricArg> &&
+           std::is_invocable_r_v<Tensor, F, const Tensor&, const Tensor&>) MetricArg(F&& values)  // NOLINT: implicit
+      : name_("metric"), function_(OwnValues(std::forward<F>(values))) {}
+  MetricArg(std::string name, PartConfig::Value config, MetricFn function)
+      : name_(std::move(name)), config_(std::move(config)), function_(std::move(function)) {}
+
+  const absl::Status& status() const { return status_; }
+  Metric operator()(const Tensor& labels, const Tensor& predictions, const tandem::metrics::MetricOptions& options = {},
+                    SourceLocation loc = SourceLocation::Current()) const;
+
+  // What logs call it: the name of a function as it was given, "mse"; of a class "mean_squared_error"; "metric" of a
+  // function of one's own.
+  const std::string& name() const { return name_; }
+  MetricArg WithName(const std::string& name) const;
+  // What Keras' files have: the name as it was given, or a class and its arguments; null for a function of one's own.
+  const PartConfig::Value& config() const { return config_; }
+
+  // A metric with options of its own, with which calls have the weights of their options.
+  template <typename Options>
+  static MetricFn WithOptions(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation),
+                              const Options& own) {
+    return [metric, own](const Tensor& labels, const Tensor& predictions, const tandem::metrics::MetricOptions& options,
+                         SourceLocation loc) {
+      Options all = own;
+      all.weights = options.weights;
+      return metric(labels, predictions, all, loc);
+    };
+  }
+
+ private:
+  using AnyFunction = void (*)();
+  MetricArg(MetricFn function, AnyFunction given_as);
+  static MetricFn OwnMetric(std::function<Metric(const Tensor&, const Tensor&)> metric);
+  static MetricFn OwnValues(std::function<Tensor(const Tensor&, const Tensor&)> values);
+
+  absl::Status status_;
+  std::string name_;
+  PartConfig::Value config_;
+  MetricFn function_;
+};
+
+// InvalidArgument, with the names that there are, for one that MetricArg does not take.
+absl::StatusOr<MetricArg> MetricByName(absl::string_view name);
+// What a file says of a metric that is a class, or of a function in MeanMetricWrapper. InvalidArgument as of
+// InitializerFromConfig; also for several thresholds, and for what Tandem's metric has not got, such as class_id.
+absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config);
+
+namespace metrics {
+
+// Keras' classes with arguments.
+MetricArg AUC(const tandem::metrics::AucOptions& options = {});
+MetricArg BinaryAccuracy(double threshold = 0.5);
+MetricArg Precision(const tandem::metrics::ScoreOptions& options = {});
+MetricArg Recall(const tandem::metrics::ScoreOptions& options = {});
+MetricArg TopKCategoricalAccuracy(int64_t k = 5);
+MetricArg SparseTopKCategoricalAccuracy(int64_t k = 5);
+MetricArg MeanIoU(int64_t num_classes);
+
+}  // namespace metrics
+}  // namespace tandem::keras
+
+#endif  // TANDEM_FRONTENDS_KERAS_METRICS_H_

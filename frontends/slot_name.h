@@ -1,0 +1,19 @@
+// How an optimizer's slots are named after their variable.
+#ifndef TANDEM_FRONTENDS_SLOT_NAME_H_
+#define TANDEM_FRONTENDS_SLOT_NAME_H_
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// "<variable>/Adam" for slot 0 of the rule "Adam", "<variable>/Adam_1" for slot 1.
+inline std::string SlotName(absl::string_view variable, absl::string_view rule, int slot) {
+  return slot == 0 ? absl::StrCat(variable, "/", rule) : absl::StrCat(variable, "/", rule, "_", slot);
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_FRONTENDS_SLOT_NAME_H_
