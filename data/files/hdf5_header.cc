@@ -47,7 +47,7 @@ absl::Status ReadRun(Input& input, const Run& run, const Form& form, Header* hea
     if (flags & kSharedFlag) {
       return input.Refused(bytes.offset(at),
                            "a message that is kept elsewhere (a shared message, or a named data type)",
-                           "copy the values into a new file with h5py");
+                           "copy the values themselves into a file with h5py");
     }
     if (kind == kContinuation) {
       runs->push_back({body.U64(0), body.U64(8), form.is_2});

@@ -28,7 +28,7 @@ using hdf5::Header;
 using hdf5::Message;
 
 constexpr absl::string_view kRepack = "h5repack -l CONTI -f NONE FILE NEW_FILE writes one that can be read";
-constexpr absl::string_view kCopy = "copy the values into the file with h5py";
+constexpr absl::string_view kCopy = "copy the values themselves into a file with h5py";
 constexpr absl::string_view kEarliest = "write the file with h5py's libver=\"earliest\", which is the default";
 
 // Bytes in memory as a file.
@@ -150,6 +150,8 @@ absl::Status Reader::ReadGroup(const Header& header, int64_t depth, Hdf5Group* g
   TD_ASSIGN_OR_RETURN(const Message* symbols, hdf5::FindMessage(input_, header, hdf5::kSymbolTable));
   TD_ASSIGN_OR_RETURN(const Message* info, hdf5::FindMessage(input_, header, hdf5::kLinkInfo));
   if (symbols == nullptr && info == nullptr) {
+    TD_ASSIGN_OR_RETURN(const Message* type, hdf5::FindMessage(input_, header, hdf5::kDatatype));
+    if (type != nullptr) return input_.Refused(type->body.offset(), "a named data type", kCopy);
     return input_.Damaged(header.messages.empty() ? open_.back() : header.messages[0].body.offset(),
                           "this is neither a group nor a data set");
   }
@@ -328,6 +330,7 @@ absl::Status Reader::ReadAttribute(Bytes message, Hdf5Object* object) {
     return input_.Damaged(message.offset(), absl::StrCat("\"", PrintableLine(name), "\" is no attribute's name"));
   }
   const std::string path = input_.path();
+  TD_RETURN_IF_ERROR(input_.Spend(message.offset(), path.size() + name.size()));
   input_.set_path(absl::StrCat(path, ", attribute ", name));
   TD_ASSIGN_OR_RETURN(const Datatype type, hdf5::ParseDatatype(input_, type_bytes));
   TD_ASSIGN_OR_RETURN(const std::optional<Shape> shape, hdf5::ParseDataspace(input_, space_bytes));

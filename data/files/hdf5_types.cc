@@ -1,5 +1,7 @@
 #include "data/files/hdf5_types.h"
 
+#include <iterator>
+
 #include "absl/strings/str_cat.h"
 #include "base/element_count.h"
 #include "base/status_macros.h"
@@ -9,10 +11,21 @@ namespace tandem::hdf5 {
 namespace {
 
 constexpr uint32_t kVariableSize = 16;  // of a variable string's place in a global heap
-constexpr absl::string_view kWriteNumbers = "write numbers as float16, float32, float64 or integers";
+constexpr absl::string_view kWriteNumbers =
+    "write numbers as float16, float32, float64 or integers, and texts as strings";
 
 absl::Status OtherType(const Input& input, Bytes message, absl::string_view what) {
   return input.Refused(message.offset(), what, kWriteNumbers);
+}
+
+// Values of a datatype class that is not read.
+std::string NameOfOther(uint8_t kind) {
+  constexpr absl::string_view kNames[] = {"times", "bit fields", "records of several fields", "references", "arrays"};
+  constexpr uint8_t kClasses[] = {2, 4, 6, 7, 10};
+  for (size_t i = 0; i < std::size(kClasses); ++i) {
+    if (kClasses[i] == kind) return std::string(kNames[i]);
+  }
+  return absl::StrCat("values of the unknown class ", kind);
 }
 
 // The order of a number's bytes is bit 0; the bit for VAX's order must be 0 too.
@@ -98,7 +111,7 @@ absl::StatusOr<Datatype> ParseDatatype(const Input& input, Bytes message) {
       return ParseInteger(input, base, base_bits, base_size);
     }
     default:
-      return OtherType(input, message, absl::StrCat("a data type of class ", kind, " and ", size, " bytes"));
+      return OtherType(input, message, NameOfOther(kind));
   }
 }
 

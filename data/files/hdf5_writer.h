@@ -14,8 +14,9 @@ namespace tandem {
 
 // Replaces the file at `path`: a reader, or a start after a crash, sees the old or the new content and nothing else.
 // Tensors are written from where they are, data sets of another file are copied as they are. Single strings may have
-// any length; lists of them are of fixed length, and all of an attribute else fits into 65,464 bytes (for longer lists
-// of names see SetStringList in hdf5_attributes.h). Equal trees give equal bytes.
+// any length; lists of them are of fixed length, and every other attribute fits into 65,528 bytes with its name (for
+// longer lists of names see SetStringList in hdf5_attributes.h). Equal trees give equal bytes.
+//
 // InvalidArgument, with the path in the tree, for what no file holds: names that are empty, ".", not UTF-8, longer than
 // 4,096 bytes or have a slash or a zero, a name of two things, texts with a zero or not UTF-8, empty tensors, those of
 // bools and strings, attributes that are too long or have another number of elements than their shape, more than 64
