@@ -207,7 +207,7 @@ TEST(Hdf5FilesTest, HostileFiles) {
       {"cycle", "/dense/loop: a group is within itself"},
       {"empty", "it has 0 bytes: it is no HDF5 file"},
       {"external_link", "/dense/dense: \"kernel:0\" is a link to another place"},
-      {"external_storage", "/dense/dense/kernel:0: the data is in another file; copy the values"},
+      {"external_storage", "/dense/dense/kernel:0: the data is in another file; copy the values themselves"},
       {"gzip", "/dense/dense/kernel:0: the data is compressed"},
       {"huge_shape", "/dense/dense/kernel:0: the data is in chunks"},
       {"no_values", "/dense/dense/kernel:0: the data set has no values: they were never written"},
@@ -229,6 +229,34 @@ TEST(Hdf5FilesTest, HostileFiles) {
     EXPECT_TRUE(absl::StartsWith(status.message(), path + ": ")) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), words->second)) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), ";")) << "what to do: " << status;
+  }
+}
+
+// Files that are right, and have something in them that is not read.
+TEST(Hdf5FilesTest, RefusedFiles) {
+  const std::map<std::string, std::string> words = {
+      {"complex", "/v: records of several fields; write numbers as float16"},
+      {"compound", "/v: records of several fields; write numbers as float16"},
+      {"large_number", "/, attribute n: an integer of 64 bits; write one below 2^63"},
+      {"lists", "/, attribute l: lists of variable length other than strings; write numbers"},
+      {"long_double", "/v: floating point numbers of 16 bytes of an unknown form; write numbers"},
+      {"many_attributes",
+       "/: so many attributes that they have an index of their own; write the file with h5py's libver"},
+      {"many_links",
+       "/: a group with so many links that they have an index of their own; write the file with h5py's libver"},
+      {"named_type", "/kind: a named data type; copy the values"},
+      {"no_value", "/v: a data set without a value; write a value"},
+      {"opaque", "/v: 2 bytes of an opaque type, without the attribute dtype; set it to \"bfloat16\""},
+      {"reference", "/, attribute r: references; write numbers"},
+      {"texts", "/v: the data is not of numbers; keep texts in attributes"},
+  };
+  EXPECT_EQ(FilesOf("refused/", ".h5").size(), words.size());
+  for (const auto& [name, part] : words) {
+    const std::string path = absl::StrCat(kFolder, "refused/", name, ".h5");
+    const absl::Status status = ReadHdf5(Env::Default(), path).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+    EXPECT_TRUE(absl::StartsWith(status.message(), path + ": offset ")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
   }
 }
 

@@ -59,7 +59,7 @@ int64_t BytesOf(const Hdf5Group& group) {
 // The files of Keras that are read and refused.
 std::vector<std::string> Seeds() {
   std::vector<std::string> seeds;
-  for (const char* folder : {"", "optimizers", "hostile"}) {
+  for (const char* folder : {"", "optimizers", "hostile", "refused"}) {
     const std::filesystem::path path = std::filesystem::path("tests/keras/testdata") / folder;
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
       if (entry.path().extension() != ".h5" || std::filesystem::file_size(entry.path()) > 60000) continue;
