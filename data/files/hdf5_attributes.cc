@@ -1,6 +1,7 @@
 #include "data/files/hdf5_attributes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
