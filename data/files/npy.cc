@@ -1,23 +1,19 @@
 #include "data/files/npy.h"
 
-#include <zip.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <functional>
-#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/element_count.h"
-#include "base/posix_error.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "data/files/input_file.h"
-#include "data/files/zip_error.h"
+#include "data/files/number_type.h"
+#include "data/files/zip_reader.h"
 
 namespace tandem {
 namespace {
@@ -25,7 +21,6 @@ namespace {
 constexpr absl::string_view kMagic("\x93NUMPY", 6);
 constexpr int64_t kMaxHeaderBytes = 1 << 20;
 constexpr int64_t kChunkBytes = 1 << 20;
-constexpr zip_uint64_t kMaxArrays = 1 << 16;
 
 // Where an array comes from.
 struct Source {
@@ -38,9 +33,7 @@ struct Source {
 };
 
 struct Header {
-  bool swap = false;  // the file has the other byte order
-  char kind = 0;
-  int64_t size = 0;  // of an element in the file
+  NumberType type;
   bool fortran_order = false;
   Shape shape;
 };
@@ -78,20 +71,24 @@ absl::StatusOr<Header> ParseHeader(const Source& source, absl::string_view dicti
   if (quote == absl::string_view::npos || descr[0] != '\'' || quote < 3)
     return source.Damaged("the header has no type");
   descr = descr.substr(1, quote - 1);
-  header.swap = descr[0] == '>';
-  header.kind = descr[1];
-  if (header.kind == 'O') {
+  header.type.big_endian = descr[0] == '>';
+  const char kind = descr[1];
+  if (kind == 'O') {
     return absl::InvalidArgumentError(
         absl::StrCat(source.name, ": the array is of Python objects, which are never read: they can run any program"));
   }
-  if (!absl::StrContains("<>|=", descr.substr(0, 1)) || !absl::SimpleAtoi(descr.substr(2), &header.size)) {
+  if (!absl::StrContains("<>|=", descr.substr(0, 1)) || !absl::SimpleAtoi(descr.substr(2), &header.type.size)) {
     return source.Damaged(absl::StrCat("the type '", PrintableLine(descr), "' is unknown"));
   }
-  const std::string type = absl::StrCat(descr.substr(1, 1), header.size);
+  const std::string type = absl::StrCat(descr.substr(1, 1), header.type.size);
   if (!absl::StrContains(" f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 b1 ", absl::StrCat(" ", type, " "))) {
     return absl::InvalidArgumentError(
         absl::StrCat(source.name, ": the array's type '", PrintableLine(descr), "' cannot be read; convert it before"));
   }
+  header.type.kind = kind == 'f'   ? NumberType::Kind::kFloat
+                     : kind == 'i' ? NumberType::Kind::kSigned
+                     : kind == 'u' ? NumberType::Kind::kUnsigned
+                                   : NumberType::Kind::kBool;
   const absl::string_view order = Value(dictionary, "fortran_order");
   if (!absl::StartsWith(order, "True") && !absl::StartsWith(order, "False")) {
     return source.Damaged("the header does not say whether the order is Fortran's");
@@ -99,46 +96,6 @@ absl::StatusOr<Header> ParseHeader(const Source& source, absl::string_view dicti
   header.fortran_order = order[0] == 'T';
   if (!ParseShape(Value(dictionary, "shape"), &header.shape)) return source.Damaged("the header has no shape");
   return header;
-}
-
-DType ResultType(const Header& h) {
-  switch (h.kind) {
-    case 'f':
-      return h.size == 8 ? DType::kFloat64 : DType::kFloat32;
-    case 'b':
-      return DType::kBool;
-    case 'i':
-      return h.size == 8 ? DType::kInt64 : DType::kInt32;
-    default:
-      return h.size == 1 ? DType::kUInt8 : h.size == 2 ? DType::kInt32 : DType::kInt64;
-  }
-}
-
-template <typename From, typename To>
-void Widen(const uint8_t* from, int64_t count, HostTensor* to) {
-  To* out = reinterpret_cast<To*>(to->raw());
-  for (int64_t i = 0; i < count; ++i) {
-    From value;
-    std::memcpy(&value, from + i * sizeof(From), sizeof(From));
-    out[i] = static_cast<To>(value);
-  }
-}
-
-// The bytes of `count` elements of the file, in its order, as the result's type.
-void Convert(const Header& h, std::string& bytes, int64_t count, HostTensor* out) {
-  if (h.swap) {
-    for (int64_t i = 0; i < count; ++i) std::reverse(&bytes[i * h.size], &bytes[i * h.size] + h.size);
-  }
-  const uint8_t* from = reinterpret_cast<const uint8_t*>(bytes.data());
-  if (SizeOf(out->dtype()) == h.size) {
-    if (count > 0) std::memcpy(out->raw(), from, count * h.size);
-  } else if (h.kind == 'f') {
-    Widen<_Float16, float>(from, count, out);
-  } else if (h.kind == 'i') {
-    h.size == 1 ? Widen<int8_t, int32_t>(from, count, out) : Widen<int16_t, int32_t>(from, count, out);
-  } else {
-    h.size == 2 ? Widen<uint16_t, int32_t>(from, count, out) : Widen<uint32_t, int64_t>(from, count, out);
-  }
 }
 
 // From column-major to row-major order.
@@ -191,7 +148,7 @@ absl::StatusOr<HostTensor> ReadArray(const Source& source, const NpyOptions& opt
   TD_ASSIGN_OR_RETURN(const std::string dictionary, ReadBytes(source, header_bytes, "the header"));
   TD_ASSIGN_OR_RETURN(const Header header, ParseHeader(source, dictionary));
   const int64_t elements = CheckedNumElements(header.shape);
-  if (elements < 0 || elements > source.bytes / header.size) {
+  if (elements < 0 || elements > source.bytes / header.type.size) {
     return source.Damaged(
         absl::StrCat("the shape ", ShapeString(header.shape), " needs more bytes than there are (", source.bytes, ")"));
   }
@@ -199,25 +156,19 @@ absl::StatusOr<HostTensor> ReadArray(const Source& source, const NpyOptions& opt
     return source.Damaged(absl::StrCat("the shape ", ShapeString(header.shape), " is beyond the limit of ",
                                        options.max_bytes, " bytes; raise max_bytes if it is right"));
   }
-  TD_ASSIGN_OR_RETURN(std::string bytes, ReadBytes(source, elements * header.size, "the array"));
+  TD_ASSIGN_OR_RETURN(std::string bytes, ReadBytes(source, elements * header.type.size, "the array"));
   char more = 0;
   TD_ASSIGN_OR_RETURN(const int64_t behind, source.read(&more, 1));
   if (behind > 0) return source.Damaged("something follows the array");
-  if (header.kind == 'b' && std::any_of(bytes.begin(), bytes.end(), [](char b) { return b != 0 && b != 1; })) {
+  if (header.type.kind == NumberType::Kind::kBool &&
+      std::any_of(bytes.begin(), bytes.end(), [](char b) { return b != 0 && b != 1; })) {
     return source.Damaged("a bool is neither 0 nor 1");
   }
-  HostTensor out(ResultType(header), header.fortran_order ? Shape{elements} : header.shape);
+  HostTensor out(TensorType(header.type), header.fortran_order ? Shape{elements} : header.shape);
   TD_RETURN_IF_ERROR(out.status());
-  Convert(header, bytes, elements, &out);
+  ConvertNumbers(header.type, bytes.data(), elements, out.raw());
   return header.fortran_order ? Transposed(out, header.shape) : out;
 }
-
-struct CloseArchive {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-};
-struct CloseEntry {
-  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
-};
 
 absl::Status CheckOptions(const NpyOptions& options) {
   if (options.max_bytes >= 0) return absl::OkStatus();
@@ -237,52 +188,16 @@ absl::StatusOr<HostTensor> ReadNpy(const std::string& path, const NpyOptions& op
 absl::StatusOr<std::vector<std::pair<std::string, HostTensor>>> ReadNpz(const std::string& path,
                                                                         const NpyOptions& options) {
   TD_RETURN_IF_ERROR(CheckOptions(options));
-  TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());  // its errors say more than libzip's
-  int code = 0;
-  errno = 0;
-  const std::unique_ptr<zip_t, CloseArchive> archive(zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code));
-  if (archive == nullptr) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    const absl::Status status =
-        ZipError(absl::StrCat(path, ": it is no .npz file or damaged"), absl::StatusCode::kDataLoss, &error);
-    zip_error_fini(&error);
-    return status;
-  }
+  TD_ASSIGN_OR_RETURN(const ZipReader archive, ZipReader::Open(path, "an .npz file"));
   std::vector<std::pair<std::string, HostTensor>> arrays;
-  const zip_uint64_t entries = zip_get_num_entries(archive.get(), 0);
-  if (entries > kMaxArrays) return absl::DataLossError(absl::StrCat(path, ": it has ", entries, " arrays"));
-  for (zip_uint64_t i = 0; i < entries; ++i) {
-    zip_stat_t info;
-    zip_stat_init(&info);
-    const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
-    const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen_index(archive.get(), i, 0));
-    if (entry == nullptr || zip_stat_index(archive.get(), i, 0, &info) != 0 || (info.valid & needed) != needed) {
-      return ZipError(absl::StrCat(path, ": entry ", i), absl::StatusCode::kDataLoss, zip_get_error(archive.get()));
-    }
-    const std::string entry_name = absl::StrCat(path, ", ", PrintableLine(info.name));
-    absl::string_view name = info.name;
+  for (int64_t i = 0; i < archive.num_entries(); ++i) {
+    TD_ASSIGN_OR_RETURN(ZipEntry entry, archive.OpenEntry(i));
+    absl::string_view name = entry.name();
     if (!absl::ConsumeSuffix(&name, ".npy")) {
-      return absl::InvalidArgumentError(absl::StrCat(entry_name, ": the entry is no array (.npy)"));
+      return absl::InvalidArgumentError(absl::StrCat(entry.where(), ": the entry is no array (.npy)"));
     }
-    const auto read = [&](void* to, int64_t bytes) -> absl::StatusOr<int64_t> {
-      int64_t done = 0;
-      while (done < bytes) {
-        const zip_int64_t n = zip_fread(entry.get(), static_cast<char*>(to) + done, bytes - done);
-        if (n < 0) {
-          return ZipError(absl::StrCat(entry_name, ": at its byte ", done), absl::StatusCode::kDataLoss,
-                          zip_file_get_error(entry.get()));
-        }
-        if (n == 0) break;
-        done += n;
-      }
-      return done;
-    };
-    // What the archive says may be wrong too: its compressed size is within the file.
-    const int64_t most = MaxInflatedBytes(static_cast<int64_t>(std::min<zip_uint64_t>(info.comp_size, INT64_MAX)));
-    TD_ASSIGN_OR_RETURN(
-        HostTensor array,
-        ReadArray({entry_name, std::min<int64_t>(most, static_cast<int64_t>(info.size)), read}, options));
+    const auto read = [&](void* to, int64_t bytes) { return entry.Read(to, bytes); };
+    TD_ASSIGN_OR_RETURN(HostTensor array, ReadArray({entry.where(), entry.max_bytes(), read}, options));
     arrays.emplace_back(std::string(name), std::move(array));
   }
   return arrays;

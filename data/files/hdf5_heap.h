@@ -1,0 +1,35 @@
+// Global heaps of HDF5, in which strings of variable length are.
+#ifndef TANDEM_DATA_FILES_HDF5_HEAP_H_
+#define TANDEM_DATA_FILES_HDF5_HEAP_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "data/files/hdf5_format.h"
+#include "data/files/hdf5_input.h"
+
+namespace tandem::hdf5 {
+
+// Reads each heap once. Thread-compatible.
+class GlobalHeaps {
+ public:
+  // The string whose place is the 16 bytes at `at` of `data`: its length, its heap and its number there. It ends in
+  // front of a zero. DataLoss when it is not there or not UTF-8.
+  absl::StatusOr<std::string> ReadString(Input& input, Bytes data, uint64_t at);
+
+ private:
+  struct Heap {
+    std::string bytes;
+    std::map<uint16_t, std::pair<uint64_t, uint64_t>> objects;  // number -> position in `bytes` and size
+  };
+  absl::StatusOr<const Heap*> Find(Input& input, uint64_t address);
+
+  std::map<uint64_t, Heap> heaps_;  // by address
+};
+
+}  // namespace tandem::hdf5
+
+#endif  // TANDEM_DATA_FILES_HDF5_HEAP_H_

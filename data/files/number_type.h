@@ -1,0 +1,29 @@
+// Numbers as files hold them, and what they are as tensors.
+#ifndef TANDEM_DATA_FILES_NUMBER_TYPE_H_
+#define TANDEM_DATA_FILES_NUMBER_TYPE_H_
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace tandem {
+
+struct NumberType {
+  enum class Kind : uint8_t { kSigned, kUnsigned, kFloat, kBFloat16, kBool };
+
+  Kind kind = Kind::kFloat;
+  int64_t size = 4;  // in bytes: 1, 2, 4 or 8; of floats 2, 4 or 8, of bfloat16 2, of bools 1
+  bool big_endian = false;
+};
+
+// The type of a tensor that holds such numbers: float32, float64, int32, int64, uint8 and bool stay, int8, int16 and
+// uint16 become int32, uint32 int64, float16 and bfloat16 float32. kInvalid for uint64, which nothing holds.
+DType TensorType(const NumberType& type);
+
+// `count` numbers of a file as those of a tensor of TensorType(type), which must be valid. `bytes` are put into this
+// machine's order; `to` may be the same place where the sizes are.
+void ConvertNumbers(const NumberType& type, void* bytes, int64_t count, void* to);
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_NUMBER_TYPE_H_

@@ -1,0 +1,85 @@
+// Zip archives, entry by entry.
+#ifndef TANDEM_DATA_FILES_ZIP_READER_H_
+#define TANDEM_DATA_FILES_ZIP_READER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+struct zip;
+struct zip_file;
+
+namespace tandem {
+
+class ZipReader;
+
+// An entry that is being read. Thread-compatible; its archive must live as long.
+class ZipEntry {
+ public:
+  ~ZipEntry();
+  ZipEntry(ZipEntry&& other);
+
+  // As the archive has it; any bytes but NUL.
+  const std::string& name() const { return name_; }
+  // "archive.zip, name": for messages.
+  const std::string& where() const { return where_; }
+  // The most bytes that there are: its size as the archive gives it, or less where the file does not hold so many.
+  int64_t max_bytes() const { return max_bytes_; }
+
+  // Reads up to `bytes` more; less only at the end, where the checksum is compared. DataLoss for damage.
+  absl::StatusOr<int64_t> Read(void* to, int64_t bytes);
+  // All bytes. DataLoss also where there are fewer than the archive says, InvalidArgument where it says that there are
+  // more than `max_bytes`, before memory is taken.
+  absl::StatusOr<std::string> ReadAll(int64_t max_bytes);
+
+ private:
+  friend class ZipReader;
+  ZipEntry(struct zip_file* file, std::string name, std::string where, int64_t max_bytes, int64_t said);
+
+  struct zip_file* file_;
+  std::string name_, where_;
+  int64_t max_bytes_;
+  int64_t said_;  // the size as the archive gives it, in bytes
+};
+
+// An open archive. Thread-compatible.
+class ZipReader {
+ public:
+  // `what` the file should be, such as "an .npz file", is for messages. The errors of InputFile::Open; DataLoss when it
+  // is no archive, is damaged, has a name twice or more than 65,536 entries.
+  static absl::StatusOr<ZipReader> Open(const std::string& path, absl::string_view what);
+  ~ZipReader();
+  ZipReader(ZipReader&& other);
+
+  const std::string& path() const { return path_; }
+  int64_t num_entries() const { return num_entries_; }
+  // Entry number `i` in the order of the archive's directory, 0 <= i < num_entries(), stored or deflated.
+  absl::StatusOr<ZipEntry> OpenEntry(int64_t i) const;
+  // The number of the entry called `name`; -1 where there is none.
+  int64_t Find(const std::string& name) const;
+
+ private:
+  ZipReader(std::string path, struct zip* archive, int64_t num_entries)
+      : path_(std::move(path)), archive_(archive), num_entries_(num_entries) {}
+
+  std::string path_;
+  struct zip* archive_;
+  int64_t num_entries_;
+};
+
+// The bytes of the entries `names` of the archive at `path`; there may be others. `what` is as ZipReader::Open's.
+// DataLoss where one is missing, and for damage; InvalidArgument where the archive says that one has more than
+// `max_bytes`.
+absl::StatusOr<std::map<std::string, std::string>> ReadZipEntries(const std::string& path, absl::string_view what,
+                                                                  const std::vector<std::string>& names,
+                                                                  int64_t max_bytes = int64_t{16} << 30);
+
+}  // namespace tandem
+
+#endif  // TANDEM_DATA_FILES_ZIP_READER_H_
