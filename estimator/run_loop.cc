@@ -328,9 +328,11 @@ absl::StatusOr<RunValues> StepLoop::Run() {
     TD_ASSIGN_OR_RETURN(std::string op, runner_.FindNonFinite(request));
     return op.empty() && options_.shared_steps ? "an op of another worker, whose message names it" : op;
   });
+  context_.set_ends_pass([this] { return source_.ends_pass(); });
   if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
   TD_RETURN_IF_ERROR(AfterRun(fetches, values));
   context_.set_find_non_finite(nullptr);
+  context_.set_ends_pass(nullptr);
   trace_->Phase("hooks after the step", done, options_.now());
   trace_->EndStep();
   return values;

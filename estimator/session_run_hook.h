@@ -94,6 +94,16 @@ class RunContext {
   bool TakeSaveRequest() { return std::exchange(save_requested_, false); }
   void set_saves(bool saves) { saves_ = saves; }
 
+  // In AfterRun: whether this step's batches were the last ones of a pass over the input, as Iterator::ends_pass says
+  // (data/dataset.h); of a step with batches of two passes, whether the first of them ended. With Repeat (and Parts)
+  // behind Batch no step has batches of two passes. The next batch is looked for, so that an epoch is known to be over
+  // without a further step; whoever does not ask does not wait for it. Workers that share an input have the same
+  // answer, those with inputs of their own (AutoShard::kOff, kFile) each that of its own, and with parameter servers
+  // that of the round which its batches are from. Where the last batches of a pass have no examples no step is made of
+  // them, and none ends the pass. False elsewhere.
+  bool ends_pass() { return ends_pass_ && ends_pass_(); }
+  void set_ends_pass(std::function<bool()> ends_pass) { ends_pass_ = std::move(ends_pass); }
+
   // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
@@ -134,6 +144,7 @@ class RunContext {
   bool saves_ = false, save_requested_ = false;
   absl::Status status_;
   std::function<absl::StatusOr<std::string>()> find_non_finite_;
+  std::function<bool()> ends_pass_;
 };
 
 // What a step produced.
