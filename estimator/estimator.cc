@@ -14,6 +14,7 @@
 #include "base/resource_errors.h"
 #include "base/standard_descriptors.h"
 #include "base/status_macros.h"
+#include "base/user_cache.h"
 #include "base/user_code.h"
 #include "data/file_shard.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
@@ -32,7 +33,8 @@ namespace {
 
 // The devices of workers that are missing added; an error comes up again in ResolveWorkers. model_dir stays empty when
 // no temporary directory can be made.
-RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status) {
+RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status,
+                    bool* temporary_model_dir) {
   if (const auto request = ReplayOfProcess(); !request.ok() || request->has_value()) {
     *replayed = std::make_shared<ReplayedRun>();
     *replay_status = request.status();
@@ -45,6 +47,7 @@ RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, ab
   if (absl::StatusOr<RunConfig> with_devices = config.WithDevicesOfMissingWorkers(); with_devices.ok()) {
     config = *std::move(with_devices);
   }
+  *temporary_model_dir = config.model_dir.empty();
   if (config.model_dir.empty()) config.model_dir = MakeTemporaryModelDir().value_or("");
   return config;
 }
@@ -98,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int6
 
 Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
     : model_fn_(std::move(model_fn)),
-      config_(Completed(std::move(config), &replayed_, &replay_status_)),
+      config_(Completed(std::move(config), &replayed_, &replay_status_, &temporary_model_dir_)),
       params_(std::move(params)),
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
@@ -250,8 +253,13 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
-    options.cache_dir =
-        config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
+    options.cache_dir = config_.compile_cache_dir;
+    // A directory that is new every time would make every start a cold one.
+    if (options.cache_dir.empty() && temporary_model_dir_ && !config_.compile_only) {
+      if (!user_cache_.has_value()) user_cache_ = UserProgramCache();
+      options.cache_dir = *user_cache_;
+    }
+    if (options.cache_dir.empty()) options.cache_dir = JoinPath(config_.model_dir, "compiled");
   }
   return options;
 }

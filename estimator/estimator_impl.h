@@ -301,6 +301,7 @@ class Estimator::Impl {
   absl::Status replay_status_;             // of opening what follows
   std::shared_ptr<ReplayedRun> replayed_;  // null unless a step is to be made again
   int64_t replay_position_ = 0;            // the step that calls of Train which were passed over would have come to
+  bool temporary_model_dir_ = false;
   RunConfig config_;
   Params params_;
   InputSpec input_spec_;
@@ -318,6 +319,7 @@ class Estimator::Impl {
   CheckpointManager checkpoints_;
   ResidentState resident_;
   std::shared_ptr<ThreadPool> pool_;
+  std::optional<std::string> user_cache_;  // UserProgramCache, once it was asked for
   std::unique_ptr<Tracer> tracer_;                                // null without a trace
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
