@@ -364,7 +364,9 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
 }
 
 absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_path) const {
-  if (config_.compile_only || resident_.has_training() || !checkpoint_path.empty()) return absl::OkStatus();
+  if (config_.compile_only || resident_.has_training() || !checkpoint_path.empty() || !assigned_.empty()) {
+    return absl::OkStatus();
+  }
   if (!absl::IsNotFound(config_.file_env()->Stat(config_.model_dir).status())) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
@@ -381,6 +383,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   // What another worker than the chief has trained is what the chief saved, in a model_dir that it need not see.
   const bool saved_here = config_.checkpoints_enabled() && is_chief();
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
+  // Over what is loaded, which is then no checkpoint's. A training has begun with it.
+  const bool assigned = !assigned_.empty() && checkpoint_path.empty() && !resident_.training();
   std::string path = checkpoint_path;
   std::optional<CheckpointData> data;
   if (path.empty() && !in_memory) {
@@ -394,6 +398,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   // Another mode may have other variables. A name that was asked for may be another checkpoint's now, which its
   // checksums tell.
   bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
+  if (loaded && !checkpoint_path.empty() && resident_.assigned()) loaded = false;
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
     const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile
@@ -409,7 +414,12 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_RETURN_IF_ERROR(Annotate(
         resident_.LoadCheckpoint(*data, path, ModelState::WithAverages(*data, program.variables()), data->manifest), "",
         absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
-    return IsOwnCheckpoint(path, config_.model_dir);
+    if (assigned) TD_RETURN_IF_ERROR(ApplyAssigned(program));
+    return !assigned && IsOwnCheckpoint(path, config_.model_dir);
+  }
+  if (path.empty() && !in_memory && assigned) {
+    TD_RETURN_IF_ERROR(InitializeAssigned(program));
+    return false;
   }
   if (path.empty() && !in_memory) {
     TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
@@ -433,7 +443,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
                     << "every mode.";
   }
   TD_RETURN_IF_ERROR(resident_.FillMissing(program.variables(), seed_));
-  return path.empty() || IsOwnCheckpoint(path, config_.model_dir);
+  if (assigned && AssignedIsDue()) TD_RETURN_IF_ERROR(ApplyAssigned(program));
+  return !assigned && (path.empty() || IsOwnCheckpoint(path, config_.model_dir));
 }
 
 namespace {

@@ -44,10 +44,15 @@ inline std::vector<ScalarSummary> MetricScalars(const EvalResult& result) {
   return scalars;
 }
 
-class Estimator::Impl {
+class Estimator::Impl : public VariableAccess {
  public:
   Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec);
-  ~Impl();
+  ~Impl() override;
+
+  // estimator_variables.cc
+  absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
+                                             const ReadVariablesOptions& options) override;
+  absl::Status AssignVariables(const NamedTensors& values) override;
 
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   // FailedPrecondition for a process that does not train.
@@ -262,6 +267,18 @@ class Estimator::Impl {
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
 
+  // Whether AssignVariables has given values that no training has begun with, and which are not in memory yet.
+  bool AssignedIsDue() const { return !assigned_.empty() && (assigned_anew_ || !resident_.assigned()); }
+  // Puts them over the values of the program in memory. A program that does not train may have less variables.
+  // InvalidArgument for values that do not fit.
+  absl::Status ApplyAssigned(const ModeProgram& program);
+  // For a model that nobody has trained: first values, and those that were assigned.
+  absl::Status InitializeAssigned(const ModeProgram& program);
+  // The variables outside of a training, without what was assigned.
+  struct StoredVariables;
+  absl::StatusOr<StoredVariables> StoredOutsideTraining();
+  absl::Status CheckHasVariables(absl::string_view method) const;
+
   // estimator_train.cc
   // The chief's, on all workers.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
@@ -319,7 +336,7 @@ class Estimator::Impl {
   CheckpointManager checkpoints_;
   ResidentState resident_;
   std::shared_ptr<ThreadPool> pool_;
-  std::optional<std::string> user_cache_;  // UserProgramCache, once it was asked for
+  std::optional<std::string> user_cache_;                         // UserProgramCache, once it was asked for
   std::unique_ptr<Tracer> tracer_;                                // null without a trace
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
@@ -347,6 +364,9 @@ class Estimator::Impl {
   int64_t best_step_ = -1;    // of the last evaluation that keep_best found to be the best so far, in this process
   StepScalarSettings step_scalars_;
   std::string plateau_state_;
+  // What AssignVariables was given outside of a training, over what is loaded, until one has begun with it.
+  NamedTensors assigned_;
+  bool assigned_anew_ = false;  // since it was put over the values in memory
   std::optional<TrainResult> last_train_;
   std::optional<Job> job_;
   // Of the job's evaluations that are checked, by their name.

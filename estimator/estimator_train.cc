@@ -139,6 +139,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     plateau_state_.clear();
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
+  if (!assigned_.empty()) TD_RETURN_IF_ERROR(ApplyAssigned(*prepared.program));
   step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   other_data_ = !saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_;
   if (position.empty()) return absl::OkStatus();
@@ -217,6 +218,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     };
     saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
+    saver.values_changed = !assigned_.empty();
     saver.listeners = options.saving_listeners;
     save = std::make_shared<CheckpointSaverHook>(std::move(saver));
     hooks.push_back(save);
@@ -424,12 +426,14 @@ LoopOptions Training::MakeLoopOptions() {
   loop.scalars["seed"] = e.seed_;
   loop.step_scalars = &e.step_scalars_;
   loop.saves = e.config_.checkpoints_enabled();
+  loop.variables = &e;
   loop.fetches = {"loss"};
   loop.tracer = e.tracer_.get();
   loop.stall_watch = e.stall_watch_.get();
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
+    e.assigned_.clear();  // the training has them
     if (watched_ != nullptr) watched_->Look(values);
     // All hooks were called behind the first step.
     if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
@@ -472,6 +476,7 @@ absl::Status Training::End() {
     TD_ASSIGN_OR_RETURN(e.ending_, e.EndServed(*e.ending_));
   }
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
+  e.assigned_.clear();
   // One that came behind the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));

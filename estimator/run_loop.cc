@@ -144,6 +144,7 @@ StepLoop::StepLoop(StepRunner& runner, BatchSource& source, const HookList& hook
       context_(options.mode, global_step) {
   context_.set_step_scalars(options.step_scalars);
   context_.set_saves(options.saves);
+  context_.set_variables(options.variables);
 }
 
 StepLoop::~StepLoop() = default;

@@ -46,6 +46,8 @@ struct LoopOptions {
   bool saves = false;
   // Step scalars that hooks may set, sent with every step; null outside of training.
   StepScalarSettings* step_scalars = nullptr;
+  // RunContext::ReadVariables and AssignVariables; null outside of training.
+  VariableAccess* variables = nullptr;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.

@@ -15,9 +15,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
+#include "base/named_tensors.h"
 #include "base/source_location.h"
 #include "estimator/mode.h"
 #include "estimator/step_scalar_settings.h"
+#include "estimator/variable_access.h"
 
 namespace tandem {
 
@@ -129,6 +131,18 @@ class RunContext {
   // not finite, and for a rate below 0.
   absl::Status SetStepScalar(absl::string_view name, double value);
   void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
+
+  // In training: the values between two steps, the optimizer's slots too where their names are given. Errors: those of
+  // VariableAccess; FailedPrecondition outside of training, and with parameter servers, which have the variables.
+  absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names = {},
+                                             const ReadVariablesOptions& options = {}) const;
+  // What the next step begins with. A moving average of an assigned variable begins anew with it, unless it is assigned
+  // as well. A checkpoint that was saved at this step already has not got it: the next one has, and the one at the end
+  // is saved again; RequestSave asks for one now. A step that --replay_step makes again does not have it. All workers
+  // must assign the same.
+  absl::Status AssignVariables(const NamedTensors& values);
+  void set_variables(VariableAccess* variables) { variables_ = variables; }
+
   // For the loop: hooks' BeforeRun begin; the step that they were for is run, or not.
   void BeginStep();
   void StepIsRun();
@@ -138,6 +152,7 @@ class RunContext {
   Mode mode_;
   const int64_t* global_step_;
   StepScalarSettings* step_scalars_ = nullptr;  // null outside of training
+  VariableAccess* variables_ = nullptr;         // the same
   bool before_run_ = false;
   bool stop_requested_ = false;
   std::string stop_why_;
