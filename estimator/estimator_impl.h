@@ -17,6 +17,7 @@
 #include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/estimator.h"
+#include "estimator/hook_states.h"
 #include "estimator/hooks/watched_values.h"
 #include "estimator/mode_program.h"
 #include "estimator/parameter_server/own_batches.h"
@@ -83,9 +84,8 @@ class Estimator::Impl : public VariableAccess {
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   int64_t global_step() const { return resident_.global_step(); }
-  // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
+  // Of the training: what hooks set.
   StepScalarSettings& step_scalars() { return step_scalars_; }
-  std::string& plateau_state() { return plateau_state_; }
   // The best evaluations of this process's training, or else those that trainings have left in model_dir.
   BestRecords BestOnRecord() const;
   int64_t programs_built() const { return programs_built_; }
@@ -363,7 +363,8 @@ class Estimator::Impl : public VariableAccess {
   bool trains_here_ = false;  // a training of this process has begun
   int64_t best_step_ = -1;    // of the last evaluation that keep_best found to be the best so far, in this process
   StepScalarSettings step_scalars_;
-  std::string plateau_state_;
+  HookList hooks_;          // of the training that goes on
+  HookStates hook_states_;  // of it, or of the last one
   // What AssignVariables was given outside of a training, over what is loaded, until one has begun with it.
   NamedTensors assigned_;
   bool assigned_anew_ = false;  // since it was put over the values in memory

@@ -32,6 +32,7 @@ TESTS = [
     "evaluation_check_test",
     "export_test",
     "exporter_test",
+    "hook_state_test",
     "keep_best_test",
     "labels_test",
     "monitored_training_session_test",

@@ -121,7 +121,9 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     TD_LOG(INFO) << "Restoring parameters from " << path;
     TD_RETURN_IF_ERROR(RestoreBest(*start, path));
     TD_RETURN_IF_ERROR(Annotate(step_scalars_.Restore(Extra(*start, kStepScalarsKey)), absl::StrCat(path, ": ")));
-    plateau_state_ = Extra(*start, kPlateauKey);
+    absl::StatusOr<HookStates> states = HookStatesOf(*start);
+    TD_RETURN_IF_ERROR(Annotate(states.status(), absl::StrCat(path, ": ")));
+    hook_states_ = *std::move(states);
     TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
@@ -136,7 +138,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
     TD_RETURN_IF_ERROR(step_scalars_.Restore(""));
-    plateau_state_.clear();
+    hook_states_.clear();
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
   if (!assigned_.empty()) TD_RETURN_IF_ERROR(ApplyAssigned(*prepared.program));
@@ -173,7 +175,8 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
-  if (!plateau_state_.empty()) data->extra[kPlateauKey] = plateau_state_;
+  TD_RETURN_IF_ERROR(SaveHookStates(hooks_, &hook_states_));
+  AddToCheckpoint(hook_states_, data.get());
   DescribeRun();
   if (steps_writer_ != nullptr) steps_writer_->Flush();
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
@@ -383,8 +386,11 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     TD_ASSIGN_OR_RETURN(evaluations, e.job_->evaluation_hooks(*prepared_.dealer));
   }
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
+  TD_RETURN_IF_ERROR(CheckCheckpointKeys(hooks));
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
   TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
+  TD_RETURN_IF_ERROR(RestoreHookStates(hooks, e.hook_states_, e.resident_.checkpoint()));
+  e.hooks_ = hooks;
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
   scope_.emplace(std::move(scope));
@@ -454,6 +460,7 @@ Training::~Training() {
   estimator_.between_own_steps_ = false;
   estimator_.ending_.reset();
   estimator_.saver_ = nullptr;
+  estimator_.hooks_.clear();
   estimator_.DescribeRun();
   if (estimator_.steps_writer_ != nullptr) estimator_.steps_writer_->Flush();
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
@@ -477,6 +484,7 @@ absl::Status Training::End() {
   }
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
   e.assigned_.clear();
+  TD_RETURN_IF_ERROR(SaveHookStates(e.hooks_, &e.hook_states_));
   // One that came behind the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));

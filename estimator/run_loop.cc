@@ -30,6 +30,14 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
+// Those that checkpoints keep come before the saver, whose checkpoint has what they have made of the step.
+HookList OrderOfAfterRun(HookList hooks) {
+  std::stable_partition(hooks.begin(), hooks.end(), [](const auto& hook) {
+    return !CallUserCode([&] { return hook->checkpoint_key(); }).value_or("").empty();
+  });
+  return hooks;
+}
+
 // Whether every hook gets the tensor. "global_step" is not one of the program: the loop provides it.
 bool AllSee(const std::string& name, const LoopOptions& options) {
   return name == "global_step" ||
@@ -139,6 +147,7 @@ StepLoop::StepLoop(StepRunner& runner, BatchSource& source, const HookList& hook
     : runner_(runner),
       source_(source),
       hooks_(hooks),
+      after_run_(OrderOfAfterRun(hooks)),
       options_(options),
       global_step_(global_step),
       context_(options.mode, global_step) {
@@ -294,7 +303,7 @@ absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& v
     common = values;
     std::erase_if(common.tensors, [&](const auto& entry) { return !AllSee(entry.first, options_); });
   }
-  for (const auto& hook : hooks_) {
+  for (const auto& hook : after_run_) {
     TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");
     const auto own = fetches.own.find(hook.get());
     RunValues seen;

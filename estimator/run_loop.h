@@ -121,6 +121,7 @@ class StepLoop {
   StepRunner& runner_;
   BatchSource& source_;
   const HookList hooks_;
+  const HookList after_run_;  // the same, in the order of AfterRun
   const LoopOptions options_;
   int64_t* const global_step_;
   RunContext context_;

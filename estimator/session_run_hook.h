@@ -17,6 +17,7 @@
 #include "base/host_tensor.h"
 #include "base/named_tensors.h"
 #include "base/source_location.h"
+#include "estimator/hook_state.h"
 #include "estimator/mode.h"
 #include "estimator/step_scalar_settings.h"
 #include "estimator/variable_access.h"
@@ -194,6 +195,10 @@ struct RunValues {
 // The first error from Begin, AfterCreateSession or AfterRun ends the call at once. End runs after the last step, also
 // at the end of the input and after a signal, not after an error; an error in one End does not keep others from it.
 // AfterRun is not called for a BeforeRun that met the end of the input.
+//
+// A hook with a checkpoint_key is part of a training's checkpoints, so that a training that goes on goes on with it:
+// its AfterRun comes before the saver's, and SaveState behind that, or in the saver's BeforeRun. A hook should do
+// nothing in BeforeRun that its state has to remember.
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
@@ -206,6 +211,18 @@ class SessionRunHook {
   virtual std::vector<std::string> BeforeRun(RunContext& context) { return {}; }
   virtual absl::Status AfterRun(RunContext& context, const RunValues& values) { return absl::OkStatus(); }
   virtual absl::Status End(RunContext& context) { return absl::OkStatus(); }
+
+  // Under which name checkpoints keep the state of the hook; empty: they keep none. UTF-8 without a '/', the same in
+  // every run, and of no other hook.
+  virtual std::string checkpoint_key() const { return ""; }
+  // Where a checkpoint is saved, on the worker that saves; and at the end of a Train, for the next one. Its error is
+  // that of the training.
+  virtual absl::StatusOr<HookState> SaveState() { return HookState(); }
+  // Before AfterCreateSession, where the training goes on from a checkpoint, or from a Train before in this process,
+  // that has a state under the key; on all workers that have the hook. The state may be of another version of the hook:
+  // return an error, such as DataLoss, for one that makes no sense. A state whose hook is not there stays in
+  // checkpoints.
+  virtual absl::Status RestoreState(const HookState& state) { return absl::OkStatus(); }
 };
 
 using HookList = std::vector<std::shared_ptr<SessionRunHook>>;
