@@ -276,9 +276,13 @@ TEST(EstimatorFiles, AProgramThatOthersCanWriteIsCompiledAgain) {
 TEST(EstimatorFiles, WithoutAModelDirTheSecondStartIsWarm) {
   const std::string cache = ModelDir("cache");
   setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  RunConfig config;
+  config.save_checkpoints_steps = 0;
+  config.save_summary_steps = 0;  // which are put beside compiled programs
+  config.threads = 2;
   for (const int64_t compiled : {1, 0}) {
     const int64_t before = CompileCount();
-    Estimator estimator(LineModel, RunConfig{.save_checkpoints_steps = 0, .threads = 2});
+    Estimator estimator(LineModel, config);
     ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
     EXPECT_EQ(CompileCount() - before, compiled);
     EXPECT_FALSE(Env::Default()->Exists(estimator.model_dir() + "/compiled"));
@@ -286,7 +290,7 @@ TEST(EstimatorFiles, WithoutAModelDirTheSecondStartIsWarm) {
   EXPECT_TRUE(Env::Default()->Exists(cache + "/tandem/compiled"));
   unsetenv("XDG_CACHE_HOME");
   unsetenv("HOME");
-  Estimator estimator(LineModel, RunConfig{.save_checkpoints_steps = 0, .threads = 2});
+  Estimator estimator(LineModel, config);
   ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
   EXPECT_TRUE(Env::Default()->Exists(estimator.model_dir() + "/compiled"));
 }
