@@ -80,6 +80,7 @@ class AssertCardinalityIterator : public TokenIterator {
     count_ = 0;
     ended_ = false;
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(count_);

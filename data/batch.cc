@@ -28,15 +28,18 @@ class BatchIterator : public TokenIterator {
     int64_t count = 0;
     while (count < batch_size_ &&
            child_->Next(rows + count * width_, payloads == nullptr ? nullptr : &payloads->rows[count])) {
+      if (count == 0) passes_.first = child_->passes().first;
       ++count;
     }
     if (count == 0 || (drop_remainder_ && count < batch_size_)) return false;
+    passes_.last = child_->passes().last;
     token[0] = count;
     std::fill(rows + count * width_, rows + batch_size_ * width_, 0);
     if (payloads != nullptr) *payload = std::move(payloads);
     return true;
   }
   void Restart() override { child_->Restart(); }
+  PassRange passes() const override { return passes_; }
   void Save(StateWriter* writer) const override { child_->Save(writer); }
   bool Restore(StateReader* reader) override { return child_->Restore(reader); }
 
@@ -46,6 +49,7 @@ class BatchIterator : public TokenIterator {
   const bool has_payloads_;
   const int64_t batch_size_;
   const bool drop_remainder_;
+  PassRange passes_;
 };
 
 class BatchNode : public Node {
@@ -61,6 +65,13 @@ class BatchNode : public Node {
     return child_->MaterializeRows(token + 1, rows, token[0], location_, out);
   }
   int64_t Rows(const int64_t* token) const override { return token[0]; }
+  bool makes_ranges() const override { return true; }
+  absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
+                                Element* out) const override {
+    const PayloadPtr* rows = payload == nullptr ? nullptr : static_cast<const RowPayloads*>(payload)->rows.data();
+    return child_->MaterializeRows(token + 1 + first * child_->token_width(), rows == nullptr ? nullptr : rows + first,
+                                   count, location_, out);
+  }
   bool ValidToken(const int64_t* token) const override {
     if (token[0] < (drop_remainder_ ? info().batch_size : 1) || token[0] > info().batch_size) return false;
     for (int64_t i = 0; i < token[0]; ++i) {

@@ -183,6 +183,7 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
   }
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   const int64_t width = info.token_width++;
+  info.repeats = false;  // its elements do not tell of which pass they were
   std::unique_ptr<ElementStore> store = MakeMemoryStore();
   std::unique_ptr<CacheFile> file;
   const std::string path = options.file.empty() ? "" : PathOfShard(options.file);

@@ -248,6 +248,11 @@ Dataset Dataset::Batch(int64_t batch_size, BatchOptions options, SourceLocation 
   return Of(data_internal::MakeBatch(node_, batch_size, options, location), "Batch", location);
 }
 
+Dataset Dataset::Parts(int64_t count, SourceLocation location) const {
+  if (!status_.ok()) return *this;
+  return Of(data_internal::MakeParts(node_, count, location), "Parts", location);
+}
+
 Dataset Dataset::Prefetch(int64_t buffer_size, SourceLocation location) const {
   if (!status_.ok()) return *this;
   return Of(data_internal::MakePrefetch(node_, buffer_size), "Prefetch", location);

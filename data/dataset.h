@@ -193,6 +193,20 @@ class Iterator {
   // tensors share their memory with those that GetNext returns. Waits for nothing and moves nothing.
   virtual bool Peek(int64_t ahead, Element* out) { return false; }
 
+  // Whether the element that GetNext has returned last ends a pass over what the last Repeat of the dataset repeats; an
+  // error is an element too. An element is of the passes that its examples are of, and the last one that is of a pass
+  // ends it: where a Batch behind the Repeat has put examples of two passes into one batch, that batch ends the first.
+  // All parts of a batch (Parts) are of its passes, so the last part ends them, an empty one too. The last element of
+  // the dataset ends a pass, whether it was the last of one or a Take cut it off; without a Repeat nothing else does,
+  // and so it is behind a Cache or Concatenate that no Repeat follows. Of a Zip the first dataset with a Repeat counts.
+  // A pass of which no element is left, as behind a Filter, is none. A stage that reads ahead (Shuffle, Window,
+  // Interleave, BucketBySequenceLength) behind the last Repeat gives elements of what it has read, so passes end early
+  // there: put Repeat behind it. False before the first GetNext, and before the first one after RestoreState.
+  //
+  // The place of the next element is looked up for it, as the next GetNext would do; its contents are not made where
+  // its place can be known without. For the thread that calls GetNext.
+  virtual bool ends_pass() { return false; }
+
   // Of every `period` elements from here on, those from number `first` on, `count` of them, are wanted; a round of
   // `period` begins here and at every RestoreState. Of the others GetNext gives the number of rows alone, where that is
   // known without making them: workers that share a dataset read no more than their own. To be called before the first
@@ -376,6 +390,13 @@ class Dataset {
   Dataset BucketBySequenceLength(LengthFn length, std::vector<int64_t> boundaries, std::vector<int64_t> batch_sizes,
                                  PaddedBatchOptions options = {},
                                  SourceLocation location = SourceLocation::Current()) const;
+  // Each batch, of r examples, as `count` elements, one after another: the first has its first ceil(r / count)
+  // examples, the next the following ones, and the last ones have less, or none. So a step of `count` replicas, each of
+  // which takes an element, has a whole batch, and no batch is of two steps. Behind Batch (and stages that take its
+  // elements as they are, and ParseExample of lengths that are fixed) a part is made without the others. Where a batch
+  // comes out of a function or a PaddedBatch it is made once, as a whole, and cut. A component without rows of examples
+  // is in every part. batch_size() is that of the first part of a full batch. The elements must be batches.
+  Dataset Parts(int64_t count, SourceLocation location = SourceLocation::Current()) const;
   // Makes up to `buffer_size` elements ahead in a thread of its own. kAuto chooses, and adapts, the number.
   Dataset Prefetch(int64_t buffer_size = kAuto, SourceLocation location = SourceLocation::Current()) const;
   // Elements index, index + num_shards, ...; 0 <= index < num_shards.

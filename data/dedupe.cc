@@ -105,6 +105,7 @@ class DedupeIterator : public TokenIterator {
     seen_.clear();
     order_.clear();
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(order_.size());

@@ -40,6 +40,7 @@ class DecidingNode : public OrderNode {
                                SourceLocation location, Element* out) const override {
     return Node::MaterializeRows(tokens, payloads, count, location, out);
   }
+  bool makes_ranges() const override { return false; }
   Parallelism parallelism() const override { return child_->parallelism(); }
   const Node& child() const { return *child_; }
 };
@@ -74,6 +75,7 @@ class DecidingIterator : public TokenIterator {
     dropped_ = 0;
     ended_ = false;
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(dropped_);

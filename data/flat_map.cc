@@ -106,6 +106,7 @@ class InterleaveIterator : public TokenIterator {
     place_ = in_block_ = 0;
     outer_ended_ = restored_ = false;
   }
+  PassRange passes() const override { return outer_->passes(); }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
 
@@ -349,6 +350,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
                                                                                                   : kUnknownCardinality;
   info.epoch = {.elements = kUnknownCardinality};
   info.full_batches = false;
+  info.repeats = child->info().repeats;
   info.has_payloads = info.costly_order = true;
   info.source_bytes = child->info().source_bytes;
   info.shuffles += child->info().shuffles;

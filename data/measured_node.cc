@@ -24,6 +24,7 @@ class MeasuredTokens : public TokenIterator {
     return tokens_->Advance(n, scratch);
   }
   void Restart() override { tokens_->Restart(); }
+  PassRange passes() const override { return tokens_->passes(); }
   void Save(StateWriter* writer) const override { tokens_->Save(writer); }
   bool Restore(StateReader* reader) override { return tokens_->Restore(reader); }
 
@@ -52,6 +53,12 @@ class MeasuredNode : public OrderNode {
     if (sampling.weight == 0) return child_->MaterializeRows(tokens, payloads, count, location, out);
     const ScopedStage stage(times_, /*drawing=*/false);
     return child_->MaterializeRows(tokens, payloads, count, location, out);
+  }
+  absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
+                                Element* out) const override {
+    if (sampling.weight == 0) return child_->MaterializeRange(token, payload, first, count, out);
+    const ScopedStage stage(times_, /*drawing=*/false);
+    return child_->MaterializeRange(token, payload, first, count, out);
   }
   std::string Signature(bool batch_sizes) const override { return child_->Signature(batch_sizes); }
 

@@ -55,6 +55,12 @@ class RowPayloads : public Payload {
   std::vector<PayloadPtr> rows;
 };
 
+// The passes over what the last Repeat repeats that an element has examples of, from the first to the last. Numbers
+// that grow; of one iterator they can be compared.
+struct PassRange {
+  int64_t first = 0, last = 0;
+};
+
 // The order of a stage's elements. A token is Node::token_width() numbers. Every call refers to the pass that began
 // with construction or the last Restart.
 class TokenIterator {
@@ -73,6 +79,9 @@ class TokenIterator {
   }
   // Begins the next pass (epoch).
   virtual void Restart() = 0;
+  // Of the token that Next has written last. Without a Repeat there is one pass. A stage that reads ahead of what it
+  // gives has those of what it has read.
+  virtual PassRange passes() const { return {}; }
 
   virtual void Save(StateWriter* writer) const = 0;
   // False when the state does not make sense; the iterator must then be thrown away.
@@ -105,6 +114,7 @@ struct NodeInfo {
   SourceLocation batched_at;  // of the last Batch
   int64_t cardinality = 0;    // or kInfiniteCardinality, kUnknownCardinality
   EpochLength epoch;          // of the last Repeat, or kUnknownCardinality elements; 0 elements: there is none
+  bool repeats = false;       // there is a Repeat
   int64_t token_width = 1;
   bool has_payloads = false;   // tokens may have payloads
   bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
@@ -151,6 +161,13 @@ class Node {
                                        SourceLocation location, Element* out) const;
   // The rows of the batch that a token is, where they are known without making it; else -1.
   virtual int64_t Rows(const int64_t* token) const { return -1; }
+  // Whether rows of a batch can be made without the others, and then those from `first` on, `count` >= 1 of them: the
+  // batch has as many, and Rows knows it.
+  virtual bool makes_ranges() const { return false; }
+  virtual absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
+                                        Element* out) const {
+    return absl::InternalError("rows of a batch are asked for that are made with all others only");
+  }
   // False for a token that Next could never give: one from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
@@ -201,6 +218,11 @@ class OrderNode : public Node {
     return child_->MaterializeRows(tokens, payloads, count, location, out);
   }
   int64_t Rows(const int64_t* token) const override { return child_->Rows(token); }
+  bool makes_ranges() const override { return child_->makes_ranges(); }
+  absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
+                                Element* out) const override {
+    return child_->MaterializeRange(token, payload, first, count, out);
+  }
   bool ValidToken(const int64_t* token) const override { return child_->ValidToken(token); }
   std::string Describe(const int64_t* token) const override { return child_->Describe(token); }
   std::string DescribeRow(const int64_t* token, int64_t row) const override { return child_->DescribeRow(token, row); }

@@ -160,6 +160,7 @@ class BucketIterator : public TokenIterator {
     flushed_ = 0;
     child_ended_ = restored_ = false;
   }
+  PassRange passes() const override { return passes_; }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
 
@@ -176,6 +177,7 @@ class BucketIterator : public TokenIterator {
   const int64_t width_;
   std::vector<Bucket> buckets_;
   size_t flushed_ = 0;  // buckets that were emptied behind the child's end
+  PassRange passes_;    // of the only bucket's rows; of several buckets, of the row that was read last
   bool child_ended_ = false;
   bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
 };
@@ -257,6 +259,9 @@ bool BucketIterator::Next(int64_t* token, PayloadPtr* payload) {
       break;
     }
     flushed_ = 0;
+    const PassRange read_passes = child_->passes();
+    if (buckets_.size() > 1 || buckets_[0].tokens.empty()) passes_.first = read_passes.first;
+    passes_.last = read_passes.last;
     const size_t b = node_.BucketOf(row.data(), read.get());
     Bucket& bucket = buckets_[b];
     bucket.tokens.insert(bucket.tokens.end(), row.begin(), row.end());

@@ -36,6 +36,16 @@ class ParseExampleNode : public ElementNode {
     return At(batched ? DescribeRow(token, bad_row) : Describe(token), status);
   }
 
+  // Lengths that vary are filled up to the longest of the batch.
+  bool makes_ranges() const override { return !parser_.has_variable_length() && child_->makes_ranges(); }
+  absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
+                                Element* out) const override {
+    Element input;
+    TD_RETURN_IF_ERROR(child_->MaterializeRange(token, payload, first, count, &input));
+    int64_t bad_row = 0;
+    const absl::Status status = ParseRows(input.components[0], out, &bad_row);
+    return status.ok() ? status : At(DescribeRow(token, first + bad_row), status);
+  }
   absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                SourceLocation location, Element* out) const override {
     // Lengths that vary must be compared, and batches stacked.

@@ -74,6 +74,7 @@ bool PipelineIterator::Draw(Slot* slot) {
   if (!restored_.empty()) {
     slot->token = std::move(restored_.front());
     slot->is_restored = true;
+    slot->passes = tokens_->passes();          // as near as it is known
     std::lock_guard<std::mutex> lock(mutex_);  // SaveState reads them
     restored_.pop_front();
     return true;
@@ -82,6 +83,7 @@ bool PipelineIterator::Draw(Slot* slot) {
   slot->token.resize(root_->token_width());
   const bool takes_payload = root_->info().has_payloads && (slot->wanted || root_->info().needs_payload);
   if (!tokens_->Next(slot->token.data(), takes_payload ? &slot->payload : nullptr)) return false;
+  slot->passes = tokens_->passes();
   ++drawn_;
   return true;
 }
@@ -127,21 +129,69 @@ absl::Status PipelineIterator::GetNextHere(int64_t weight, Element* out, bool* e
   Slot slot;
   {
     std::lock_guard<std::mutex> draw(draw_mutex_);
-    TD_RETURN_IF_ERROR(broken_);
-    const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(&slot); });
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!drawn.ok()) return broken_ = drawn.status();
-    if (!*drawn) {
-      ended_ = *end = true;
-      return absl::OkStatus();
+    if (!slots_.empty()) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      slot = std::move(*slots_.front());
+      slots_.pop_front();
+    } else {
+      TD_RETURN_IF_ERROR(broken_);
+      const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(&slot); });
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!drawn.ok()) return broken_ = drawn.status();
+      if (!*drawn) {
+        ended_ = *end = true;
+        return absl::OkStatus();
+      }
     }
+    std::lock_guard<std::mutex> lock(mutex_);
     if (slot.is_restored) {
       --restored_left_;
     } else {
       ++delivered_;
     }
   }
+  passes_ = slot.passes;
   return Materialize(slot, out);
+}
+
+bool PipelineIterator::ends_pass() {
+  if (!passes_.has_value()) return false;
+  std::optional<PassRange> next;
+  if (passes_->last > passes_->first) return true;
+  return LookAtNext(&next) && (!next.has_value() || next->first > passes_->last);
+}
+
+bool PipelineIterator::LookAtNext(std::optional<PassRange>* next) {
+  if (parallelism_.threads == 0) return LookAtNextHere(next);
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto is_drawn = [this] { return !broken_.ok() || ended_ || !slots_.empty(); };
+  if (!is_drawn()) {
+    const int64_t begin = NowNanoseconds();
+    looks_at_next_ = true;
+    first_ready_.wait(lock, is_drawn);
+    looks_at_next_ = false;
+    times_->consumer_wait += NowNanoseconds() - begin;
+  }
+  if (!slots_.empty()) *next = slots_.front()->passes;
+  return !slots_.empty() || broken_.ok();
+}
+
+bool PipelineIterator::LookAtNextHere(std::optional<PassRange>* next) {
+  std::lock_guard<std::mutex> draw(draw_mutex_);
+  if (slots_.empty() && !ended_ && broken_.ok()) {
+    auto slot = std::make_shared<Slot>();
+    const absl::StatusOr<bool> drawn = TryToDraw([&] { return Draw(slot.get()); });
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!drawn.ok()) {
+      broken_ = drawn.status();
+    } else if (*drawn) {
+      slots_.push_back(std::move(slot));
+    } else {
+      ended_ = true;
+    }
+  }
+  if (!slots_.empty()) *next = slots_.front()->passes;
+  return !slots_.empty() || broken_.ok();
 }
 
 absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
@@ -191,6 +241,7 @@ absl::Status PipelineIterator::GetNextThreaded(Element* out, bool* end) {
     ++behind_;
     ++delivered_;
   }
+  passes_ = slot->passes;
   lock.unlock();
   work_.notify_one();
   if (slot->status.ok()) *out = std::move(slot->element);
@@ -264,6 +315,7 @@ void PipelineIterator::MakeElements(int index) {
         if (!Draw(slot.get())) return false;
         lock.lock();
         slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
+        if (looks_at_next_) first_ready_.notify_all();
         return true;
       });
       if (!lock.owns_lock()) lock.lock();
@@ -349,8 +401,9 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
       for (int64_t v : *token) writer.Write(v);
     }
   }
-  // Without threads, the order is behind the last element unless a draw has found the end, or failed.
-  if (notes_order_ && (parallelism_.threads > 0 || ended_ || !broken_.ok())) {
+  // Without threads, the order is behind the last element unless a draw has found the end, has failed, or was a look at
+  // the next element.
+  if (notes_order_ && (parallelism_.threads > 0 || ended_ || !broken_.ok() || !slots_.empty())) {
     const OrderNote note = LastNote();
     const int64_t delivered = delivered_;
     lock.unlock();
@@ -399,6 +452,7 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
     drawn_ = next_note_ = delivered_ = 0;
     for (const std::shared_ptr<Slot>& slot : slots_) slot->dropped = true;
     slots_.clear();
+    passes_.reset();
     ready_slots_ = 0;
     restored_left_ = static_cast<int64_t>(drawn.size());
     restored_ = std::move(drawn);

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,8 +23,8 @@ namespace tandem::data_internal {
 // has one state, and the state holds no batches and fits whatever their size. With threads, there are two ways to it:
 // where drawing costs little, a second token iterator follows the consumer; where it reads files or calls functions,
 // the state of the order is noted now and then, and SaveState draws again from the last note before the consumer.
-// Without threads it does so at the end alone, and after a draw that failed: these may have passed elements, such as
-// those of a batch that is not full.
+// Without threads it does so at the end alone, after a draw that failed (these may have passed elements, such as those
+// of a batch that is not full), and where the next element was looked at.
 class PipelineIterator : public Iterator {
  public:
   explicit PipelineIterator(NodePtr root);
@@ -31,6 +32,7 @@ class PipelineIterator : public Iterator {
 
   absl::Status GetNext(Element* out, bool* end) override;
   bool Peek(int64_t ahead, Element* out) override;
+  bool ends_pass() override;
   void MakeOnly(int64_t period, int64_t first, int64_t count) override;
   absl::StatusOr<std::string> SaveState() override;
   absl::Status RestoreState(absl::string_view state) override;
@@ -43,6 +45,7 @@ class PipelineIterator : public Iterator {
   struct Slot {
     Token token;
     PayloadPtr payload;
+    PassRange passes;
     bool is_restored = false;  // of restored_
     bool wanted = true;        // by this process
     Element element;
@@ -59,6 +62,10 @@ class PipelineIterator : public Iterator {
 
   // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
   bool Draw(Slot* slot);
+  // The passes of the element behind the last one that was delivered, which is drawn for it; nothing at the end. False
+  // where drawing fails.
+  bool LookAtNext(std::optional<PassRange>* next);
+  bool LookAtNextHere(std::optional<PassRange>* next);
   // draw(); false once that has thrown: what it had drawn is lost, so nothing may follow it. Needs draw_mutex_.
   absl::StatusOr<bool> TryToDraw(absl::FunctionRef<bool()> draw);
   // Notes the state of tokens_, if it is time. Needs draw_mutex_.
@@ -115,9 +122,11 @@ class PipelineIterator : public Iterator {
   std::deque<Token> restored_;               // drawn before a state of version 1 was saved, to be delivered first
   int64_t restored_left_ = 0;                // of these, not delivered
   int64_t ready_slots_ = 0;                  // of slots_
-  std::deque<std::shared_ptr<Slot>> slots_;  // drawn, not delivered; a worker may hold one that RestoreState dropped
-  bool ended_ = false;                       // tokens_ has no more
-  std::atomic<bool> stop_ = false;           // set with mutex_
+  // Drawn, not delivered; a worker may hold one that RestoreState dropped. Without threads at most one, which is not
+  // made: that LookAtNext has drawn.
+  std::deque<std::shared_ptr<Slot>> slots_;
+  bool ended_ = false;              // tokens_ has no more
+  std::atomic<bool> stop_ = false;  // set with mutex_
   absl::Status broken_;       // of a draw, until RestoreState, or of a worker outside of any element: no more is given
   bool worker_lost_ = false;  // the latter, for which RestoreState does not help
   bool was_full_ = false;
@@ -125,6 +134,10 @@ class PipelineIterator : public Iterator {
   int64_t window_;
   std::vector<std::thread> workers_;  // started by the first GetNext
   int starved_ = 0;                   // elements in a row for which the consumer waited
+  bool looks_at_next_ = false;        // the consumer waits for the next draw
+
+  // Of the last element that was delivered since the start or RestoreState; of the thread that calls GetNext.
+  std::optional<PassRange> passes_;
 
   // Of the thread that calls GetNext; added to times_ now and then.
   PipelineTimes* const times_;  // of root_

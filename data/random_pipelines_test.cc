@@ -183,7 +183,7 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
     };
     const auto many = [](const Element& e) -> absl::StatusOr<bool> { return HashOf(e) % 31 != 0; };
     const Dataset before = d;
-    switch (pick(0, 23)) {
+    switch (pick(0, 24)) {
       case 0:
         d = d.Shuffle(pick(1, 30),
                       {.seed = static_cast<uint64_t>(pick(0, 9)), .reshuffle_each_iteration = pick(0, 3) > 0});
@@ -264,6 +264,9 @@ Dataset RandomPipeline(uint32_t structure, uint32_t tuning) {
       case 22:
         // A later pipeline reads what one before has written, if it was complete. Not often: files are synced.
         if (pick(0, 2) == 0) d = d.Cache({.file = TempPath(absl::StrCat("cache_", structure, "_", stages))});
+        break;
+      case 24:
+        if (batched) d = d.Parts(pick(1, 4));
         break;
       case 17:
         if (!batched) d = d.BucketBySequenceLength(LengthOf, {3, 6}, {pick(1, 4), pick(1, 4), pick(1, 4)});

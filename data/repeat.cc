@@ -21,6 +21,7 @@ class RepeatIterator : public TokenIterator {
         pass_ended_ = false;
       }
       if (child_->Next(token, payload)) {
+        given_ = passes_;
         pass_has_elements_ = true;
         return true;
       }
@@ -33,9 +34,10 @@ class RepeatIterator : public TokenIterator {
   }
   void Restart() override {
     child_->Restart();
-    passes_ = 0;
+    passes_ = given_ = 0;
     pass_ended_ = pass_has_elements_ = false;
   }
+  PassRange passes() const override { return {given_, given_}; }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(passes_);
@@ -43,14 +45,16 @@ class RepeatIterator : public TokenIterator {
     writer->Write(pass_has_elements_);
   }
   bool Restore(StateReader* reader) override {
-    return child_->Restore(reader) && reader->Read(&passes_, 0, INT64_MAX) && reader->Read(&pass_ended_) &&
-           reader->Read(&pass_has_elements_);
+    if (!child_->Restore(reader) || !reader->Read(&passes_, 0, INT64_MAX)) return false;
+    given_ = passes_;
+    return reader->Read(&pass_ended_) && reader->Read(&pass_has_elements_);
   }
 
  private:
   const std::unique_ptr<TokenIterator> child_;
   const int64_t count_;
-  int64_t passes_ = 0;
+  int64_t passes_ = 0;  // that have ended
+  int64_t given_ = 0;   // the same, when the last token was written
   bool pass_ended_ = false;
   bool pass_has_elements_ = false;
 };
@@ -80,6 +84,7 @@ absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count) {
   }
   NodeInfo info = child->info();
   AddCacheSettings(absl::StrCat("repeat(", count, ")"), &info);
+  info.repeats = true;
   int64_t n = info.cardinality;
   if (n != kInfiniteCardinality) info.epoch = {.elements = n};
   if (count == 0 || n == 0) {

@@ -85,6 +85,7 @@ class ScanNode : public OrderNode {
                                SourceLocation location, Element* out) const override {
     return Node::MaterializeRows(tokens, payloads, count, location, out);
   }
+  bool makes_ranges() const override { return false; }
   std::string Signature(bool) const override {
     return absl::StrCat(child_->Signature(/*batch_sizes=*/true), " | scan(", SpecString(info().spec), ")");
   }
@@ -123,6 +124,7 @@ class ScanIterator : public TokenIterator {
     child_->Restart();
     state_ = node_.initial();
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     for (const HostTensor& t : state_.components) SaveTensor(t, writer);

@@ -33,6 +33,7 @@ class SelectionIterator : public TokenIterator {
     started_ = false;
     taken_ = 0;
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(started_);

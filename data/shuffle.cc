@@ -68,6 +68,7 @@ class ShuffleIterator : public TokenIterator {
     draw_ = 0;
     if (config_.options.reshuffle_each_iteration) ++epoch_;
   }
+  PassRange passes() const override { return child_->passes(); }
 
   void Save(StateWriter* writer) const override {
     child_->Save(writer);

@@ -63,6 +63,7 @@ absl::StatusOr<NodePtr> MakeParseExample(NodePtr child, std::vector<FeatureSpec>
 absl::StatusOr<NodePtr> MakeShuffle(NodePtr child, int64_t buffer_size, ShuffleOptions options);
 absl::StatusOr<NodePtr> MakeRepeat(NodePtr child, int64_t count);
 absl::StatusOr<NodePtr> MakeBatch(NodePtr child, int64_t batch_size, BatchOptions options, SourceLocation location);
+absl::StatusOr<NodePtr> MakeParts(NodePtr child, int64_t parts, SourceLocation location);
 absl::StatusOr<NodePtr> MakePrefetch(NodePtr child, int64_t buffer_size);
 absl::StatusOr<NodePtr> MakeShard(NodePtr child, int64_t num_shards, int64_t index);
 absl::StatusOr<NodePtr> MakeTake(NodePtr child, int64_t count);

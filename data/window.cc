@@ -24,6 +24,7 @@ class WindowIterator : public TokenIterator {
     skip_ = 0;
     child_ended_ = restored_ = false;
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override;
   bool Restore(StateReader* reader) override;
 

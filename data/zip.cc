@@ -88,6 +88,12 @@ class ZipIterator : public JoinIterator {
     JoinIterator::Restart();
     ended_ = false;
   }
+  // Those of the first child that has any.
+  PassRange passes() const override {
+    const auto found =
+        std::find_if(nodes_.begin(), nodes_.end(), [](const NodePtr& node) { return node->info().repeats; });
+    return children_[found == nodes_.end() ? 0 : found - nodes_.begin()]->passes();
+  }
   void Save(StateWriter* writer) const override {
     JoinIterator::Save(writer);
     writer->Write(ended_);
@@ -221,6 +227,7 @@ class EnumerateIterator : public TokenIterator {
     child_->Restart();
     next_ = start_;
   }
+  PassRange passes() const override { return child_->passes(); }
   void Save(StateWriter* writer) const override {
     child_->Save(writer);
     writer->Write(next_);
@@ -274,6 +281,7 @@ absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
     }
     if (other.epoch != info.epoch) info.epoch = {.elements = kUnknownCardinality};
     info.full_batches &= other.full_batches;
+    info.repeats |= other.repeats;
     info.has_payloads |= other.has_payloads;
     info.needs_payload |= other.needs_payload;
     info.costly_order |= other.costly_order;
@@ -339,6 +347,7 @@ absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second) {
                      : n > INT64_MAX - m                                    ? kInfiniteCardinality
                                                                             : n + m;
   ForgetEpoch(&info);
+  info.repeats = false;  // of both together there is one pass
   info.full_batches = false;
   info.token_width = 1 + std::max(children[0]->token_width(), children[1]->token_width());
   return NodePtr(std::make_shared<ConcatenateNode>(std::move(children), std::move(info)));

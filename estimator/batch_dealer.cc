@@ -88,6 +88,8 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   std::vector<Element> parts;
   while (static_cast<int>(parts.size()) < share_.batches) {
     Element part;
+    // The next batch is drawn now anyway.
+    if (replica > 0 || !parts.empty()) round_ends_pass_ |= iterator_->ends_pass();
     TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
     if (*end) break;
     ++batches_;
@@ -116,6 +118,7 @@ absl::StatusOr<bool> BatchDealer::Next(BatchRound* round) {
 
 absl::StatusOr<bool> BatchDealer::NextInPass(BatchRound* round) {
   bool more = true;
+  round_ends_pass_ = false;
   round->replicas.clear();
   round->rows.clear();
   round->examples = 0;
@@ -141,6 +144,11 @@ absl::StatusOr<bool> BatchDealer::NextInPass(BatchRound* round) {
     if (IsMine(replica)) round->replicas.push_back(std::move(batch.components));
   }
   return more;
+}
+
+bool BatchDealer::ends_pass() {
+  round_ends_pass_ |= iterator_->ends_pass();
+  return round_ends_pass_;
 }
 
 std::string BatchDealer::TraceArgs() const {

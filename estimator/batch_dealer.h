@@ -41,6 +41,7 @@ class BatchDealer : public BatchSource {
   // From the beginning of the dataset.
   absl::Status StartAgain();
   bool Peek(BatchRound* round) override;
+  bool ends_pass() override;
   // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}, without the braces.
   std::string TraceArgs() const override;
 
@@ -85,6 +86,7 @@ class BatchDealer : public BatchSource {
   std::vector<LabelRange> label_ranges_;
   int64_t batches_ = 0;
   bool restored_ = false;
+  bool round_ends_pass_ = false;  // by a batch of the last round that others of the round follow
 };
 
 }  // namespace tandem

@@ -14,6 +14,7 @@
 #include "base/resource_errors.h"
 #include "base/standard_descriptors.h"
 #include "base/status_macros.h"
+#include "base/user_cache.h"
 #include "base/user_code.h"
 #include "data/file_shard.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
@@ -32,7 +33,8 @@ namespace {
 
 // The devices of workers that are missing added; an error comes up again in ResolveWorkers. model_dir stays empty when
 // no temporary directory can be made.
-RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status) {
+RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status,
+                    bool* temporary_model_dir) {
   if (const auto request = ReplayOfProcess(); !request.ok() || request->has_value()) {
     *replayed = std::make_shared<ReplayedRun>();
     *replay_status = request.status();
@@ -45,6 +47,7 @@ RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, ab
   if (absl::StatusOr<RunConfig> with_devices = config.WithDevicesOfMissingWorkers(); with_devices.ok()) {
     config = *std::move(with_devices);
   }
+  *temporary_model_dir = config.model_dir.empty();
   if (config.model_dir.empty()) config.model_dir = MakeTemporaryModelDir().value_or("");
   return config;
 }
@@ -98,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int6
 
 Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec)
     : model_fn_(std::move(model_fn)),
-      config_(Completed(std::move(config), &replayed_, &replay_status_)),
+      config_(Completed(std::move(config), &replayed_, &replay_status_, &temporary_model_dir_)),
       params_(std::move(params)),
       input_spec_(std::move(input_spec)),
       status_(config_.Validate()),
@@ -250,8 +253,13 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
-    options.cache_dir =
-        config_.compile_cache_dir.empty() ? JoinPath(config_.model_dir, "compiled") : config_.compile_cache_dir;
+    options.cache_dir = config_.compile_cache_dir;
+    // A directory that is new every time would make every start a cold one.
+    if (options.cache_dir.empty() && temporary_model_dir_ && !config_.compile_only) {
+      if (!user_cache_.has_value()) user_cache_ = UserProgramCache();
+      options.cache_dir = *user_cache_;
+    }
+    if (options.cache_dir.empty()) options.cache_dir = JoinPath(config_.model_dir, "compiled");
   }
   return options;
 }
@@ -356,7 +364,9 @@ absl::Status Estimator::Impl::InitializeVariables(const ModeProgram& program) {
 }
 
 absl::Status Estimator::Impl::CheckModelDirExists(const std::string& checkpoint_path) const {
-  if (config_.compile_only || resident_.has_training() || !checkpoint_path.empty()) return absl::OkStatus();
+  if (config_.compile_only || resident_.has_training() || !checkpoint_path.empty() || !assigned_.empty()) {
+    return absl::OkStatus();
+  }
   if (!absl::IsNotFound(config_.file_env()->Stat(config_.model_dir).status())) return absl::OkStatus();
   return absl::NotFoundError(
       absl::StrCat("model_dir \"", config_.model_dir, "\" does not exist; check its name, or train first"));
@@ -373,6 +383,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   // What another worker than the chief has trained is what the chief saved, in a model_dir that it need not see.
   const bool saved_here = config_.checkpoints_enabled() && is_chief();
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
+  // Over what is loaded, which is then no checkpoint's. A training has begun with it.
+  const bool assigned = !assigned_.empty() && checkpoint_path.empty() && !resident_.training();
   std::string path = checkpoint_path;
   std::optional<CheckpointData> data;
   if (path.empty() && !in_memory) {
@@ -386,6 +398,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
   // Another mode may have other variables. A name that was asked for may be another checkpoint's now, which its
   // checksums tell.
   bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
+  if (loaded && !checkpoint_path.empty() && resident_.assigned()) loaded = false;
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
     const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile
@@ -401,7 +414,12 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     TD_RETURN_IF_ERROR(Annotate(
         resident_.LoadCheckpoint(*data, path, ModelState::WithAverages(*data, program.variables()), data->manifest), "",
         absl::StrCat(" (mode ", ModeName(program.mode()), ", input ", SpecString(program.components()), ")")));
-    return IsOwnCheckpoint(path, config_.model_dir);
+    if (assigned) TD_RETURN_IF_ERROR(ApplyAssigned(program));
+    return !assigned && IsOwnCheckpoint(path, config_.model_dir);
+  }
+  if (path.empty() && !in_memory && assigned) {
+    TD_RETURN_IF_ERROR(InitializeAssigned(program));
+    return false;
   }
   if (path.empty() && !in_memory) {
     TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
@@ -425,7 +443,8 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
                     << "every mode.";
   }
   TD_RETURN_IF_ERROR(resident_.FillMissing(program.variables(), seed_));
-  return path.empty() || IsOwnCheckpoint(path, config_.model_dir);
+  if (assigned && AssignedIsDue()) TD_RETURN_IF_ERROR(ApplyAssigned(program));
+  return !assigned && (path.empty() || IsOwnCheckpoint(path, config_.model_dir));
 }
 
 namespace {

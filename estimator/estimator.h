@@ -28,6 +28,7 @@
 #include "estimator/serving_input.h"
 #include "estimator/session_run_hook.h"
 #include "estimator/stop_reason.h"
+#include "estimator/variable_access.h"
 
 namespace tandem {
 
@@ -133,6 +134,23 @@ class Estimator {
   // Of the latest checkpoint. NotFound when there is none or the name is unknown.
   absl::StatusOr<std::vector<std::string>> GetVariableNames();
   absl::StatusOr<HostTensor> GetVariableValue(const std::string& name);
+
+  // The values of variables, without files in between. Of no names those of all variables, and with .slots those of
+  // optimizers too. Inside of a training they are the values in memory; otherwise those that Train would go on from:
+  // of the latest checkpoint, or in memory where checkpoints are off, with what AssignVariables was given since.
+  // NotFound where there are none yet, and for names that are not there.
+  absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names = {},
+                                             const ReadVariablesOptions& options = {});
+  // Gives variables (and slots) other values, all or none. Inside of a training as RunContext::AssignVariables.
+  // Outside, Evaluate, Predict and the like take them over what they load, unless a checkpoint_path is given, and Train
+  // goes on with them from the step and the input position of what it would have gone on from; it saves before its
+  // first step. Until then they are in memory only. Before the model has been built nobody knows its variables: what
+  // does not fit is then the error of the Train that builds it, and an evaluation or prediction passes over names that
+  // it has not. Evaluations of assigned values are recorded as such, and are not among the best.
+  //
+  // InvalidArgument: all values that do not fit, with names that may have been meant. In a cluster every process makes
+  // the same call. FailedPrecondition with parameter servers.
+  absl::Status AssignVariables(const NamedTensors& values);
 
   const RunConfig& config() const;
   const std::string& model_dir() const { return config().model_dir; }

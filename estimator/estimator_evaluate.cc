@@ -165,7 +165,11 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
                   .raw_weights = !options.use_moving_average};
   scope.data = prepared.EvaluatedData();
   scope.job = evaluation_of_job_.has_value();
-  if (!own) scope.checkpoint = options.checkpoint_path.empty() ? "initial values" : options.checkpoint_path;
+  if (!own) {
+    scope.checkpoint = !options.checkpoint_path.empty() ? options.checkpoint_path
+                       : assigned_.empty()              ? "initial values"
+                                                        : "assigned values";
+  }
   const std::string dir = EvalDir(config_.model_dir, options.name);
   if (own && !scope.stopped && IsCompared(dir, scope)) {
     const bool better = best_.Update(options.name, evaluated, scope.kind());

@@ -125,7 +125,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
   TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
   TD_ASSIGN_OR_RETURN(ModeProgram * program, ProgramForExport(shape));
   TD_ASSIGN_OR_RETURN(const bool own, LoadAlone(*program, options.checkpoint_path, "export"));
-  if (!own && options.checkpoint_path.empty() && !config_.warm_start_from.has_value()) {
+  if (!own && options.checkpoint_path.empty() && !config_.warm_start_from.has_value() && assigned_.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("ExportModel: there is no trained model in model_dir ", config_.model_dir, "; train first"));
   }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 
 #include "absl/strings/match.h"
@@ -18,6 +19,7 @@
 #include "base/temporary_name.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
+#include "passes/compile.h"
 
 namespace tandem {
 namespace {
@@ -268,6 +270,29 @@ TEST(EstimatorFiles, AProgramThatOthersCanWriteIsCompiledAgain) {
   struct stat info;
   ASSERT_EQ(stat(program.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0022, 0) << "it was written anew";
+}
+
+// A directory that is made for each run keeps nothing for the next one; the user's cache does.
+TEST(EstimatorFiles, WithoutAModelDirTheSecondStartIsWarm) {
+  const std::string cache = ModelDir("cache");
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  RunConfig config;
+  config.save_checkpoints_steps = 0;
+  config.save_summary_steps = 0;  // which are put beside compiled programs
+  config.threads = 2;
+  for (const int64_t compiled : {1, 0}) {
+    const int64_t before = CompileCount();
+    Estimator estimator(LineModel, config);
+    ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+    EXPECT_EQ(CompileCount() - before, compiled);
+    EXPECT_FALSE(Env::Default()->Exists(estimator.model_dir() + "/compiled"));
+  }
+  EXPECT_TRUE(Env::Default()->Exists(cache + "/tandem/compiled"));
+  unsetenv("XDG_CACHE_HOME");
+  unsetenv("HOME");
+  Estimator estimator(LineModel, config);
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 1}), absl::OkStatus());
+  EXPECT_TRUE(Env::Default()->Exists(estimator.model_dir() + "/compiled"));
 }
 
 }  // namespace

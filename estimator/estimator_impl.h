@@ -17,6 +17,7 @@
 #include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/estimator.h"
+#include "estimator/hook_states.h"
 #include "estimator/hooks/watched_values.h"
 #include "estimator/mode_program.h"
 #include "estimator/parameter_server/own_batches.h"
@@ -44,10 +45,15 @@ inline std::vector<ScalarSummary> MetricScalars(const EvalResult& result) {
   return scalars;
 }
 
-class Estimator::Impl {
+class Estimator::Impl : public VariableAccess {
  public:
   Impl(ModelFn model_fn, RunConfig config, Params params, InputSpec input_spec);
-  ~Impl();
+  ~Impl() override;
+
+  // estimator_variables.cc
+  absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
+                                             const ReadVariablesOptions& options) override;
+  absl::Status AssignVariables(const NamedTensors& values) override;
 
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   // FailedPrecondition for a process that does not train.
@@ -78,9 +84,8 @@ class Estimator::Impl {
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   int64_t global_step() const { return resident_.global_step(); }
-  // Of the training: what hooks set, and what ReduceOnPlateau keeps in checkpoints.
+  // Of the training: what hooks set.
   StepScalarSettings& step_scalars() { return step_scalars_; }
-  std::string& plateau_state() { return plateau_state_; }
   // The best evaluations of this process's training, or else those that trainings have left in model_dir.
   BestRecords BestOnRecord() const;
   int64_t programs_built() const { return programs_built_; }
@@ -262,6 +267,18 @@ class Estimator::Impl {
   // First values for a new model: the initialisers, and what warm_start_from has.
   absl::Status InitializeVariables(const ModeProgram& program);
 
+  // Whether AssignVariables has given values that no training has begun with, and which are not in memory yet.
+  bool AssignedIsDue() const { return !assigned_.empty() && (assigned_anew_ || !resident_.assigned()); }
+  // Puts them over the values of the program in memory. A program that does not train may have less variables.
+  // InvalidArgument for values that do not fit.
+  absl::Status ApplyAssigned(const ModeProgram& program);
+  // For a model that nobody has trained: first values, and those that were assigned.
+  absl::Status InitializeAssigned(const ModeProgram& program);
+  // The variables outside of a training, without what was assigned.
+  struct StoredVariables;
+  absl::StatusOr<StoredVariables> StoredOutsideTraining();
+  absl::Status CheckHasVariables(absl::string_view method) const;
+
   // estimator_train.cc
   // The chief's, on all workers.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
@@ -301,6 +318,7 @@ class Estimator::Impl {
   absl::Status replay_status_;             // of opening what follows
   std::shared_ptr<ReplayedRun> replayed_;  // null unless a step is to be made again
   int64_t replay_position_ = 0;            // the step that calls of Train which were passed over would have come to
+  bool temporary_model_dir_ = false;
   RunConfig config_;
   Params params_;
   InputSpec input_spec_;
@@ -318,6 +336,7 @@ class Estimator::Impl {
   CheckpointManager checkpoints_;
   ResidentState resident_;
   std::shared_ptr<ThreadPool> pool_;
+  std::optional<std::string> user_cache_;                         // UserProgramCache, once it was asked for
   std::unique_ptr<Tracer> tracer_;                                // null without a trace
   absl::Status trace_status_;                                     // of loops inside of Train
   std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
@@ -344,7 +363,11 @@ class Estimator::Impl {
   bool trains_here_ = false;  // a training of this process has begun
   int64_t best_step_ = -1;    // of the last evaluation that keep_best found to be the best so far, in this process
   StepScalarSettings step_scalars_;
-  std::string plateau_state_;
+  HookList hooks_;          // of the training that goes on
+  HookStates hook_states_;  // of it, or of the last one
+  // What AssignVariables was given outside of a training, over what is loaded, until one has begun with it.
+  NamedTensors assigned_;
+  bool assigned_anew_ = false;  // since it was put over the values in memory
   std::optional<TrainResult> last_train_;
   std::optional<Job> job_;
   // Of the job's evaluations that are checked, by their name.

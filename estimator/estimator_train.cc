@@ -121,7 +121,9 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     TD_LOG(INFO) << "Restoring parameters from " << path;
     TD_RETURN_IF_ERROR(RestoreBest(*start, path));
     TD_RETURN_IF_ERROR(Annotate(step_scalars_.Restore(Extra(*start, kStepScalarsKey)), absl::StrCat(path, ": ")));
-    plateau_state_ = Extra(*start, kPlateauKey);
+    absl::StatusOr<HookStates> states = HookStatesOf(*start);
+    TD_RETURN_IF_ERROR(Annotate(states.status(), absl::StrCat(path, ": ")));
+    hook_states_ = *std::move(states);
     TD_RETURN_IF_ERROR(resident_.LoadForTraining(*start, path, variables));
     if (config_.seed.has_value() && static_cast<uint64_t>(*config_.seed) != start->seed) {
       TD_LOG(WARNING) << "RunConfig.seed is " << *config_.seed << ", but " << path << " was trained with seed "
@@ -136,9 +138,10 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
     TD_RETURN_IF_ERROR(step_scalars_.Restore(""));
-    plateau_state_.clear();
+    hook_states_.clear();
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
+  if (!assigned_.empty()) TD_RETURN_IF_ERROR(ApplyAssigned(*prepared.program));
   step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   other_data_ = !saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_;
   if (position.empty()) return absl::OkStatus();
@@ -172,7 +175,8 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   if (!data_fingerprint_.empty()) data->extra[kDataKey] = data_fingerprint_;
   if (std::string best = best_.ToJson(); !best.empty()) data->extra[kBestKey] = std::move(best);
   if (std::string set = step_scalars_.ToJson(); !set.empty()) data->extra[kStepScalarsKey] = std::move(set);
-  if (!plateau_state_.empty()) data->extra[kPlateauKey] = plateau_state_;
+  TD_RETURN_IF_ERROR(SaveHookStates(hooks_, &hook_states_));
+  AddToCheckpoint(hook_states_, data.get());
   DescribeRun();
   if (steps_writer_ != nullptr) steps_writer_->Flush();
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(config_.model_dir, "model.ckpt") << ".";
@@ -217,6 +221,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
     };
     saver.finish_save = [this](bool wait) { return FinishSave(wait); };
     saver.restored_step = restored_step;
+    saver.values_changed = !assigned_.empty();
     saver.listeners = options.saving_listeners;
     save = std::make_shared<CheckpointSaverHook>(std::move(saver));
     hooks.push_back(save);
@@ -381,8 +386,11 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     TD_ASSIGN_OR_RETURN(evaluations, e.job_->evaluation_hooks(*prepared_.dealer));
   }
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
+  TD_RETURN_IF_ERROR(CheckCheckpointKeys(hooks));
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
   TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
+  TD_RETURN_IF_ERROR(RestoreHookStates(hooks, e.hook_states_, e.resident_.checkpoint()));
+  e.hooks_ = hooks;
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
   scope_.emplace(std::move(scope));
@@ -424,12 +432,14 @@ LoopOptions Training::MakeLoopOptions() {
   loop.scalars["seed"] = e.seed_;
   loop.step_scalars = &e.step_scalars_;
   loop.saves = e.config_.checkpoints_enabled();
+  loop.variables = &e;
   loop.fetches = {"loss"};
   loop.tracer = e.tracer_.get();
   loop.stall_watch = e.stall_watch_.get();
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
+    e.assigned_.clear();  // the training has them
     if (watched_ != nullptr) watched_->Look(values);
     // All hooks were called behind the first step.
     if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
@@ -450,6 +460,7 @@ Training::~Training() {
   estimator_.between_own_steps_ = false;
   estimator_.ending_.reset();
   estimator_.saver_ = nullptr;
+  estimator_.hooks_.clear();
   estimator_.DescribeRun();
   if (estimator_.steps_writer_ != nullptr) estimator_.steps_writer_->Flush();
   if (prepared_.workers != nullptr) prepared_.workers->set_on_save(nullptr);
@@ -472,6 +483,8 @@ absl::Status Training::End() {
     TD_ASSIGN_OR_RETURN(e.ending_, e.EndServed(*e.ending_));
   }
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
+  e.assigned_.clear();
+  TD_RETURN_IF_ERROR(SaveHookStates(e.hooks_, &e.hook_states_));
   // One that came behind the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));

@@ -11,7 +11,7 @@ namespace tandem {
 inline constexpr char kBestKey[] = "best";
 inline constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
 inline constexpr char kStepScalarsKey[] = "step_scalars";
-inline constexpr char kPlateauKey[] = "reduce_on_plateau";
+// All other keys are those of hooks (hook_states.h).
 
 // The text under a key; empty where there is none.
 inline std::string Extra(const CheckpointData& data, const char* key) {

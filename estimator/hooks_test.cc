@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/logging.h"
@@ -167,6 +171,47 @@ TEST_F(HooksTest, SaverSavesWhatAHookAsksFor) {
   const absl::Status off = Run({std::make_shared<Asking>(std::vector<int64_t>{}, std::vector<int64_t>{2})}, 3);
   EXPECT_EQ(off.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(off.message()), HasSubstr("Asking::AfterRun: RequestSave: nothing is saved here"));
+}
+
+// Calls a function behind each step.
+class Behind : public SessionRunHook {
+ public:
+  explicit Behind(std::function<void(int64_t step)> call, std::string key = "")
+      : call_(std::move(call)), key_(std::move(key)) {}
+  std::string checkpoint_key() const override { return key_; }
+  absl::Status AfterRun(RunContext& context, const RunValues&) override {
+    call_(context.global_step());
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::function<void(int64_t)> call_;
+  const std::string key_;
+};
+
+// The rule goes on as it was; what was assigned is in the next checkpoint, or in the last one.
+TEST_F(HooksTest, SaverSavesAStepAgainWhoseValuesWereAssigned) {
+  const auto saver = Saver(4, 0);
+  const auto assigns = std::make_shared<Behind>([&](int64_t step) {
+    if (step == 4 || step == 5 || step == 8) saver->NoteChange();
+  });
+  ASSERT_TRUE(Run({saver, assigns}, 8).ok());
+  EXPECT_THAT(saved_, ElementsAre(0, 4, 8, 8));
+}
+
+TEST_F(HooksTest, HooksOfCheckpointsComeBeforeTheSaver) {
+  std::vector<std::string> order;
+  const auto note = [&](const std::string& who) {
+    return [&order, who](int64_t step) { order.push_back(absl::StrCat(who, step)); };
+  };
+  const auto saver = Saver(2, 0);
+  ASSERT_TRUE(Run({saver, std::make_shared<Behind>(note("a")),
+                   std::make_shared<Behind>(
+                       [&](int64_t step) { order.push_back(absl::StrCat("kept", step, " of ", saved_.size())); }, "k")},
+                  2)
+                  .ok());
+  EXPECT_THAT(order, ElementsAre("kept1 of 1", "a1", "kept2 of 1", "a2"));
+  EXPECT_THAT(saved_, ElementsAre(0, 2));
 }
 
 TEST_F(HooksTest, WatchedValuesAreNamedOnce) {

@@ -141,6 +141,15 @@ absl::Status ModelState::Set(const TensorMap& values) {
   return ResetAverages([&](const std::string& name) { return values.contains(name); });
 }
 
+absl::Status ModelState::Assign(const TensorMap& values) {
+  std::set<std::string> averages;
+  for (const auto& [name, value] : values) {
+    TD_RETURN_IF_ERROR(store_->Assign(name, value));
+    if (const std::string average = MovingAverageName(name); !values.contains(average)) averages.insert(average);
+  }
+  return ResetAverages([&](const std::string& name) { return !averages.contains(name); });
+}
+
 absl::Status ModelState::Restore(const CheckpointData& data, const std::string& path,
                                  const std::vector<VariableSpec>& variables, bool exact) {
   std::set<std::string> names;

@@ -27,6 +27,9 @@ class ModelState {
   // Values by name, for variables that exist with that type and shape. A moving average in memory that is not among
   // them becomes its variable, here and in Restore: it is never that of other weights.
   absl::Status Set(const TensorMap& values);
+  // The same of some variables, for values that a user has chosen: of moving averages in memory, those of variables
+  // among them become their variables, where they are not among them too.
+  absl::Status Assign(const TensorMap& values);
   // Variables and slots of a checkpoint become the values. FailedPrecondition, listing all differences, when it is
   // one of another model. `exact`: what the model does not have is a difference too.
   absl::Status Restore(const CheckpointData& data, const std::string& path, const std::vector<VariableSpec>& variables,

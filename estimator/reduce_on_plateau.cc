@@ -77,13 +77,17 @@ absl::StatusOr<PlateauState> PlateauState::FromJson(absl::string_view text) {
   return state;
 }
 
+absl::Status PlateauHook::RestoreState(const HookState& state) {
+  TD_ASSIGN_OR_RETURN(state_, PlateauState::FromJson(state.text));
+  return absl::OkStatus();
+}
+
 absl::Status PlateauHook::AfterCreateSession(RunContext& context) {
   if (options_.scalars->LearningRates().empty()) {
     return absl::FailedPreconditionError(
         "the model has no learning rate that is a number; one that is a schedule follows from the global step and "
         "cannot be reduced: give the optimizer a number, or leave ReduceOnPlateau out");
   }
-  TD_ASSIGN_OR_RETURN(state_, PlateauState::FromJson(*options_.state));
   evaluate_first_ = false;
   const int64_t step = context.global_step();
   if (state_.seen() >= step) return absl::OkStatus();
@@ -115,13 +119,9 @@ absl::Status PlateauHook::Observe(const EvalResult& result) {
     TD_LOG(INFO) << "ReduceOnPlateau: " << rule.metric << " = " << value << " at step " << global_step
                  << " is no better; " << name << " goes from " << old << " to " << reduced << ".";
   }
-  *options_.state = state_.ToJson();
   return absl::OkStatus();
 }
 
-void PlateauHook::BeforeSave(bool will_be_evaluated) {
-  state_.set_due(will_be_evaluated);
-  *options_.state = state_.ToJson();
-}
+void PlateauHook::BeforeSave(bool will_be_evaluated) { state_.set_due(will_be_evaluated); }
 
 }  // namespace tandem

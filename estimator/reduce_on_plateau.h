@@ -68,9 +68,7 @@ class PlateauHook : public SessionRunHook {
  public:
   struct Options {
     ReduceOnPlateau rule;
-    // Of the training. `state` is what checkpoints keep of this hook.
-    StepScalarSettings* scalars = nullptr;
-    std::string* state = nullptr;
+    StepScalarSettings* scalars = nullptr;  // of the training
     // The evaluation that is on record for the checkpoint of that step; on all workers the same.
     std::function<absl::StatusOr<std::optional<EvalResult>>(int64_t global_step)> recorded;
     // Evaluates the weights of now and calls Observe on all workers. Empty where another worker does it, or nobody.
@@ -79,6 +77,9 @@ class PlateauHook : public SessionRunHook {
   explicit PlateauHook(Options options) : options_(std::move(options)) {}
 
   std::string name() const override { return "ReduceOnPlateau"; }
+  std::string checkpoint_key() const override { return "reduce_on_plateau"; }
+  absl::StatusOr<HookState> SaveState() override { return HookState{.text = state_.ToJson()}; }
+  absl::Status RestoreState(const HookState& state) override;
   // FailedPrecondition where no rate is a number. What the checkpoint that training goes on from led to when it was
   // evaluated, after it was saved, is done again.
   absl::Status AfterCreateSession(RunContext& context) override;

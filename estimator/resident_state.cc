@@ -45,6 +45,7 @@ void ResidentState::SetCheckpoint(absl::string_view path, absl::string_view cont
   checkpoint_ = std::string(path);
   content_ = std::string(content);
   loaded_.clear();
+  assigned_ = false;
 }
 
 absl::Status ResidentState::Initialize(const std::vector<VariableSpec>& variables, uint64_t seed) {
@@ -69,7 +70,7 @@ absl::Status ResidentState::LoadCheckpoint(const CheckpointData& data, const std
                             {State::kEmpty, State::kInitial, State::kCheckpoint, State::kTrained, State::kSetAside}));
   const bool waits = state_ == State::kSetAside;
   std::set<std::string> loaded;
-  if (path == checkpoint_ && !content.empty() && content == content_) loaded = std::move(loaded_);
+  if (path == checkpoint_ && !content.empty() && content == content_ && !assigned_) loaded = std::move(loaded_);
   Become(waits ? State::kSetAside : State::kEmpty);
   TD_RETURN_IF_ERROR(model_.Restore(data, path, variables, /*exact=*/false));
   state_ = waits ? State::kSetAside : State::kCheckpoint;
@@ -105,6 +106,7 @@ absl::Status ResidentState::GoOn(const std::vector<VariableSpec>& variables, uin
 
 absl::StatusOr<ResidentState::TrainingScope> ResidentState::StartTraining() {
   TD_RETURN_IF_ERROR(Expect("StartTraining", {State::kInitial, State::kTrained}));
+  if (assigned_) SetCheckpoint("");
   state_ = State::kTraining;
   return TrainingScope(this);
 }
@@ -141,6 +143,16 @@ absl::Status ResidentState::SaveFailed() {
   if (save_ == Save::kNone) return absl::InternalError("no save has begun that could have failed");
   save_ = Save::kNone;
   return absl::OkStatus();
+}
+
+absl::Status ResidentState::Assign(const TensorMap& values) {
+  TD_RETURN_IF_ERROR(Expect("Assign", {State::kInitial, State::kCheckpoint, State::kTrained, State::kTraining}));
+  if (state_ == State::kTraining) {
+    TD_RETURN_IF_ERROR(StepTaken());  // a save that goes on has the values before
+  } else {
+    assigned_ = true;
+  }
+  return model_.Assign(values);
 }
 
 absl::Status ResidentState::SetAside() {

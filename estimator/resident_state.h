@@ -18,7 +18,7 @@
 //                    kSetAside                                  kSetAside
 //   LoadForTraining  kEmpty, kInitial, kCheckpoint, kTrained    kTrained; after an error kTrained or else kEmpty
 //   GoOn             kTrained                                   kTrained, equal to no checkpoint
-//   StartTraining    kInitial, kTrained                         kTraining
+//   StartTraining    kInitial, kTrained                         kTraining; equal to no checkpoint where assigned()
 //   StepTaken        kTraining                                  kTraining, equal to no checkpoint
 //   BeginSave        kTraining, no save has begun               kTraining
 //   Saved            kTraining, a save has begun                kTraining, equal to it unless a step was taken since
@@ -30,6 +30,8 @@
 //                    kInitial, kTrained, kTraining, ...         the same: nothing waits
 //   FillMissing      kCheckpoint, kTrained, kTraining,          the same
 //                    kSetAside
+//   Assign           kInitial, kCheckpoint, kTrained            the same, assigned() until other values come
+//                    kTraining                                  kTraining, equal to no checkpoint
 //
 // Everything else is refused with an Internal status and changes nothing. Initialize, LoadCheckpoint and
 // LoadForTraining drop the values of kTrained: those that are not in a checkpoint are to be set aside first.
@@ -74,6 +76,8 @@ class ResidentState {
   bool HasLoaded(const std::vector<VariableSpec>& variables) const;
   // What LoadCheckpoint was told of its content; empty when there is none, or nobody said.
   const std::string& content() const { return content_; }
+  // Whether some values were assigned since: the others are those of checkpoint(), or the first ones.
+  bool assigned() const { return assigned_; }
   // Of the values in the variables.
   int64_t global_step() const { return global_step_; }
   // For RunLoop, which counts the steps of a training.
@@ -118,6 +122,9 @@ class ResidentState {
   absl::Status SetAside();
   absl::Status BringBack();
 
+  // Values that the user has chosen, for variables that exist with that type and shape. Errors: ModelState::Assign.
+  absl::Status Assign(const TensorMap& values);
+
   // Variables without a value get their first one, for a program that has more of them than the training.
   absl::Status FillMissing(const std::vector<VariableSpec>& variables, uint64_t seed);
 
@@ -134,6 +141,7 @@ class ResidentState {
   State state_ = State::kEmpty;
   std::string checkpoint_, content_;
   std::set<std::string> loaded_;  // of checkpoint_, by LoadCheckpoint
+  bool assigned_ = false;
   int64_t global_step_ = 0;
   Save save_ = Save::kNone;
   // Of the training, in kSetAside.

@@ -172,6 +172,14 @@ std::vector<Transition> Transitions() {
         {State::kTrained, trained},
         {State::kTraining, training},
         {State::kSetAside, trained}}},
+      {"Assign",
+       [](Resident& r) {
+         return r->Assign({{"w", HostTensor::Scalar<float>(9)}});
+       },
+       {{State::kInitial, {State::kInitial, "", 0, 9}},
+        {State::kCheckpoint, {State::kCheckpoint, "a", 40, 9}},
+        {State::kTrained, {State::kTrained, "", 3, 9}},
+        {State::kTraining, {State::kTraining, "", 3, 9}}}},
       {"FillMissing",
        [](Resident& r) { return r->FillMissing(Weight(), 0); },
        {{State::kCheckpoint, {State::kCheckpoint, "a", 40, 4}},
@@ -183,6 +191,29 @@ std::vector<Transition> Transitions() {
 
 INSTANTIATE_TEST_SUITE_P(ResidentState, TransitionTest, testing::ValuesIn(Transitions()),
                          [](const auto& info) { return info.param.name; });
+
+TEST(ResidentState, IsAssignedUntilOtherValuesCome) {
+  const TensorMap nine = {{"w", HostTensor::Scalar<float>(9)}};
+  Resident r;
+  ASSERT_TRUE(r.Bring(State::kCheckpoint).ok());
+  EXPECT_FALSE(r->assigned());
+  ASSERT_TRUE(r->Assign(nine).ok());
+  EXPECT_TRUE(r->assigned());
+  EXPECT_EQ(r->checkpoint(), "a");
+  ASSERT_TRUE(r->LoadCheckpoint(Checkpoint(4, 40), "a", Weight()).ok());
+  EXPECT_FALSE(r->assigned());
+  EXPECT_EQ(r.Value("w"), 4);
+  // A training that begins with them equals no checkpoint, and what it is assigned is no save's that has begun.
+  ASSERT_TRUE(r->LoadForTraining(Checkpoint(5, 50), "c", Model()).ok());
+  ASSERT_TRUE(r->Assign(nine).ok());
+  auto training = r->StartTraining();
+  ASSERT_TRUE(training.ok());
+  EXPECT_EQ(r->checkpoint(), "");
+  ASSERT_TRUE(r->BeginSave().ok());
+  ASSERT_TRUE(r->Assign(nine).ok());
+  ASSERT_TRUE(r->Saved("d").ok());
+  EXPECT_EQ(r->checkpoint(), "");
+}
 
 // Saved and SaveFailed want a state, and a save that has begun.
 TEST(ResidentState, WithoutASaveNothingIsSaved) {

@@ -30,6 +30,14 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
+// Those that checkpoints keep come before the saver, whose checkpoint has what they have made of the step.
+HookList OrderOfAfterRun(HookList hooks) {
+  std::stable_partition(hooks.begin(), hooks.end(), [](const auto& hook) {
+    return !CallUserCode([&] { return hook->checkpoint_key(); }).value_or("").empty();
+  });
+  return hooks;
+}
+
 // Whether every hook gets the tensor. "global_step" is not one of the program: the loop provides it.
 bool AllSee(const std::string& name, const LoopOptions& options) {
   return name == "global_step" ||
@@ -139,11 +147,13 @@ StepLoop::StepLoop(StepRunner& runner, BatchSource& source, const HookList& hook
     : runner_(runner),
       source_(source),
       hooks_(hooks),
+      after_run_(OrderOfAfterRun(hooks)),
       options_(options),
       global_step_(global_step),
       context_(options.mode, global_step) {
   context_.set_step_scalars(options.step_scalars);
   context_.set_saves(options.saves);
+  context_.set_variables(options.variables);
 }
 
 StepLoop::~StepLoop() = default;
@@ -293,7 +303,7 @@ absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& v
     common = values;
     std::erase_if(common.tensors, [&](const auto& entry) { return !AllSee(entry.first, options_); });
   }
-  for (const auto& hook : hooks_) {
+  for (const auto& hook : after_run_) {
     TracePhase phase(options_.tracer, options_.tracer != nullptr ? HookName(*hook) : "");
     const auto own = fetches.own.find(hook.get());
     RunValues seen;
@@ -328,9 +338,11 @@ absl::StatusOr<RunValues> StepLoop::Run() {
     TD_ASSIGN_OR_RETURN(std::string op, runner_.FindNonFinite(request));
     return op.empty() && options_.shared_steps ? "an op of another worker, whose message names it" : op;
   });
+  context_.set_ends_pass([this] { return source_.ends_pass(); });
   if (options_.on_step) TD_RETURN_IF_ERROR(options_.on_step(values));
   TD_RETURN_IF_ERROR(AfterRun(fetches, values));
   context_.set_find_non_finite(nullptr);
+  context_.set_ends_pass(nullptr);
   trace_->Phase("hooks after the step", done, options_.now());
   trace_->EndStep();
   return values;

@@ -46,6 +46,8 @@ struct LoopOptions {
   bool saves = false;
   // Step scalars that hooks may set, sent with every step; null outside of training.
   StepScalarSettings* step_scalars = nullptr;
+  // RunContext::ReadVariables and AssignVariables; null outside of training.
+  VariableAccess* variables = nullptr;
   // Gets the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
   // Watches the input; may be null.
@@ -119,6 +121,7 @@ class StepLoop {
   StepRunner& runner_;
   BatchSource& source_;
   const HookList hooks_;
+  const HookList after_run_;  // the same, in the order of AfterRun
   const LoopOptions options_;
   int64_t* const global_step_;
   RunContext context_;

@@ -14,6 +14,11 @@ absl::Status OnlyInTraining(absl::string_view name) {
   return absl::FailedPreconditionError(absl::StrCat(name, " may change between steps of a training only"));
 }
 
+absl::Status NoVariables(absl::string_view method) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("RunContext::", method, " is for the hooks of a training; Estimator::", method, " is for others"));
+}
+
 }  // namespace
 
 absl::StatusOr<double> RunContext::StepScalar(absl::string_view name) const {
@@ -23,6 +28,16 @@ absl::StatusOr<double> RunContext::StepScalar(absl::string_view name) const {
 absl::Status RunContext::SetStepScalar(absl::string_view name, double value) {
   if (step_scalars_ == nullptr) return OnlyInTraining(name);
   return before_run_ ? step_scalars_->SetForStep(name, value) : step_scalars_->Set(name, value);
+}
+
+absl::StatusOr<NamedTensors> RunContext::ReadVariables(const std::vector<std::string>& names,
+                                                       const ReadVariablesOptions& options) const {
+  if (variables_ == nullptr) return NoVariables("ReadVariables");
+  return variables_->ReadVariables(names, options);
+}
+
+absl::Status RunContext::AssignVariables(const NamedTensors& values) {
+  return variables_ == nullptr ? NoVariables("AssignVariables") : variables_->AssignVariables(values);
 }
 
 absl::Status RunContext::RequestSave() {

@@ -15,9 +15,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/host_tensor.h"
+#include "base/named_tensors.h"
 #include "base/source_location.h"
+#include "estimator/hook_state.h"
 #include "estimator/mode.h"
 #include "estimator/step_scalar_settings.h"
+#include "estimator/variable_access.h"
 
 namespace tandem {
 
@@ -94,6 +97,16 @@ class RunContext {
   bool TakeSaveRequest() { return std::exchange(save_requested_, false); }
   void set_saves(bool saves) { saves_ = saves; }
 
+  // In AfterRun: whether this step's batches were the last ones of a pass over the input, as Iterator::ends_pass says
+  // (data/dataset.h); of a step with batches of two passes, whether the first of them ended. With Repeat (and Parts)
+  // behind Batch no step has batches of two passes. The next batch is looked for, so that an epoch is known to be over
+  // without a further step; whoever does not ask does not wait for it. Workers that share an input have the same
+  // answer, those with inputs of their own (AutoShard::kOff, kFile) each that of its own, and with parameter servers
+  // that of the round which its batches are from. Where the last batches of a pass have no examples no step is made of
+  // them, and none ends the pass. False elsewhere.
+  bool ends_pass() { return ends_pass_ && ends_pass_(); }
+  void set_ends_pass(std::function<bool()> ends_pass) { ends_pass_ = std::move(ends_pass); }
+
   // For BeforeRun, which cannot return an error: the loop ends with it before the step. The first error counts.
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
@@ -119,6 +132,18 @@ class RunContext {
   // not finite, and for a rate below 0.
   absl::Status SetStepScalar(absl::string_view name, double value);
   void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
+
+  // In training: the values between two steps, the optimizer's slots too where their names are given. Errors: those of
+  // VariableAccess; FailedPrecondition outside of training, and with parameter servers, which have the variables.
+  absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names = {},
+                                             const ReadVariablesOptions& options = {}) const;
+  // What the next step begins with. A moving average of an assigned variable begins anew with it, unless it is assigned
+  // as well. A checkpoint that was saved at this step already has not got it: the next one has, and the one at the end
+  // is saved again; RequestSave asks for one now. A step that --replay_step makes again does not have it. All workers
+  // must assign the same.
+  absl::Status AssignVariables(const NamedTensors& values);
+  void set_variables(VariableAccess* variables) { variables_ = variables; }
+
   // For the loop: hooks' BeforeRun begin; the step that they were for is run, or not.
   void BeginStep();
   void StepIsRun();
@@ -128,12 +153,14 @@ class RunContext {
   Mode mode_;
   const int64_t* global_step_;
   StepScalarSettings* step_scalars_ = nullptr;  // null outside of training
+  VariableAccess* variables_ = nullptr;         // the same
   bool before_run_ = false;
   bool stop_requested_ = false;
   std::string stop_why_;
   bool saves_ = false, save_requested_ = false;
   absl::Status status_;
   std::function<absl::StatusOr<std::string>()> find_non_finite_;
+  std::function<bool()> ends_pass_;
 };
 
 // What a step produced.
@@ -168,6 +195,10 @@ struct RunValues {
 // The first error from Begin, AfterCreateSession or AfterRun ends the call at once. End runs after the last step, also
 // at the end of the input and after a signal, not after an error; an error in one End does not keep others from it.
 // AfterRun is not called for a BeforeRun that met the end of the input.
+//
+// A hook with a checkpoint_key is part of a training's checkpoints, so that a training that goes on goes on with it:
+// its AfterRun comes before the saver's, and SaveState behind that, or in the saver's BeforeRun. A hook should do
+// nothing in BeforeRun that its state has to remember.
 class SessionRunHook {
  public:
   virtual ~SessionRunHook() = default;
@@ -180,6 +211,18 @@ class SessionRunHook {
   virtual std::vector<std::string> BeforeRun(RunContext& context) { return {}; }
   virtual absl::Status AfterRun(RunContext& context, const RunValues& values) { return absl::OkStatus(); }
   virtual absl::Status End(RunContext& context) { return absl::OkStatus(); }
+
+  // Under which name checkpoints keep the state of the hook; empty: they keep none. UTF-8 without a '/', the same in
+  // every run, and of no other hook.
+  virtual std::string checkpoint_key() const { return ""; }
+  // Where a checkpoint is saved, on the worker that saves; and at the end of a Train, for the next one. Its error is
+  // that of the training.
+  virtual absl::StatusOr<HookState> SaveState() { return HookState(); }
+  // Before AfterCreateSession, where the training goes on from a checkpoint, or from a Train before in this process,
+  // that has a state under the key; on all workers that have the hook. The state may be of another version of the hook:
+  // return an error, such as DataLoss, for one that makes no sense. A state whose hook is not there stays in
+  // checkpoints.
+  virtual absl::Status RestoreState(const HookState& state) { return absl::OkStatus(); }
 };
 
 using HookList = std::vector<std::shared_ptr<SessionRunHook>>;

@@ -31,6 +31,8 @@ class BatchSource {
   virtual absl::StatusOr<bool> Next(BatchRound* round) = 0;
   // Whether the round that Next will give is there already, and then its tensors, without their checks.
   virtual bool Peek(BatchRound* round) { return false; }
+  // Whether the round that Next has given last ends a pass over the input: Iterator::ends_pass of one of its batches.
+  virtual bool ends_pass() { return false; }
   // How fast it has been so far, for a trace: the inside of a JSON object.
   virtual std::string TraceArgs() const { return ""; }
 };

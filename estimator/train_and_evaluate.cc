@@ -493,8 +493,7 @@ class TrainAndEvaluateRun {
   }
 
   std::shared_ptr<PlateauHook> MakePlateauHook() {
-    PlateauHook::Options options{
-        .rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars(), .state = &impl_.plateau_state()};
+    PlateauHook::Options options{.rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars()};
     options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
     // By steps the evaluator does it.
     if (impl_.is_chief() && !PlateausEvaluation().spec.by_steps()) {

@@ -37,5 +37,22 @@ TEST(CheckpointsGuide, Serves) {
   EXPECT_EQ((*answers)[1].shape(), (Shape{3, 10}));
 }
 
+TEST(CheckpointsGuide, AveragesModels) {
+  const ModelFn model = [](const Features& features, const Tensor&, Mode, const Params&) {
+    return EstimatorSpec::Predict({{"y", layers::Dense(features["x"], {.units = 1})}});
+  };
+  Estimator one(model, RunConfig{.model_dir = ::testing::TempDir() + "/one"});
+  Estimator other(model, RunConfig{.model_dir = ::testing::TempDir() + "/other"});
+  const auto weights = [](float value) {
+    return NamedTensors{{"dense/kernel", HostTensor::FromVector<float>({2, 1}, {value, 4})}};
+  };
+  ASSERT_EQ(one.AssignVariables(weights(1)), absl::OkStatus());
+  ASSERT_EQ(other.AssignVariables(weights(2)), absl::OkStatus());
+  ASSERT_EQ(Average(one, other), absl::OkStatus());
+  const HostTensor mean = one.ReadVariables()->at("dense/kernel");
+  EXPECT_EQ(mean.values<float>()[0], 1.5f);
+  EXPECT_EQ(mean.values<float>()[1], 4.0f);
+}
+
 }  // namespace
 }  // namespace tandem

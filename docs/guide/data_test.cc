@@ -36,7 +36,7 @@ TEST(DataPageTest, EveryBlockRuns) {
   std::ofstream(folder + "/train.npz", std::ios::binary) << *Env::Default()->ReadFile(GoldenPath("train.npz"));
   std::ofstream(folder + "/images-idx3-ubyte") << std::string("\0\0\x08\3\0\0\0\1\0\0\0\1\0\0\0\2ab", 18);
   std::ofstream(folder + "/labels-idx1-ubyte") << std::string("\0\0\x08\1\0\0\0\1\7", 9);
-  EXPECT_EQ(std::size(kBlocks), 10u);
+  EXPECT_EQ(std::size(kBlocks), 11u);
   for (const auto& block : kBlocks) {
     const absl::Status status = block(folder);
     EXPECT_TRUE(status.ok()) << status;

@@ -3,8 +3,10 @@
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "base/status_macros.h"
 #include "estimator/monitored_training_session.h"
 #include "frontends/layers.h"
@@ -49,6 +51,21 @@ TEST(EstimatorGuide, AHookSaves) {
   Estimator estimator(Line, RunConfig{.model_dir = dir});
   ASSERT_EQ(estimator.Train(Points, {.steps = 5, .hooks = {std::make_shared<SaveGoodSteps>()}}), absl::OkStatus());
   EXPECT_TRUE(Env::Default()->Exists(dir + "/model.ckpt-1"));
+}
+
+TEST(EstimatorGuide, HooksKnowEpochs) {
+  const InputFn epochs = [](const InputContext& context) -> absl::StatusOr<Dataset> {
+    TD_ASSIGN_OR_RETURN(Dataset points, Points(context));
+    return points.Take(5).Repeat();
+  };
+  const std::string dir = ::testing::TempDir() + "/epochs";
+  for (const int64_t step : {10, 20}) {  // the second one goes on
+    Estimator estimator(Line, RunConfig{.model_dir = dir});
+    const auto count = std::make_shared<CountEpochs>();
+    ASSERT_EQ(estimator.Train(epochs, {.hooks = {count, std::make_shared<StopAfterEpochs>(2)}}), absl::OkStatus());
+    EXPECT_EQ(estimator.last_train_result()->global_step, step);
+    EXPECT_EQ(count->epochs(), step / 5);
+  }
 }
 
 }  // namespace

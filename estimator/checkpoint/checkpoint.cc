@@ -41,6 +41,9 @@ absl::StatusOr<CheckpointData> ReadOnce(Env* env, const std::string& dir) {
   }
   TD_ASSIGN_OR_RETURN(data.variables, ReadSafetensors(env, JoinPath(dir, kVariablesName)));
   TD_ASSIGN_OR_RETURN(data.slots, ReadSafetensors(env, JoinPath(dir, kSlotsName)));
+  if (manifest.files.contains(kAttachmentsName)) {
+    TD_ASSIGN_OR_RETURN(data.attachments, ReadSafetensors(env, JoinPath(dir, kAttachmentsName)));
+  }
   TD_ASSIGN_OR_RETURN(data.iterator_state,
                       env->ReadFile(JoinPath(dir, kIteratorName), manifest.files[kIteratorName].size));
   data.manifest = manifest.Text();
@@ -50,11 +53,13 @@ absl::StatusOr<CheckpointData> ReadOnce(Env* env, const std::string& dir) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::vector<absl::string_view>>> CheckpointImage::Files() const {
-  return {{kVariablesName, variables.Pieces()},
-          {kSlotsName, slots.Pieces()},
-          {kStateName, {state}},
-          {kIteratorName, {iterator_state}},
-          {kManifestName, {manifest}}};
+  std::vector<std::pair<std::string, std::vector<absl::string_view>>> files = {{kVariablesName, variables.Pieces()},
+                                                                               {kSlotsName, slots.Pieces()},
+                                                                               {kStateName, {state}},
+                                                                               {kIteratorName, {iterator_state}}};
+  if (attachments.has_value()) files.push_back({kAttachmentsName, attachments->Pieces()});
+  files.push_back({kManifestName, {manifest}});
+  return files;
 }
 
 absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data) {
@@ -64,6 +69,9 @@ absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data) 
   CheckpointImage image;
   TD_ASSIGN_OR_RETURN(image.variables, SerializeSafetensors(data.variables));
   TD_ASSIGN_OR_RETURN(image.slots, SerializeSafetensors(data.slots));
+  if (!data.attachments.empty()) {
+    TD_ASSIGN_OR_RETURN(image.attachments, SerializeSafetensors(data.attachments));
+  }
   TD_ASSIGN_OR_RETURN(image.state, StateText(data));
   image.iterator_state = data.iterator_state;
   Manifest manifest{.global_step = data.global_step};

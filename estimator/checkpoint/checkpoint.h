@@ -2,6 +2,7 @@
 //   variables.safetensors  variables and moving statistics, by variable name
 //   slots.safetensors      optimizer slots, `<variable>/Adam` and so on
 //   state.json             global step, seed, what else the training loop remembers (the best-metric record)
+//   attachments.safetensors  tensors of hooks, `<key>/<name>`; not there where there are none
 //   iterator.state         the input pipeline's position, in examples consumed by finished steps
 //   manifest.json          size and checksum of each of them (manifest.h)
 // Equal content gives equal bytes in every file: nothing tells the time or the machine.
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +26,7 @@ namespace tandem {
 
 inline constexpr char kVariablesName[] = "variables.safetensors";
 inline constexpr char kSlotsName[] = "slots.safetensors";
+inline constexpr char kAttachmentsName[] = "attachments.safetensors";
 inline constexpr char kStateName[] = "state.json";
 inline constexpr char kIteratorName[] = "iterator.state";
 
@@ -34,6 +37,7 @@ struct CheckpointData {
   uint64_t seed = 0;
   std::string iterator_state;                // any bytes
   std::map<std::string, std::string> extra;  // UTF-8, such as the best-metric record
+  TensorMap attachments;                     // of hooks
   std::string manifest;                      // of what was read from a directory: its manifest's text; never written
 };
 
@@ -41,6 +45,7 @@ struct CheckpointData {
 struct CheckpointImage {
   std::string state, iterator_state, manifest;
   SafetensorsImage variables, slots;
+  std::optional<SafetensorsImage> attachments;
 
   // File name -> pieces of its content, the manifest last. Valid until the image is moved or destroyed.
   std::vector<std::pair<std::string, std::vector<absl::string_view>>> Files() const;

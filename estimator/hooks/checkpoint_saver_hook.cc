@@ -27,6 +27,7 @@ absl::Status CheckpointSaverHook::Begin(HookContext& context) {
     return absl::InvalidArgumentError("give one of save_steps and save_secs, as a positive number");
   }
   saved_step_ = options_.restored_step;
+  changed_ = options_.values_changed;
   for (size_t i = 0; i < options_.listeners.size(); ++i) {
     if (options_.listeners[i] != nullptr) continue;
     return absl::InvalidArgumentError(
@@ -54,6 +55,7 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   }
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
   TD_RETURN_IF_ERROR(options_.save(step));
+  changed_ = false;
   const int64_t saved = context.global_step();
   bool waits = false;
   for (const auto& listener : options_.listeners) {
@@ -80,7 +82,7 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
   if (!started_) {
     started_ = true;
     saved_time_ = options_.clock();
-    if (context.global_step() != saved_step_) context.Fail(Save(context));
+    if (!IsSaved(context.global_step())) context.Fail(Save(context));
   }
   if (context.TakeSaveRequest()) context.Fail(SaveNow(context));
   return {};
@@ -99,7 +101,7 @@ absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues&
 }
 
 absl::Status CheckpointSaverHook::SaveNow(RunContext& context) {
-  return tainted_ || context.global_step() == saved_step_ ? absl::OkStatus() : Save(context);
+  return tainted_ || IsSaved(context.global_step()) ? absl::OkStatus() : Save(context);
 }
 
 absl::Status CheckpointSaverHook::SaveAndWait(RunContext& context) {
@@ -108,7 +110,7 @@ absl::Status CheckpointSaverHook::SaveAndWait(RunContext& context) {
 }
 
 absl::Status CheckpointSaverHook::End(RunContext& context) {
-  if (!tainted_ && context.global_step() != saved_step_) TD_RETURN_IF_ERROR(Save(context));
+  if (!tainted_ && !IsSaved(context.global_step())) TD_RETURN_IF_ERROR(Save(context));
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   for (const auto& listener : options_.listeners) {
     TD_RETURN_IF_ERROR(InListener("End", CallUserCode([&] { return listener->End(context.global_step()); })));

@@ -50,6 +50,8 @@ class CheckpointSaverHook : public SessionRunHook {
     std::function<absl::Status(bool wait)> finish_save = nullptr;
     // The step that training was restored from, whose checkpoint exists; -1 when there is none.
     int64_t restored_step = -1;
+    // Whether variables have other values than in that checkpoint, so that it is saved anew.
+    bool values_changed = false;
     std::vector<std::shared_ptr<CheckpointSaverListener>> listeners;
     Clock clock = SystemClock();
   };
@@ -64,16 +66,21 @@ class CheckpointSaverHook : public SessionRunHook {
 
   // Besides the rule, for a hook that stands behind it: saves in AfterRun, unless this step is saved already.
   absl::Status SaveNow(RunContext& context);
-  // The same between steps, and waits until the checkpoint is there.
+  // Variables were assigned: what is saved of this step is not what it has now.
+  void NoteChange() { changed_ = true; }
+  // The same as SaveNow between steps, and waits until the checkpoint is there.
   absl::Status SaveAndWait(RunContext& context);
 
  private:
   bool Due(int64_t global_step) const;
+  // Whether the values of `global_step` are in the last checkpoint.
+  bool IsSaved(int64_t global_step) const { return global_step == saved_step_ && !changed_; }
   absl::Status FinishSave(bool wait) { return options_.finish_save ? options_.finish_save(wait) : absl::OkStatus(); }
   absl::Status Save(RunContext& context);
 
   Options options_;
   bool started_ = false;
+  bool changed_ = false;  // since the last save, but for steps
   // A step that was not finite but had changed variables, so that none of them can be trusted any more.
   bool tainted_ = false;
   int64_t saved_step_ = -1;

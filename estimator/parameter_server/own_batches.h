@@ -34,6 +34,7 @@ class OwnBatches : public BatchSource {
   explicit OwnBatches(BatchDealer* all) : all_(*all) {}
 
   absl::StatusOr<bool> Next(BatchRound* round) override;
+  bool ends_pass() override { return all_.ends_pass(); }
   std::string TraceArgs() const override { return all_.TraceArgs(); }
 
   // Behind the last round.

@@ -23,6 +23,7 @@ class OwnInputs : public BatchSource {
   // Where this worker's input has ended and not those of all, its replicas get batches of zero rows. False when the
   // inputs of all have ended.
   absl::StatusOr<bool> Next(BatchRound* round) override;
+  bool ends_pass() override { return mine_->ends_pass(); }  // of this worker's input
   std::string TraceArgs() const override { return mine_->TraceArgs(); }
 
   // The positions of all workers, in one text.

@@ -67,6 +67,7 @@ absl::StatusOr<Header> FromHeader(const std::string& text) {
     for (const auto& [key, value] : header.at("extra").items()) data.extra[key] = value.get<std::string>();
     TD_ASSIGN_OR_RETURN(data.variables, TensorsOf(header.at("variables")));
     TD_ASSIGN_OR_RETURN(data.slots, TensorsOf(header.at("slots")));
+    TD_ASSIGN_OR_RETURN(data.attachments, TensorsOf(header.at("attachments")));
     const Json& bytes = header.at(kPositionBytes);
     const bool fits = bytes.is_number_unsigned() && bytes.get<uint64_t>() <= std::numeric_limits<int64_t>::max();
     if (!fits) {
@@ -114,7 +115,8 @@ absl::StatusOr<std::optional<CheckpointData>> ShareCheckpoint(WorkerGroup& worke
                              {"extra", checkpoint->extra},
                              {kPositionBytes, position_bytes},
                              {"variables", TableOf(checkpoint->variables)},
-                             {"slots", TableOf(checkpoint->slots)}});
+                             {"slots", TableOf(checkpoint->slots)},
+                             {"attachments", TableOf(checkpoint->attachments)}});
   }
   TD_ASSIGN_OR_RETURN(header, workers.FromChief(header, "the checkpoint's header"));
   if (header.empty()) return std::optional<CheckpointData>();
@@ -126,6 +128,7 @@ absl::StatusOr<std::optional<CheckpointData>> ShareCheckpoint(WorkerGroup& worke
   TD_RETURN_IF_ERROR(ShareText(workers, position_bytes, checkpoint->iterator_state, "the input's position"));
   TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->variables));
   TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->slots));
+  TD_RETURN_IF_ERROR(ShareValues(workers, checkpoint->attachments));
   return checkpoint;
 }
 

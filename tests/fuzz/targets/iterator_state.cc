@@ -66,6 +66,8 @@ std::vector<Dataset> MakePipelines() {
       numbers.PaddedBatch(4).Repeat(2),
       numbers.BucketBySequenceLength([](const Element& e) -> absl::StatusOr<int64_t> { return Number(e) % 5; }, {2, 4},
                                      {2, 3, 4}),
+      numbers.Shuffle(6).Batch(5).Parts(3).Repeat(2),
+      numbers.PaddedBatch(5).Parts(3).Shuffle(2),
   };
 }
 

@@ -1,0 +1,256 @@
+// Estimator::ReadVariables and AssignVariables.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/logging.h"
+#include "base/nearest_name.h"
+#include "base/resource_errors.h"
+#include "base/status_macros.h"
+#include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/checkpoint/consistent_read.h"
+#include "estimator/estimator_impl.h"
+#include "frontends/moving_average_name.h"
+
+namespace tandem {
+
+struct KnownVariable {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  bool slot = false;
+};
+using KnownVariables = std::map<std::string, KnownVariable>;
+
+namespace {
+
+std::string TypeOf(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
+
+std::string DidYouMean(const std::string& name, const KnownVariables& known) {
+  std::vector<std::string> names;
+  for (const auto& entry : known) names.push_back(entry.first);
+  const std::string near = NearestName(name, names);
+  return near.empty() ? "" : absl::StrCat("; did you mean \"", near, "\"?");
+}
+
+// The variables in memory that have a value.
+KnownVariables InStore(const VariableStore& store) {
+  KnownVariables known;
+  for (const VariableInfo& v : store.List()) {
+    if (v.initialized) known[v.name] = {v.dtype, v.shape, !v.slot_of.empty()};
+  }
+  return known;
+}
+
+void AddSpecs(const std::vector<VariableSpec>& variables, KnownVariables* known) {
+  for (const VariableSpec& v : variables) known->insert({v.name, {v.dtype, v.shape, !v.slot_of.empty()}});
+}
+
+// All that is wrong with `values`, as one InvalidArgument error. `complete`: there are no variables but those known.
+absl::Status CheckAssigned(const NamedTensors& values, const KnownVariables& known, bool complete) {
+  std::vector<std::string> problems;
+  for (const auto& [name, value] : values) {
+    const std::string quoted = absl::StrCat("\"", name, "\" ");
+    const auto found = known.find(name);
+    if (!value.status().ok()) {
+      problems.push_back(absl::StrCat(quoted, "has no value: ", value.status().message()));
+    } else if (value.empty() || value.dtype() == DType::kString) {
+      problems.push_back(absl::StrCat(quoted, "is given ", value.empty() ? "an empty tensor" : "strings"));
+    } else if (found == known.end()) {
+      if (complete) problems.push_back(absl::StrCat(quoted, "is no variable of the model", DidYouMean(name, known)));
+    } else if (value.dtype() != found->second.dtype || value.shape() != found->second.shape) {
+      problems.push_back(absl::StrCat(quoted, "is ", TypeOf(found->second.dtype, found->second.shape),
+                                      ", and is given ", TypeOf(value.dtype(), value.shape())));
+    }
+  }
+  if (problems.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("AssignVariables: ", problems.size(), " of ", values.size(),
+                                                 values.size() == 1 ? " value does not fit, and it is not assigned:\n  "
+                                                                    : " values do not fit, and none is assigned:\n  ",
+                                                 absl::StrJoin(problems, "\n  ")));
+}
+
+NamedTensors Clones(const NamedTensors& values) {
+  NamedTensors clones;
+  for (const auto& [name, value] : values) clones[name] = value.Clone();
+  return clones;
+}
+
+}  // namespace
+
+// Where the values are, and which.
+struct Estimator::Impl::StoredVariables {
+  KnownVariables known;
+  std::unique_ptr<CheckpointReader> reader;  // null: in memory
+};
+
+absl::Status Estimator::Impl::CheckHasVariables(absl::string_view method) const {
+  TD_RETURN_IF_ERROR(status_);
+  if (!served()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(method,
+                   ": parameter servers have the variables and change them at any time; read them from a "
+                   "checkpoint (GetVariableValue), and begin with others by RunConfig.warm_start_from"));
+}
+
+absl::StatusOr<Estimator::Impl::StoredVariables> Estimator::Impl::StoredOutsideTraining() {
+  StoredVariables stored;
+  const VariableStore& store = *resident_.model().store();
+  // As in LoadAlone: between trainings that save, what they saved counts.
+  if (resident_.has_training() && !(config_.checkpoints_enabled() && is_chief())) {
+    TD_RETURN_IF_ERROR(resident_.BringBack());
+    stored.known = InStore(store);
+    return stored;
+  }
+  TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(resident_.checkpoint()));
+  const bool trained = resident_.state() == ResidentState::State::kTrained;
+  if (!latest.has_value() || (trained && *latest == resident_.checkpoint())) {
+    // Of a checkpoint that somebody named, or that another worker has read, the values are no training's.
+    if (trained || resident_.state() == ResidentState::State::kInitial || !is_chief()) stored.known = InStore(store);
+    return stored;
+  }
+  Env* const env = config_.file_env();
+  TD_ASSIGN_OR_RETURN(stored.reader, ReadConsistently(
+                                         env, kManifestName,
+                                         [&]() -> absl::StatusOr<std::string> {
+                                           TD_ASSIGN_OR_RETURN(const std::optional<std::string> again,
+                                                               LatestCheckpoint());
+                                           return again.value_or(*latest);
+                                         },
+                                         [env](const std::string& path) { return CheckpointReader::Open(env, path); }));
+  for (const SavedTensor& v : stored.reader->variables()) stored.known[v.name] = {v.dtype, v.shape, false};
+  for (const SavedTensor& v : stored.reader->slots()) stored.known[v.name] = {v.dtype, v.shape, true};
+  return stored;
+}
+
+absl::StatusOr<NamedTensors> Estimator::Impl::ReadVariables(const std::vector<std::string>& names,
+                                                            const ReadVariablesOptions& options) {
+  TD_RETURN_IF_ERROR(CheckHasVariables("ReadVariables"));
+  const bool training = resident_.training();
+  StoredVariables stored;
+  if (training) {
+    stored.known = InStore(*resident_.model().store());
+  } else {
+    TD_ASSIGN_OR_RETURN(stored, StoredOutsideTraining());
+  }
+  KnownVariables known = stored.known;
+  NamedTensors assigned;
+  if (!training) assigned = assigned_;
+  for (const auto& [name, value] : assigned_) {
+    if (training) break;
+    known.insert({name, {value.dtype(), value.shape(), false}});
+    // As ModelState::Assign has it.
+    if (const std::string average = MovingAverageName(name); known.contains(average)) assigned.insert({average, value});
+  }
+  std::vector<std::string> wanted = names, missing;
+  if (names.empty()) {
+    if (known.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("ReadVariables: there are no variables yet, in memory or in a checkpoint of ", config_.model_dir,
+                       "; train first, or assign them"));
+    }
+    for (const auto& [name, variable] : known) {
+      if (!variable.slot || options.slots) wanted.push_back(name);
+    }
+  }
+  for (const std::string& name : wanted) {
+    if (!known.contains(name)) missing.push_back(absl::StrCat("\"", name, "\"", DidYouMean(name, known)));
+  }
+  if (!missing.empty()) {
+    return absl::NotFoundError(absl::StrCat("ReadVariables: of ", wanted.size(), " names these are not there:\n  ",
+                                            absl::StrJoin(missing, "\n  ")));
+  }
+  NamedTensors values;
+  std::vector<std::string> in_memory;
+  for (const std::string& name : wanted) {
+    if (const auto found = assigned.find(name); found != assigned.end()) {
+      values[name] = found->second.Clone();
+    } else if (stored.reader != nullptr) {
+      TD_ASSIGN_OR_RETURN(values[name], stored.reader->Read(name));
+    } else {
+      in_memory.push_back(name);
+    }
+  }
+  TD_ASSIGN_OR_RETURN(std::vector<HostTensor> read, resident_.model().store()->ReadAll(in_memory));
+  for (size_t i = 0; i < in_memory.size(); ++i) values[in_memory[i]] = std::move(read[i]);
+  return values;
+}
+
+absl::Status Estimator::Impl::AssignVariables(const NamedTensors& values) {
+  TD_RETURN_IF_ERROR(CheckHasVariables("AssignVariables"));
+  if (resident_.training()) {
+    TD_RETURN_IF_ERROR(CheckAssigned(values, InStore(*resident_.model().store()), /*complete=*/true));
+    TD_RETURN_IF_ERROR(resident_.Assign(values));
+    if (saver_ != nullptr) saver_->NoteChange();
+    return absl::OkStatus();
+  }
+  TD_ASSIGN_OR_RETURN(const StoredVariables stored, StoredOutsideTraining());
+  KnownVariables known = stored.known;
+  // A model that has not been trained has shown its variables where it was built, but perhaps not its slots.
+  bool complete = stored.reader != nullptr || resident_.has_training();
+  for (const auto& [name, program] : programs_) {
+    AddSpecs(program->variables(), &known);
+    complete |= program->mode() == Mode::kTrain;
+  }
+  TD_RETURN_IF_ERROR(CheckAssigned(values, known, complete));
+  for (auto& [name, value] : Clones(values)) assigned_[name] = value;
+  assigned_anew_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::ApplyAssigned(const ModeProgram& program) {
+  KnownVariables known = InStore(*resident_.model().store());
+  AddSpecs(program.variables(), &known);
+  const bool trains = program.mode() == Mode::kTrain;
+  if (absl::Status status = CheckAssigned(assigned_, known, /*complete=*/trains); !status.ok()) {
+    assigned_.clear();  // what is wrong would be wrong for ever
+    return status;
+  }
+  TensorMap values;
+  std::vector<std::string> others;
+  for (const auto& [name, value] : assigned_) {
+    if (known.contains(name)) {
+      values[name] = value;
+    } else {
+      others.push_back(name);
+    }
+  }
+  if (values.empty() && !others.empty()) {
+    TD_LOG(WARNING) << "AssignVariables was given no variable of mode " << ModeName(program.mode()) << ", but "
+                    << absl::StrJoin(others, ", ") << ". A training that has not got them either will refuse them.";
+  }
+  TD_RETURN_IF_ERROR(resident_.Assign(values));
+  assigned_anew_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::Impl::InitializeAssigned(const ModeProgram& program) {
+  const std::vector<VariableSpec>& variables = program.variables();
+  const bool there = resident_.state() == ResidentState::State::kInitial &&
+                     std::all_of(variables.begin(), variables.end(), [&](const VariableSpec& v) {
+                       const absl::StatusOr<VariableInfo> info = resident_.model().store()->Info(v.name);
+                       return info.ok() && info->initialized;
+                     });
+  if (there && !AssignedIsDue()) return absl::OkStatus();
+  std::vector<std::string> others;
+  for (const VariableSpec& v : variables) {
+    if (!assigned_.contains(v.name)) others.push_back(v.name);
+  }
+  if (!others.empty()) {
+    TD_LOG(WARNING) << "The model is not trained, and these variables, which AssignVariables was not given, have their "
+                    << "initial values: " << absl::StrJoin(others, ", ") << ".";
+  }
+  TD_RETURN_IF_ERROR(InitializeVariables(program));
+  return ApplyAssigned(program);
+}
+
+absl::StatusOr<NamedTensors> Estimator::ReadVariables(const std::vector<std::string>& names,
+                                                      const ReadVariablesOptions& options) {
+  return CatchResourceErrors("reading variables", [&] { return impl_->ReadVariables(names, options); });
+}
+
+absl::Status Estimator::AssignVariables(const NamedTensors& values) {
+  return CatchResourceErrors("assigning variables", [&] { return impl_->AssignVariables(values); });
+}
+
+}  // namespace tandem
