@@ -1,5 +1,4 @@
 // What an Estimator records of a training, for replays and comparisons.
-#include <charconv>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/logging.h"
 #include "base/resource_errors.h"
+#include "base/shortest_number.h"
 #include "base/status_macros.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/record/machine_facts.h"
@@ -18,16 +18,10 @@
 namespace tandem {
 namespace {
 
-// The shortest text that is this number.
-std::string ShortestText(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 std::string ParamText(const Params::Value& value) {
   const auto element = [](std::string* out, const auto& v) {
     if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>) {
-      absl::StrAppend(out, ShortestText(v));
+      absl::StrAppend(out, ShortestNumber(v));
     } else {
       absl::StrAppend(out, v);
     }
@@ -59,7 +53,7 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
                  .data = prepared.dealer->data_fingerprint(),
                  .configuration = config_.Fields()};
   for (const auto& [name, value] : program.scalar_defaults()) {
-    start.numbers.emplace_back(name, ShortestText(value));
+    start.numbers.emplace_back(name, ShortestNumber(value));
   }
   for (const auto& [name, value] : params_.shown_values()) {
     start.numbers.emplace_back(absl::StrCat("params ", name), ParamText(value));

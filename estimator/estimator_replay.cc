@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -19,11 +18,12 @@
 #include "base/logging.h"
 #include "base/output_file.h"
 #include "base/status_macros.h"
-#include "data/files/write_npz.h"
+#include "estimator/checkpoint/pointer_file.h"
 #include "estimator/done_marker.h"
 #include "estimator/estimator_impl.h"
 #include "estimator/extra_keys.h"
 #include "estimator/record/recording_runner.h"
+#include "estimator/replay/step_file.h"
 #include "estimator/replay/tensor_lines.h"
 #include "estimator/replay/wanted_tensors.h"
 #include "estimator/run_loop.h"
@@ -37,11 +37,8 @@ constexpr char kGlobalStep[] = "global_step";
 constexpr size_t kMostDifferences = 4;
 constexpr int kMostPrograms = 64;  // compiled for one step
 
-// The step of the name `path`.
-int64_t StepOfCheckpoint(const std::string& path) {
-  int64_t step = -1;
-  return absl::SimpleAtoi(path.substr(path.rfind('-') + 1), &step) ? step : -1;
-}
+// Of a path that CheckpointManager gives.
+int64_t StepOfCheckpoint(const std::string& path) { return CheckpointStep(BaseName(path)).value_or(-1); }
 
 class StopBehindStep : public SessionRunHook {
  public:
@@ -426,10 +423,16 @@ class Estimator::Impl::Replay {
 
   absl::Status Report(double seconds) {
     std::vector<ShownTensor> shown;
-    std::map<std::string, HostTensor> arrays;
+    StepFile file{.step = step_, .run = e_.config_.model_dir};
+    std::map<std::string, std::string> sources;  // of the names in the file
     for (const WantedTensor& tensor : wanted_) {
       TD_ASSIGN_OR_RETURN(HostTensor value, ValueOf(tensor));
-      if (!value.empty()) arrays[tensor.name] = value;
+      if (!value.empty()) {
+        file.arrays[tensor.name] = value;
+        if (tensor.kind != WantedTensor::Kind::kAfter && tensor.kind != WantedTensor::Kind::kUpdate) {
+          sources[tensor.name] = tensor.source;
+        }
+      }
       shown.push_back({tensor.name, tensor.origin, std::move(value)});
     }
     const int64_t steps = step_ - first_ + 1;
@@ -454,9 +457,10 @@ class Estimator::Impl::Replay {
     }
     std::fputs(TensorLines(shown).c_str(), stdout);
     if (run_.request.out.empty()) return absl::OkStatus();
-    TD_ASSIGN_OR_RETURN(const std::string bytes, SerializeNpz(arrays));
+    file.order = OrderOfModel(prepared_.program->model_parts(), sources);
+    TD_ASSIGN_OR_RETURN(const std::string bytes, SerializeStepFile(file));
     TD_RETURN_IF_ERROR(WriteOutputFile(env_, "--replay_out", run_.request.out, bytes));
-    std::printf("%s: %d arrays\n", run_.request.out.c_str(), static_cast<int>(arrays.size()));
+    std::printf("%s: %d arrays\n", run_.request.out.c_str(), static_cast<int>(file.arrays.size()));
     return absl::OkStatus();
   }
 

@@ -18,6 +18,7 @@ ALONE = [
 # The tests of this folder that train small models.
 TESTS = [
     "accumulated_batches_test",
+    "check_steps_test",
     "continuous_eval_test",
     "data_fingerprint_test",
     "devices_resume_test",
@@ -71,6 +72,7 @@ def estimator_test(name):
             "//base:philox",
             "//base:status_macros",
             "//base:temporary_name",
+            "//estimator/record",
             "//estimator/serving:export_dir",
             "//estimator/serving:model",
             "//frontends:summary",

@@ -23,6 +23,7 @@
 #include "estimator/model_dir.h"
 #include "estimator/parameter_table.h"
 #include "estimator/progress_hooks.h"
+#include "estimator/record/checking_runner.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
 #include "estimator/training.h"
@@ -399,6 +400,11 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     TD_RETURN_IF_ERROR(e.BeginServed(prepared_));
     served_runner_ = std::make_unique<ServedRunner>(&prepared_.program->runner(), e.served_.get());
     runner = served_runner_.get();
+  }
+  if (e.config_.check_steps_every > 0) {
+    checking_runner_ = std::make_unique<CheckingRunner>(
+        runner, e.config_.check_steps_every, e.resident_.model().store().get(), prepared_.program->variables());
+    runner = checking_runner_.get();
   }
   recording_runner_ = e.RecordSteps(prepared_, runner);
   if (recording_runner_ != nullptr) runner = recording_runner_.get();

@@ -147,6 +147,10 @@ absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
       [&] { return program.parts(); }, "model_fn, input_fn and RunConfig must be the same on all of them"));
   TD_RETURN_IF_ERROR(workers.Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), NumbersOf(program),
                                    "model_fn and its params must be the same on all of them"));
+  if (program.mode() == Mode::kTrain) {
+    TD_RETURN_IF_ERROR(workers.Agree("RunConfig.check_steps_every", absl::StrCat(config_.check_steps_every),
+                                     "they make such steps twice together: set the same on all of them"));
+  }
   if (prepared.own_inputs != nullptr) return absl::OkStatus();
   TD_RETURN_IF_ERROR(
       workers.Agree("data", prepared.dealer->data_fingerprint(),

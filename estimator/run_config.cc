@@ -66,6 +66,14 @@ absl::Status RunConfig::Validate() const {
   }
   CheckNotNegative("log_step_count_steps", log_step_count_steps, "turns the lines off", &problems);
   CheckNotNegative("save_summary_steps", save_summary_steps, "writes no event files", &problems);
+  CheckNotNegative("check_steps_every", static_cast<double>(check_steps_every), "makes no step twice", &problems);
+  if (check_steps_every > 0 && train_strategy().gpu()) {
+    problems.push_back("check_steps_every makes steps twice on CPUs only, and train_distribute names GPUs; leave it 0");
+  }
+  if (check_steps_every > 0 && train_strategy().updates == ClusterUpdates::kServers) {
+    problems.push_back(
+        "check_steps_every makes a step twice, and parameter servers would take both updates; leave it 0");
+  }
   CheckNotNegative("threads", threads, "takes the number of cores", &problems);
   if (threads >= 0) {
     if (absl::Status status = CheckThreadCount("threads", threads); !status.ok()) {
@@ -203,6 +211,7 @@ std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
       {"log_step_count_steps", absl::StrCat(log_step_count_steps)},
       {"save_summary_steps", absl::StrCat(save_summary_steps)},
       {"record_bits", absl::StrCat(record_bits)},
+      {"check_steps_every", absl::StrCat(check_steps_every)},
       {"train_distribute", StrategyString(train_strategy())},
       {"eval_distribute", StrategyString(eval_strategy())},
       {"communication", absl::StrCat(Name(communication))},

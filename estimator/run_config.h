@@ -51,6 +51,10 @@ struct RunConfig {
   // its input and of the variables, by which a step that is made again is known to be the same, and tandem-compare
   // finds where two runs part. Trainings with checkpoints only, and without parameter servers.
   bool record_bits = true;
+  // Steps between those that are made twice, from the same variables and batch, and whose bits are compared: training
+  // ends with exit code 1 at the first that does not come out the same, by broken hardware or a race, and says what
+  // differs. Such a step takes twice as long. On CPUs, and not with parameter servers. 0: none is.
+  int64_t check_steps_every = 0;
 
   // One replica on cpu:0 unless given, of each worker where there is a cluster. Evaluation and prediction use
   // eval_distribute, or train_distribute without it; it may not have more devices than train_distribute, where the

@@ -48,6 +48,7 @@ class Training {
   Estimator::Impl::Prepared prepared_;
   std::optional<ResidentState::TrainingScope> scope_;
   std::unique_ptr<ServedRunner> served_runner_;   // null without parameter servers
+  std::unique_ptr<StepRunner> checking_runner_;   // null where no step is made twice
   std::unique_ptr<StepRunner> recording_runner_;  // null where nothing is recorded
   std::optional<StepLoop> loop_;
   bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input

@@ -1,6 +1,5 @@
 #include "graph/graph_parts.h"
 
-#include <charconv>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "base/fingerprint.h"
+#include "base/shortest_number.h"
 #include "graph/graph_module.h"
 #include "graph/ir/dialect.h"
 #include "llvm/ADT/DenseMap.h"
@@ -16,13 +16,6 @@
 
 namespace tandem {
 namespace {
-
-// The shortest text that is this number.
-template <typename T>
-std::string Shortest(T value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 template <typename Values>
 std::string List(const Values& values) {
@@ -57,7 +50,7 @@ std::string Text(mlir::Attribute attribute) {
   if (auto value = mlir::dyn_cast<mlir::BoolAttr>(attribute)) return value.getValue() ? "true" : "false";
   if (auto value = mlir::dyn_cast<mlir::FloatAttr>(attribute)) {
     const double number = value.getValueAsDouble();
-    return value.getType().isF32() ? Shortest(static_cast<float>(number)) : Shortest(number);
+    return value.getType().isF32() ? ShortestNumber(static_cast<float>(number)) : ShortestNumber(number);
   }
   if (auto value = mlir::dyn_cast<mlir::IntegerAttr>(attribute)) return llvm::toString(value.getValue(), 10, true);
   if (auto value = mlir::dyn_cast<mlir::DenseI64ArrayAttr>(attribute)) return List(value.asArrayRef());
@@ -84,13 +77,13 @@ std::string InitializerText(const VariableSpec& v) {
     case Initializer::Kind::kZeros:
       return "zeros";
     case Initializer::Kind::kConstant:
-      return absl::StrCat("all ", Shortest(i.a));
+      return absl::StrCat("all ", ShortestNumber(i.a));
     case Initializer::Kind::kUniform:
-      return absl::StrCat("uniform in [", Shortest(i.a), ", ", Shortest(i.b), ")");
+      return absl::StrCat("uniform in [", ShortestNumber(i.a), ", ", ShortestNumber(i.b), ")");
     case Initializer::Kind::kTruncatedNormal:
     case Initializer::Kind::kNormal:
       return absl::StrCat(i.kind == Initializer::Kind::kNormal ? "uncut normal of mean " : "normal of mean ",
-                          Shortest(i.a), " and deviation ", Shortest(i.b));
+                          ShortestNumber(i.a), " and deviation ", ShortestNumber(i.b));
   }
   return "";
 }

@@ -25,7 +25,6 @@
 #include "base/unsynced_files.h"
 #include "graph/graph_module.h"
 #include "graph/index_range.h"
-#include "graph/ir/shape.h"
 #include "graph/ir/state.h"
 #include "graph/replicas.h"
 #include "mlir/IR/Builders.h"
@@ -33,6 +32,7 @@
 #include "passes/analysis/machine_model.h"
 #include "passes/build_id.h"
 #include "passes/compile_times.h"
+#include "passes/constant_names.h"
 #include "passes/contraction/choice.h"
 #include "passes/exec/dialect.h"
 #include "passes/pipeline.h"
@@ -140,20 +140,9 @@ absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, abs
 
 // The key of the cache: everything that the bytes of the executable depend on.
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  // A table of constants is printed by its bytes' fingerprint: its text would take longer than to compile what reads
-  // it.
-  constexpr int64_t kPrinted = 16;
-  module.print(os, mlir::OpPrintingFlags().enableDebugInfo(true).elideLargeElementsAttrs(kPrinted));
-  module.walk([&](td::ConstantOp constant) {
-    const auto elements = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
-    if (elements.getNumElements() <= kPrinted) return;
-    const llvm::ArrayRef<char> bytes = elements.getRawData();
-    const absl::string_view view(bytes.data(), bytes.size());
-    os << Fingerprint64(view, 1) << "," << Fingerprint64(view, 2) << ";";
-  });
-  os << target.CodeKey(options) << BuildId() << absl::StrJoin(options.disabled_passes, ",");
+  constexpr int64_t kPrinted = 16;  // larger constants by the fingerprint in their name
+  std::string text = ConstantPrinter().Print(module, kPrinted, mlir::OpPrintingFlags().enableDebugInfo(true));
+  absl::StrAppend(&text, target.CodeKey(options), BuildId(), absl::StrJoin(options.disabled_passes, ","));
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
 
@@ -190,6 +179,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   CompileTimes times;
   pipeline.times = &times;
   pipeline.warnings = &serialize.warnings;
+  pipeline.constants = &serialize.constants;
   serialize.indices = std::move(indices);
   serialize.warnings = std::move(warnings);
   auto start = Clock::now();
@@ -293,14 +283,15 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   for (const std::string& warning : warnings) TD_LOG(WARNING) << warning;
   TD_ASSIGN_OR_RETURN(std::string bytes,
                       Compile(*module, key, mode, *target, IndicesOfInputs(graph), std::move(warnings), options));
-  // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   module = nullptr;
   scope.reset();
-  ReleaseFreedMemory();
-  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
-  // Only what can be loaded is kept: a file that cannot would be in the way of every later start.
+  // Only what can be loaded is kept: a file that cannot would be in the way of every later start. It takes memory that
+  // the compiler has left, before that is given back.
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable,
                       Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
+  // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
+  ReleaseFreedMemory();
+  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
   if (!path.empty()) {
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);

@@ -8,9 +8,11 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "graph/ir/shape.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -61,6 +63,23 @@ absl::Status CheckNames(const PipelineOptions& options) {
   return absl::OkStatus();
 }
 
+// That every constant has its numbers, which text may have a name for (constant_names.h).
+absl::Status CheckConstants(mlir::ModuleOp module) {
+  absl::Status status;
+  module.walk([&](td::ConstantOp op) {
+    const auto named = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue());
+    if (!named) return;
+    std::string file;
+    int line = 0;
+    const bool placed = LocationFileLine(op.getLoc(), &file, &line);
+    status.Update(absl::InvalidArgumentError(absl::StrCat(
+        placed ? absl::StrCat(file, ":", line, ": ") : "", "the text leaves out the numbers of the constant ",
+        named.getRawHandle().getKey().str(), ", so that this program cannot be compiled from it; compile the model ",
+        "that it was printed of, or write the numbers as dense<...>")));
+  });
+  return WithExitCode(status, kExitBadData);
+}
+
 // What an earlier phase would have made sure of, for text that starts behind it.
 absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_from) {
   if (compile_from.empty() || compile_from == Phases().front().name) return absl::OkStatus();
@@ -104,6 +123,7 @@ absl::Status AddPhases(const PipelineOptions& options, mlir::PassManager& manage
 
 absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, PhaseTexts* snapshots) {
   TD_RETURN_IF_ERROR(CheckNames(options));
+  TD_RETURN_IF_ERROR(CheckConstants(module));
   std::string first_error, last_note;
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic& d) {
     std::string file;

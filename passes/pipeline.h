@@ -2,11 +2,13 @@
 #ifndef TANDEM_PASSES_PIPELINE_H_
 #define TANDEM_PASSES_PIPELINE_H_
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/compile_times.h"
 
@@ -25,15 +27,17 @@ struct PipelineOptions {
   std::string crash_reproducer;
   CompileTimes* times = nullptr;                 // of every pass, when not null
   std::vector<std::string>* warnings = nullptr;  // what passes warn of, when not null; it is logged as well
+  // When not null: gets the large constants, by their names, of the phase that the reference interpreter runs.
+  std::map<std::string, mlir::DenseElementsAttr>* constants = nullptr;
 };
 
 // Phase name, text.
 using PhaseTexts = std::vector<std::pair<std::string, std::string>>;
 
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it
-// is null. The text of phase `input` is complete, so that it can be run by the reference interpreter; later ones leave
-// out constants of more than 4096 elements. Errors: InvalidArgument, listing what there is, for an unknown phase or
-// pass; others carry exit code 70 and the first diagnostic: op, message, the user's file and line.
+// is null. In it `dense_resource<NAME>` stands for constants of more than 4096 elements (constant_names.h). Errors:
+// InvalidArgument, listing what there is, for an unknown phase or pass, and for a module in which a constant has a name
+// and no numbers; others carry exit code 70 and the first diagnostic: op, message, the user's file and line.
 absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, PhaseTexts* snapshots);
 
 // Makes every pass known to mlir-opt style tools by its argument, and every phase as a pipeline, "td-phase-fusion".

@@ -14,34 +14,29 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kShownElements = 64;     // for people
-constexpr int64_t kStoredElements = 4096;  // in every phase but the first, which is stored whole: see RunPipeline
-
-// Text that can be parsed again unless constants of more than `max_elements` were left out (0: none is). Locations
-// stand behind their ops, not in a list of aliases at the end.
-std::string Print(mlir::ModuleOp module, int64_t max_elements) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(true).useLocalScope();
-  if (max_elements > 0) flags.elideLargeElementsAttrs(max_elements);
-  module.print(os, flags);
-  return text;
-}
+constexpr int64_t kStoredElements = 4096;  // see RunPipeline
 
 // What the reference interpreter runs to check a program: the graph, with the types it computes in.
-bool StoredWhole(mlir::ModuleOp module, const std::string& phase) {
+bool IsReference(mlir::ModuleOp module, const std::string& phase) {
   const bool mixed = exec::CompileConfigAttr::of(module).getPrecision() == Precision::kMixedBfloat16;
-  return phase == "input" || (phase == "precision" && mixed);
-}
-
-void PrintFor(const std::vector<std::string>& passes, const char* where, mlir::Pass* pass, mlir::Operation* op) {
-  const std::string name = pass->getArgument().str();
-  if (!absl::c_linear_search(passes, name)) return;
-  llvm::errs() << "// IR " << where << " " << name << "\n"
-               << Print(mlir::cast<mlir::ModuleOp>(op), kShownElements) << "\n";
+  return phase == (mixed ? "precision" : "input");
 }
 
 }  // namespace
+
+// Locations stand behind their ops, not in a list of aliases at the end.
+std::string PipelineInstrumentation::Print(mlir::ModuleOp module, int64_t max_elements,
+                                           ConstantPrinter::ByName* named) {
+  return printer_.Print(module, max_elements, mlir::OpPrintingFlags().enableDebugInfo(true).useLocalScope(), named);
+}
+
+void PipelineInstrumentation::PrintFor(const std::vector<std::string>& passes, const char* where, mlir::Pass* pass,
+                                       mlir::Operation* op) {
+  const std::string name = pass->getArgument().str();
+  if (!absl::c_linear_search(passes, name)) return;
+  llvm::errs() << "// IR " << where << " " << name << "\n"
+               << Print(mlir::cast<mlir::ModuleOp>(op), kShownElements, nullptr) << "\n";
+}
 
 void PipelineInstrumentation::AddPhase(const Phase& phase,
                                        llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes) {
@@ -80,7 +75,8 @@ void PipelineInstrumentation::EndPhases(const mlir::Pass* last, mlir::ModuleOp m
     if (!decisions.empty()) snapshots_->push_back({kFusionDecisions, decisions});
     if (!precisions.empty()) snapshots_->push_back({kPrecisionDecisions, precisions});
     if (!contractions.empty()) snapshots_->push_back({kContractionReports, contractions});
-    snapshots_->push_back({phase->name, Print(module, StoredWhole(module, phase->name) ? 0 : kStoredElements)});
+    const bool reference = IsReference(module, phase->name);
+    snapshots_->push_back({phase->name, Print(module, kStoredElements, reference ? options_.constants : nullptr)});
   }
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/constant_names.h"
 #include "passes/phases.h"
 #include "passes/pipeline.h"
 
@@ -39,6 +40,8 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
 
  private:
   void EndPhases(const mlir::Pass* last, mlir::ModuleOp module);
+  void PrintFor(const std::vector<std::string>& passes, const char* where, mlir::Pass* pass, mlir::Operation* op);
+  std::string Print(mlir::ModuleOp module, int64_t max_elements, ConstantPrinter::ByName* named);
 
   const PipelineOptions& options_;
   PhaseTexts* snapshots_;
@@ -47,6 +50,7 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
   const mlir::Pass* last_ = nullptr;                              // of those added
   const mlir::Pass* running_ = nullptr;
   std::chrono::steady_clock::time_point start_;
+  ConstantPrinter printer_;
 };
 
 }  // namespace tandem

@@ -18,6 +18,11 @@ inline constexpr char kFusionDecisions[] = "fusion-decisions";
 // name precision reason". `precision`: float32 or bfloat16.
 inline constexpr char kPrecisionDecisions[] = "precision-decisions";
 
+// What the names of large constants begin with, `dense_resource<numbers_...>` in the text of a phase. A segment of that
+// name has the numbers of one in the phase that the reference interpreter runs, unless they are among the program's
+// constants: there they are found by their bytes (passes/constant_names.h).
+inline constexpr char kConstantPrefix[] = "numbers_";
+
 }  // namespace tandem
 
 #endif  // TANDEM_PASSES_REPORT_SEGMENTS_H_

@@ -2,7 +2,7 @@
 // made here: each exec.map_microbatches is a map section, and the ops between maps are the commands of a global one.
 #include "passes/serialize.h"
 
-#include <cstring>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -11,10 +11,12 @@
 #include "graph/ir/signature.h"
 #include "graph/ir/state.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/buffer_table.h"
 #include "passes/commands/commands.h"
+#include "passes/constant_names.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/gpu_schedule.h"
@@ -87,6 +89,10 @@ class Serializer {
     WriteMemoryReport(*program);
     index_.programs.push_back(std::move(program));
     for (const auto& [phase, text] : options_.ir) segments_.push_back({fb::SegmentKind::IrText, phase, text});
+    for (const auto& [name, value] : options_.constants) {
+      if (written_.contains(value)) continue;  // it is found there
+      segments_.push_back({fb::SegmentKind::IrText, name, ConstantBytes(value)});
+    }
     return BuildExecutable(std::move(index_), segments_);
   }
 
@@ -233,24 +239,29 @@ class Serializer {
     if (kind == exec::KernelKind::kBlock) kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
   }
 
-  // Constants lie in one segment, at the offsets of their buffers.
+  // Constants lie in one segment, at the offsets of their buffers. Those of equal numbers may share one.
   void WriteConstants() {
-    std::string bytes(GetArenas(module_).getConstant(), '\0');
-    std::vector<BufferInfo> buffers = GetBuffers(module_);
+    std::map<int64_t, mlir::DenseElementsAttr> by_offset;
+    const std::vector<BufferInfo> buffers = GetBuffers(module_);
     step_.walk([&](mlir::Operation* op) {
       mlir::DenseElementsAttr value;
       if (!mlir::matchPattern(op, mlir::m_Constant(&value))) return;
-      const BufferInfo& info = buffers[GetResultBuffers(op)[0]];
-      if (value.getElementType().isInteger(1)) {
-        int64_t at = info.offset;
-        for (bool b : value.getValues<bool>()) bytes[at++] = b;
-        return;
-      }
-      llvm::ArrayRef<char> raw = value.getRawData();
-      for (int64_t at = 0; at < info.bytes && !raw.empty(); at += raw.size()) {  // a splat holds one element
-        std::memcpy(&bytes[info.offset + at], raw.data(), std::min<int64_t>(raw.size(), info.bytes - at));
-      }
+      written_.insert(value);
+      by_offset[buffers[GetResultBuffers(op)[0]].offset] = value;
     });
+    const auto size = static_cast<size_t>(GetArenas(module_).getConstant());
+    std::string bytes;
+    bytes.reserve(size);
+    for (const auto& [offset, value] : by_offset) {
+      bytes.resize(static_cast<size_t>(offset), '\0');
+      if (value.isSplat() || value.getElementType().isInteger(1)) {
+        bytes += ConstantBytes(value);
+      } else {
+        const llvm::ArrayRef<char> raw = value.getRawData();
+        bytes.append(raw.data(), raw.size());
+      }
+    }
+    bytes.resize(size, '\0');
     if (!bytes.empty()) segments_.push_back({fb::SegmentKind::Constants, "constants", std::move(bytes)});
   }
 
@@ -356,6 +367,7 @@ class Serializer {
   // Of ops outside of maps: the section, and the command's number in it.
   llvm::DenseMap<mlir::Operation*, size_t> command_sections_;
   llvm::DenseMap<mlir::Operation*, uint32_t> command_numbers_;
+  llvm::DenseSet<mlir::Attribute> written_;  // among the constants
   CommandWriter writer_;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/executable.h"
 #include "runtime/executable_generated.h"
@@ -42,7 +43,9 @@ struct SerializeOptions {
   std::string target_name;
   fb::InstructionSet instructions = fb::InstructionSet::Any;
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
-  std::map<std::string, uint64_t> indices;              // of inputs that are: see executable.fbs
+  // What the text of the phase that the reference interpreter runs has names for.
+  std::map<std::string, mlir::DenseElementsAttr> constants;
+  std::map<std::string, uint64_t> indices;  // of inputs that are: see executable.fbs
   std::vector<std::string> warnings;
   std::vector<GpuImage> images;  // for GPUs, ascending
   LibraryPlanner planner;        // for GPUs; may be empty

@@ -1,5 +1,7 @@
 #include "runtime/executable.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -23,6 +25,15 @@ constexpr uint64_t kChecksummedPrefixBytes = 28;
 constexpr uint64_t kSegmentAlignment = 64;
 // A FlatBuffer cannot be larger than this; large data belongs into segments.
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
+
+// Of memory that is about to be written for the first time: a large program's pages take longer than its bytes.
+void PreferLargePages(const void* memory, uint64_t bytes) {
+  constexpr uint64_t kLargePage = uint64_t{1} << 21;
+  const auto first = reinterpret_cast<uintptr_t>(memory);
+  const uint64_t begin = AlignUp(first, kLargePage), end = (first + bytes) / kLargePage * kLargePage;
+  // A hint: failing is fine.
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
 
 std::string PackIndex(const fb::ExecutableT& index) {
   flatbuffers::FlatBufferBuilder builder;
@@ -139,6 +150,7 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
 
   std::string file(kMagic, 8);
   file.reserve(end);
+  PreferLargePages(file.data(), end);
   Append<uint64_t>(file, packed.size());
   Append<uint64_t>(file, end);
   Append<uint32_t>(file, Crc32c(packed));
@@ -175,6 +187,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromFile(const Ran
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string_view bytes, const std::string& name) {
   HostTensor copy(DType::kUInt8, {static_cast<int64_t>(bytes.size())});
+  PreferLargePages(copy.raw(), bytes.size());
   if (!bytes.empty()) std::memcpy(copy.raw(), bytes.data(), bytes.size());
   return FromBytes(std::move(copy), name);
 }

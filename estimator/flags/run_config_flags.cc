@@ -21,6 +21,8 @@ ABSL_FLAG(std::string, target, "",
           "devices are.");
 ABSL_FLAG(int, accumulate_batches, 1,
           "Batches of each replica that make one step, as one batch so many times as large.");
+ABSL_FLAG(int64_t, check_steps_every, 0,
+          "Make one step in so many twice and compare the bits, to find broken hardware; CPUs only. 0: none.");
 ABSL_FLAG(bool, tf32, false, "On GPUs, let convolutions and matmuls round float32 operands to TensorFloat-32.");
 ABSL_FLAG(
     double, deadline_secs, 0,
@@ -75,6 +77,7 @@ absl::Status ApplyRunConfigFlags(RunConfig* config) {
     if (config->train_strategy().gpu()) config->deadline_secs = seconds;
   }
   config->accumulate_batches = absl::GetFlag(FLAGS_accumulate_batches);
+  config->check_steps_every = absl::GetFlag(FLAGS_check_steps_every);
   const std::string strategy = absl::GetFlag(FLAGS_strategy);
   DistributionStrategy chosen = config->train_strategy();
   if (strategy == "mirrored") {

@@ -16,10 +16,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
-#include "data/files/npy.h"
 #include "estimator/record/run_description.h"
 #include "estimator/record/steps_file.h"
 #include "estimator/replay/replay_request.h"
+#include "estimator/replay/step_file.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 
@@ -108,9 +108,9 @@ class Replayed {
   }
 
   Tensors Values() const {
-    const auto arrays = ReadNpz(out_);
-    EXPECT_TRUE(arrays.ok()) << arrays.status();
-    return arrays.ok() ? Tensors(arrays->begin(), arrays->end()) : Tensors();
+    auto file = ReadStepFile(out_);
+    EXPECT_TRUE(file.ok()) << file.status();
+    return file.ok() ? std::move(file->arrays) : Tensors();
   }
 
  private:

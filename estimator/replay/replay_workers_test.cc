@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/exit_code.h"
-#include "data/files/npy.h"
 #include "estimator/replay/replay_request.h"
+#include "estimator/replay/step_file.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
 
@@ -58,9 +58,9 @@ TEST(ReplayOfWorkers, OneProcessHasTheBitsOfAll) {
   SetReplayOfProcess(std::nullopt);
   ASSERT_EQ(ExitCodeFor(status), kExitOk) << status;
   std::string loss, gradient, rows;
-  const auto arrays = ReadNpz(file);
-  ASSERT_TRUE(arrays.ok()) << arrays.status();
-  for (const auto& [name, value] : *arrays) {
+  const auto step = ReadStepFile(file);
+  ASSERT_TRUE(step.ok()) << step.status();
+  for (const auto& [name, value] : step->arrays) {
     (name == "loss" ? loss : name == kRows ? rows : gradient) = BytesOf(value);
   }
   ASSERT_EQ(rows.size(), 16 * sizeof(float));

@@ -85,6 +85,7 @@ absl::StatusOr<std::shared_ptr<ReplayedRun>> ReplayedRun::Open(const ReplayReque
   config->keep_best = std::nullopt;
   config->save_summary_steps = 0;
   config->record_bits = false;
+  config->check_steps_every = 0;
   config->log_step_count_steps = 0;
   config->progress = false;
   config->trace = "";

@@ -6,29 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/printable.h"
+#include "base/tensor_values.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 
 namespace tandem {
 namespace {
-
-double NumberAt(const HostTensor& t, int64_t i) {
-  switch (t.dtype()) {
-    case DType::kFloat32:
-      return t.data<float>()[i];
-    case DType::kFloat64:
-      return t.data<double>()[i];
-    case DType::kInt32:
-      return t.data<int32_t>()[i];
-    case DType::kInt64:
-      return static_cast<double>(t.data<int64_t>()[i]);
-    case DType::kUInt8:
-      return t.data<uint8_t>()[i];
-    case DType::kBool:
-      return t.data<bool>()[i] ? 1 : 0;
-    default:
-      return 0;
-  }
-}
 
 // "min -1.2  max 3  mean 0.4, 2 NaN".
 std::string StatisticsText(const HostTensor& t) {

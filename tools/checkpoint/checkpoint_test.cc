@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exit_code.h"
+#include "base/tensor_values.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/write_checkpoint.h"
 #include "estimator/eval_log.h"
@@ -21,7 +22,6 @@
 #include "tools/checkpoint/npz.h"
 #include "tools/checkpoint/rename.h"
 #include "tools/checkpoint/show.h"
-#include "tools/checkpoint/values.h"
 
 namespace tandem {
 namespace {

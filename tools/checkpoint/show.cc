@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
-#include "tools/checkpoint/values.h"
+#include "base/tensor_values.h"
 
 namespace tandem {
 namespace {

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/checkpoint/pointer_file.h"
 #include "estimator/record/run_description.h"
 #include "estimator/record/steps_file.h"
 #include "tools/checkpoint/compare.h"
@@ -52,8 +52,7 @@ absl::StatusOr<Run> ReadRun(Env* env, const std::string& dir) {
   run.steps = **steps;
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> paths, CheckpointManager(env, dir).ListCheckpoints());
   for (const std::string& path : paths) {
-    int64_t step = 0;
-    if (absl::SimpleAtoi(path.substr(path.rfind('-') + 1), &step)) run.checkpoints[step] = path;
+    if (const std::optional<int64_t> step = CheckpointStep(BaseName(path))) run.checkpoints[*step] = path;
   }
   return run;
 }

@@ -154,45 +154,26 @@ std::string WithSource(std::string text, const Json& entry) {
   return text;
 }
 
-std::vector<Line> LinesOf(const Json& part) {
+// What differs, a line for each; with `by_scope` a line for each scope: its first one, and how many more there are.
+std::vector<Line> LinesOf(const Json& part, bool by_scope) {
   std::vector<Line> lines;
-  const auto add = [&](const char* key, const char* sign) {
+  for (const auto& [key, sign] : {std::make_pair("only_a", "-"), {"only_b", "+"}, {"changed", "~"}}) {
+    std::map<std::string, size_t> line_of;
+    std::map<size_t, size_t> more;  // by the line
     for (const Json& e : part[key]) {
-      lines.push_back({sign, WithSource(absl::StrCat(TextOf(e["name"]), "  ", TextOf(e["value"])), e)});
-    }
-  };
-  add("only_a", "-");
-  add("only_b", "+");
-  for (const Json& e : part["changed"]) {
-    lines.push_back(
-        {"~", WithSource(absl::StrCat(TextOf(e["name"]), "  ", TextOf(e["a"]), " -> ", TextOf(e["b"])), e)});
-  }
-  return lines;
-}
-
-// The ops that differ, one line for each scope: its first one, and how many more there are.
-std::vector<Line> ScopesOf(const Json& part) {
-  std::vector<Line> lines;
-  const auto add = [&](const char* key, const char* sign) {
-    std::vector<std::string> scopes;
-    std::map<std::string, std::vector<const Json*>> of_scope;
-    for (const Json& e : part[key]) {
-      const std::string scope = e.contains("scope") ? TextOf(e["scope"]) : "";
-      if (of_scope[scope].empty()) scopes.push_back(scope);
-      of_scope[scope].push_back(&e);
-    }
-    for (const std::string& scope : scopes) {
-      const Json& e = *of_scope[scope][0];
+      if (by_scope) {
+        const auto [known, added] = line_of.try_emplace(e.contains("scope") ? TextOf(e["scope"]) : "", lines.size());
+        if (!added) {
+          ++more[known->second];
+          continue;
+        }
+      }
       const std::string value =
           e.contains("value") ? TextOf(e["value"]) : absl::StrCat(TextOf(e["a"]), " -> ", TextOf(e["b"]));
-      std::string text = WithSource(absl::StrCat(TextOf(e["name"]), "  ", value), e);
-      if (const size_t more = of_scope[scope].size() - 1; more > 0) absl::StrAppend(&text, "  and ", more, " more");
-      lines.push_back({sign, std::move(text)});
+      lines.push_back({sign, WithSource(absl::StrCat(TextOf(e["name"]), "  ", value), e)});
     }
-  };
-  add("only_a", "-");
-  add("only_b", "+");
-  add("changed", "~");
+    for (const auto& [line, count] : more) absl::StrAppend(&lines[line].text, "  and ", count, " more");
+  }
   return lines;
 }
 
@@ -252,7 +233,7 @@ std::string ComparisonText(const Json& comparison) {
   for (const Part& part : kParts) {
     const Json& p = comparison[part.key];
     if (!HasDifferences(p)) continue;
-    append(TitleOf(comparison, part), part.key == std::string("ops") ? ScopesOf(p) : LinesOf(p));
+    append(TitleOf(comparison, part), LinesOf(p, /*by_scope=*/part.key == std::string("ops")));
   }
   if (!comparison["memory"].empty()) append("Bytes and times", ValuesOf(comparison["memory"]));
   if (!differ) absl::StrAppend(&out, "\nThe programs are equal in all of these.\n");
@@ -276,7 +257,7 @@ std::string ComparisonHtml(const Json& comparison) {
     out += "</table>\n";
   };
   append("Settings", ValuesOf(comparison["settings"]));
-  for (const Part& part : kParts) append(TitleOf(comparison, part), LinesOf(comparison[part.key]));
+  for (const Part& part : kParts) append(TitleOf(comparison, part), LinesOf(comparison[part.key], /*by_scope=*/false));
   append("Bytes and times", ValuesOf(comparison["memory"]));
   return out + "</body></html>\n";
 }

@@ -1,5 +1,6 @@
 #include "tools/dump/ir_text.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/report_segments.h"
@@ -9,7 +10,8 @@ namespace tandem {
 
 bool IsPhase(const fb::SegmentT& segment) {
   return segment.kind == fb::SegmentKind::IrText && segment.name != kFusionDecisions &&
-         segment.name != kContractionReports && segment.name != kPrecisionDecisions;
+         segment.name != kContractionReports && segment.name != kPrecisionDecisions &&
+         !absl::StartsWith(segment.name, kConstantPrefix);
 }
 
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,14 +13,18 @@
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/dialect.h"
 #include "graph/ir/replica_values.h"
+#include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
 #include "graph/ir/text_check.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/constant_names.h"
 #include "passes/exec/dialect.h"
+#include "passes/report_segments.h"
 #include "passes/step_signature.h"
 #include "runtime/executable_generated.h"
 
@@ -34,6 +40,47 @@ absl::string_view PhaseText(const Executable& executable, absl::string_view phas
     }
   }
   return {};
+}
+
+// The constants of the program by the names that the text of a phase may have for them.
+std::map<std::string, absl::string_view> ConstantsByName(const Executable& executable) {
+  std::map<std::string, absl::string_view> found;
+  const fb::ExecutableT& index = executable.index();
+  for (size_t i = 0; i < index.segments.size(); ++i) {
+    if (absl::StartsWith(index.segments[i]->name, kConstantPrefix)) {
+      found[index.segments[i]->name] = executable.segment(static_cast<int>(i));
+    }
+  }
+  const absl::string_view constants = executable.constants();
+  for (const auto& program : index.programs) {
+    for (const auto& buffer : program->buffers) {
+      if (buffer->space != fb::Space::Constant) continue;
+      const absl::string_view bytes = constants.substr(buffer->offset, buffer->bytes);
+      found[ConstantName({bytes.data(), bytes.size()})] = bytes;
+    }
+  }
+  return found;
+}
+
+// Gives constants their numbers back. DataLoss where these are not there.
+absl::Status ReadConstants(const Executable& executable, mlir::ModuleOp module) {
+  absl::Status status;
+  std::map<std::string, absl::string_view> constants;
+  module.walk([&](td::ConstantOp op) {
+    auto named = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue());
+    if (!named) return;
+    const std::string name = named.getRawHandle().getKey().str();
+    if (constants.empty()) constants = ConstantsByName(executable);
+    const absl::string_view bytes = constants[name];
+    if (auto elements = ConstantOfBytes(named.getType(), {bytes.data(), bytes.size()})) {
+      op.setValueAttr(elements);
+    } else {
+      status.Update(
+          absl::DataLossError(absl::StrCat(executable.name(), ": has ", bytes.size(), " bytes of the constant ", name,
+                                           ", which its text names; delete it, it will be compiled again")));
+    }
+  });
+  return status;
 }
 
 absl::StatusOr<TensorError> Compare(const std::map<std::string, td::RefTensor>& expected, const std::string& name,
@@ -99,6 +146,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
   if (mlir::failed(VerifyStepSignature(impl->step))) {
     return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase, ": ", error));
   }
+  TD_RETURN_IF_ERROR(ReadConstants(executable, *impl->module));
   return std::unique_ptr<ReferenceCheck>(new ReferenceCheck(std::move(impl)));
 }
 

@@ -1,6 +1,6 @@
 // Numbers about tensors, and tensors as text.
-#ifndef TANDEM_TOOLS_CHECKPOINT_VALUES_H_
-#define TANDEM_TOOLS_CHECKPOINT_VALUES_H_
+#ifndef TANDEM_BASE_TENSOR_VALUES_H_
+#define TANDEM_BASE_TENSOR_VALUES_H_
 
 #include <cstdint>
 #include <optional>
@@ -32,6 +32,10 @@ std::string IndexText(const Shape& shape, int64_t i);
 // elements the first so many, and a line that says how many there are; -1: all.
 std::string ValuesText(const HostTensor& tensor, int64_t limit);
 
+// What differs between two tensors of one type and shape whose bits do: "3 of 12 elements differ, by at most 0.5, at
+// [1,2]: 0.25 and 0.75".
+std::string DifferencesText(const HostTensor& a, const HostTensor& b);
+
 }  // namespace tandem
 
-#endif  // TANDEM_TOOLS_CHECKPOINT_VALUES_H_
+#endif  // TANDEM_BASE_TENSOR_VALUES_H_
