@@ -42,6 +42,12 @@ LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_vi
     Fail("needs a batch of inputs, got a scalar");
     return;
   }
+  owner_ = WeightOwner::Of(graph_);
+  if (owner_ != nullptr) {
+    nested_ = owner_->NestedName(base);
+    if (!nested_.empty()) scope_.emplace(graph_, graph_->UniqueName(nested_));
+    return;
+  }
   std::string unique = graph_->UniqueName(name.empty() ? base : absl::string_view(name));
   if (!name.empty() && unique != name) {
     Fail(absl::StrCat("there is a layer named \"", name,
@@ -72,6 +78,19 @@ Tensor LayerScope::Weight(absl::string_view name, Shape shape, const initializer
   if (!initializer) return Fail(absl::StrCat(option, " is empty"));
   if (absl::Status status = initializer.Check(shape); !status.ok()) {
     return Fail(absl::StrCat(option, ": ", status.message()));
+  }
+  if (owner_ != nullptr) {
+    Tensor weight = owner_->Weight(graph_, nested_,
+                                   {.name = std::string(name),
+                                    .dtype = dtype_,
+                                    .shape = std::move(shape),
+                                    .initializer = initializer,
+                                    .trainable = trainable,
+                                    .regularizer = regularizer,
+                                    .loc = loc_});
+    if (weight.ok()) return weight;
+    graph_ = nullptr;
+    return failed_ = weight;
   }
   VariableSpec spec;
   spec.name = std::string(name);

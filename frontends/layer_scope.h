@@ -9,6 +9,7 @@
 #include "base/source_location.h"
 #include "frontends/initializers.h"
 #include "frontends/regularizers.h"
+#include "frontends/weight_owner.h"
 #include "graph/graph_builder.h"
 #include "graph/tensor.h"
 
@@ -43,6 +44,8 @@ class LayerScope {
   DType dtype_ = DType::kInvalid;
   Tensor failed_;
   GraphBuilder* graph_ = nullptr;  // made after failed_, which it sets
+  WeightOwner* owner_ = nullptr;   // of the weights; null: they are this call's
+  std::string nested_;             // the owner's name for this layer
   std::optional<NameScope> scope_;
 };
 

@@ -249,7 +249,7 @@ void ColumnMoments(const Values& x, int channels, Values* mean, Values* variance
 }
 
 TEST(LayersTest, BatchNormalizationTrains) {
-  for (const Shape& shape : {Shape{kBatch, 3, 2, 2}, Shape{kBatch, 2}}) {
+  for (const Shape& shape : {Shape{kBatch, 3, 2, 2}, Shape{kBatch, 2, 3, 1, 2}, Shape{kBatch, 2}}) {
     GraphBuilder graph;
     Tensor x = graph.Input("x", DType::kFloat32, shape);
     graph.Output("y", layers::BatchNormalization(x, {.momentum = 0.9, .epsilon = 0.01, .training = true}));
@@ -271,7 +271,7 @@ TEST(LayersTest, BatchNormalizationTrains) {
     }
     ExpectNear(got.outputs["y"], expected);
     double n = static_cast<double>(in.size()) / 2;
-    double bessel = shape.size() == 4 ? n / (n - 1) : 1;
+    double bessel = shape.size() == 4 || shape.size() == 5 ? n / (n - 1) : 1;
     ExpectNear(got.variables["batch_normalization/moving_mean"], {0.45 + 0.1 * mean[0], 0.9 + 0.1 * mean[1]});
     ExpectNear(got.variables["batch_normalization/moving_variance"],
                {1.8 + 0.1 * bessel * variance[0], 2.7 + 0.1 * bessel * variance[1]});

@@ -58,7 +58,7 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
   if (*options.training && options.trainable) {
     Moments batch = BatchMoments(x, options.sync ? "global" : "replica", loc);
     Tensor batch_variance = batch.variance;
-    if (x.rank() == 4) {
+    if (x.rank() == 4 || x.rank() == 5) {
       Tensor rows = RowCount(graph, x, options.sync, loc);
       Tensor correction = Div(rows, Maximum(Sub(rows, 1.0, loc), 1.0, loc), loc);
       batch_variance = Mul(batch_variance, correction, loc);

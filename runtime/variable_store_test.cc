@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "gtest/gtest.h"
 #include "base/normal_quantile.h"
+#include "gtest/gtest.h"
 
 namespace tandem {
 namespace {

@@ -275,7 +275,10 @@ absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config) {
   }
   TD_RETURN_IF_ERROR(metric.status());
   TD_RETURN_IF_ERROR(reader.Finish());
-  return log_name.empty() ? *metric : metric->WithName(log_name);
+  // Files that are written again have what was read.
+  return MetricArg(log_name.empty() ? metric->name() : log_name, std::make_shared<const PartConfig>(config),
+                   [metric = *metric](const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
+                                      SourceLocation loc) { return metric(labels, predictions, options, loc); });
 }
 
 namespace metrics {
@@ -324,4 +327,5 @@ MetricArg MeanIoU(int64_t num_classes) {
 }
 
 }  // namespace metrics
+
 }  // namespace tandem::keras

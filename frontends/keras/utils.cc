@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,19 @@ absl::StatusOr<HostTensor> ToCategorical(const HostTensor& labels, int64_t num_c
   for (size_t i = 0; i < numbers->size(); ++i) {
     out[static_cast<int64_t>(i) * num_classes + static_cast<int64_t>((*numbers)[i])] = 1;
   }
+  return rows;
+}
+
+HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end) {
+  if (tensor.empty() || tensor.rank() == 0 || tensor.dtype() == DType::kString) return tensor;
+  Shape shape = tensor.shape();
+  const int64_t bytes = shape[0] > 0 ? tensor.byte_size() / shape[0] : 0;
+  end = std::clamp<int64_t>(end, 0, shape[0]);
+  begin = std::clamp<int64_t>(begin, 0, end);
+  shape[0] = end - begin;
+  HostTensor rows(tensor.dtype(), shape);
+  std::memcpy(rows.raw(), static_cast<const char*>(tensor.raw()) + begin * bytes,
+              static_cast<size_t>(bytes * shape[0]));
   return rows;
 }
 

@@ -17,6 +17,9 @@ namespace tandem::keras::utils {
 absl::StatusOr<HostTensor> ToCategorical(const HostTensor& labels, int64_t num_classes = 0,
                                          SourceLocation loc = SourceLocation::Current());
 
+// A copy of rows [begin, end) of a tensor, cut to those that it has.
+HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end);
+
 }  // namespace tandem::keras::utils
 
 #endif  // TANDEM_FRONTENDS_KERAS_UTILS_H_

@@ -1,0 +1,68 @@
+// KerasTensor: a value of a model that is being put together: its shape, and which layer makes it.
+#ifndef TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_
+#define TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/dtype.h"
+#include "base/source_location.h"
+
+namespace tandem::keras {
+
+struct LayerCall;  // frontends/keras/network.h
+
+// A cheap handle. After an error it has none of the three, and status() says what went wrong; layers that are called on
+// it return tensors with the same status.
+class KerasTensor {
+ public:
+  KerasTensor() = default;
+  explicit KerasTensor(absl::Status error) : status_(std::move(error)) {}
+  KerasTensor(std::shared_ptr<const LayerCall> call, int index) : call_(std::move(call)), index_(index) {}
+
+  // With kBatch as the first dimension; empty after an error.
+  const Shape& shape() const;
+  DType dtype() const;  // kInvalid after an error
+  absl::Status status() const;
+  // "conv2d at model.cc:12", for messages.
+  std::string ToString() const;
+
+  const std::shared_ptr<const LayerCall>& call() const { return call_; }
+  int index() const { return index_; }  // among the outputs of the call
+  bool operator==(const KerasTensor& other) const { return call_ == other.call_ && index_ == other.index_; }
+
+ private:
+  std::shared_ptr<const LayerCall> call_;
+  int index_ = 0;
+  absl::Status status_;
+};
+
+// One or several, for Model and for layers that take several.
+class KerasTensors : public std::vector<KerasTensor> {
+ public:
+  KerasTensors() = default;
+  KerasTensors(const KerasTensor& one) : std::vector<KerasTensor>{one} {}                           // NOLINT: implicit
+  KerasTensors(std::initializer_list<KerasTensor> several) : std::vector<KerasTensor>(several) {}   // NOLINT: implicit
+  KerasTensors(std::vector<KerasTensor> several) : std::vector<KerasTensor>(std::move(several)) {}  // NOLINT: implicit
+};
+
+struct InputOptions {
+  Shape shape;  // of one example, without the batch: {28, 28, 1}
+  DType dtype = DType::kFloat32;
+  std::string name;  // default "input_1", "input_2", ...
+};
+// A component of a model's input.
+KerasTensor Input(const InputOptions& options, SourceLocation loc = SourceLocation::Current());
+
+// Make the layers Add, Subtract and Multiply, or Lambda with a number.
+KerasTensor operator+(const KerasTensor& x, const KerasTensor& y);
+KerasTensor operator-(const KerasTensor& x, const KerasTensor& y);
+KerasTensor operator*(const KerasTensor& x, const KerasTensor& y);
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_

@@ -1,0 +1,365 @@
+// Keras' layers as objects. What they compute, and what their options mean, is written at the functions of
+// frontends/layers.h; names of layers, weights and options are Keras 2.15's, and so are the defaults.
+//
+//   auto x = keras::layers::Conv2D(32, 3, {.activation = "relu"})(images);
+//
+// Options that every layer has: `.name`, unique in a model; of those with weights `.trainable`; of those that may be a
+// Sequential's first `.input_shape`, of one example. A bad option is an error of the call, with its line.
+#ifndef TANDEM_FRONTENDS_KERAS_LAYERS_H_
+#define TANDEM_FRONTENDS_KERAS_LAYERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/source_location.h"
+#include "frontends/activations.h"
+#include "frontends/initializers.h"
+#include "frontends/keras/layer.h"
+#include "frontends/keras/padding_name.h"
+#include "frontends/layers.h"
+#include "frontends/regularizers.h"
+#include "graph/tensor.h"
+
+namespace tandem::keras::layers {
+
+using initializers::InitializerFn;
+using tandem::layers::Size2D;
+
+#define TD_LOC SourceLocation loc = SourceLocation::Current()
+
+struct DenseOptions {
+  int64_t units = 0;  // required
+  tandem::Activation activation;
+  bool use_bias = true;
+  InitializerFn kernel_initializer = "glorot_uniform";
+  InitializerFn bias_initializer = "zeros";
+  Regularizer kernel_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct Dense : Layer {
+  explicit Dense(const DenseOptions& options, TD_LOC);
+  explicit Dense(int64_t units, DenseOptions rest = {}, TD_LOC);
+};
+
+struct EmbeddingOptions {
+  int64_t input_dim = 0;   // required
+  int64_t output_dim = 0;  // required
+  InitializerFn embeddings_initializer = "uniform";
+  Regularizer embeddings_regularizer;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct Embedding : Layer {
+  explicit Embedding(const EmbeddingOptions& options, TD_LOC);
+  Embedding(int64_t input_dim, int64_t output_dim, EmbeddingOptions rest = {}, TD_LOC);
+};
+
+struct MultiHeadAttentionOptions {
+  int64_t num_heads = 0;  // required
+  int64_t key_dim = 0;    // required
+  int64_t value_dim = 0;  // 0: key_dim
+  double dropout = 0;
+  bool use_bias = true;
+  InitializerFn kernel_initializer = "glorot_uniform";
+  InitializerFn bias_initializer = "zeros";
+  Regularizer kernel_regularizer;
+  bool trainable = true;
+  std::string name;
+};
+// Of a sequence to itself: called on x, or on {x, x} as query and value.
+struct MultiHeadAttention : Layer {
+  explicit MultiHeadAttention(const MultiHeadAttentionOptions& options, TD_LOC);
+};
+
+struct Conv2DOptions {
+  int64_t filters = 0;     // required
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  PaddingName padding = "valid";
+  tandem::Activation activation;
+  bool use_bias = true;
+  InitializerFn kernel_initializer = "glorot_uniform";
+  InitializerFn bias_initializer = "zeros";
+  Regularizer kernel_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct Conv2D : Layer {
+  explicit Conv2D(const Conv2DOptions& options, TD_LOC);
+  Conv2D(int64_t filters, Size2D kernel_size, Conv2DOptions rest = {}, TD_LOC);
+};
+
+struct DepthwiseConv2DOptions {
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  PaddingName padding = "valid";
+  int64_t depth_multiplier = 1;
+  tandem::Activation activation;
+  bool use_bias = true;
+  InitializerFn depthwise_initializer = "glorot_uniform";
+  InitializerFn bias_initializer = "zeros";
+  Regularizer depthwise_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct DepthwiseConv2D : Layer {
+  explicit DepthwiseConv2D(const DepthwiseConv2DOptions& options, TD_LOC);
+  explicit DepthwiseConv2D(Size2D kernel_size, DepthwiseConv2DOptions rest = {}, TD_LOC);
+};
+
+struct SeparableConv2DOptions {
+  int64_t filters = 0;     // required
+  Size2D kernel_size = 0;  // required
+  Size2D strides = 1;
+  PaddingName padding = "valid";
+  int64_t depth_multiplier = 1;
+  tandem::Activation activation;
+  bool use_bias = true;
+  InitializerFn depthwise_initializer = "glorot_uniform";
+  InitializerFn pointwise_initializer = "glorot_uniform";
+  InitializerFn bias_initializer = "zeros";
+  Regularizer depthwise_regularizer;
+  Regularizer pointwise_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct SeparableConv2D : Layer {
+  explicit SeparableConv2D(const SeparableConv2DOptions& options, TD_LOC);
+  SeparableConv2D(int64_t filters, Size2D kernel_size, SeparableConv2DOptions rest = {}, TD_LOC);
+};
+
+struct Pooling2DOptions {
+  Size2D pool_size = 2;
+  Size2D strides = 0;  // 0: the pool size
+  PaddingName padding = "valid";
+  std::string name;
+  Shape input_shape;
+};
+struct MaxPooling2D : Layer {
+  explicit MaxPooling2D(const Pooling2DOptions& options = {}, TD_LOC);
+};
+struct AveragePooling2D : Layer {
+  explicit AveragePooling2D(const Pooling2DOptions& options = {}, TD_LOC);
+};
+
+struct GlobalPooling2DOptions {
+  bool keepdims = false;  // [b, 1, 1, c]
+  std::string name;
+  Shape input_shape;
+};
+// [b, h, w, c] -> [b, c].
+struct GlobalAveragePooling2D : Layer {
+  explicit GlobalAveragePooling2D(const GlobalPooling2DOptions& options = {}, TD_LOC);
+};
+struct GlobalMaxPooling2D : Layer {
+  explicit GlobalMaxPooling2D(const GlobalPooling2DOptions& options = {}, TD_LOC);
+};
+
+struct UpSampling2DOptions {
+  Size2D size = 2;
+  std::string name;
+  Shape input_shape;
+};
+struct UpSampling2D : Layer {
+  explicit UpSampling2D(const UpSampling2DOptions& options = {}, TD_LOC);
+};
+
+// Rows at the top and bottom, columns at the left and right: from one number for all, {rows, columns}, or
+// {{top, bottom}, {left, right}}.
+struct Edges2D {
+  constexpr Edges2D(int64_t all) : Edges2D(all, all) {}  // NOLINT: implicit
+  constexpr Edges2D(int64_t rows, int64_t columns) : Edges2D({rows, rows}, {columns, columns}) {}
+  constexpr Edges2D(std::pair<int64_t, int64_t> rows, std::pair<int64_t, int64_t> columns)
+      : top(rows.first), bottom(rows.second), left(columns.first), right(columns.second) {}
+  int64_t top, bottom, left, right;
+};
+struct ZeroPadding2DOptions {
+  Edges2D padding = 1;
+  std::string name;
+  Shape input_shape;
+};
+// [b, h, w, c] -> [b, top + h + bottom, left + w + right, c].
+struct ZeroPadding2D : Layer {
+  explicit ZeroPadding2D(const ZeroPadding2DOptions& options = {}, TD_LOC);
+};
+struct Cropping2DOptions {
+  Edges2D cropping = 0;
+  std::string name;
+  Shape input_shape;
+};
+// [b, h, w, c] -> [b, h - top - bottom, w - left - right, c].
+struct Cropping2D : Layer {
+  explicit Cropping2D(const Cropping2DOptions& options = {}, TD_LOC);
+};
+
+struct NameOptions {
+  std::string name;
+  Shape input_shape;
+};
+struct Flatten : Layer {
+  explicit Flatten(const NameOptions& options = {}, TD_LOC);
+};
+// The examples' shape; one size may be -1, for what is left.
+struct Reshape : Layer {
+  explicit Reshape(const Shape& target_shape, const NameOptions& options = {}, TD_LOC);
+};
+// The axes of an example in another order, counted from 1: {2, 1} transposes.
+struct Permute : Layer {
+  explicit Permute(const std::vector<int64_t>& dims, const NameOptions& options = {}, TD_LOC);
+};
+// [b, c] -> [b, n, c].
+struct RepeatVector : Layer {
+  explicit RepeatVector(int64_t n, const NameOptions& options = {}, TD_LOC);
+};
+
+struct DropoutOptions {
+  std::string name;
+  Shape input_shape;
+};
+struct Dropout : Layer {
+  explicit Dropout(double rate, const DropoutOptions& options = {}, TD_LOC);
+};
+// Whole channels of an image at once: [b, h, w, c].
+struct SpatialDropout2D : Layer {
+  explicit SpatialDropout2D(double rate, const DropoutOptions& options = {}, TD_LOC);
+};
+
+struct BatchNormalizationOptions {
+  int64_t axis = -1;  // the last one, by any number
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct BatchNormalization : Layer {
+  explicit BatchNormalization(const BatchNormalizationOptions& options = {}, TD_LOC);
+};
+struct LayerNormalizationOptions {
+  int64_t axis = -1;  // the last one, by any number
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  bool trainable = true;
+  std::string name;
+  Shape input_shape;
+};
+struct LayerNormalization : Layer {
+  explicit LayerNormalization(const LayerNormalizationOptions& options = {}, TD_LOC);
+};
+
+// Elementwise, of two or more inputs whose shapes broadcast; of Subtract two.
+struct Add : Layer {
+  explicit Add(const NameOptions& options = {}, TD_LOC);
+};
+struct Subtract : Layer {
+  explicit Subtract(const NameOptions& options = {}, TD_LOC);
+};
+struct Multiply : Layer {
+  explicit Multiply(const NameOptions& options = {}, TD_LOC);
+};
+struct Average : Layer {
+  explicit Average(const NameOptions& options = {}, TD_LOC);
+};
+struct Maximum : Layer {
+  explicit Maximum(const NameOptions& options = {}, TD_LOC);
+};
+struct Minimum : Layer {
+  explicit Minimum(const NameOptions& options = {}, TD_LOC);
+};
+struct ConcatenateOptions {
+  int64_t axis = -1;  // not the batch's
+  std::string name;
+};
+struct Concatenate : Layer {
+  explicit Concatenate(const ConcatenateOptions& options = {}, TD_LOC);
+};
+struct DotOptions {
+  std::vector<int64_t> axes = {1};  // of both inputs, or one for each; counted with the batch
+  bool normalize = false;           // both to length 1 along the axis first: the cosine
+  std::string name;
+};
+// Products of two inputs, summed over an axis of each: [b, n], [b, n] -> [b, 1]; [b, n, k], [b, m, k] with axes {2} ->
+// [b, n, m]. Of inputs with two or three dimensions.
+struct Dot : Layer {
+  explicit Dot(const DotOptions& options, TD_LOC);
+};
+
+// An activation function as a layer: "relu", Relu, a lambda.
+struct Activation : Layer {
+  explicit Activation(const tandem::Activation& activation, const NameOptions& options = {}, TD_LOC);
+};
+struct ReLUOptions {
+  std::optional<double> max_value;
+  double negative_slope = 0;
+  double threshold = 0;
+  std::string name;
+};
+// max_value for x >= max_value, x for threshold <= x, negative_slope (x - threshold) otherwise.
+struct ReLU : Layer {
+  explicit ReLU(const ReLUOptions& options = {}, TD_LOC);
+};
+struct LeakyReLUOptions {
+  double alpha = 0.3;
+  std::string name;
+};
+struct LeakyReLU : Layer {
+  explicit LeakyReLU(const LeakyReLUOptions& options = {}, TD_LOC);
+};
+struct ELUOptions {
+  double alpha = 1;
+  std::string name;
+};
+// x for x > 0, alpha (e^x - 1) otherwise.
+struct ELU : Layer {
+  explicit ELU(const ELUOptions& options = {}, TD_LOC);
+};
+struct SoftmaxOptions {
+  int64_t axis = -1;  // the last one, by any number
+  std::string name;
+};
+struct Softmax : Layer {
+  explicit Softmax(const SoftmaxOptions& options = {}, TD_LOC);
+};
+struct Identity : Layer {
+  explicit Identity(const NameOptions& options = {}, TD_LOC);
+};
+struct RescalingOptions {
+  double scale = 1;
+  double offset = 0;
+  std::string name;
+  Shape input_shape;
+};
+// x scale + offset.
+struct Rescaling : Layer {
+  explicit Rescaling(const RescalingOptions& options, TD_LOC);
+};
+
+// Any function of a tensor. Layers that it calls keep their weights from call to call; a file cannot have it.
+struct Lambda : Layer {
+  explicit Lambda(std::function<Tensor(const Tensor&)> function, const NameOptions& options = {}, TD_LOC);
+  explicit Lambda(std::function<Tensor(const std::vector<Tensor>&)> function, const NameOptions& options = {}, TD_LOC);
+};
+
+#undef TD_LOC
+
+}  // namespace tandem::keras::layers
+
+#endif  // TANDEM_FRONTENDS_KERAS_LAYERS_H_

@@ -1,0 +1,104 @@
+// Layers that are made of options and a function, and how files make them. Internal to the Keras frontend.
+#ifndef TANDEM_FRONTENDS_KERAS_OPTION_LAYER_H_
+#define TANDEM_FRONTENDS_KERAS_OPTION_LAYER_H_
+
+#include <climits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/source_location.h"
+#include "frontends/keras/layer_config.h"
+#include "frontends/keras/layer_impl.h"
+#include "graph/tensor.h"
+
+namespace tandem::keras {
+
+// A class of layers: Keras' name of it, and what it computes. Fields(V&, Options&) says what its config has.
+template <typename Options>
+struct LayerKind {
+  const char* class_name;
+  Tensor (*compute)(const Options& options, CallContext& context);
+  int min_inputs = 1, max_inputs = 1;
+};
+
+inline constexpr int kAnyNumber = INT_MAX;
+
+template <typename Options>
+class OptionLayer : public LayerImpl {
+ public:
+  OptionLayer(const LayerKind<Options>& kind, Options options, LayerNaming naming, SourceLocation loc)
+      : LayerImpl(std::move(naming), loc), kind_(kind), options_(std::move(options)) {}
+
+  absl::StatusOr<nlohmann::ordered_json> Config() const override {
+    ConfigWriter writer;
+    if (!built_inputs().empty()) writer.SetRank(static_cast<int>(built_inputs()[0].shape.size()));
+    Options options = options_;
+    Fields(writer, options);
+    return writer.Take();
+  }
+
+ protected:
+  std::vector<Tensor> Compute(CallContext& context) override { return {kind_.compute(options_, context)}; }
+  int min_inputs() const override { return kind_.min_inputs; }
+  int max_inputs() const override { return kind_.max_inputs; }
+
+ private:
+  const LayerKind<Options>& kind_;  // of static life time
+  const Options options_;
+};
+
+// Options have a name; most that have weights can be frozen, and any may tell the shape of a Sequential's input.
+template <typename Options>
+std::shared_ptr<LayerImpl> MakeLayer(const LayerKind<Options>& kind, const Options& options, SourceLocation loc) {
+  LayerNaming naming{.class_name = kind.class_name, .name = options.name};
+  if constexpr (requires { options.trainable; }) naming.trainable = options.trainable;
+  if constexpr (requires { options.input_shape; }) naming.input_shape = options.input_shape;
+  return std::make_shared<OptionLayer<Options>>(kind, options, std::move(naming), loc);
+}
+
+// A class that files may name.
+struct LayerClass {
+  std::string class_name;
+  // Of the "config" of a file; `naming` has what is in it of that. `ignored` gets the keys that mean nothing here.
+  std::function<absl::StatusOr<std::shared_ptr<LayerImpl>>(const Json& config, LayerNaming naming, SourceLocation loc,
+                                                           std::vector<std::string>* ignored)>
+      make;
+};
+
+template <typename Options>
+LayerClass ClassOf(const LayerKind<Options>& kind) {
+  return {kind.class_name,
+          [&kind](const Json& config, LayerNaming naming, SourceLocation loc,
+                  std::vector<std::string>* ignored) -> absl::StatusOr<std::shared_ptr<LayerImpl>> {
+            Options options{};
+            ConfigReader reader(config);
+            Fields(reader, options);
+            if (!reader.status().ok()) return reader.status();
+            *ignored = reader.Unknown();
+            naming.class_name = kind.class_name;
+            return std::make_shared<OptionLayer<Options>>(kind, std::move(options), std::move(naming), loc);
+          }};
+}
+
+// The classes of one file of layers each.
+std::vector<LayerClass> DenseLayerClasses();
+std::vector<LayerClass> WindowLayerClasses();
+std::vector<LayerClass> NormLayerClasses();
+std::vector<LayerClass> ShapeLayerClasses();
+std::vector<LayerClass> MergeLayerClasses();
+std::vector<LayerClass> ActivationLayerClasses();
+
+bool IsLayerClass(const std::string& class_name);
+// All of them, sorted.
+std::vector<std::string> LayerClassNames();
+// A layer by what a model file says of it: class, config, and the name in it. InvalidArgument for a class that is not
+// known and for a config that the layer cannot have. Logs the keys that mean nothing here.
+absl::StatusOr<std::shared_ptr<LayerImpl>> LayerFromConfig(const std::string& class_name, const Json& config,
+                                                           SourceLocation loc);
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_FRONTENDS_KERAS_OPTION_LAYER_H_
