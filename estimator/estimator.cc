@@ -513,6 +513,8 @@ std::string Estimator::eval_dir(const std::string& name) const { return EvalDir(
 
 const std::optional<TrainResult>& Estimator::last_train_result() const { return impl_->last_train(); }
 
+int64_t Estimator::global_step() const { return impl_->global_step(); }
+
 std::optional<BestRecord> Estimator::best(const std::string& name) const {
   const BestRecords best = impl_->BestOnRecord();
   const auto& records = best.records();

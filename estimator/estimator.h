@@ -45,6 +45,9 @@ struct TrainOptions {
   std::optional<int64_t> max_steps = std::nullopt;
   HookList hooks = {};
   std::vector<std::shared_ptr<CheckpointSaverListener>> saving_listeners = {};
+  // A training that goes on from one before in this process, without a checkpoint, reads its input from the beginning
+  // and not from where that ended.
+  bool input_from_start = false;
 };
 
 struct EvaluateOptions {
@@ -150,13 +153,17 @@ class Estimator {
   //
   // InvalidArgument: all values that do not fit, with names that may have been meant. In a cluster every process makes
   // the same call. FailedPrecondition with parameter servers.
-  absl::Status AssignVariables(const NamedTensors& values);
+  //
+  // With .global_step Train goes on from that step, as after so many steps: FailedPrecondition inside of a training.
+  absl::Status AssignVariables(const NamedTensors& values, const AssignVariablesOptions& options = {});
 
   const RunConfig& config() const;
   const std::string& model_dir() const { return config().model_dir; }
   // model_dir/eval or model_dir/eval_<name>, where the results of evaluations are recorded.
   std::string eval_dir(const std::string& name = "") const;
   const std::optional<TrainResult>& last_train_result() const;
+  // Of the values in memory: inside of a training the steps so far.
+  int64_t global_step() const;
   // The best evaluation with this name so far, by RunConfig.keep_best or else by the smallest loss, with its checkpoint
   // where that is there; it is part of every checkpoint. Counted are evaluations of this model's own weights (trained
   // in memory, or of a checkpoint in model_dir) over the whole input, and those over EvalSpec.steps in

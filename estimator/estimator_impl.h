@@ -54,6 +54,9 @@ class Estimator::Impl : public VariableAccess {
   absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
                                              const ReadVariablesOptions& options) override;
   absl::Status AssignVariables(const NamedTensors& values) override;
+  // The step that the next Train goes on from.
+  absl::Status CheckNextStep(int64_t step) const;
+  void set_next_step(int64_t step) { assigned_step_ = step; }
 
   absl::Status Train(const InputFn& input_fn, const TrainOptions& options);
   // FailedPrecondition for a process that does not train.
@@ -282,7 +285,7 @@ class Estimator::Impl : public VariableAccess {
   // estimator_train.cc
   // The chief's, on all workers.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
-  absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared);
+  absl::Status StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared, bool input_from_start);
   // Only the snapshot: writing goes on behind the next steps (CheckpointSaverHook's finish_save).
   absl::Status Save(const Prepared& prepared, int64_t step);
   absl::Status FinishSave(bool wait);
@@ -368,6 +371,7 @@ class Estimator::Impl : public VariableAccess {
   // What AssignVariables was given outside of a training, over what is loaded, until one has begun with it.
   NamedTensors assigned_;
   bool assigned_anew_ = false;  // since it was put over the values in memory
+  std::optional<int64_t> assigned_step_;
   std::optional<TrainResult> last_train_;
   std::optional<Job> job_;
   // Of the job's evaluations that are checked, by their name.

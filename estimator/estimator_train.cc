@@ -103,7 +103,8 @@ BestRecords Estimator::Impl::BestOnRecord() const {
 }
 
 // Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
-absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared) {
+absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared,
+                                        bool input_from_start) {
   trains_here_ = true;
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
@@ -135,7 +136,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     saved_data = Extra(*start, kDataKey);
   } else if (resident_.has_training()) {
     TD_RETURN_IF_ERROR(resident_.GoOn(variables, seed_));
-    position = iterator_state_;
+    if (!input_from_start) position = iterator_state_;
   } else {
     TD_RETURN_IF_ERROR(InitializeVariables(*prepared.program));
     TD_RETURN_IF_ERROR(step_scalars_.Restore(""));
@@ -143,6 +144,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
     if (prepared.workers != nullptr) TD_RETURN_IF_ERROR(TakeValuesOfChief(prepared));
   }
   if (!assigned_.empty()) TD_RETURN_IF_ERROR(ApplyAssigned(*prepared.program));
+  if (assigned_step_.has_value()) *resident_.step_counter() = *assigned_step_;
   step_scalars_.SetDefaults(prepared.program->scalar_defaults());
   other_data_ = !saved_data.empty() && !data_fingerprint_.empty() && saved_data != data_fingerprint_;
   if (position.empty()) return absl::OkStatus();
@@ -389,7 +391,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   const HookList hooks = e.TrainHooks(options_, prepared_, start.has_value() ? start->global_step : -1, evaluations);
   TD_RETURN_IF_ERROR(CheckCheckpointKeys(hooks));
   TD_RETURN_IF_ERROR(e.Finalize(prepared_, hooks));
-  TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_));
+  TD_RETURN_IF_ERROR(e.StartFrom(start, prepared_, options_.input_from_start));
   TD_RETURN_IF_ERROR(RestoreHookStates(hooks, e.hook_states_, e.resident_.checkpoint()));
   e.hooks_ = hooks;
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
@@ -446,6 +448,7 @@ LoopOptions Training::MakeLoopOptions() {
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
     e.assigned_.clear();  // the training has them
+    e.assigned_step_.reset();
     if (watched_ != nullptr) watched_->Look(values);
     // All hooks were called behind the first step.
     if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
@@ -490,6 +493,7 @@ absl::Status Training::End() {
   }
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
   e.assigned_.clear();
+  e.assigned_step_.reset();
   TD_RETURN_IF_ERROR(SaveHookStates(e.hooks_, &e.hook_states_));
   // One that came behind the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;

@@ -249,8 +249,23 @@ absl::StatusOr<NamedTensors> Estimator::ReadVariables(const std::vector<std::str
   return CatchResourceErrors("reading variables", [&] { return impl_->ReadVariables(names, options); });
 }
 
-absl::Status Estimator::AssignVariables(const NamedTensors& values) {
-  return CatchResourceErrors("assigning variables", [&] { return impl_->AssignVariables(values); });
+absl::Status Estimator::Impl::CheckNextStep(int64_t step) const {
+  if (step < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("AssignVariables: global_step is ", step, ", and counts steps"));
+  }
+  if (resident_.training()) {
+    return absl::FailedPreconditionError("AssignVariables: the global_step of a training that runs cannot be changed");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Estimator::AssignVariables(const NamedTensors& values, const AssignVariablesOptions& options) {
+  return CatchResourceErrors("assigning variables", [&]() -> absl::Status {
+    if (options.global_step.has_value()) TD_RETURN_IF_ERROR(impl_->CheckNextStep(*options.global_step));
+    TD_RETURN_IF_ERROR(impl_->AssignVariables(values));
+    if (options.global_step.has_value()) impl_->set_next_step(*options.global_step);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace tandem

@@ -298,5 +298,37 @@ TEST(Variables, MovingAveragesOfAssignedOnesBeginAnew) {
   EXPECT_EQ(hook->calls, 5);
 }
 
+TEST(Variables, TrainingGoesOnFromTheStepThatIsGiven) {
+  Estimator estimator(LineModel, Unsaved());
+  ASSERT_EQ(estimator.AssignVariables(Line(3, -2, 1), {.global_step = 40}), absl::OkStatus());
+  EXPECT_EQ(estimator.global_step(), 0);  // until a training takes it
+  ASSERT_EQ(estimator.Train(LineInput(), {.steps = 2}), absl::OkStatus());
+  EXPECT_EQ(estimator.global_step(), 42);
+  EXPECT_EQ(estimator.last_train_result()->global_step, 42);
+  ASSERT_EQ(estimator.Train(LineInput(), {.max_steps = 43}), absl::OkStatus());
+  EXPECT_EQ(estimator.last_train_result()->steps, 1);
+}
+
+TEST(Variables, AStepThatIsGivenMustBeOne) {
+  Estimator estimator(LineModel, Unsaved());
+  const absl::Status status = estimator.AssignVariables(Line(3, -2, 1), {.global_step = -1});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(ErrorOf(status), HasSubstr("global_step is -1"));
+  class AssignsStep : public SessionRunHook {
+   public:
+    explicit AssignsStep(Estimator* estimator) : estimator_(estimator) {}
+    absl::Status AfterRun(RunContext&, const RunValues&) override {
+      return estimator_->AssignVariables({}, {.global_step = 3});
+    }
+
+   private:
+    Estimator* const estimator_;
+  };
+  const absl::Status inside =
+      estimator.Train(LineInput(), {.steps = 2, .hooks = {std::make_shared<AssignsStep>(&estimator)}});
+  EXPECT_EQ(inside.code(), absl::StatusCode::kFailedPrecondition) << inside;
+  EXPECT_THAT(ErrorOf(inside), HasSubstr("global_step of a training that runs"));
+}
+
 }  // namespace
 }  // namespace tandem

@@ -55,6 +55,7 @@ absl::Status CheckState(const HookState& state) {
 absl::Status CheckCheckpointKeys(const HookList& hooks) {
   std::map<std::string, const SessionRunHook*> seen;
   for (const auto& hook : hooks) {
+    if (hook == nullptr) continue;  // an error of its own, where hooks begin
     TD_ASSIGN_OR_RETURN(const std::string key, KeyOf(*hook));
     if (key.empty()) continue;
     const auto [first, is_new] = seen.insert({key, hook.get()});

@@ -161,4 +161,47 @@ void MetricAccumulator::Reset() {
   examples_ = batches_ = 0;
 }
 
+NamedTensors MetricAccumulator::SavedSums() const {
+  NamedTensors state;
+  state["totals"] =
+      HostTensor::FromVector<double>({3}, {loss_sum_, static_cast<double>(examples_), static_cast<double>(batches_)});
+  for (const auto& [metric, of_metric] : metrics_) {
+    for (const auto& [sum, values] : of_metric.values) {
+      state[MetricSumName(metric, sum)] = HostTensor::FromVector<double>({static_cast<int64_t>(values.size())}, values)
+                                              .Reshaped(of_metric.shapes.at(sum));
+    }
+  }
+  return state;
+}
+
+absl::Status MetricAccumulator::RestoreSums(const NamedTensors& state) {
+  const auto damaged = [](absl::string_view name) {
+    return absl::DataLossError(absl::StrCat("the saved sums of metrics have no \"", name, "\", or of another type"));
+  };
+  Reset();
+  const auto totals = state.find("totals");
+  if (totals == state.end() || totals->second.dtype() != DType::kFloat64 || totals->second.num_elements() != 3) {
+    return damaged("totals");
+  }
+  const double* numbers = totals->second.data<double>();
+  loss_sum_ = numbers[0];
+  examples_ = static_cast<int64_t>(numbers[1]);
+  batches_ = static_cast<int64_t>(numbers[2]);
+  if (batches_ == 0) return absl::OkStatus();
+  for (auto& [metric, of_metric] : metrics_) {
+    for (const std::string& sum : of_metric.sums) {
+      const std::string name = MetricSumName(metric, sum);
+      const auto saved = state.find(name);
+      if (saved == state.end() || saved->second.dtype() != DType::kFloat64) {
+        Reset();
+        return damaged(name);
+      }
+      const auto values = saved->second.values<double>();
+      of_metric.values[sum].assign(values.begin(), values.end());
+      of_metric.shapes[sum] = saved->second.shape();
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace tandem

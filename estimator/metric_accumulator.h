@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "base/named_tensors.h"
 #include "estimator/eval_result.h"
 #include "estimator/session_run_hook.h"
 #include "frontends/metrics.h"
@@ -44,6 +45,10 @@ class MetricAccumulator {
   absl::StatusOr<EvalResult> Result(int64_t global_step) const;
   // Forgets all batches.
   void Reset();
+  // The sums so far, exactly, as a checkpoint may have them; and the batches that they are of become those that were
+  // added. DataLoss for sums that are not of these metrics.
+  NamedTensors SavedSums() const;
+  absl::Status RestoreSums(const NamedTensors& state);
 
  private:
   struct State {

@@ -2,6 +2,8 @@
 #ifndef TANDEM_ESTIMATOR_VARIABLE_ACCESS_H_
 #define TANDEM_ESTIMATOR_VARIABLE_ACCESS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,11 @@ namespace tandem {
 struct ReadVariablesOptions {
   // Where no names are given: the optimizer's slots too ("dense/kernel/Adam"), and not the model's variables alone.
   bool slots = false;
+};
+
+struct AssignVariablesOptions {
+  // The training steps that the values come from.
+  std::optional<int64_t> global_step = std::nullopt;
 };
 
 // What Estimator and RunContext offer: their comments say when. The tensors are copies.

@@ -305,8 +305,9 @@ TEST(ShareCheckpoint, RefusesALengthThatCannotBe) {
   for (const char* length : {"-1", "1.5", "\"8\"", "18446744073709551615", "4611686018427387904"}) {
     const std::vector<absl::Status> statuses = AsWorkers(2, [&](WorkerGroup& workers) -> absl::Status {
       if (!workers.is_chief()) return ShareCheckpoint(workers, std::nullopt).status();
-      const std::string header = absl::StrCat(R"({"global_step": 1, "seed": 2, "extra": {}, "slots": [], )",
-                                              R"("variables": [], "position_bytes": )", length, "}");
+      const std::string header =
+          absl::StrCat(R"({"global_step": 1, "seed": 2, "extra": {}, "slots": [], "attachments": [], )",
+                       R"("variables": [], "position_bytes": )", length, "}");
       return workers.FromChief(header, "the checkpoint's header").status();
     });
     EXPECT_TRUE(absl::IsDataLoss(statuses[1])) << statuses[1];
