@@ -1,0 +1,34 @@
+// What Fit, Evaluate and callbacks print for the user, and the clock that their times are of. Internal to
+// estimator/keras.
+#ifndef TANDEM_ESTIMATOR_KERAS_CONSOLE_H_
+#define TANDEM_ESTIMATOR_KERAS_CONSOLE_H_
+
+#include <functional>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem::keras {
+
+struct Console {
+  std::function<double()> clock = nullptr;                 // seconds; null: the steady clock
+  std::function<void(absl::string_view)> write = nullptr;  // null: standard output
+};
+
+// While it lives, texts go there, and times come from there. For tests; one at a time.
+class ScopedConsole {
+ public:
+  explicit ScopedConsole(Console console);
+  ~ScopedConsole();
+  ScopedConsole(const ScopedConsole&) = delete;
+  ScopedConsole& operator=(const ScopedConsole&) = delete;
+
+ private:
+  const Console outer_;
+};
+
+double ConsoleSeconds();
+void WriteToConsole(absl::string_view text);
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_ESTIMATOR_KERAS_CONSOLE_H_

@@ -1,0 +1,45 @@
+// An optimizer's state as files have it, and as Tandem's variables. Internal to estimator/keras.
+#ifndef TANDEM_ESTIMATOR_KERAS_FILES_OPTIMIZER_STATE_H_
+#define TANDEM_ESTIMATOR_KERAS_FILES_OPTIMIZER_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/named_tensors.h"
+#include "estimator/keras/files/model_weights.h"
+#include "estimator/keras/files/weight_file.h"
+#include "frontends/keras/network.h"
+#include "frontends/keras/optimizer.h"
+
+namespace tandem::keras {
+
+struct OptimizerState {
+  int64_t iteration = 0;  // steps so far
+  NamedTensors slots;     // by Tandem's names, "dense/kernel/Adam"
+};
+
+// The slots of `optimizer` for what is trained of `model`, in the order of files. Empty for an optimizer that no file
+// names.
+struct StateSlot {
+  std::string name;  // of Keras
+  std::string slot;  // of Tandem; empty: always zeros
+  Shape shape;
+};
+std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,
+                                  SlotLayout layout = SlotLayout::kKeras2);
+
+// The state that a file has in its order: of Keras 2 from before and after 2.11, and of Keras 3. InvalidArgument says
+// where it does not fit.
+absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const VariableNames& names,
+                                             const Optimizer& optimizer, const std::vector<FileWeight>& file);
+
+// What a file has: "iteration:0", then the slots. Slots that the state has not are zeros.
+std::vector<std::pair<std::string, HostTensor>> StateToFile(const NetworkImpl& model, const VariableNames& names,
+                                                            const Optimizer& optimizer, const OptimizerState& state);
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_ESTIMATOR_KERAS_FILES_OPTIMIZER_STATE_H_

@@ -1,0 +1,93 @@
+// The hooks by which an Estimator trains and evaluates as Keras does. Internal to estimator/keras.
+#ifndef TANDEM_ESTIMATOR_KERAS_FIT_HOOK_H_
+#define TANDEM_ESTIMATOR_KERAS_FIT_HOOK_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "estimator/keras/callback_list.h"
+#include "estimator/keras/compiled_model.h"
+#include "estimator/keras/logs.h"
+#include "estimator/metric_accumulator.h"
+#include "estimator/session_run_hook.h"
+
+namespace tandem::keras {
+
+// Makes epochs of steps: logs, validation, callbacks. Its state, with that of the callbacks and the History, is part of
+// the checkpoints of a Fit with a directory.
+class FitHook : public SessionRunHook {
+ public:
+  struct Options {
+    int64_t epochs = 1, initial_epoch = 0;
+    std::optional<int64_t> steps_per_epoch;
+    int64_t validation_freq = 1;
+    bool in_directory = false;
+    bool ends_at_nan = false;  // at a loss that is no number, not with an error
+    // The logs of the validation data, without "val_"; null without any.
+    std::function<absl::StatusOr<Logs>()> validate;
+  };
+  FitHook(CompiledModel* model, CallbackList* callbacks, History* history, Options options)
+      : model_(model), callbacks_(callbacks), history_(history), options_(std::move(options)) {}
+
+  std::string name() const override { return "keras::Fit"; }
+  std::string checkpoint_key() const override { return options_.in_directory ? "keras_fit" : ""; }
+  absl::Status Begin(HookContext& context) override;
+  absl::Status AfterCreateSession(RunContext& context) override;
+  std::vector<std::string> BeforeRun(RunContext& context) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+  absl::StatusOr<HookState> SaveState() override;
+  absl::Status RestoreState(const HookState& state) override;
+
+  // Whether a run that was at its end already was to go on: no step was made, and Train's error says nothing.
+  bool had_finished() const { return had_finished_; }
+  const Logs& logs() const { return logs_; }  // of the last batch or epoch
+
+ private:
+  absl::Status EndEpoch(RunContext& context);
+  // Of a step that was not finite.
+  absl::Status AfterNonFinite(RunContext& context, const RunValues& values);
+  // What callbacks have set.
+  absl::Status ApplyChanges(RunContext& context);
+
+  CompiledModel* const model_;
+  CallbackList* const callbacks_;
+  History* const history_;
+  const Options options_;
+  std::optional<MetricAccumulator> metrics_;
+  int64_t epoch_ = 0, batch_ = 0;
+  bool restored_ = false, had_finished_ = false, begun_ = false;
+  bool epoch_begun_ = false;
+  NamedTensors restored_metrics_;
+  std::map<std::string, CallbackState> restored_states_;
+  Logs logs_;
+};
+
+// Calls callbacks around the batches of an evaluation.
+class TestHook : public SessionRunHook {
+ public:
+  // `batches`: how many there will be; nothing where that is known only at their end. Then callbacks learn of the
+  // beginning of a batch behind it: the run loop does not know before whether there is another one.
+  TestHook(CompiledModel* model, CallbackList* callbacks, std::optional<int64_t> batches)
+      : model_(model), callbacks_(callbacks), batches_(batches) {}
+  std::string name() const override { return "keras::Evaluate"; }
+  absl::Status Begin(HookContext& context) override;
+  std::vector<std::string> BeforeRun(RunContext& context) override;
+  absl::Status AfterRun(RunContext& context, const RunValues& values) override;
+
+ private:
+  CompiledModel* const model_;
+  CallbackList* const callbacks_;
+  const std::optional<int64_t> batches_;
+  std::optional<MetricAccumulator> metrics_;
+  int64_t batch_ = 0;
+};
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_ESTIMATOR_KERAS_FIT_HOOK_H_

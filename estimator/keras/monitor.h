@@ -1,0 +1,42 @@
+// What callbacks look at in the logs, and when it has got better. Internal to estimator/keras.
+#ifndef TANDEM_ESTIMATOR_KERAS_MONITOR_H_
+#define TANDEM_ESTIMATOR_KERAS_MONITOR_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "estimator/keras/logs.h"
+
+namespace tandem::keras {
+
+// A name in the logs with its direction.
+class Monitor {
+ public:
+  Monitor(std::string name, bool more_is_better) : name_(std::move(name)), more_is_better_(more_is_better) {}
+
+  const std::string& name() const { return name_; }
+  bool more_is_better() const { return more_is_better_; }
+  // Worse than all numbers.
+  double Worst() const;
+  // Whether value is better than `than` by more than `delta`, which is not negative.
+  bool IsBetter(double value, double than, double delta) const;
+  // Nothing where the logs have no such name: then it warns, once.
+  std::optional<double> ValueOf(const Logs& logs, absl::string_view callback);
+
+ private:
+  std::string name_;
+  bool more_is_better_;
+  bool warned_ = false;
+};
+
+// InvalidArgument for a mode that is not "auto", "min" or "max".
+absl::Status CheckMonitorMode(absl::string_view mode);
+// `by_name`: what mode "auto" says of the name.
+inline bool MoreIsBetter(absl::string_view mode, bool by_name) { return mode == "max" || (mode != "min" && by_name); }
+
+}  // namespace tandem::keras
+
+#endif  // TANDEM_ESTIMATOR_KERAS_MONITOR_H_
