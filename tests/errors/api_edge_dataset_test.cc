@@ -180,6 +180,8 @@ std::vector<Row> Rows() {
       {"Window", "a negative shift", [=] { return d.Window({.shift = -1}); }},
       {"Window", "no stride", [=] { return d.Window({.stride = 0}); }},
       {"Cache", "without an end", [=] { return d.Repeat().Cache(); }},
+      {"Parts", "none", [=] { return batches.Parts(0); }},
+      {"Parts", "examples", [=] { return d.Parts(2); }, "put Batch before"},
       {"PaddedBatch", "size 0", [=] { return d.PaddedBatch(0); }},
       {"PaddedBatch", "a huge size", [=] { return d.PaddedBatch(kHuge); }},
       {"PaddedBatch", "a component that is not there",

@@ -253,7 +253,7 @@ const std::vector<Mistake>& ModelMistakes() {
       {"ClipBothWays",
        [](const std::string& dir) { return TrainWith(dir, {.clip = {.global_norm = 1, .value = 0.5}}); },
        R"(Optimizer "Optimizer" at {TrainOp train = optimizers::GradientDescent(options).Minimize(loss);}: set )"
-       "only one of `clip.global_norm` and `clip.value`, got 1 and 0.5"},
+       "only one of `clip.global_norm`, `clip.value` and `clip.norm`, got 1, 0.5 and 0"},
       {"MomentumOfOne",
        [](const std::string& dir) {
          return TrainModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {

@@ -34,6 +34,8 @@ inline void PrintTo(const Model& model, std::ostream* os) { *os << model.name; }
 
 // Dense, convolution, pooling, dropout, activations.
 std::vector<Model> LayerModels();
+// Layers that only exist as Keras' objects.
+std::vector<Model> KerasLayerModels();
 // Batch and layer normalisation, embeddings, attention, and models of many layers.
 std::vector<Model> NormAndAttentionModels();
 // Losses, weights, reductions, regularizers.

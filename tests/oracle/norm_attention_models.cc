@@ -319,7 +319,7 @@ std::vector<Model> NormAndAttentionModels() {
 const std::vector<Model>& Models() {
   static const auto* models = [] {
     auto* all = new std::vector<Model>;
-    for (auto part : {LayerModels, NormAndAttentionModels, LossModels, LabelGradientModels}) {
+    for (auto part : {LayerModels, KerasLayerModels, NormAndAttentionModels, LossModels, LabelGradientModels}) {
       for (Model& model : part()) all->push_back(std::move(model));
     }
     return all;

@@ -338,9 +338,9 @@ Array BatchNorm(Forward& f, const Array& x, const std::string& name, const Batch
     const Moments batch = MomentsOf(x, begin, begin + rows);
     normalise(begin, begin + rows, batch.mean, batch.variance);
     begin += rows;
-    // As TensorFlow's fused kernel: images keep the unbiased variance.
+    // As TensorFlow's fused kernel: images and volumes keep the unbiased variance.
     const double n = static_cast<double>(rows * per_row / channels);
-    const double unbiased = x.shape.size() == 4 && n > 1 ? n / (n - 1) : 1;
+    const double unbiased = (x.shape.size() == 4 || x.shape.size() == 5) && n > 1 ? n / (n - 1) : 1;
     auto moved = [&](Real old, double now) { return (V(old) * o.momentum + now * (1 - o.momentum)) / with_rows; };
     for (int64_t c = 0; c < channels; ++c) {
       next_mean.values[c] += moved(moving_mean.values[c], V(batch.mean.values[c]));
