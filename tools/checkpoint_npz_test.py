@@ -97,7 +97,7 @@ def bad_files():
     bad = path("bad.npz")
     with open(bad, "wb") as f:
         f.write(b"PK\x03\x04 and nothing else")
-    expect_in("bad.npz: it is no .npz file or damaged", tool("from_npz", bad, path("bad"), expect=65))
+    expect_in("bad.npz: it is not an .npz file or damaged", tool("from_npz", bad, path("bad"), expect=65))
     expect_in("absent.npz", tool("from_npz", path("absent.npz"), path("bad"), expect=66))
     with open(write("whole.npz", ARRAYS), "rb") as f:
         content = bytearray(f.read())
