@@ -1,6 +1,10 @@
 // Layers of several inputs.
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "frontends/keras/layers.h"
+#include "frontends/keras/network.h"
 #include "frontends/keras/option_layer.h"
 #include "graph/ops.h"
 
