@@ -1,7 +1,6 @@
 #include "estimator/keras/compiled_model.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -85,6 +85,14 @@ absl::Status CheckHasLoss(const CompiledModel& compiled) {
                                                  ": there is no loss; give it as .loss = \"mse\" or another"));
 }
 
+// The rows of arrays that are one batch; InvalidArgument for other data.
+absl::StatusOr<int64_t> RowsOfBatch(const Data& batch, absl::string_view method) {
+  if (batch.dataset().has_value() || batch.xs().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(method, ": a batch is arrays"));
+  }
+  return batch.xs()[0].rank() > 0 ? std::max<int64_t>(batch.xs()[0].shape()[0], 1) : 1;
+}
+
 InputFn InputOf(Dataset dataset) {
   return [dataset = std::move(dataset)](const InputContext&) -> absl::StatusOr<Dataset> { return dataset; };
 }
@@ -212,12 +220,8 @@ absl::StatusOr<History> Model::Fit(const Data& data, const FitOptions& options) 
 }
 
 absl::StatusOr<Logs> Model::TrainOnBatch(const Data& batch) {
-  if (batch.dataset().has_value() || batch.xs().empty()) {
-    return absl::InvalidArgumentError("TrainOnBatch: a batch is arrays");
-  }
-  const int64_t rows = batch.xs()[0].rank() > 0 ? batch.xs()[0].shape()[0] : 1;
-  TD_ASSIGN_OR_RETURN(const History history,
-                      Fit(batch, {.batch_size = std::max<int64_t>(rows, 1), .verbose = 0, .shuffle = false}));
+  TD_ASSIGN_OR_RETURN(const int64_t rows, RowsOfBatch(batch, "TrainOnBatch"));
+  TD_ASSIGN_OR_RETURN(const History history, Fit(batch, {.batch_size = rows, .verbose = 0, .shuffle = false}));
   Logs logs;
   for (const std::string& name : compiled()->model_fn().log_names()) {
     if (const auto it = history.history.find(name); it != history.history.end()) logs.Set(name, it->second.back());
@@ -226,11 +230,8 @@ absl::StatusOr<Logs> Model::TrainOnBatch(const Data& batch) {
 }
 
 absl::StatusOr<Logs> Model::TestOnBatch(const Data& batch) {
-  if (batch.dataset().has_value() || batch.xs().empty()) {
-    return absl::InvalidArgumentError("TestOnBatch: a batch is arrays");
-  }
-  const int64_t rows = batch.xs()[0].rank() > 0 ? batch.xs()[0].shape()[0] : 1;
-  return Evaluate(batch, {.batch_size = std::max<int64_t>(rows, 1), .verbose = 0});
+  TD_ASSIGN_OR_RETURN(const int64_t rows, RowsOfBatch(batch, "TestOnBatch"));
+  return Evaluate(batch, {.batch_size = rows, .verbose = 0});
 }
 
 absl::StatusOr<Logs> Model::Evaluate(const Data& data, const ModelEvaluateOptions& options) {

@@ -33,7 +33,6 @@ absl::Status FitHook::AfterCreateSession(RunContext& context) {
   }
   had_finished_ = epoch_ >= options_.epochs;
   if (had_finished_) return absl::OkStatus();
-  begun_ = true;
   TD_RETURN_IF_ERROR(callbacks_->OnTrainBegin());
   TD_RETURN_IF_ERROR(callbacks_->RestoreStates(restored_states_));
   restored_states_.clear();

@@ -61,7 +61,7 @@ class FitHook : public SessionRunHook {
   const Options options_;
   std::optional<MetricAccumulator> metrics_;
   int64_t epoch_ = 0, batch_ = 0;
-  bool restored_ = false, had_finished_ = false, begun_ = false;
+  bool restored_ = false, had_finished_ = false;
   bool epoch_begun_ = false;
   NamedTensors restored_metrics_;
   std::map<std::string, CallbackState> restored_states_;

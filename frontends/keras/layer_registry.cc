@@ -6,7 +6,6 @@
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
 #include "base/logging.h"
-#include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "frontends/keras/option_layer.h"
 

@@ -145,20 +145,19 @@ Dot::Dot(const DotOptions& options, SourceLocation loc) : Layer(MakeLayer(kDot, 
 
 }  // namespace layers
 
+namespace {
+
 // Operators cannot have a default argument, so their place is that of their first operand.
-KerasTensor operator+(const KerasTensor& x, const KerasTensor& y) {
-  return layers::Add({}, x.call() != nullptr ? x.call()->loc : SourceLocation{})(
-      {x, y}, x.call() != nullptr ? x.call()->loc : SourceLocation{});
+template <typename Merge>
+KerasTensor MergedBy(const KerasTensor& x, const KerasTensor& y) {
+  const SourceLocation loc = x.call() != nullptr ? x.call()->loc : SourceLocation{};
+  return Merge({}, loc)({x, y}, loc);
 }
 
-KerasTensor operator-(const KerasTensor& x, const KerasTensor& y) {
-  return layers::Subtract({}, x.call() != nullptr ? x.call()->loc : SourceLocation{})(
-      {x, y}, x.call() != nullptr ? x.call()->loc : SourceLocation{});
-}
+}  // namespace
 
-KerasTensor operator*(const KerasTensor& x, const KerasTensor& y) {
-  return layers::Multiply({}, x.call() != nullptr ? x.call()->loc : SourceLocation{})(
-      {x, y}, x.call() != nullptr ? x.call()->loc : SourceLocation{});
-}
+KerasTensor operator+(const KerasTensor& x, const KerasTensor& y) { return MergedBy<layers::Add>(x, y); }
+KerasTensor operator-(const KerasTensor& x, const KerasTensor& y) { return MergedBy<layers::Subtract>(x, y); }
+KerasTensor operator*(const KerasTensor& x, const KerasTensor& y) { return MergedBy<layers::Multiply>(x, y); }
 
 }  // namespace tandem::keras

@@ -83,7 +83,7 @@ void NetworkImpl::Add(const std::shared_ptr<LayerImpl>& layer, SourceLocation lo
   if (added_.size() == 1) {
     const auto* model = dynamic_cast<const NetworkImpl*>(layer.get());
     Shape shape = layer->input_shape();
-    DType dtype = class_name().empty() || layer->class_name() != "Embedding" ? DType::kFloat32 : DType::kInt32;
+    DType dtype = layer->class_name() != "Embedding" ? DType::kFloat32 : DType::kInt32;
     if (model != nullptr && model->connected() && model->network().inputs().size() == 1) {
       const KerasTensor& input = model->network().inputs()[0];
       shape.assign(input.shape().begin() + 1, input.shape().end());
