@@ -5,7 +5,6 @@
 //   bazel run //benchmarks:fit_cost -- [batch] [steps of a turn] [turns] [threads]
 //
 // Prints the medians of the turns and of the ratios within a turn, of wall time and of the process's processor time.
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -14,8 +13,7 @@
 #include <vector>
 
 #include "base/logging.h"
-#include "base/median.h"
-#include "base/processor_time.h"
+#include "base/status_macros.h"
 #include "benchmarks/training_turns.h"
 #include "estimator/estimator.h"
 #include "estimator/keras/console.h"
@@ -27,30 +25,6 @@ namespace {
 
 constexpr int64_t kWarmSteps = 50;
 
-struct StepTimes {
-  double wall = 0, processor = 0;  // seconds
-};
-
-// Of all steps of a turn but the first ones.
-class StepClock {
- public:
-  void Tick() {
-    ++steps_;
-    const StepTimes now = {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
-                           ProcessProcessorSeconds()};
-    if (steps_ == kWarmSteps) begin_ = now;
-    end_ = now;
-  }
-  StepTimes PerStep() const {
-    const double steps = static_cast<double>(steps_ - kWarmSteps);
-    return {(end_.wall - begin_.wall) / steps, (end_.processor - begin_.processor) / steps};
-  }
-
- private:
-  int64_t steps_ = 0;
-  StepTimes begin_, end_;
-};
-
 class ClockHook : public SessionRunHook {
  public:
   explicit ClockHook(std::vector<std::string> fetches) : fetches_(std::move(fetches)) {}
@@ -60,7 +34,7 @@ class ClockHook : public SessionRunHook {
   }
   std::vector<std::string> BeforeRun(RunContext&) override { return fetches_; }
   absl::Status AfterRun(RunContext&, const RunValues&) override { return clock.Tick(), absl::OkStatus(); }
-  StepClock clock;
+  StepClock clock{kWarmSteps};
 
  private:
   const std::vector<std::string> fetches_;
@@ -69,7 +43,7 @@ class ClockHook : public SessionRunHook {
 class ClockCallback : public keras::Callback {
  public:
   absl::Status OnTrainBatchEnd(int64_t, const keras::Logs&) override { return clock.Tick(), absl::OkStatus(); }
-  StepClock clock;
+  StepClock clock{kWarmSteps};
 };
 
 keras::Model S0() {
@@ -98,45 +72,27 @@ int MeasureFit(int64_t batch, int64_t steps, int turns, int threads) {
   keras::Model model = S0();
   model.Compile({.optimizer = "adam", .loss = "categorical_crossentropy", .metrics = {"accuracy"}, .config = config});
   Estimator plain = keras::ModelToEstimator(model, config), fetching = keras::ModelToEstimator(model, config);
-  constexpr int kRows = 3;
-  const char* const names[kRows] = {"Estimator's Train", "Train with the metric", "Model's Fit, verbose 1"};
-  std::vector<double> wall[kRows], processor[kRows], wall_ratio[kRows], processor_ratio[kRows];
-  for (int turn = 0; turn < turns; ++turn) {
-    StepTimes times[kRows];
-    for (int i = 0; i < kRows; ++i) {
-      const int who = (i + turn) % kRows;  // nobody is always the first
-      absl::Status status;
-      if (who < 2) {
+  const std::vector<std::string> names = {"Estimator's Train", "Train with the metric", "Model's Fit, verbose 1"};
+  const absl::StatusOr<double> step = MeasureByTurns(
+      names, {.batch = batch, .steps = steps, .warm_steps = kWarmSteps, .turns = turns},
+      [&](size_t who) -> absl::StatusOr<StepTimes> {
+        if (who == 2) {
+          auto callback = std::make_shared<ClockCallback>();
+          keras::FitOptions options{.verbose = 1, .steps_per_epoch = steps + kWarmSteps};
+          options.callbacks = {callback};
+          TD_RETURN_IF_ERROR(model.Fit(dataset, options).status());
+          return callback->clock.PerStep();
+        }
         auto hook = std::make_shared<ClockHook>(
             who == 0 ? std::vector<std::string>()
                      : std::vector<std::string>{"loss", "metric/accuracy/total", "metric/accuracy/count"});
-        status =
+        TD_RETURN_IF_ERROR(
             (who == 0 ? plain : fetching)
                 .Train([&](const InputContext&) -> absl::StatusOr<Dataset> { return dataset.Repeat().Prefetch(2); },
-                       {.steps = steps + kWarmSteps, .hooks = {hook}});
-        times[who] = hook->clock.PerStep();
-      } else {
-        auto callback = std::make_shared<ClockCallback>();
-        keras::FitOptions options{.verbose = 1, .steps_per_epoch = steps + kWarmSteps};
-        options.callbacks = {callback};
-        status = model.Fit(dataset, options).status();
-        times[who] = callback->clock.PerStep();
-      }
-      if (!status.ok()) return std::fprintf(stderr, "%s\n", status.ToString().c_str()), 1;
-    }
-    for (int who = 0; who < kRows; ++who) {
-      wall[who].push_back(1e6 * times[who].wall);
-      processor[who].push_back(1e6 * times[who].processor);
-      wall_ratio[who].push_back(times[who].wall / times[0].wall);
-      processor_ratio[who].push_back(times[who].processor / times[0].processor);
-    }
-  }
-  std::printf("S0, batch %lld, %d turns of %lld steps; microseconds of a step, and ratios to the first row\n",
-              static_cast<long long>(batch), turns, static_cast<long long>(steps));
-  for (int who = 0; who < kRows; ++who) {
-    std::printf("%-24s wall %9.1f (%.4f)  processor %9.1f (%.4f)\n", names[who], Median(wall[who]),
-                Median(wall_ratio[who]), Median(processor[who]), Median(processor_ratio[who]));
-  }
+                       {.steps = steps + kWarmSteps, .hooks = {hook}}));
+        return hook->clock.PerStep();
+      });
+  if (!step.ok()) return std::fprintf(stderr, "%s\n", step.status().ToString().c_str()), 1;
   std::fclose(nowhere);
   return 0;
 }
