@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <regex>
+#include <thread>
 
 #include "base/annotate.h"
 #include "base/crc32c.h"
@@ -222,6 +223,23 @@ TEST(LoggingTest, CapturesAndFilters) {
   }
   EXPECT_EQ(capture.Text(), "[worker 2] loss = 2.5\nkept\n");
   EXPECT_EQ(capture.Text(LogSeverity::kWarning), "kept\n");
+}
+
+TEST(LoggingTest, ScopesAreOfTheirThread) {
+  LogCapture capture;
+  {
+    const ScopedMinLogSeverity quiet(LogSeverity::kWarning);
+    TD_LOG(INFO) << "dropped";
+    TD_LOG(WARNING) << "kept";
+    std::thread([] { TD_LOG(INFO) << "of another thread"; }).join();
+    {
+      const ScopedMinLogSeverity loud(LogSeverity::kInfo);
+      TD_LOG(INFO) << "inner";
+    }
+    TD_LOG(INFO) << "dropped again";
+  }
+  TD_LOG(INFO) << "behind it";
+  EXPECT_EQ(capture.Text(), "kept\nof another thread\ninner\nbehind it\n");
 }
 
 TEST(LoggingTest, LinesHaveGlogsForm) {

@@ -6,8 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,7 @@ namespace tandem {
 namespace {
 
 std::atomic<LogSeverity> min_severity{LogSeverity::kInfo};
+thread_local LogSeverity thread_min_severity = LogSeverity::kInfo;
 
 struct Shared {
   std::mutex mutex;
@@ -56,13 +59,18 @@ void WriteAll(int fd, absl::string_view text) {
 
 void SetMinLogSeverity(LogSeverity severity) { min_severity = severity; }
 
+ScopedMinLogSeverity::ScopedMinLogSeverity(LogSeverity severity)
+    : outer_(std::exchange(thread_min_severity, severity)) {}
+
+ScopedMinLogSeverity::~ScopedMinLogSeverity() { thread_min_severity = outer_; }
+
 void SetLogTag(absl::string_view tag) {
   std::lock_guard<std::mutex> lock(shared().mutex);
   shared().tag = std::string(tag);
 }
 
 LogMessage::~LogMessage() {
-  if (severity_ < min_severity.load()) return;
+  if (severity_ < std::max(min_severity.load(), thread_min_severity)) return;
   int saved_errno = errno;
   try {
     std::lock_guard<std::mutex> lock(shared().mutex);

@@ -22,6 +22,19 @@ enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
 // Lines below `severity` are dropped. Default kInfo.
 void SetMinLogSeverity(LogSeverity severity);
 
+// While it lives, lines of this thread below `severity` are dropped too; of scopes within each other the innermost one
+// counts.
+class ScopedMinLogSeverity {
+ public:
+  explicit ScopedMinLogSeverity(LogSeverity severity);
+  ~ScopedMinLogSeverity();
+  ScopedMinLogSeverity(const ScopedMinLogSeverity&) = delete;
+  ScopedMinLogSeverity& operator=(const ScopedMinLogSeverity&) = delete;
+
+ private:
+  const LogSeverity outer_;
+};
+
 // Text before each message, such as "[worker 2] " in a job of several workers. Default empty.
 void SetLogTag(absl::string_view tag);
 

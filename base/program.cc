@@ -9,9 +9,8 @@
 #include <iostream>
 #include <optional>
 
-#include "absl/flags/commandlineflag.h"
-#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
+#include "base/end_of_program.h"
 #include "base/exit_code.h"
 #include "base/flags.h"
 #include "base/posix_error.h"
@@ -36,24 +35,13 @@ absl::string_view NameOf(int argc, char** argv) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// A program that trains has the flag --replay_step (estimator/replay/replay_request.h). The training ends with an error
-// whose exit code is 0 when the step is made; a program that ends without one had no use for the flag.
-absl::Status AfterReplay(const absl::Status& status) {
-  const absl::CommandLineFlag* step = absl::FindCommandLineFlag("replay_step");
-  if (step == nullptr || step->CurrentValue() == step->DefaultValue()) return status;
-  if (!status.ok()) return ExitCodeFor(status) == kExitOk ? absl::OkStatus() : status;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "--replay_step=", step->CurrentValue(), ": the program has ended, and none of its calls of Train and ",
-      "TrainAndEvaluate makes this step; give it the flags that the run had, max_steps above all"));
-}
-
 int Run(int argc, char** argv, absl::string_view about, std::vector<std::string>* positional,
         absl::FunctionRef<absl::Status()> body) {
   PrepareStandardStreams();
   const absl::string_view name = NameOf(argc, argv);
   return RunMain(name, [&] {
     const std::optional<int> code = ParseFlags(argc, argv, about, positional);
-    if (!code.has_value()) return FinishProgram(name, AfterReplay(body()));
+    if (!code.has_value()) return FinishProgram(name, StatusAtEndOfProgram(body()));
     return *code == kExitOk ? FinishProgram(name, absl::OkStatus()) : *code;
   });
 }

@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/end_of_program.h"
 #include "base/exit_code.h"
 
-// RunProgram looks at this one, by its name: a program that ends without the replay has failed.
 ABSL_FLAG(int64_t, replay_step, -1,
           "Makes a step of the run in model_dir again, the one with so many steps before it, and ends. Nothing is "
           "trained, nor written into model_dir.");
@@ -23,6 +23,19 @@ ABSL_FLAG(std::string, replay_out, "", "With --replay_step: an .npz file for the
 
 namespace tandem {
 namespace {
+
+// The training ends with an error whose exit code is 0 when the step is made; a program that ends without one had no
+// use for the flag.
+absl::Status AfterReplay(const absl::Status& status) {
+  const int64_t step = absl::GetFlag(FLAGS_replay_step);
+  if (step == -1) return status;
+  if (!status.ok()) return ExitCodeFor(status) == kExitOk ? absl::OkStatus() : status;
+  return absl::FailedPreconditionError(
+      absl::StrCat("--replay_step=", step,
+                   ": the program has ended, and none of its calls of Train and TrainAndEvaluate makes this ",
+                   "step; give it the flags that the run had, max_steps above all"));
+}
+const AtEndOfProgram kAfterReplay(AfterReplay);
 
 std::optional<ReplayRequest>& ReplayInPlaceOfFlags() {
   static auto& request = *new std::optional<ReplayRequest>();
