@@ -166,9 +166,9 @@ void DeleteLeftovers(const std::string& dir, absl::string_view ending) {
   }).IgnoreError();
 }
 
-absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
-                                    const CompileTarget& target, std::map<std::string, uint64_t> indices,
-                                    std::vector<std::string> warnings, const CompileOptions& options) {
+absl::StatusOr<HostTensor> Compile(mlir::ModuleOp module, const std::string& key, absl::string_view mode,
+                                   const CompileTarget& target, std::map<std::string, uint64_t> indices,
+                                   std::vector<std::string> warnings, const CompileOptions& options) {
   ++compile_count;
   SerializeOptions serialize;
   PipelineOptions pipeline;
@@ -202,7 +202,7 @@ absl::StatusOr<std::string> Compile(mlir::ModuleOp module, const std::string& ke
   serialize.target = target.Requirements();
   serialize.target_name = target.Name();
   serialize.instructions = target.LibraryInstructions();
-  TD_ASSIGN_OR_RETURN(std::string bytes, SerializeExecutable(module, code.kernels, serialize));
+  TD_ASSIGN_OR_RETURN(HostTensor bytes, SerializeExecutable(module, code.kernels, serialize));
   times.Add("executable", SecondsSince(start));
   if (options.print_times) {
     std::cerr << "Compiling for mode " << mode << ":\n"
@@ -281,14 +281,15 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   }
   scope.emplace("compiling");
   for (const std::string& warning : warnings) TD_LOG(WARNING) << warning;
-  TD_ASSIGN_OR_RETURN(std::string bytes,
+  TD_ASSIGN_OR_RETURN(const HostTensor bytes,
                       Compile(*module, key, mode, *target, IndicesOfInputs(graph), std::move(warnings), options));
   module = nullptr;
   scope.reset();
   // Only what can be loaded is kept: a file that cannot would be in the way of every later start. It takes memory that
   // the compiler has left, before that is given back.
-  TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable,
-                      Executable::Parse(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
+  TD_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Executable> executable,
+      Executable::FromBytes(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   ReleaseFreedMemory();
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
@@ -296,7 +297,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
     // A start waits for it, and a file that a crash of the machine damages is compiled again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
     DeleteLeftovers(options.cache_dir, ".tdx");
-    if (stored.ok()) stored = WriteFileUnsynced(env, path, bytes);
+    if (stored.ok()) stored = WriteFileUnsynced(env, path, {static_cast<const char*>(bytes.raw()), bytes.byte_size()});
     if (!stored.ok() && options.cache_required) return stored;
     if (!stored.ok()) {
       TD_LOG(WARNING) << "the compiled program is not kept, so that the next run compiles it again: "

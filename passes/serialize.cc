@@ -2,7 +2,9 @@
 // made here: each exec.map_microbatches is a map section, and the ops between maps are the commands of a global one.
 #include "passes/serialize.h"
 
+#include <deque>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -45,7 +47,7 @@ class Serializer {
         options_(options),
         writer_(module, &index_) {}
 
-  absl::StatusOr<std::string> Run(const std::vector<KernelCode>& kernels) {
+  absl::StatusOr<HostTensor> Run(const std::vector<KernelCode>& kernels) {
     index_.version = 3;
     index_.producer = options_.producer;
     index_.key = options_.key;
@@ -93,7 +95,7 @@ class Serializer {
       if (written_.contains(value)) continue;  // it is found there
       segments_.push_back({fb::SegmentKind::IrText, name, ConstantBytes(value)});
     }
-    return BuildExecutable(std::move(index_), segments_);
+    return PackExecutable(std::move(index_), segments_);
   }
 
  private:
@@ -250,19 +252,25 @@ class Serializer {
       by_offset[buffers[GetResultBuffers(op)[0]].offset] = value;
     });
     const auto size = static_cast<size_t>(GetArenas(module_).getConstant());
-    std::string bytes;
-    bytes.reserve(size);
+    if (size == 0) return;
+    SegmentData segment{fb::SegmentKind::Constants, "constants", ""};
+    size_t end = 0;
+    const auto add = [&](absl::string_view piece) {
+      segment.pieces.push_back(piece);
+      end += piece.size();
+    };
+    const auto fill_to = [&](size_t offset) { add(made_.emplace_back(offset - end, '\0')); };
     for (const auto& [offset, value] : by_offset) {
-      bytes.resize(static_cast<size_t>(offset), '\0');
+      fill_to(static_cast<size_t>(offset));
       if (value.isSplat() || value.getElementType().isInteger(1)) {
-        bytes += ConstantBytes(value);
+        add(made_.emplace_back(ConstantBytes(value)));
       } else {
         const llvm::ArrayRef<char> raw = value.getRawData();
-        bytes.append(raw.data(), raw.size());
+        add({raw.data(), raw.size()});
       }
     }
-    bytes.resize(size, '\0');
-    if (!bytes.empty()) segments_.push_back({fb::SegmentKind::Constants, "constants", std::move(bytes)});
+    fill_to(size);
+    segments_.push_back(std::move(segment));
   }
 
   absl::Status WriteSections(fb::ProgramT& program) {
@@ -368,13 +376,14 @@ class Serializer {
   llvm::DenseMap<mlir::Operation*, size_t> command_sections_;
   llvm::DenseMap<mlir::Operation*, uint32_t> command_numbers_;
   llvm::DenseSet<mlir::Attribute> written_;  // among the constants
+  std::deque<std::string> made_;             // bytes of constants that are not stored so
   CommandWriter writer_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::string> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
-                                                const SerializeOptions& options) {
+absl::StatusOr<HostTensor> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
+                                               const SerializeOptions& options) {
   return Serializer(module, options).Run(kernels);
 }
 

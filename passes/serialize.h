@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/host_tensor.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/executable.h"
@@ -52,9 +53,9 @@ struct SerializeOptions {
 };
 
 // `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for a
-// target without lanes gets the schedule of its streams here.
-absl::StatusOr<std::string> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
-                                                const SerializeOptions& options);
+// target without lanes gets the schedule of its streams here. The bytes are those of PackExecutable.
+absl::StatusOr<HostTensor> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
+                                               const SerializeOptions& options);
 
 }  // namespace tandem
 

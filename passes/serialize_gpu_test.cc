@@ -70,9 +70,9 @@ class SerializeGpuTest : public testing::Test {
     options.mode = "train";
     options.target = "cuda sm_90";
     options.images = {{75, "ptx of all kernels"}, {90, "other ptx"}};
-    absl::StatusOr<std::string> bytes = SerializeExecutable(*module, kernels, options);
+    absl::StatusOr<HostTensor> bytes = SerializeExecutable(*module, kernels, options);
     if (!bytes.ok()) return bytes.status();
-    return Executable::Parse(*bytes);
+    return Executable::FromBytes(*std::move(bytes), "test");
   }
 
   mlir::MLIRContext context_;

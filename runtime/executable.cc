@@ -126,7 +126,7 @@ absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::Exec
 
 }  // namespace
 
-std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
+HostTensor PackExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
   index.segments.clear();
   for (const SegmentData& data : segments) {
     auto segment = std::make_unique<fb::SegmentT>();
@@ -135,6 +135,10 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
     segment->offset = 1;  // not 0: FlatBuffers leaves defaults out, and the length of the index must not change below
     segment->length = data.bytes.size();
     segment->crc32c = Crc32c(data.bytes);
+    for (absl::string_view piece : data.pieces) {
+      segment->length += piece.size();
+      segment->crc32c = ExtendCrc32c(segment->crc32c, piece);
+    }
     index.segments.push_back(std::move(segment));
   }
   for (auto& kernel : index.kernels) {
@@ -146,21 +150,36 @@ std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData
     segment->offset = AlignUp(end, kSegmentAlignment);
     end = segment->offset + segment->length;
   }
-  std::string packed = PackIndex(index);
+  const std::string packed = PackIndex(index);
 
-  std::string file(kMagic, 8);
-  file.reserve(end);
-  PreferLargePages(file.data(), end);
-  Append<uint64_t>(file, packed.size());
-  Append<uint64_t>(file, end);
-  Append<uint32_t>(file, Crc32c(packed));
-  Append<uint32_t>(file, Crc32c(file));
-  file += packed;
+  std::string prefix(kMagic, 8);
+  Append<uint64_t>(prefix, packed.size());
+  Append<uint64_t>(prefix, end);
+  Append<uint32_t>(prefix, Crc32c(packed));
+  Append<uint32_t>(prefix, Crc32c(prefix));
+
+  HostTensor file(DType::kUInt8, {static_cast<int64_t>(end)});
+  PreferLargePages(file.raw(), end);
+  auto* const begin = static_cast<char*>(file.raw());
+  uint64_t at = 0;
+  const auto append = [&](absl::string_view bytes) {
+    if (!bytes.empty()) std::memcpy(begin + at, bytes.data(), bytes.size());
+    at += bytes.size();
+  };
+  append(prefix);
+  append(packed);
   for (size_t i = 0; i < segments.size(); ++i) {
-    file.resize(index.segments[i]->offset, '\0');
-    file += segments[i].bytes;
+    std::memset(begin + at, 0, index.segments[i]->offset - at);
+    at = index.segments[i]->offset;
+    append(segments[i].bytes);
+    for (absl::string_view piece : segments[i].pieces) append(piece);
   }
   return file;
+}
+
+std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
+  const HostTensor file = PackExecutable(std::move(index), segments);
+  return std::string(static_cast<const char*>(file.raw()), file.byte_size());
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::Load(const std::string& path, Env* env) {

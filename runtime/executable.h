@@ -30,10 +30,14 @@ struct SegmentData {
   fb::SegmentKind kind{};  // ElfObject
   std::string name;
   std::string bytes;
+  // Behind `bytes`, one behind the other: large data that somebody else holds until the executable is built.
+  std::vector<absl::string_view> pieces = {};
 };
 
-// The bytes of an executable file. `index.segments` is overwritten from `segments`; kernels without an entry_crc32c get
-// theirs. Equal arguments give equal bytes.
+// The bytes of an executable file, uint8 [n]. `index.segments` is overwritten from `segments`; kernels without an
+// entry_crc32c get theirs. Equal arguments give equal bytes.
+HostTensor PackExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
+// The same as text.
 std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
 
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
@@ -51,6 +55,8 @@ class Executable {
   // The same for bytes in memory; `name` stands for the path in messages.
   static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
                                                                  const std::string& name = "executable");
+  // Shares `bytes` of PackExecutable, which must not change any more.
+  static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   const fb::ExecutableT& index() const { return *index_; }
   // The path it came from.
@@ -70,7 +76,6 @@ class Executable {
  private:
   Executable();
   static absl::StatusOr<std::shared_ptr<const Executable>> FromFile(const RandomAccessFile& file);
-  static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   std::string name_;
   HostTensor bytes_;
