@@ -26,6 +26,7 @@
 #include "estimator/trace/trace_steps.h"
 #include "estimator/variable_check.h"
 #include "estimator/warm_start/warm_start.h"
+#include "estimator/warnings.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {
@@ -422,10 +423,12 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return false;
   }
   if (path.empty() && !in_memory) {
-    TD_LOG(WARNING) << "Could not find trained model in model_dir: " << config_.model_dir
-                    << ", running initialization to " << what << ". The weights are "
-                    << (config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path : "untrained")
-                    << ". Train first, or name another model_dir or a checkpoint_path.";
+    LogWarning(config_.silence, kUntrainedWeights,
+               absl::StrCat("Could not find trained model in model_dir: ", config_.model_dir,
+                            ", running initialization to ", what, ". The weights are ",
+                            config_.warm_start_from.has_value() ? "those of " + config_.warm_start_from->path
+                                                                : std::string("untrained"),
+                            ". Train first, or name another model_dir or a checkpoint_path."));
     TD_RETURN_IF_ERROR(InitializeVariables(program));
     return false;
   }

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> WarningNames() {
   std::vector<std::string> names;
   for (const absl::string_view name : {kInputEndedEarly, kEndlessTraining, kUnreadParams, kScoresForProbabilities,
-                                       kProbabilitiesForLogits, kStaleMomentum, kWatchedNotFinite}) {
+                                       kProbabilitiesForLogits, kStaleMomentum, kWatchedNotFinite, kUntrainedWeights}) {
     names.emplace_back(name);
   }
   return names;

@@ -24,6 +24,8 @@ inline constexpr absl::string_view kProbabilitiesForLogits = "probabilities_for_
 inline constexpr absl::string_view kStaleMomentum = "stale_momentum";
 // A summary or a metric of the training that is NaN or infinite.
 inline constexpr absl::string_view kWatchedNotFinite = "watched_not_finite";
+// An evaluation or prediction where nothing has been trained.
+inline constexpr absl::string_view kUntrainedWeights = "untrained_weights";
 
 // What is wrong with a list of names; empty: nothing.
 std::string SilenceProblem(const std::vector<std::string>& silence);

@@ -136,7 +136,8 @@ const std::vector<Mistake>& ChoosingMistakes() {
       {"EvaluationOfUntrainedWeights",
        [](const std::string& dir) { return Warned("trained", [&] { return EvaluateModel(dir, GoodModel); }); },
        "Could not find trained model in model_dir: {dir}, running initialization to evaluate. The weights "
-       "are untrained. Train first, or name another model_dir or a checkpoint_path."},
+       "are untrained. Train first, or name another model_dir or a checkpoint_path. "
+       R"((RunConfig.silence = {"untrained_weights"} switches this warning off.))"},
       {"CheckpointThatIsNotThere",
        [](const std::string& dir) {
          if (absl::Status status = Prepared(dir, GoodModel); !status.ok()) return status;

@@ -152,7 +152,7 @@ const std::vector<Mistake>& RunMistakes() {
        },
        R"(RunConfig: silence: there is no warning "unread_param"; did you mean "unread_params"? There are )"
        "input_ended_early, endless_training, unread_params, scores_for_probabilities, probabilities_for_logits, "
-       "stale_momentum, watched_not_finite"},
+       "stale_momentum, watched_not_finite, untrained_weights"},
       {"MemoryLimitInKilobytes",
        [](const std::string& dir) {
          RunConfig config = Config(dir);
