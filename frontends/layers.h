@@ -44,6 +44,23 @@ struct Conv2DOptions {
 // [b, h, w, c] -> [b, h', w', filters].
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc = SourceLocation::Current());
 
+struct Conv1DOptions {
+  int64_t filters = 0;      // required
+  int64_t kernel_size = 0;  // required: steps
+  int64_t strides = 1;
+  Padding padding = Padding::kValid;  // Keras' "causal" is not there
+  Activation activation;
+  bool use_bias = true;
+  initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
+  initializers::InitializerFn bias_initializer = initializers::Zeros();
+  Regularizer kernel_regularizer;
+  Regularizer bias_regularizer;
+  bool trainable = true;
+  std::string name;  // default "conv1d", "conv1d_1", ...
+};
+// Over time, with a kernel [kernel_size, c, filters]: [b, steps, c] -> [b, steps', filters].
+Tensor Conv1D(const Tensor& x, const Conv1DOptions& options, SourceLocation loc = SourceLocation::Current());
+
 struct DepthwiseConv2DOptions {
   Size2D kernel_size = 0;  // required
   Size2D strides = 1;
@@ -143,8 +160,9 @@ struct BatchNormalizationOptions {
 };
 // Normalises over all axes but the last (Ioffe and Szegedy 2015). Training: with the batch's mean and biased variance;
 // the moving averages become moving - (moving - batch) * (1 - momentum) at the end of the step, and stay as they are
-// when there was no example. Otherwise: with the moving averages. As TensorFlow's fused kernel does, images (rank 4)
-// put the unbiased variance n / (n - 1) into the moving average, n = examples * height * width; other ranks the biased.
+// when there was no example. Otherwise: with the moving averages. As TensorFlow's fused kernel does, images and
+// volumes (rank 4 and 5) put the unbiased variance n / (n - 1) into the moving average, n = examples * height * width
+// (* depth); other ranks the biased.
 Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options,
                           SourceLocation loc = SourceLocation::Current());
 

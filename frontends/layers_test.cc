@@ -117,6 +117,53 @@ TEST(LayersTest, Conv2DComputesConvolutionBiasAndActivation) {
   }
 }
 
+TEST(LayersTest, Conv1DComputesConvolutionBiasAndActivation) {
+  for (int64_t steps : {6, 7}) {
+    for (bool same : {false, true}) {
+      for (int stride : {1, 2}) {
+        GraphBuilder graph;
+        Tensor x = graph.Input("x", DType::kFloat32, {kBatch, steps, 2});
+        Tensor y = layers::Conv1D(x, {.filters = 3,
+                                      .kernel_size = 4,
+                                      .strides = stride,
+                                      .padding = same ? Padding::kSame : Padding::kValid,
+                                      .activation = Relu});
+        ASSERT_TRUE(graph.status().ok()) << graph.status();
+        graph.Output("y", y);
+        ASSERT_EQ(graph.variables().size(), 2u);
+        EXPECT_EQ(graph.variables()[0].shape, (Shape{4, 2, 3}));
+        EXPECT_EQ(graph.variables()[1].shape, (Shape{3}));
+        Values in = Pattern(2 * steps * 2, 1), kernel = Pattern(4 * 2 * 3, 2), bias = {0.5, -0.25, 0.125};
+        Fetched got = RunStep(graph, {.batch = 2,
+                                      .inputs = {{"x", Floats({2, steps, 2}, in)}},
+                                      .variables = {{"conv1d/kernel", kernel}, {"conv1d/bias", bias}}});
+        Shape out;
+        Values expected = ReferenceConv(in, {2, 1, steps, 2}, kernel, {1, 4, 2, 3}, stride, same, &out);
+        for (size_t i = 0; i < expected.size(); ++i) expected[i] = std::max(0.0, expected[i] + bias[i % 3]);
+        EXPECT_EQ(y.shape(), (Shape{kBatch, out[2], 3}));
+        ExpectNear(got.outputs["y"], expected);
+      }
+    }
+  }
+}
+
+// Each step's later neighbour less its earlier one, worked out by hand.
+TEST(LayersTest, Conv1DPadsBothEnds) {
+  GraphBuilder graph;
+  Tensor x = graph.Input("x", DType::kFloat32, {kBatch, 5, 1});
+  graph.Output("valid", layers::Conv1D(x, {.filters = 1, .kernel_size = 3}));
+  graph.Output("same", layers::Conv1D(x, {.filters = 1, .kernel_size = 3, .padding = Padding::kSame}));
+  graph.Output("strided", layers::Conv1D(x, {.filters = 1, .kernel_size = 3, .strides = 2, .padding = Padding::kSame}));
+  const Values kernel = {-1, 0, 1};
+  Fetched got = RunStep(
+      graph, {.batch = 1,
+              .inputs = {{"x", Floats({1, 5, 1}, {1, 2, 4, 8, 16})}},
+              .variables = {{"conv1d/kernel", kernel}, {"conv1d_1/kernel", kernel}, {"conv1d_2/kernel", kernel}}});
+  ExpectNear(got.outputs["valid"], {3, 6, 12});
+  ExpectNear(got.outputs["same"], {2, 3, 6, 12, -8});
+  ExpectNear(got.outputs["strided"], {2, 6, -8});
+}
+
 // A kernel for all channels that has zeros but where the output channel reads the input's.
 Values Widened(const Values& kernel, Shape shape) {
   const int64_t taps = shape[0] * shape[1], in = shape[2], multiplier = shape[3];
@@ -423,6 +470,22 @@ TEST(LayersTest, ErrorsSayWhatAndWhere) {
       {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Conv2D(i, {.kernel_size = 1}); }, "`filters`"},
       {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Conv2D(i, {.filters = 1, .kernel_size = 9}); },
        "a window of 9x9 does not fit into the input [b,6,6,1]"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Conv1D(i, {.filters = 1, .kernel_size = 1}); },
+       "shape [b, steps, channels], got [b,6,6,1]; images are for layers::Conv2D"},
+      {[](const Tensor&, const Tensor& r, const Tensor&) { layers::Conv1D(r, {.filters = 1, .kernel_size = 1}); },
+       "shape [b, steps, channels], got [b,4]; make steps of one channel with ExpandDims(x, 2)"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Conv1D(Squeeze(i, {3}), {.kernel_size = 1}); },
+       "`filters` must be at least 1, got 0"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) { layers::Conv1D(Squeeze(i, {3}), {.filters = 1}); },
+       "`kernel_size` must be at least 1, got 0"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) {
+         layers::Conv1D(Squeeze(i, {3}), {.filters = 1, .kernel_size = 1, .strides = -1});
+       },
+       "`strides` must be at least 1, got -1"},
+      {[](const Tensor& i, const Tensor&, const Tensor&) {
+         layers::Conv1D(Squeeze(i, {3}), {.filters = 1, .kernel_size = 7});
+       },
+       "a window of 7 steps does not fit into the input [b,6,6]"},
       {[](const Tensor& i, const Tensor&, const Tensor&) {
          layers::DepthwiseConv2D(i, {.kernel_size = 3, .depth_multiplier = 0});
        },

@@ -82,6 +82,33 @@ Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc)
   return Finish(layer, Conv2DOp(x, kernel, window, loc), options, loc);
 }
 
+Tensor Conv1D(const Tensor& x, const Conv1DOptions& options, SourceLocation loc) {
+  LayerScope layer(x, "Conv1D", "conv1d", options.name, 0, loc);
+  if (!layer.ok()) return layer.Failed();
+  const Shape shape = x.shape();
+  if (shape.size() != 3) {
+    return layer.Fail(absl::StrCat("needs an input of shape [b, steps, channels], got ", ShapeString(shape),
+                                   shape.size() == 2   ? "; make steps of one channel with ExpandDims(x, 2)"
+                                   : shape.size() == 4 ? "; images are for layers::Conv2D"
+                                                       : ""));
+  }
+  if (!layer.CheckPositive("filters", options.filters) || !layer.CheckPositive("kernel_size", options.kernel_size) ||
+      !layer.CheckPositive("strides", options.strides)) {
+    return layer.Failed();
+  }
+  if (options.padding == Padding::kValid && shape[1] < options.kernel_size) {
+    return layer.Fail(absl::StrCat("a window of ", options.kernel_size, " steps does not fit into the input ",
+                                   ShapeString(shape), "; make it smaller or use Padding::kSame"));
+  }
+  Tensor kernel = layer.Weight("kernel", {options.kernel_size, shape[2], options.filters}, options.kernel_initializer,
+                               options.trainable, options.kernel_regularizer);
+  if (!layer.ok()) return layer.Failed();
+  // As of images of height 1.
+  Tensor y = Conv2DOp(ExpandDims(x, 1, loc), ExpandDims(kernel, 0, loc),
+                      {.strides = {1, options.strides}, .padding = options.padding}, loc);
+  return Finish(layer, Squeeze(y, {1}, loc), options, loc);
+}
+
 Tensor DepthwiseConv2D(const Tensor& x, const DepthwiseConv2DOptions& options, SourceLocation loc) {
   LayerScope layer(x, "DepthwiseConv2D", "depthwise_conv2d", options.name, 4, loc);
   if (!layer.ok()) return layer.Failed();

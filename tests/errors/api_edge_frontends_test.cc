@@ -25,6 +25,7 @@ std::vector<Row> Layers() {
   // Every layer with inputs that no layer takes.
   const std::vector<std::pair<const char*, std::function<Tensor(const Tensor&)>>> all = {
       {"Conv2D", [](const Tensor& x) { return Conv2D(x, {.filters = 2, .kernel_size = 3}); }},
+      {"Conv1D", [](const Tensor& x) { return Conv1D(x, {.filters = 2, .kernel_size = 3}); }},
       {"DepthwiseConv2D", [](const Tensor& x) { return DepthwiseConv2D(x, {.kernel_size = 3}); }},
       {"SeparableConv2D", [](const Tensor& x) { return SeparableConv2D(x, {.filters = 2, .kernel_size = 3}); }},
       {"MaxPooling2D", [](const Tensor& x) { return MaxPooling2D(x); }},
@@ -73,6 +74,27 @@ std::vector<Row> Layers() {
         return Conv2D(w.image, {.filters = 2, .kernel_size = 1, .activation = std::function<Tensor(const Tensor&)>()});
       },
       "null", "Activation");
+  auto steps = [](World& w) { return Reshape(w.image, {kBatch, 8, 24}); };
+  t.Add(
+      "Conv1D", "an image", [](World& w) { return Conv1D(w.image, {.filters = 2, .kernel_size = 1}); },
+      "[b, steps, channels]");
+  t.Add(
+      "Conv1D", "no options", [=](World& w) { return Conv1D(steps(w), {}); }, "`filters` must be at least 1");
+  t.Add(
+      "Conv1D", "no window", [=](World& w) { return Conv1D(steps(w), {.filters = 2}); }, "`kernel_size`");
+  t.Add(
+      "Conv1D", "huge filters", [=](World& w) { return Conv1D(steps(w), {.filters = kHuge, .kernel_size = 1}); },
+      "at most");
+  t.Add(
+      "Conv1D", "strides of 0",
+      [=](World& w) { return Conv1D(steps(w), {.filters = 2, .kernel_size = 1, .strides = 0}); }, "`strides`");
+  t.Add(
+      "Conv1D", "a window that is too large",
+      [=](World& w) { return Conv1D(steps(w), {.filters = 2, .kernel_size = 9}); }, "does not fit");
+  t.Add(
+      "Conv1D", "no initialiser",
+      [=](World& w) { return Conv1D(steps(w), {.filters = 2, .kernel_size = 1, .kernel_initializer = nullptr}); },
+      "`kernel_initializer` is empty");
   t.Add(
       "DepthwiseConv2D", "no options", [](World& w) { return DepthwiseConv2D(w.image, {}); }, "`kernel_size`");
   t.Add(

@@ -29,6 +29,19 @@ Model OfImage(std::string name, std::function<Tensor(const Tensor&)> layer,
           [reference](Forward& f) { return Head(f, reference(f, Image(f))); }};
 }
 
+// The same of steps in time.
+Model OfSteps(std::string name, std::function<Tensor(const Tensor&)> layer,
+              std::function<Array(const Forward&, const Array&)> reference) {
+  return {std::move(name),
+          [layer](GraphBuilder& g) {
+            Tensor x = g.Input("series", DType::kFloat32, {kBatch, 8, 2});
+            return Head(g, layer(TD_COVER(layers::Conv1D, x, {.filters = 3, .kernel_size = 2, .name = "first"})));
+          },
+          [reference](Forward& f) {
+            return Head(f, reference(f, ref::Conv1D(f, f.Input("series"), "first")));  // [b, 7, 3]
+          }};
+}
+
 // An activation behind a dense layer, over numbers in which every part of its formula is used.
 Model OfActivation(std::string name, std::function<Tensor(const Tensor&)> activation,
                    std::function<Array(const Array&)> reference) {
@@ -141,6 +154,43 @@ void AddConvolutions(std::vector<Model>& models) {
          return Head(g, x);
        },
        [](Forward& f) { return Head(f, ref::Map(ref::Conv2D(f, f.Input("gray"), "conv2d"), ref::Tanh)); }});
+}
+
+void AddConvolutionsOverTime(std::vector<Model>& models) {
+  models.push_back(OfSteps(
+      "conv1d_valid",
+      [](const Tensor& x) { return TD_COVER(layers::Conv1D, x, {.filters = 4, .kernel_size = 3, .activation = Relu}); },
+      [](const Forward& f, const Array& x) { return ref::Map(ref::Conv1D(f, x, "conv1d"), ref::Relu); }));
+  models.push_back(OfSteps(
+      "conv1d_strided_same",
+      [](const Tensor& x) {
+        return TD_COVER(layers::Conv1D, x,
+                        {.filters = 3, .kernel_size = 4, .strides = 2, .padding = Padding::kSame, .use_bias = false});
+      },
+      [](const Forward& f, const Array& x) {
+        return ref::Conv1D(f, x, "conv1d", /*stride=*/2, /*same=*/true, /*bias=*/false);
+      }));
+  models.push_back(OfSteps(
+      "conv1d_stride_beyond_kernel_frozen",
+      [](const Tensor& x) {
+        return TD_COVER(layers::Conv1D, x, {.filters = 2, .kernel_size = 2, .strides = 3, .trainable = false});
+      },
+      [](const Forward& f, const Array& x) { return ref::Conv1D(f, x, "conv1d", /*stride=*/3); }));
+  models.push_back({"conv1d_regularized",
+                    [](GraphBuilder& g) {
+                      Tensor x = g.Input("series", DType::kFloat32, {kBatch, 5, 2});
+                      x = TD_COVER(layers::Conv1D, x,
+                                   {.filters = 2,
+                                    .kernel_size = 2,
+                                    .kernel_regularizer = TD_COVER(L2, 0.2),
+                                    .bias_regularizer = TD_COVER(L2, 0.3)});
+                      return Head(g, x) + TD_COVER(losses::RegularizationLoss, &g);
+                    },
+                    [](Forward& f) {
+                      return Head(f, ref::Conv1D(f, f.Input("series"), "conv1d")) +
+                             ref::Penalty(f.Variable("conv1d/kernel"), 0, 0.2) +
+                             ref::Penalty(f.Variable("conv1d/bias"), 0, 0.3);
+                    }});
 }
 
 void AddDepthwise(std::vector<Model>& models) {
@@ -368,6 +418,7 @@ std::vector<Model> LayerModels() {
   std::vector<Model> models;
   AddDense(models);
   AddConvolutions(models);
+  AddConvolutionsOverTime(models);
   AddVariables(models);
   AddDepthwise(models);
   AddLarge(models);

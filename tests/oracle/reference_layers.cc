@@ -256,6 +256,35 @@ Array Conv2D(const Forward& f, const Array& x, const std::string& name, Window w
   return y;
 }
 
+Array Conv1D(const Forward& f, const Array& x, const std::string& name, int64_t stride, bool same, bool bias) {
+  const Array& kernel = f.Variable(name + "/kernel");
+  const int64_t steps = x.shape[1], in = x.shape[2], window = kernel.shape[0], out = kernel.shape[2];
+  const int64_t outputs = same ? (steps + stride - 1) / stride : (steps - window) / stride + 1;
+  // TensorFlow's "SAME": the odd step of padding comes last.
+  const int64_t low = same ? std::max<int64_t>((outputs - 1) * stride + window - steps, 0) / 2 : 0;
+  Array y{{x.rows(), outputs, out}, {}};
+  std::vector<Real> values, weights;
+  for (int64_t b = 0; b < x.rows(); ++b) {
+    for (int64_t i = 0; i < outputs; ++i) {
+      for (int64_t o = 0; o < out; ++o) {
+        values.clear();
+        weights.clear();
+        for (int64_t k = 0; k < window; ++k) {
+          const int64_t t = i * stride + k - low;
+          if (t < 0 || t >= steps) continue;
+          for (int64_t c = 0; c < in; ++c) {
+            values.push_back(x.values[(b * steps + t) * in + c]);
+            weights.push_back(kernel.values[(k * in + c) * out + o]);
+          }
+        }
+        y.values.push_back(Dot(values, weights));
+      }
+    }
+  }
+  if (bias) AddBias(f, name + "/bias", y);
+  return y;
+}
+
 Array MaxPool(const Array& x, const Window& window) {
   return Pool(x, window, [](absl::Span<const Real> inside) {
     Real largest = inside[0];

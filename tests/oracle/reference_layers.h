@@ -91,6 +91,9 @@ Array Flatten(const Array& x);
 Array Dense(const Forward& f, const Array& x, const std::string& name, bool bias = true);
 // HWIO kernel; the window's size is the kernel's.
 Array Conv2D(const Forward& f, const Array& x, const std::string& name, Window window = {}, bool bias = true);
+// Of [b, steps, channels], with a kernel [steps, in, out].
+Array Conv1D(const Forward& f, const Array& x, const std::string& name, int64_t stride = 1, bool same = false,
+             bool bias = true);
 // Kernel "/depthwise_kernel", [height, width, channels, multiplier].
 Array DepthwiseConv2D(const Forward& f, const Array& x, const std::string& name, Window window = {}, bool bias = true);
 // A depthwise convolution, then one by "/pointwise_kernel".
