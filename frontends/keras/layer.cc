@@ -86,7 +86,7 @@ const Layer& Layer::set_trainable(bool trainable) const {
 std::vector<Weight> Layer::weights() const {
   std::vector<Weight> weights;
   if (impl_ == nullptr) return weights;
-  for (auto& cell : impl_->OrderedCells()) weights.emplace_back(std::move(cell));
+  for (auto& cell : impl_->ListedCells()) weights.emplace_back(std::move(cell));
   return weights;
 }
 

@@ -85,7 +85,8 @@ class Layer {
   bool trainable() const;
   const Layer& set_trainable(bool trainable) const;
 
-  // In the order of Keras: what is trained first. Empty before the first call.
+  // In the order of Keras: of a layer what is trained first, of a model one layer behind the other. Empty before the
+  // first call.
   std::vector<Weight> weights() const;
   absl::StatusOr<HostTensors> GetWeights() const;
   // As many and with the shapes of weights(); InvalidArgument lists all differences, and nothing changes then.

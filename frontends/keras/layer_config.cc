@@ -139,11 +139,15 @@ void ConfigWriter::Field(const char* key, const Regularizer& value) {
 void ConfigWriter::Field(const char* key, const PaddingName& value) { json_[key] = value.name(); }
 
 void ConfigWriter::Axis(const char* key, int64_t axis) {
-  if (rank_ == 0) {
+  if (input_shapes_.empty()) {
     json_[key] = axis;
   } else {
-    json_[key] = std::vector<int64_t>{axis < 0 ? axis + rank_ : axis};
+    json_[key] = std::vector<int64_t>{axis < 0 ? axis + static_cast<int64_t>(input_shapes_[0].size()) : axis};
   }
+}
+
+void ConfigWriter::InputShape(const char* key, size_t i) {
+  json_[key] = input_shapes_.empty() ? Json() : ShapeToJson(input_shapes_[std::min(i, input_shapes_.size() - 1)]);
 }
 
 void ConfigWriter::Axes(const char* key, const std::vector<int64_t>& axes) {

@@ -57,7 +57,7 @@ class ConfigWriter {
   void Field(const char* key, const std::vector<std::vector<int64_t>>& value) { json_[key] = value; }
   void Fixed(const char* key, Json value) { json_[key] = std::move(value); }
   // `value`, and `built` of a layer that has an input.
-  void Fixed(const char* key, Json value, Json built) { json_[key] = std::move(rank_ == 0 ? value : built); }
+  void Fixed(const char* key, Json value, Json built) { json_[key] = std::move(input_shapes_.empty() ? value : built); }
   // What Keras writes and nothing depends on.
   void Unused(const char* key, Json value) { json_[key] = std::move(value); }
   // An axis, of a layer that has an input as a list of its number.
@@ -65,13 +65,16 @@ class ConfigWriter {
   // One axis for all inputs as a number, several as a list.
   void Axes(const char* key, const std::vector<int64_t>& axes);
 
-  // How many dimensions the layer's input has; 0 where it is not known.
-  void SetRank(int rank) { rank_ = rank; }
+  // The shape of input `i`, or of the last one where there are fewer; null where it is not known.
+  void InputShape(const char* key, size_t i);
+
+  // Of a layer that has been called.
+  void SetInputShapes(std::vector<Shape> shapes) { input_shapes_ = std::move(shapes); }
   absl::StatusOr<Json> Take();
 
  private:
   Json json_ = Json::object();
-  int rank_ = 0;
+  std::vector<Shape> input_shapes_;
   absl::Status status_;
 };
 
@@ -98,6 +101,7 @@ class ConfigReader {
   void Unused(const char* key, const Json& /*value*/) { Find(key); }
   void Axis(const char* key, int64_t& axis);
   void Axes(const char* key, std::vector<int64_t>& axes) { Field(key, axes); }
+  void InputShape(const char* key, size_t /*i*/) { Find(key); }
 
   // The keys that no field has asked for.
   std::vector<std::string> Unknown() const;

@@ -2,6 +2,7 @@
 #ifndef TANDEM_FRONTENDS_KERAS_LAYER_IMPL_H_
 #define TANDEM_FRONTENDS_KERAS_LAYER_IMPL_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -68,6 +69,13 @@ struct LayerNaming {
   Shape input_shape;  // of the first layer of a Sequential; without the batch
 };
 
+// The arguments of a call that Keras takes one by one, and not as a list: {"query", "value", "key"}. The first
+// `required` are always there: where fewer inputs are given, the last one stands for the others.
+struct InputNames {
+  std::array<const char*, 3> names = {};
+  size_t required = 0;
+};
+
 class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
  public:
   LayerImpl(LayerNaming naming, SourceLocation loc);
@@ -90,6 +98,8 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
   virtual std::vector<std::shared_ptr<WeightCell>> cells() const { return cells_; }
   // Keras' order: the trainable ones of all layers, then the others.
   std::vector<std::shared_ptr<WeightCell>> OrderedCells() const;
+  // The order of get_weights: that, of one layer of a model behind the other.
+  virtual std::vector<std::shared_ptr<WeightCell>> ListedCells() const { return OrderedCells(); }
 
   // Builds the layer at its first call. The node's tensors, or errors.
   KerasTensors Call(const KerasTensors& inputs, SourceLocation loc);
@@ -101,6 +111,8 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
   // Keras' config, without "name", "trainable" and "dtype". InvalidArgument where there is no telling: a function
   // without a name.
   virtual absl::StatusOr<nlohmann::ordered_json> Config() const;
+  // None is required: Keras takes one tensor or a list.
+  virtual InputNames input_names() const { return {}; }
   // What the first call took and gave; empty before it.
   const std::vector<TensorSpec>& built_inputs() const { return built_inputs_; }
 

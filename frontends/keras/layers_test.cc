@@ -163,6 +163,25 @@ TEST_F(KerasLayersTest, ModelsGoThroughTheirConfig) {
   EXPECT_EQ(Summary(**read), Golden("summary/s2_narrow.txt"));
 }
 
+// As Keras 2 writes it: attention takes its inputs by name.
+TEST_F(KerasLayersTest, AttentionHasItsInputsByName) {
+  const KerasTensor x = Input({.shape = {3, 4}, .name = "x"});
+  layers::MultiHeadAttention attention({.num_heads = 2, .key_dim = 5, .name = "attention"});
+  const auto model = Functional({x}, {attention({x, x})}, "self");
+  absl::StatusOr<Json> config = ModelToConfig(*model);
+  ASSERT_TRUE(config.ok()) << config.status();
+  Json& layer = (*config)["config"]["layers"][1];
+  EXPECT_EQ(layer["inbound_nodes"], Json::parse(R"([[["x", 0, 0, {"value": ["x", 0, 0]}]]])"));
+  EXPECT_EQ(layer["config"]["query_shape"], Json::parse("[null, 3, 4]"));
+  EXPECT_EQ(layer["config"]["key_shape"], layer["config"]["query_shape"]);
+  const auto again = ModelFromConfig(*config, SourceLocation::Current());
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ((*again)->cells().size(), 8u);
+  layer["inbound_nodes"][0][0][3]["use_causal_mask"] = true;
+  EXPECT_THAT(ModelFromConfig(*config, SourceLocation::Current()).status().message(),
+              testing::HasSubstr("the argument \"use_causal_mask\" of a call"));
+}
+
 TEST_F(KerasLayersTest, ALayerInAGraphHasOneSetOfWeights) {
   Dense dense(3);
   layers::BatchNormalization norm;
@@ -192,6 +211,23 @@ TEST_F(KerasLayersTest, ALambdaKeepsTheWeightsOfItsLayers) {
   for (const Weight& weight : twice.weights()) names.push_back(weight.name());
   EXPECT_THAT(names,
               ElementsAre("lambda/dense/kernel", "lambda/dense/bias", "lambda/dense_1/kernel", "lambda/dense_1/bias"));
+}
+
+// Of a layer the trained ones first, of a model layer for layer: what get_weights of Keras 2.15 gives for this model.
+TEST_F(KerasLayersTest, WeightsAreInTheOrderOfKeras) {
+  const KerasTensor x = Input({.shape = {3}});
+  layers::Dense frozen(2, {.name = "frozen"});
+  frozen.set_trainable(false);
+  layers::BatchNormalization last({.name = "last"});
+  const auto model = Functional({x}, {layers::Dense(1, {.name = "end"})(last(frozen(x)))}, "ordered");
+  std::vector<std::string> names;
+  for (const auto& cell : model->ListedCells()) names.push_back(cell->FullName());
+  EXPECT_THAT(names, testing::ElementsAre("frozen/kernel", "frozen/bias", "last/gamma", "last/beta", "last/moving_mean",
+                                          "last/moving_variance", "end/kernel", "end/bias"));
+  names.clear();
+  for (const auto& cell : model->OrderedCells()) names.push_back(cell->FullName());
+  EXPECT_THAT(names, testing::ElementsAre("last/gamma", "last/beta", "end/kernel", "end/bias", "frozen/kernel",
+                                          "frozen/bias", "last/moving_mean", "last/moving_variance"));
 }
 
 TEST_F(KerasLayersTest, WeightsAreReadAndSet) {

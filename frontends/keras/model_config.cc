@@ -57,6 +57,22 @@ Json TensorsToJson(const Network& network, const KerasTensors& tensors) {
   return list;
 }
 
+// The inputs of a call as a list, or the first one with the others as its arguments: [["x", 0, 0, {"value": ["y", 0,
+// 0]}]].
+Json CallToJson(Json inputs, const InputNames& by_name) {
+  if (by_name.required == 0) {
+    for (Json& input : inputs) input.push_back(Json::object());
+    return inputs;
+  }
+  Json named = Json::object();
+  for (size_t i = 1; i < std::max(inputs.size(), by_name.required); ++i) {
+    named[by_name.names[i]] = inputs[std::min(i, inputs.size() - 1)];
+  }
+  Json first = inputs[0];
+  first.push_back(std::move(named));
+  return Json::array({std::move(first)});
+}
+
 }  // namespace
 
 absl::StatusOr<nlohmann::ordered_json> NetworkImpl::Config() const {
@@ -77,8 +93,7 @@ absl::StatusOr<nlohmann::ordered_json> NetworkImpl::Config() const {
     Json nodes = Json::array();
     for (const LayerCallPtr& call : network().CallsOf(layer.get())) {
       Json inputs = TensorsToJson(network(), call->inputs);
-      for (Json& input : inputs) input.push_back(Json::object());
-      if (!inputs.empty()) nodes.push_back(std::move(inputs));
+      if (!inputs.empty()) nodes.push_back(CallToJson(std::move(inputs), layer->input_names()));
     }
     list.push_back({{"class_name", layer->class_name()},
                     {"config", std::move(own)},
@@ -103,6 +118,11 @@ absl::Status Malformed(absl::string_view what, const Json& json) {
   constexpr size_t kShown = 200;
   if (text.size() > kShown) text = absl::StrCat(text.substr(0, kShown), "...");
   return absl::InvalidArgumentError(absl::StrCat("the model's config: ", what, ": ", text));
+}
+
+// Of attention, whose inputs are arguments of their own, in the order that Keras writes them.
+bool IsInputName(const std::string& argument) {
+  return argument == "query" || argument == "value" || argument == "key";
 }
 
 bool IsModelClass(const std::string& name) { return name == "Sequential" || name == "Functional" || name == "Model"; }
@@ -219,12 +239,15 @@ class ModelReader {
     const bool good = json.is_array() && json.size() >= 3 && json[0].is_string() && json[1].is_number_integer() &&
                       json[2].is_number_integer();
     if (!good) return Malformed("a layer's input is not [layer, call, result]", json);
-    if (json.size() > 3 && json[3].is_object()) {
-      for (const auto& [key, value] : json[3].items()) {
-        if (!value.is_null()) return Malformed(absl::StrCat("the argument \"", key, "\" of a call"), json);
-      }
-    }
     sources->push_back({json[0].get<std::string>(), json[1].get<int64_t>(), json[2].get<int64_t>()});
+    if (json.size() <= 3 || !json[3].is_object()) return absl::OkStatus();
+    for (const auto& [key, value] : json[3].items()) {
+      if (value.is_null()) continue;
+      if (!IsInputName(key) || !value.is_array()) {
+        return Malformed(absl::StrCat("the argument \"", key, "\" of a call"), json);
+      }
+      TD_RETURN_IF_ERROR(ReadSource(value, sources));
+    }
     return absl::OkStatus();
   }
 
@@ -250,9 +273,9 @@ class ModelReader {
         TD_RETURN_IF_ERROR(ReadArguments(node["args"], &read.sources));
         const Json named = node.value("kwargs", Json::object());
         for (const auto& [key, value] : named.items()) {
-          if (!value.is_null() && value != Json(false)) {
-            return Malformed(absl::StrCat("the argument \"", key, "\" of a call"), node);
-          }
+          if (value.is_null() || value == Json(false)) continue;
+          if (!IsInputName(key)) return Malformed(absl::StrCat("the argument \"", key, "\" of a call"), node);
+          TD_RETURN_IF_ERROR(ReadArguments(value, &read.sources));
         }
       } else if (node.is_array()) {
         for (const Json& source : node) TD_RETURN_IF_ERROR(ReadSource(source, &read.sources));

@@ -103,6 +103,7 @@ class NetworkImpl : public LayerImpl {
 
   void set_trainable(bool trainable) override;
   std::vector<std::shared_ptr<WeightCell>> cells() const override;
+  std::vector<std::shared_ptr<WeightCell>> ListedCells() const override;
   absl::StatusOr<nlohmann::ordered_json> Config() const override;
 
  protected:

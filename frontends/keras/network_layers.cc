@@ -146,14 +146,28 @@ void NetworkImpl::set_trainable(bool trainable) {
   for (const auto& layer : layers()) layer->set_trainable(trainable);
 }
 
-std::vector<std::shared_ptr<WeightCell>> NetworkImpl::cells() const {
+namespace {
+
+// What `cells_of` gives for each layer, once each.
+template <typename CellsOf>
+std::vector<std::shared_ptr<WeightCell>> CellsOfLayers(const NetworkImpl& network, CellsOf cells_of) {
   std::vector<std::shared_ptr<WeightCell>> cells;
-  for (const auto& layer : layers()) {
-    for (auto& cell : layer->cells()) {
+  for (const auto& layer : network.layers()) {
+    for (auto& cell : cells_of(*layer)) {
       if (std::find(cells.begin(), cells.end(), cell) == cells.end()) cells.push_back(std::move(cell));
     }
   }
   return cells;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<WeightCell>> NetworkImpl::cells() const {
+  return CellsOfLayers(*this, [](const LayerImpl& layer) { return layer.cells(); });
+}
+
+std::vector<std::shared_ptr<WeightCell>> NetworkImpl::ListedCells() const {
+  return CellsOfLayers(*this, [](const LayerImpl& layer) { return layer.ListedCells(); });
 }
 
 int NetworkImpl::min_inputs() const { return network_ != nullptr ? static_cast<int>(network_->inputs().size()) : 1; }

@@ -22,6 +22,7 @@ struct LayerKind {
   const char* class_name;
   Tensor (*compute)(const Options& options, CallContext& context);
   int min_inputs = 1, max_inputs = 1;
+  InputNames input_names = {};
 };
 
 inline constexpr int kAnyNumber = INT_MAX;
@@ -34,7 +35,9 @@ class OptionLayer : public LayerImpl {
 
   absl::StatusOr<nlohmann::ordered_json> Config() const override {
     ConfigWriter writer;
-    if (!built_inputs().empty()) writer.SetRank(static_cast<int>(built_inputs()[0].shape.size()));
+    std::vector<Shape> shapes;
+    for (const TensorSpec& input : built_inputs()) shapes.push_back(input.shape);
+    writer.SetInputShapes(std::move(shapes));
     Options options = options_;
     Fields(writer, options);
     return writer.Take();
@@ -44,6 +47,7 @@ class OptionLayer : public LayerImpl {
   std::vector<Tensor> Compute(CallContext& context) override { return {kind_.compute(options_, context)}; }
   int min_inputs() const override { return kind_.min_inputs; }
   int max_inputs() const override { return kind_.max_inputs; }
+  InputNames input_names() const override { return kind_.input_names; }
 
  private:
   const LayerKind<Options>& kind_;  // of static life time
