@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/annotate.h"
+#include "base/status_macros.h"
 #include "frontends/keras/layers.h"
 #include "frontends/keras/network.h"
 
@@ -80,6 +83,21 @@ KerasTensor InvertedResidual(const KerasTensor& x, int64_t expansion, int64_t ke
   return layers::Add({.name = absl::StrCat(name, "_add")}, loc)({y, x}, loc);
 }
 
+// The model with the weights that `options` asks for.
+Model WithWeights(Model model, const ApplicationOptions& options, SourceLocation loc) {
+  if (options.weights.empty() || !model.status().ok()) return model;
+  const auto load = [&]() -> absl::Status {
+    TD_ASSIGN_OR_RETURN(const LoadReport report, model.LoadWeights(options.weights, {.by_name = true}));
+    if (report.missing.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(options.weights, " has not all weights of ", model.name(), ":\n  ",
+                                                   absl::StrJoin(report.missing, "\n  ")));
+  };
+  const absl::Status loaded = load();
+  if (loaded.ok()) return model;
+  return Model(model.input(), KerasTensor(Annotate(loaded, absl::StrCat(loc.file, ":", loc.line, ": "))), model.name(),
+               loc);
+}
+
 }  // namespace
 
 Model VGG16(const ApplicationOptions& options, SourceLocation loc) {
@@ -103,7 +121,7 @@ Model VGG16(const ApplicationOptions& options, SourceLocation loc) {
   } else {
     x = Pooled(x, options.pooling, loc);
   }
-  return Model(input, x, "vgg16", loc);
+  return WithWeights(Model(input, x, "vgg16", loc), options, loc);
 }
 
 Model ResNet50(const ApplicationOptions& options, SourceLocation loc) {
@@ -127,7 +145,7 @@ Model ResNet50(const ApplicationOptions& options, SourceLocation loc) {
   } else {
     x = Pooled(x, options.pooling, loc);
   }
-  return Model(input, x, "resnet50", loc);
+  return WithWeights(Model(input, x, "resnet50", loc), options, loc);
 }
 
 Model EfficientNetLite0(const ApplicationOptions& options, SourceLocation loc) {
@@ -154,7 +172,7 @@ Model EfficientNetLite0(const ApplicationOptions& options, SourceLocation loc) {
   } else {
     x = Pooled(x, options.pooling, loc);
   }
-  return Model(input, x, "efficientnet_lite0", loc);
+  return WithWeights(Model(input, x, "efficientnet_lite0", loc), options, loc);
 }
 
 void PreprocessInput(absl::Span<float> pixels) {

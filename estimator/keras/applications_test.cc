@@ -65,6 +65,26 @@ TEST(ApplicationsTest, EfficientNetLite0HasItsWeights) {
   EXPECT_EQ(model.weights().size(), 49u + 4 * 49 + 2) << "convolutions, their norms, and the classifier";
 }
 
+TEST(ApplicationsTest, WeightsComeFromAFile) {
+  const std::string path = ::testing::TempDir() + "/lite0.weights.h5";
+  const ApplicationOptions small = {.include_top = false, .input_shape = {32, 32, 3}};
+  const Model saved = EfficientNetLite0(small);
+  ASSERT_EQ(saved.SaveWeights(path), absl::OkStatus());
+  ApplicationOptions from_file = small;
+  from_file.weights = path;
+  utils::SetRandomSeed(5);  // other first values
+  const Model loaded = EfficientNetLite0(from_file);
+  ASSERT_EQ(loaded.status(), absl::OkStatus());
+  const std::vector<Weight> a = saved.weights(), b = loaded.weights();
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].Value()->BitEqual(*b[i].Value())) << a[i].name();
+  from_file.weights = path + ".gone.h5";
+  EXPECT_THAT(VGG16(from_file).status().message(), testing::HasSubstr("gone.h5"));
+  from_file.weights = path;
+  EXPECT_THAT(VGG16(from_file).status().message(),
+              testing::AllOf(testing::HasSubstr("applications_test.cc:"), testing::HasSubstr("block1_conv1")));
+}
+
 TEST(ApplicationsTest, SaysWhatIsWrong) {
   EXPECT_THAT(VGG16({.include_top = false, .pooling = "sum"}).status().message(), testing::HasSubstr("`pooling`"));
   EXPECT_THAT(ResNet50({.classifier_activation = "softmaks"}).status().message(), testing::HasSubstr("softmaks"));

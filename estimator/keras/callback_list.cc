@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/annotate.h"
+#include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
 
@@ -27,6 +28,7 @@ CallbackList::CallbackList(std::vector<CallbackPtr> callbacks, Model* model, con
 }
 
 absl::Status CallbackList::Call(absl::string_view method, const std::function<absl::Status(Callback&)>& call) {
+  const ScopedMinLogSeverity loud(LogSeverity::kInfo);  // what callbacks log is theirs
   for (const CallbackPtr& callback : callbacks_) {
     const absl::Status status = CallUserCode([&] { return call(*callback); });
     if (status.ok()) continue;

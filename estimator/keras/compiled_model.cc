@@ -9,6 +9,7 @@
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "estimator/keras/pipeline.h"
+#include "estimator/warnings.h"
 
 namespace tandem::keras {
 
@@ -81,6 +82,8 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   config.save_summary_steps = 0;
   config.keep_best = std::nullopt;
   config.fail_on_nan = false;  // FitHook says what happens
+  // Epochs are counted here, and weights that nobody has trained are values as others.
+  for (absl::string_view name : {kEndlessTraining, kUntrainedWeights}) config.silence.emplace_back(name);
   config.save_checkpoints_secs = std::nullopt;
   config.save_checkpoints_steps = std::nullopt;
   if (directory.empty()) {

@@ -18,6 +18,8 @@
 #include "estimator/keras/pipeline.h"
 #include "estimator/keras/progress_bar.h"
 
+// The Estimator's log lines of severity INFO are not Keras' texts: calls are quiet but for warnings.
+
 namespace tandem::keras {
 namespace {
 
@@ -142,6 +144,7 @@ class RowCollector {
 }  // namespace
 
 absl::StatusOr<History> Model::Fit(const Data& data, const FitOptions& options) {
+  const ScopedMinLogSeverity quiet(LogSeverity::kWarning);
   TD_RETURN_IF_ERROR(Annotate(CheckFitOptions(options), "Fit: "));
   TD_ASSIGN_OR_RETURN(CompiledModel * compiled, Compiled(*this, "Fit"));
   TD_RETURN_IF_ERROR(CheckHasLoss(*compiled));
@@ -235,6 +238,7 @@ absl::StatusOr<Logs> Model::TestOnBatch(const Data& batch) {
 }
 
 absl::StatusOr<Logs> Model::Evaluate(const Data& data, const ModelEvaluateOptions& options) {
+  const ScopedMinLogSeverity quiet(LogSeverity::kWarning);
   TD_ASSIGN_OR_RETURN(CompiledModel * compiled, Compiled(*this, "Evaluate"));
   TD_RETURN_IF_ERROR(CheckHasLoss(*compiled));
   TD_RETURN_IF_ERROR(Annotate(CallbackList::Check(options.callbacks), "Evaluate: "));
@@ -252,6 +256,7 @@ absl::StatusOr<Logs> Model::Evaluate(const Data& data, const ModelEvaluateOption
 }
 
 absl::StatusOr<NamedTensors> Model::PredictOutputs(const Data& data, const ModelPredictOptions& options) {
+  const ScopedMinLogSeverity quiet(LogSeverity::kWarning);
   // Keras predicts without Compile.
   if (status().ok() && compiled() == nullptr) const_cast<Model*>(this)->Compile({});
   TD_ASSIGN_OR_RETURN(CompiledModel * compiled, Compiled(*this, "Predict"));

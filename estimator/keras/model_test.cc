@@ -48,6 +48,19 @@ class KerasModelTest : public testing::Test {
   void SetUp() override { ClearSession(); }
 };
 
+TEST_F(KerasModelTest, TensorsAreAddedSubtractedAndMultiplied) {
+  const KerasTensor x = Input({.shape = {2}, .name = "x"}), y = Input({.shape = {2}, .name = "y"});
+  Model model({x, y}, {x + y, x - y, x * y}, "sums");
+  const Data data({HostTensor::FromVector<float>({1, 2}, {3, -1}), HostTensor::FromVector<float>({1, 2}, {0.5, 4})},
+                  {});
+  const absl::StatusOr<NamedTensors> result = model.PredictOutputs(data);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->at("add").values<float>(), ElementsAre(3.5f, 3));
+  EXPECT_THAT(result->at("subtract").values<float>(), ElementsAre(2.5f, -5));
+  EXPECT_THAT(result->at("multiply").values<float>(), ElementsAre(1.5f, -4));
+  EXPECT_FALSE((x + Input({.shape = {3}})).status().ok());
+}
+
 TEST_F(KerasModelTest, FitsALineAndPredicts) {
   Sequential model = LineModel();
   model.Compile({.optimizer = optimizers::SGD({.learning_rate = 0.1}), .loss = "mse", .metrics = {"mae"}});

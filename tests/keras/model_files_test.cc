@@ -451,6 +451,19 @@ TEST_F(ModelFilesTest, ByNameTakesLayersOfEqualNames) {
   ExpectSameBits((*after)[2], (*before)[2], "own/kernel");
 }
 
+TEST_F(ModelFilesTest, ByNameTakesLayersWherePathsSayTheirNames) {
+  // In another order and with a layer between them, so that no path fits.
+  Sequential model({layers::Dense(5, {.name = "own", .input_shape = {6}}), layers::Dense(6, {.name = "between"}),
+                    layers::Dense(5, {.name = "encoder"})});
+  const std::string path = absl::StrCat(kDir, "keras3_pairs.weights.h5");
+  EXPECT_THAT(model.LoadWeights(path).status().message(), HasSubstr(".by_name"));
+  const absl::StatusOr<LoadReport> report = model.LoadWeights(path, {.by_name = true});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->loaded, 2);
+  EXPECT_EQ(report->missing.size(), 4u);
+  ExpectSameBits((*model.GetWeights())[4], Expected("keras3_pairs").at("weights/encoder/kernel"), "encoder/kernel");
+}
+
 TEST_F(ModelFilesTest, SkipMismatchKeepsWeightsOfAnotherShape) {
   Sequential model({layers::Dense(5, {.name = "encoder", .input_shape = {6}}), layers::Dense(7, {.name = "kind"})});
   const LoadWeightsOptions by_name{.by_name = true}, skip{.by_name = true, .skip_mismatch = true};

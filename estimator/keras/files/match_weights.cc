@@ -202,23 +202,49 @@ class Matcher {
   std::string remedy_;
 };
 
+constexpr char kByNameRemedy[] = "\nWith .by_name layers are matched by their names, and the others passed over";
+
+bool HasLayerNames(const WeightFile& file) {
+  return std::any_of(file.layers.begin(), file.layers.end(), [](const FileLayer& l) { return !l.layer_name.empty(); });
+}
+
+// By the layers' names in place of their paths. Parts of a layer keep their paths.
+std::vector<ModelLayer> ByLayerName(std::vector<ModelLayer> layers) {
+  for (ModelLayer& layer : layers) {
+    if (layer.cells.size() == layer.layer->cells().size()) layer.key = layer.layer->name();
+  }
+  return layers;
+}
+std::vector<FileLayer> ByLayerName(std::vector<FileLayer> layers) {
+  for (FileLayer& layer : layers) {
+    if (!layer.layer_name.empty()) layer.name = layer.layer_name;
+  }
+  return layers;
+}
+
 }  // namespace
 
 absl::StatusOr<LoadReport> AssignFromFile(const NetworkImpl& model, const std::string& path, const WeightFile& file,
                                           const LoadWeightsOptions& options) {
   TD_ASSIGN_OR_RETURN(const VariableNames names, VariableNamesOf(model));
+  std::vector<FileLayer> by_layer_name;  // to which the matcher points
   Matcher matcher(model, names, options);
   switch (file.layout) {
     case WeightLayout::kByLayer:
       if (options.by_name) {
         matcher.MatchByName(LayersInOrder(model), file.layers);
       } else {
-        matcher.set_remedy("\nWith .by_name layers are matched by their names, and the others passed over");
+        matcher.set_remedy(kByNameRemedy);
         matcher.MatchByOrder(LayersInOrder(model), file.layers);
       }
       break;
     case WeightLayout::kByPath:
-      matcher.MatchByName(LayersByPath(model), file.layers);
+      if (options.by_name && HasLayerNames(file)) {
+        matcher.MatchByName(ByLayerName(LayersByPath(model)), by_layer_name = ByLayerName(file.layers));
+      } else {
+        if (HasLayerNames(file)) matcher.set_remedy(kByNameRemedy);
+        matcher.MatchByName(LayersByPath(model), file.layers);
+      }
       break;
     case WeightLayout::kByVariable:
       matcher.MatchByName(LayersByVariable(model, names), file.layers);

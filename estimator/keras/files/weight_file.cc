@@ -125,6 +125,7 @@ void AddVariableGroups(const Hdf5Group& group, const std::string& path, std::vec
       continue;
     }
     FileLayer layer{path, {}};
+    if (absl::StatusOr<std::string> own = GetString(*child, "name"); own.ok()) layer.layer_name = *std::move(own);
     for (size_t i = 0; i < child->datasets.size(); ++i) {
       const Hdf5Dataset* data = child->FindDataset(absl::StrCat(i));
       if (data != nullptr) {
@@ -156,12 +157,12 @@ absl::StatusOr<WeightFile> ReadTree(const Hdf5Group& root) {
     }
     return file;
   }
-  if (root.FindGroup(kLayers) == nullptr && root.FindGroup(kOldLayers) == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        root.where, ": the file has no weights of Keras: neither a list \"layer_names\" nor a group \"layers\""));
-  }
   file.layout = WeightLayout::kByPath;
   TD_ASSIGN_OR_RETURN(file.layers, ReadVariableGroups(root));
+  if (file.layers.empty() && root.FindGroup(kLayers) == nullptr && root.FindGroup(kOldLayers) == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        root.where, ": the file has no weights of Keras: neither a list \"layer_names\" nor groups \"vars\""));
+  }
   if (const Hdf5Group* optimizer = root.FindGroup("optimizer"); optimizer != nullptr) {
     std::vector<FileLayer> groups;
     absl::Status status;
@@ -222,10 +223,15 @@ absl::StatusOr<std::vector<FileLayer>> ReadLayerGroups(const Hdf5Group& root) {
 absl::StatusOr<std::vector<FileLayer>> ReadVariableGroups(const Hdf5Group& root) {
   std::vector<FileLayer> layers;
   absl::Status status;
+  bool found = false;
   for (const char* name : {kLayers, kOldLayers}) {
     if (const Hdf5Group* group = root.FindGroup(name); group != nullptr) {
+      found = true;
       AddVariableGroups(*group, kLayers, &layers, &status);
     }
+  }
+  for (const auto& [name, group] : root.groups) {
+    if (!found && name != "optimizer") AddVariableGroups(*group, name, &layers, &status);
   }
   TD_RETURN_IF_ERROR(status);
   return layers;

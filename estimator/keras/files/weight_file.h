@@ -26,6 +26,7 @@ struct FileWeight {
 struct FileLayer {
   std::string name;  // a layer's ("dense"), or a path ("layers/dense") or a variable's name, by the layout
   std::vector<FileWeight> weights;
+  std::string layer_name = "";  // of the layer that a path leads to, where the file says it, as Keras 3's do
 };
 
 enum class WeightLayout : int8_t {
@@ -53,7 +54,8 @@ absl::StatusOr<WeightFile> ReadWeightFile(const std::string& path);
 absl::StatusOr<std::vector<FileLayer>> ReadLayerGroups(const Hdf5Group& root);
 // A list of weights: the names in "weight_names", which are paths from `group` on.
 absl::StatusOr<std::vector<FileWeight>> ReadNamedWeights(const Hdf5Group& group);
-// The groups "vars" of .weights.h5.
+// The groups "vars" of .weights.h5: below "layers", or in a file of a model that is a class of its own, below the names
+// of its members.
 absl::StatusOr<std::vector<FileLayer>> ReadVariableGroups(const Hdf5Group& root);
 
 }  // namespace tandem::keras
