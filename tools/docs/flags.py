@@ -22,6 +22,7 @@ PROGRAMS = [
     ("samples/multi_gpu_keras", "samples/multi_gpu_keras.cc"),
     ("samples/keras_tfrecord", "samples/keras_tfrecord.cc"),
     ("samples/oct_vgg16", "samples/oct_vgg16.cc"),
+    ("samples/fine_tune", "samples/fine_tune.cc"),
     ("tandem-dump", "tools/tandem_dump.cc"),
     ("tandem-devices", "tools/tandem_devices.cc"),
     ("tandem-plot", "tools/tandem_plot.cc"),
