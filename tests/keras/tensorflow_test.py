@@ -119,5 +119,20 @@ def models_made_here():
         a.visititems(compare)
 
 
-xunit.run("tensorflow", [("copies_are_the_same_models", copies_are_the_same_models),
+def attention_made_here():
+    need_tensorflow()
+    from safetensors.numpy import load_file
+    tool("attention", TMP)
+    expected = load_file(path("attention.safetensors"))
+    m = tf.keras.models.load_model(path("attention.h5"))
+    near([m.predict(expected["x"], verbose=0)], [expected["predictions"]], "attention")
+    m.save(path("theirs.h5"))
+    tool("copy", path("theirs.h5"), path("ours.h5"))
+    again = tf.keras.models.load_model(path("ours.h5"))
+    near([again.predict(expected["x"], verbose=0)], [expected["predictions"]], "attention, there and back")
+    assert int(again.optimizer.iterations) == 1
+
+
+xunit.run("tensorflow", [("attention_made_here", attention_made_here),
+                         ("copies_are_the_same_models", copies_are_the_same_models),
                          ("optimizers_go_on", optimizers_go_on), ("models_made_here", models_made_here)])
