@@ -136,9 +136,11 @@ TEST(CheckpointTool, AModelDirThatIsBeingTrainedIsLeftAlone) {
 
 TEST(CheckpointTool, MistakesHaveTheirExitCodes) {
   const std::string dir = Trained(), made = ModelDir("made");
-  ExpectTool(2, "", "the arguments are wrong; usage:\ntandem-checkpoint COMMAND");
-  ExpectTool(2, "lists " + dir, "the arguments are wrong");
-  ExpectTool(2, "show", "the arguments are wrong");
+  ExpectTool(
+      2, "",
+      "a command is needed: average, compare, from_npz, list, rename, show, to_npz; usage:\ntandem-checkpoint COMMAND");
+  ExpectTool(2, "lists " + dir, "there is no command \"lists\"; did you mean \"list\"?");
+  ExpectTool(2, "show", "\"show\" takes other arguments than these 0");
   ExpectTool(2, "average " + dir, "--output is missing");
   ExpectTool(2, "rename " + dir + " " + made + "/x", "--map is missing");
   ExpectTool(2, "rename " + dir + " " + made + "/x --map=dense/kernal=w", "did you mean \"dense/kernel\"?");

@@ -25,6 +25,7 @@
 #include "tools/checkpoint/npz.h"
 #include "tools/checkpoint/rename.h"
 #include "tools/checkpoint/show.h"
+#include "tools/command_problem.h"
 
 ABSL_FLAG(int64_t, limit, 1000, "show CKPT NAME: how many values at most; -1: all");
 ABSL_FLAG(std::vector<std::string>, map, {},
@@ -131,7 +132,9 @@ absl::Status Run(const Arguments& arguments) {
   const auto command = arguments.empty() ? commands.end() : commands.find(arguments[0]);
   const size_t given = arguments.empty() ? 0 : arguments.size() - 1;
   if (command == commands.end() || given < command->second.least || given > command->second.most) {
-    return absl::InvalidArgumentError(absl::StrCat("the arguments are wrong; usage:\n", kUsage));
+    std::vector<std::string> names;
+    for (const auto& [name, unused] : commands) names.push_back(name);
+    return absl::InvalidArgumentError(absl::StrCat(CommandProblem(arguments, names), "; usage:\n", kUsage));
   }
   return command->second.run(Arguments(arguments.begin() + 1, arguments.end()));
 }

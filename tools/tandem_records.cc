@@ -12,6 +12,7 @@
 #include "data/files/record_reader.h"
 #include "data/files/record_writer.h"
 #include "data/idx.h"
+#include "tools/command_problem.h"
 
 ABSL_FLAG(std::string, compression, "none",
           "of the files that are read, and those that are written: none, gzip or zlib");
@@ -147,7 +148,8 @@ absl::Status Run(const std::vector<std::string>& arguments) {
   }
   if (command == "write" && rest.size() == 1) return Write(rest[0]);
   if (command == "split" && rest.size() == 2) return Split(rest[0], rest[1]);
-  return absl::InvalidArgumentError(absl::StrCat("the arguments are wrong; usage:\n", kUsage));
+  return absl::InvalidArgumentError(
+      absl::StrCat(CommandProblem(arguments, {"list", "verify", "write", "split"}), "; usage:\n", kUsage));
 }
 
 }  // namespace
