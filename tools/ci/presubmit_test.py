@@ -122,6 +122,14 @@ def public_packages():
     equal(found("visibility", tree), ["passes/BUILD:1: public"])
 
 
+def code_words():
+    page = "`Left` and `RightOne`, `a_b`, `a_*`, `absl::Mutex`, `passes/a.h`.\n```\nNotHere\n```\n"
+    tree = {"docs/developers/" + "a.md": page, "passes/a.h": "class RightOne; int a_b;\n"}
+    equal(found("code_words", tree), [])
+    tree["passes/a.h"] = "int a_b;\n"
+    equal(found("code_words", tree), ["docs/developers/" + "a.md:1: RightOne"])
+
+
 def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
@@ -132,6 +140,7 @@ def walls():
 
 
 xunit.run("presubmit", [(f.__name__, f) for f in (
+    code_words,
     a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
