@@ -1,4 +1,4 @@
-"""code_blocks.py PAGE: prints the C++ blocks of a Markdown page, so that a test compiles and calls them.
+"""code_blocks.py PAGE...: prints the C++ blocks of Markdown pages, so that a test compiles and calls them.
 
 A block that ends with a brace at the start of a line defines functions or a class and stays as it is. Any other is statements:
 the i-th of these becomes `absl::Status Block<i>(const std::string& folder)`, and kBlocks is the list of all.
@@ -8,8 +8,10 @@ import sys
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as page:
-        blocks = re.findall(r"^```cpp\n(.*?)^```$", page.read(), re.M | re.S)
+    blocks = []
+    for name in sys.argv[1:]:
+        with open(name, encoding="utf-8") as page:
+            blocks += re.findall(r"^```cpp\n(.*?)^```$", page.read(), re.M | re.S)
     names = []
     for block in blocks:
         if block.endswith(("\n}\n", "\n};\n")):

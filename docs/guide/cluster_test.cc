@@ -1,0 +1,19 @@
+// Compiles what cluster.md and parameter_servers.md show.
+#include <string>
+
+#include "absl/status/status.h"
+#include "cluster/tls_files.h"
+#include "estimator/estimator.h"
+#include "gtest/gtest.h"
+
+namespace tandem {
+namespace {
+
+#include "docs/guide/cluster_test_blocks.inc"
+
+TEST(ClusterPages, ConfigsAreMade) {
+  for (const auto block : kBlocks) EXPECT_TRUE(block(testing::TempDir()).ok());
+}
+
+}  // namespace
+}  // namespace tandem
