@@ -19,6 +19,7 @@
 #include "estimator/keras/applications.h"
 #include "estimator/keras/model.h"
 #include "frontends/keras/layers.h"
+#include "frontends/keras/optimizers.h"
 
 ABSL_FLAG(std::string, train_files, "OCT2017/train/**/*.jpeg", "Pattern of the pictures to train on.");
 ABSL_FLAG(std::string, test_files, "OCT2017/test/**/*.jpeg", "Pattern of the pictures to evaluate on.");
@@ -29,6 +30,7 @@ ABSL_FLAG(std::string, devices, "cpu:0", "The devices that train together.");
 ABSL_FLAG(int64_t, size, 224, "Height and width that pictures are resized to.");
 ABSL_FLAG(int64_t, batch_size, 64, "Pictures per device and step.");
 ABSL_FLAG(int64_t, epochs, 1, "Passes over the pictures.");
+ABSL_FLAG(double, learning_rate, 1e-3, "Of Adam.");
 ABSL_FLAG(int64_t, save_checkpoints_steps, 0, "Steps between checkpoints; 0: one every 600 seconds.");
 ABSL_FLAG(int64_t, seed, 0, "Of the first weights and of the order of the pictures.");
 ABSL_FLAG(int, trained_layers, 4, "How many of VGG16's last layers are trained.");
@@ -76,7 +78,9 @@ absl::Status Run() {
   auto prediction = keras::layers::Dense(static_cast<int64_t>(labels.size()), {.activation = "softmax"})(output);
   keras::Model model(vgg16.input(), prediction);
   for (const keras::Layer& layer : vgg16.layers(0, -absl::GetFlag(FLAGS_trained_layers))) layer.set_trainable(false);
-  model.Compile({.optimizer = "adam", .loss = "categorical_crossentropy", .metrics = {"accuracy"}});
+  model.Compile({.optimizer = keras::optimizers::Adam({.learning_rate = absl::GetFlag(FLAGS_learning_rate)}),
+                 .loss = "categorical_crossentropy",
+                 .metrics = {"accuracy"}});
 
   RunConfig config{.model_dir = absl::GetFlag(FLAGS_model_dir), .seed = absl::GetFlag(FLAGS_seed)};
   config.save_summary_steps = 5;

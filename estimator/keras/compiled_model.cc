@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/annotate.h"
+#include "base/env.h"
+#include "base/logging.h"
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
 #include "estimator/keras/pipeline.h"
@@ -39,7 +41,12 @@ CompiledModel* CompiledModel::Of(const LayerImpl* network) {
 CompiledModel::CompiledModel(NetworkImpl* network, CompileOptions options, SourceLocation loc)
     : network_(network), model_fn_(std::make_shared<NetworkModelFn>(network, std::move(options), loc)) {}
 
-CompiledModel::~CompiledModel() = default;
+CompiledModel::~CompiledModel() { DeleteTemporaryFolder(); }
+
+void CompiledModel::DeleteTemporaryFolder() {
+  if (estimator_ == nullptr || !directory_.empty() || estimator_->model_dir().empty()) return;
+  Env::Default()->DeleteRecursively(estimator_->model_dir()).IgnoreError();  // somebody else may have taken it away
+}
 
 absl::Status CompiledModel::status() const {
   const SourceLocation loc = model_fn_->location();
@@ -94,6 +101,8 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   if (estimator_ != nullptr) {
     TD_ASSIGN_OR_RETURN(next_state_, ReadOptimizerState());
   }
+  // The folder that an Estimator in memory has is deleted with the model: it is none of the user's business.
+  const ScopedMinLogSeverity quiet(directory.empty() ? LogSeverity::kError : LogSeverity::kInfo);
   // The weights say what they are now, by their first values.
   auto estimator = std::make_shared<Estimator>(
       [model_fn = model_fn_](const Features& features, const Labels& labels, Mode mode, const Params&) {
@@ -107,6 +116,7 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
       TD_RETURN_IF_ERROR(cell->Assign(value));
     }
   }
+  DeleteTemporaryFolder();
   estimator_ = std::move(estimator);
   directory_ = directory;
   holder_ = std::make_shared<Holder>(estimator_, model_fn_);

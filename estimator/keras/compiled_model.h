@@ -123,6 +123,8 @@ class CompiledModel : public NetworkExtension {
 
  private:
   class Holder;
+  // Of an Estimator in memory.
+  void DeleteTemporaryFolder();
   // Values that are elsewhere, by variable.
   absl::StatusOr<NamedTensors> ValuesElsewhere() const;
 

@@ -2,9 +2,12 @@
 #include "estimator/keras/model.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <stdexcept>
 
+#include "base/logging.h"
 #include "base/test_dir.h"
 #include "frontends/keras/layers.h"
 #include "gmock/gmock.h"
@@ -59,6 +62,25 @@ TEST_F(KerasModelTest, TensorsAreAddedSubtractedAndMultiplied) {
   EXPECT_THAT(result->at("subtract").values<float>(), ElementsAre(2.5f, -5));
   EXPECT_THAT(result->at("multiply").values<float>(), ElementsAre(1.5f, -4));
   EXPECT_FALSE((x + Input({.shape = {3}})).status().ok());
+}
+
+TEST_F(KerasModelTest, LeavesNoFolderAndLogsNothing) {
+  const std::string temporary = TestDir("temporary");
+  const char* const before = std::getenv("TMPDIR");
+  const std::string saved = before != nullptr ? before : "";
+  setenv("TMPDIR", temporary.c_str(), 1);
+  const LogCapture log;
+  {
+    Sequential model = LineModel();
+    model.Compile({.optimizer = "sgd", .loss = "mse"});
+    EXPECT_TRUE(model.Predict(Line(8).xs()[0]).ok());
+    EXPECT_TRUE(model.Fit(Line(8), {.verbose = 0}).ok());
+    EXPECT_TRUE(model.Evaluate(Line(8), {.verbose = 0}).ok());
+  }
+  setenv("TMPDIR", saved.c_str(), 1);
+  if (before == nullptr) unsetenv("TMPDIR");
+  EXPECT_EQ(log.Text(), "");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
 TEST_F(KerasModelTest, FitsALineAndPredicts) {
