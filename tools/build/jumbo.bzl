@@ -147,6 +147,8 @@ def folder_test(name, part = "", size = "small", tags = [], **kwargs):
       tags: of the test by itself.
       **kwargs: srcs, deps, data and copts, as of cc_test.
     """
+    if "args" in kwargs:
+        fail("the program of a folder's tests has no arguments: make %s a cc_test" % name)
     whole = _whole("tests", part, kwargs)
     native.cc_test(name = name, size = size, tags = ["manual", _TEST + "=" + whole] + tags, **kwargs)
 
