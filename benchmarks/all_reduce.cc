@@ -27,7 +27,7 @@
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
 #include "runtime/collectives/testing/values.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 ABSL_FLAG(std::vector<std::string>, processes, (std::vector<std::string>{"2", "4"}), "numbers of processes");
 ABSL_FLAG(std::vector<std::string>, transport, (std::vector<std::string>{"shared", "tcp", "ring"}),
@@ -66,7 +66,7 @@ class Rank {
   }
 
   absl::Status AllReduce(std::vector<float>& x) {
-    return group_->AllReduce(fb::ReduceKind::Sum, {{DType::kFloat32, x.data(), static_cast<int64_t>(x.size())}},
+    return group_->AllReduce(format::ReduceKind::kSum, {{DType::kFloat32, x.data(), static_cast<int64_t>(x.size())}},
                              present(), "all-reduce");
   }
 
@@ -79,7 +79,7 @@ class Rank {
     for (size_t i = 0; i < x.size(); ++i) {
       for (int r = 0; r < group_->size(); ++r) values[r] = TestValue<float>(1, r, i, false);
       float want;
-      TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, &want, 1);
+      TreeReduce(format::ReduceKind::kSum, DType::kFloat32, leaves, &want, 1);
       if (exact ? std::memcmp(&want, &x[i], sizeof(want)) == 0 : std::abs(want - x[i]) < 1e13) continue;
       return absl::InternalError(absl::StrCat("element ", i, " of ", x.size(), " is ", x[i], " instead of ", want));
     }

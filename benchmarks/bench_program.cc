@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/timing.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem::benchmarks {
 namespace {
@@ -83,7 +83,7 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   start = Clock::now();
   TD_ASSIGN_OR_RETURN(program.executable, CompileGraph(graph, model.training ? "train" : "eval", options));
   program.compile_seconds = SecondsSince(start);
-  const fb::ExecutableT& index = program.executable->index();
+  const format::Index& index = program.executable->index();
 
   start = Clock::now();
   program.variables = std::make_shared<VariableStore>(replicas);
@@ -92,8 +92,8 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
                                                         .time_commands = time_commands,
                                                         .deadline_seconds = deadline_seconds}));
   for (const auto& v : index.variables) {
-    TD_RETURN_IF_ERROR(program.variables->Initialize(v->name, *v->initializer, 1));
-    if (v->slot_of.empty()) program.parameters += NumElements(v->shape);
+    TD_RETURN_IF_ERROR(program.variables->Initialize(v.name, v.initializer, 1));
+    if (v.slot_of.empty()) program.parameters += NumElements(v.shape);
   }
   program.create_seconds = SecondsSince(start);
 
@@ -101,9 +101,9 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
   program.inputs->inputs.resize(replicas);
   for (const auto& input : index.inputs) {
     auto spec = std::find_if(model.inputs.begin(), model.inputs.end(),
-                             [&](const InputSpec& s) { return s.name == input->name; });
+                             [&](const InputSpec& s) { return s.name == input.name; });
     if (spec == model.inputs.end()) {
-      return absl::InternalError(absl::StrCat("the model does not say what its input \"", input->name, "\" holds"));
+      return absl::InternalError(absl::StrCat("the model does not say what its input \"", input.name, "\" holds"));
     }
     std::vector<HostTensor> tensors = RandomInput(*spec, replicas, options.batch_per_replica);
     for (int r = 0; r < replicas; ++r) program.inputs->inputs[r].push_back(std::move(tensors[r]));

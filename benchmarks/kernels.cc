@@ -90,7 +90,7 @@ struct TimedKernel {
 
 absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::vector<TimedKernel>* kernels) {
   TD_ASSIGN_OR_RETURN(CompiledKernel compiled, CompileKernel(kernel, target));
-  if (compiled.domain != KernelDomain::kRows && compiled.domain != KernelDomain::kBlocks) return absl::OkStatus();
+  if (compiled.domain != format::Domain::kRows && compiled.domain != format::Domain::kBlocks) return absl::OkStatus();
   if (absl::GetFlag(FLAGS_ir)) {
     TD_ASSIGN_OR_RETURN(const std::string ir, LlvmIrText(compiled.bitcode));
     std::cout << ir;
@@ -110,7 +110,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
 
   const int64_t rows = absl::GetFlag(FLAGS_rows);
   // A kernel over blocks makes its whole result from all rows.
-  const bool blocks = compiled.domain == KernelDomain::kBlocks;
+  const bool blocks = compiled.domain == format::Domain::kBlocks;
   auto result = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]);
   const int64_t end = blocks ? result.getNumElements() / result.getShape().back() : rows;
   std::mt19937 random(1);

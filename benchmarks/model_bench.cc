@@ -35,7 +35,7 @@
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
 #include "runtime/command_info.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/list_devices.h"
 #include "runtime/session.h"
 
@@ -225,7 +225,7 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
 absl::Status Report(const Work& work, double first_loss) {
   const BenchProgram& program = work.program;
   if (program.session != nullptr) {
-    const fb::ExecutableT& index = program.executable->index();
+    const format::Index& index = program.executable->index();
     std::printf("built in %.3f s, compiled in %.3f s, session and variables in %.3f s; first step done after %.2f s\n",
                 program.build_seconds, program.compile_seconds, program.create_seconds, SecondsSinceProcessStart());
     std::printf("%lld parameters; lanes %d x %d rows, microbatches of %d rows; arenas %.1f MiB\n",

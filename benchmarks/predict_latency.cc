@@ -24,7 +24,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/session.h"
 #include "samples/networks.h"
 #include "tools/dump/find_executable.h"
@@ -66,11 +66,11 @@ absl::StatusOr<std::unique_ptr<Session>> SessionAlone(Estimator& estimator, int 
   auto variables = std::make_shared<VariableStore>(1);
   TD_RETURN_IF_ERROR(CreateSessionVariables(*executable, *variables));
   for (const auto& v : executable->index().variables) {
-    TD_ASSIGN_OR_RETURN(const HostTensor value, estimator.GetVariableValue(v->name));
-    TD_RETURN_IF_ERROR(variables->Assign(v->name, value));
+    TD_ASSIGN_OR_RETURN(const HostTensor value, estimator.GetVariableValue(v.name));
+    TD_RETURN_IF_ERROR(variables->Assign(v.name, value));
   }
   inputs->inputs = {{x}};
-  for (const auto& scalar : executable->index().scalars) inputs->scalars[scalar->name] = 0;
+  for (const auto& scalar : executable->index().scalars) inputs->scalars[scalar.name] = 0;
   Session::Options options;
   TD_ASSIGN_OR_RETURN(options.pool, ThreadPool::Create(threads));
   return Session::Create(std::move(executable), std::move(variables), std::move(options));

@@ -19,18 +19,18 @@ namespace {
 
 constexpr char kNothing[] = "define void @nothing(ptr %a, i64 %b, i64 %e, i64 %r) {\n  ret void\n}\n";
 
-std::unique_ptr<Session> Start(fb::ExecutableT index, std::shared_ptr<VariableStore> variables,
+std::unique_ptr<Session> Start(format::Index index, std::shared_ptr<VariableStore> variables,
                                std::shared_ptr<ThreadPool> pool) {
   auto e = Executable::Parse(
-      BuildExecutable(std::move(index), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(kNothing)}}));
+      BuildExecutable(std::move(index), {{format::SegmentKind::kElfObject, "kernels", CompileIr(kNothing)}}));
   if (!e.ok()) std::printf("%s\n", e.status().ToString().c_str()), std::exit(1);
   auto session = Session::Create(*e, variables, {pool});
   if (!session.ok()) std::printf("%s\n", session.status().ToString().c_str()), std::exit(1);
   for (const auto& v : (*e)->index().variables) {
-    fb::InitializerT init;
+    format::Initializer init;
     init.kind = 2;
     init.a = -0.05, init.b = 0.05;
-    if (!variables->Initialize(v->name, init, 1).ok()) std::exit(1);
+    if (!variables->Initialize(v.name, init, 1).ok()) std::exit(1);
   }
   return *std::move(session);
 }
@@ -50,7 +50,8 @@ double Time(Session& session, const StepInputs& inputs, int steps) {
 double EmptyCommands(std::shared_ptr<ThreadPool> pool, int map_commands, int global_commands, bool wake) {
   constexpr int kLanes = 16;
   ExecutableBuilder b(1, kLanes, 1, 1);
-  int rows = b.Kernel("nothing", 0, fb::Domain::Rows), elements = b.Kernel("nothing", 0, fb::Domain::Elements);
+  int rows = b.Kernel("nothing", 0, format::Domain::kRows),
+      elements = b.Kernel("nothing", 0, format::Domain::kElements);
   int x = b.Input("x", {kBatch, 4}), y = b.Microbatch("y", {kBatch, 4});
   int64_t n = wake ? 65536 : 16;
   int z = b.Step("z", {n});
@@ -68,7 +69,7 @@ class Convnet {
  public:
   Convnet(int batch, int lanes, int microbatch) : b_(1, lanes, batch / lanes, microbatch), microbatch_(microbatch) {}
 
-  fb::ExecutableT Build() {
+  format::Index Build() {
     int x = b_.Input("x", {kBatch, 28, 28, 1});
     pack_.reserve(16);
     Conv("conv2d", {28, 1, 32}, x, false);
@@ -82,7 +83,7 @@ class Convnet {
     for (auto& s : forward_) b_.Library(s.name, s.call, s.in, s.out);
     for (auto s = backward_.rbegin(); s != backward_.rend(); ++s) b_.Library(s->name, s->call, s->in, s->out);
     b_.Global();
-    b_.LaneReduce(fb::ReduceKind::Sum, gradients_, sums_);
+    b_.LaneReduce(format::ReduceKind::kSum, gradients_, sums_);
     b_.CheckFinite(sums_);
     return b_.Take();
   }
@@ -93,23 +94,23 @@ class Convnet {
   };
   struct Call {
     std::string name;
-    fb::LibraryCallT call;
+    format::LibraryCall call;
     std::vector<int> in, out;
   };
   struct Packing {
-    fb::LibraryCallT call;
+    format::LibraryCall call;
     int from, to;
   };
 
-  int Pack(const fb::LibraryCallT& call, int w) {
+  int Pack(const format::LibraryCall& call, int w) {
     int64_t bytes = static_cast<int64_t>(*PackedWeightsBytes(call));
     int packed = b_.Step("packed", {bytes / 4});
     pack_.push_back({PackingFor(call), w, packed});
     return packed;
   }
 
-  void Gradient(const std::string& name, Shape shape, fb::LibraryCallT call, std::vector<int> in) {
-    gradients_.push_back(b_.Lane(name + "/gradient", shape, fb::ReduceKind::Sum));
+  void Gradient(const std::string& name, Shape shape, format::LibraryCall call, std::vector<int> in) {
+    gradients_.push_back(b_.Lane(name + "/gradient", shape, format::ReduceKind::kSum));
     sums_.push_back(b_.Step(name + "/sum", shape));
     backward_.push_back({name + "/gradient", call, std::move(in), {gradients_.back()}});
   }
@@ -117,16 +118,16 @@ class Convnet {
   void Conv(const std::string& name, Size s, int x, bool input_gradient) {
     int w = b_.Variable(name + "/kernel", {3, 3, s.c, s.o}), bias = b_.Variable(name + "/bias", {s.o});
     int y = b_.Microbatch(name, {kBatch, s.h - 2, s.h - 2, s.o});
-    fb::Conv2DT conv = tandem::Conv(microbatch_, s.h, s.h, s.c, 3, 3, s.o, 1, 0, 0);
+    format::Conv2D conv = tandem::Conv(microbatch_, s.h, s.h, s.c, 3, 3, s.o, 1, 0, 0);
     conv.packed = true;
-    conv.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+    conv.epilogue = {.bias = true, .activation = format::Activation::kRelu};
     forward_.push_back({name, CallOf(conv), {x, Pack(CallOf(conv), w), bias}, {y}});
     conv.epilogue = {};
     if (input_gradient) {
-      conv.direction = fb::Direction::InputGrad;
+      conv.direction = format::Direction::kInputGrad;
       backward_.push_back({name + "/dx", CallOf(conv), {y, Pack(CallOf(conv), w)}, {x}});
     }
-    conv.direction = fb::Direction::FilterGrad;
+    conv.direction = format::Direction::kFilterGrad;
     conv.packed = false;
     Gradient(name, conv.kernel_shape, CallOf(conv), {x, y});
   }
@@ -137,7 +138,7 @@ class Convnet {
     forward_.push_back({name, CallOf(MatMulOf(microbatch_, in, out)), {x, w}, {y}});
     backward_.push_back(
         {name + "/dx", CallOf(MatMulOf(microbatch_, out, in, false, /*transpose_b=*/true)), {y, w}, {x}});
-    fb::MatMulT gradient = MatMulOf(in, microbatch_, out, /*transpose_a=*/true);
+    format::MatMul gradient = MatMulOf(in, microbatch_, out, /*transpose_a=*/true);
     gradient.reduces_batch = true;
     Gradient(name, gradient.y_shape, CallOf(gradient), {x, y});
   }

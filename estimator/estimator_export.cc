@@ -14,7 +14,7 @@
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 #include "estimator/variable_check.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -23,11 +23,11 @@ constexpr int64_t kRowsPerStep = 32;
 
 // The bytes of the executable's file.
 std::string BytesOf(const Executable& executable) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   std::vector<SegmentData> segments;
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    segments.push_back({.kind = index.segments[i]->kind,
-                        .name = index.segments[i]->name,
+    segments.push_back({.kind = index.segments[i].kind,
+                        .name = index.segments[i].name,
                         .bytes = std::string(executable.segment(static_cast<int>(i)))});
   }
   return BuildExecutable(index, segments);
@@ -35,12 +35,12 @@ std::string BytesOf(const Executable& executable) {
 
 // What the exported model says of itself, but for its files.
 ModelSignature SignatureOf(const ModeProgram& program) {
-  const fb::ExecutableT& index = program.executable().index();
+  const format::Index& index = program.executable().index();
   ModelSignature signature;
   signature.target = index.target;
   signature.rows_per_step = program.executable().rows_per_replica();
   for (const auto& input : index.inputs) {
-    signature.inputs.push_back({input->name, static_cast<DType>(input->dtype), input->shape});
+    signature.inputs.push_back({input.name, input.dtype, input.shape});
   }
   for (const auto& [name, tensor] : program.spec().predictions) {
     signature.outputs.push_back({name, tensor.dtype(), tensor.shape()});
@@ -54,7 +54,7 @@ void WarnOfUnusedFeatures(const ModeProgram& program, const std::vector<std::str
   for (const ComponentSpec& component : program.components()) unused.push_back(component.name);
   const auto found = FindLabels(program.components(), labels, Mode::kPredict);
   for (const std::string& label : found.value_or(labels)) std::erase(unused, label);
-  for (const auto& input : program.executable().index().inputs) std::erase(unused, input->name);
+  for (const auto& input : program.executable().index().inputs) std::erase(unused, input.name);
   if (unused.empty()) return;
   TD_LOG(WARNING) << "ServingInput: model_fn does not use in mode predict: " << absl::StrJoin(unused, ", ")
                   << ". The exported model does not take it.";
@@ -135,7 +135,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
   signature.seed = static_cast<int64_t>(seed_);
   signature.metrics = options.metrics;
   std::vector<std::string> names;
-  for (const auto& v : program->executable().index().variables) names.push_back(v->name);
+  for (const auto& v : program->executable().index().variables) names.push_back(v.name);
   TD_ASSIGN_OR_RETURN(std::vector<HostTensor> values, ReadWeights(*program, names, options.use_moving_average));
   TensorMap weights;
   for (size_t i = 0; i < names.size(); ++i) weights[names[i]] = std::move(values[i]);

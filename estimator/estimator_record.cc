@@ -13,7 +13,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/record/machine_facts.h"
 #include "estimator/record/recording_runner.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -59,7 +59,7 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
     start.numbers.emplace_back(absl::StrCat("params ", name), ParamText(value));
   }
   if (!compiled) return start;
-  const fb::ExecutableT& index = program.executable().index();
+  const format::Index& index = program.executable().index();
   start.fetches = program.fetched();
   start.lanes = index.lanes;
   start.microbatch_rows = index.microbatch_rows;

@@ -28,7 +28,7 @@
 #include "estimator/replay/wanted_tensors.h"
 #include "estimator/run_loop.h"
 #include "estimator/signals.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {

@@ -20,7 +20,7 @@
 #include "estimator/workers/agree_on_parts.h"
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_positions.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/list_devices.h"
 
 namespace tandem {
@@ -140,7 +140,7 @@ std::string Estimator::Impl::NumbersOf(const ModeProgram& program) {
 absl::Status Estimator::Impl::AgreeOnWork(const Prepared& prepared) {
   WorkerGroup& workers = *prepared.workers;
   const ModeProgram& program = *prepared.program;
-  const fb::ExecutableT& index = program.executable().index();
+  const format::Index& index = program.executable().index();
   TD_RETURN_IF_ERROR(workers.Agree("target", index.target_name, "name one as RunConfig.target"));
   TD_RETURN_IF_ERROR(AgreeOnParts(
       workers, absl::StrCat("the program of mode ", ModeName(program.mode())), index.key,

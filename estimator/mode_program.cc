@@ -20,7 +20,7 @@
 #include "estimator/summary/model_summaries.h"
 #include "graph/graph_parts.h"
 #include "graph/index_range.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -310,7 +310,7 @@ std::vector<LabelRange> ModeProgram::label_ranges() const {
   std::vector<LabelRange> ranges;
   for (const auto& input : executable_->index().inputs) {
     for (const ComponentSpec& component : components_) {
-      if (component.name != input->name) continue;
+      if (component.name != input.name) continue;
       // Asking again for an input returns the one that the model_fn used.
       const IndexRange range = IndexRangeOf(graph_->Input(component.name, component.dtype, component.shape));
       if (range.size == 0) continue;

@@ -12,13 +12,13 @@
 #include "base/user_code.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "frontends/moving_average_name.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
 
-fb::InitializerT ToExecutableForm(const Initializer& initializer) {
-  fb::InitializerT result;
+format::Initializer ToExecutableForm(const Initializer& initializer) {
+  format::Initializer result;
   result.kind = static_cast<int8_t>(initializer.kind);
   result.a = initializer.a;
   result.b = initializer.b;

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "base/threads.h"
 #include "estimator/trace/tracer.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -18,20 +18,20 @@ absl::StatusOr<std::unique_ptr<SessionRunner>> SessionRunner::Create(std::shared
                                                                      const std::vector<ComponentSpec>& components,
                                                                      const StepScalars& scalar_defaults) {
   auto runner = std::make_unique<SessionRunner>();
-  const fb::ExecutableT& index = executable->index();
+  const format::Index& index = executable->index();
   for (const auto& input : index.inputs) {
     int found = -1;
     for (size_t i = 0; i < components.size(); ++i) {
-      if (components[i].name == input->name) found = static_cast<int>(i);
+      if (components[i].name == input.name) found = static_cast<int>(i);
     }
-    if (found < 0) return absl::InternalError(absl::StrCat("the dataset has no component for input ", input->name));
+    if (found < 0) return absl::InternalError(absl::StrCat("the dataset has no component for input ", input.name));
     runner->component_of_input_.push_back(found);
   }
   for (const auto& scalar : index.scalars) {
-    auto it = scalar_defaults.find(scalar->name);
-    if (it != scalar_defaults.end()) runner->scalar_defaults_[scalar->name] = it->second;
+    auto it = scalar_defaults.find(scalar.name);
+    if (it != scalar_defaults.end()) runner->scalar_defaults_[scalar.name] = it->second;
   }
-  for (size_t i = 0; i < index.outputs.size(); ++i) runner->output_index_[index.outputs[i]->name] = static_cast<int>(i);
+  for (size_t i = 0; i < index.outputs.size(); ++i) runner->output_index_[index.outputs[i].name] = static_cast<int>(i);
   runner->executable_ = executable;
   TD_ASSIGN_OR_RETURN(runner->session_,
                       Session::Create(std::move(executable), std::move(variables), std::move(options)));
@@ -103,8 +103,8 @@ StepInputs SessionRunner::InputsFor(const StepRequest& request) const {
   StepInputs inputs = InputsOf(*request.round);
   inputs.scalars = scalar_defaults_;
   for (const auto& scalar : executable_->index().scalars) {
-    auto it = request.scalars.find(scalar->name);
-    if (it != request.scalars.end()) inputs.scalars[scalar->name] = it->second;
+    auto it = request.scalars.find(scalar.name);
+    if (it != request.scalars.end()) inputs.scalars[scalar.name] = it->second;
   }
   return inputs;
 }

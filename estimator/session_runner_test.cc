@@ -29,14 +29,14 @@ std::shared_ptr<const Executable> Program(int replicas) {
   const int w = b.Variable("w", {1, 2});
   const int x = b.Input("x", {kBatch, 1});
   const int y = b.Batch("y", {kBatch, 2});
-  const int squares = b.Lane("squares", {1, 1}, fb::ReduceKind::Sum);
+  const int squares = b.Lane("squares", {1, 1}, format::ReduceKind::kSum);
   const int sum = b.Step("sum", {1, 1});
   b.Map();
   b.MatMul("product", x, w, y);
   b.MatMulWeightGrad("squares", x, x, squares);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {squares}, {sum});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {squares}, {sum});
+  b.AllReduce(format::ReduceKind::kSum, {sum});
   b.Output("prediction", y);
   b.Output("loss", sum);
   auto executable = Executable::Parse(BuildExecutable(b.Take(), {}));

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "mlir/IR/Builders.h"
+#include "passes/exec/format_attributes.h"
 #include "passes/target/target.h"
 
 namespace tandem {
@@ -65,21 +66,15 @@ int64_t StaticBytes(mlir::Type type) {
   return t.getNumElements() * SizeOf(td::ToDType(t.getElementType()));
 }
 
-void SetBuffers(mlir::ModuleOp module, const std::vector<BufferInfo>& buffers) {
+void SetBuffers(mlir::ModuleOp module, const std::vector<format::Buffer>& buffers) {
   llvm::SmallVector<exec::BufferAttr> rows;
-  for (const BufferInfo& b : buffers) {
-    rows.push_back(exec::BufferAttr::get(module.getContext(), b.name, b.space, b.index, b.offset, b.bytes, b.row_bytes,
-                                         b.common, b.type));
-  }
+  for (const format::Buffer& b : buffers) rows.push_back(exec::ToAttr(module.getContext(), b));
   SetArray<exec::BufferAttr>(module, kBuffers, rows);
 }
 
-std::vector<BufferInfo> GetBuffers(mlir::ModuleOp module) {
-  std::vector<BufferInfo> buffers;
-  for (exec::BufferAttr b : GetArray<exec::BufferAttr>(module, kBuffers)) {
-    buffers.push_back({b.getName().str(), b.getSpace(), b.getIndex(), b.getOffset(), b.getBytes(), b.getRowBytes(),
-                       b.getCommon(), b.getType()});
-  }
+std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module) {
+  std::vector<format::Buffer> buffers;
+  for (exec::BufferAttr b : GetArray<exec::BufferAttr>(module, kBuffers)) buffers.push_back(exec::ToTable(b));
   return buffers;
 }
 

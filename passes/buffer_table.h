@@ -10,7 +10,6 @@
 #define TANDEM_PASSES_BUFFER_TABLE_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,25 +17,13 @@
 
 namespace tandem {
 
-// exec::BufferAttr while it changes.
-struct BufferInfo {
-  std::string name;
-  exec::Space space = exec::Space::kStep;
-  int64_t index = 0;
-  int64_t offset = 0;
-  int64_t bytes = 0;
-  int64_t row_bytes = 0;
-  bool common = false;
-  mlir::RankedTensorType type;
-};
-
 // Bytes of one batch row (batched types) or of the whole value.
 int64_t RowBytes(mlir::Type type);
 int64_t StaticBytes(mlir::Type type);
 
-void SetBuffers(mlir::ModuleOp module, const std::vector<BufferInfo>& buffers);
+void SetBuffers(mlir::ModuleOp module, const std::vector<format::Buffer>& buffers);
 // Empty before td-assign-buffers.
-std::vector<BufferInfo> GetBuffers(mlir::ModuleOp module);
+std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module);
 
 void SetArenas(mlir::ModuleOp module, exec::ArenasAttr arenas);
 // Null before td-assign-buffers.

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -110,7 +110,7 @@ TEST(CompileTest, IndicesHaveARange) {
   graph.Output("y", Gather(table, ids) + x);
   const auto executable = CompileGraph(graph, "predict", Cached("indices"));
   ASSERT_TRUE(executable.ok()) << executable.status();
-  for (const auto& input : (*executable)->index().inputs) EXPECT_EQ(input->indices, input->name == "ids" ? 8 : 0);
+  for (const auto& input : (*executable)->index().inputs) EXPECT_EQ(input.indices, input.name == "ids" ? 8 : 0);
 }
 
 TEST(CompileTest, CrossDeviceOpsAreForCpus) {

@@ -16,15 +16,15 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(const fb::ExecutableT& index, const fb::ProgramT& program)
+  Scheduler(const format::Index& index, const format::Program& program)
       : context_{index, program}, commands_(CommandsInOrder(program)) {
     for (const auto& section : program.sections) {
-      global_.insert(global_.end(), section->commands.size(), section->kind == fb::SectionKind::Global);
+      global_.insert(global_.end(), section.commands.size(), section.kind == format::SectionKind::kGlobal);
     }
     FindPlaces(CommandDependencies(program));
   }
 
-  fb::GpuProgramT Run() {
+  format::GpuProgram Run() {
     IssueReadyCollectives(-1);
     for (size_t i = 0; i < compute_.size(); ++i) {
       if (compute_[i].needs > awaited_) WaitFor(compute_[i].needs);
@@ -71,11 +71,11 @@ class Scheduler {
     if (next_collective_ == first) return;
     // The compute stream has come as far as `done`, so it is the end of its latest segment that has to be waited for.
     EndComputeSegment();
-    auto segment = std::make_unique<fb::GpuSegmentT>();
-    segment->stream = fb::Stream::Communication;
-    segment->name = absl::StrCat("collectives_", communication_segments_.size());
-    for (size_t c = first; c < next_collective_; ++c) segment->commands.push_back(collectives_[c].command);
-    if (needs >= 0) segment->waits.push_back(last_compute_segment_);
+    format::GpuSegment segment;
+    segment.stream = format::Stream::kCommunication;
+    segment.name = absl::StrCat("collectives_", communication_segments_.size());
+    for (size_t c = first; c < next_collective_; ++c) segment.commands.push_back(collectives_[c].command);
+    if (needs >= 0) segment.waits.push_back(last_compute_segment_);
     communication_segments_.push_back({static_cast<int>(next_collective_) - 1, NextSegment()});
     schedule_.segments.push_back(std::move(segment));
   }
@@ -95,12 +95,12 @@ class Scheduler {
 
   void EndComputeSegment() {
     if (segment_.empty()) return;
-    auto segment = std::make_unique<fb::GpuSegmentT>();
-    segment->stream = fb::Stream::Compute;
-    segment->name = absl::StrCat("compute_", compute_segments_++);
-    segment->captured = segment_.size() >= kLeastCapturedCommands;
-    segment->commands = std::exchange(segment_, {});
-    segment->waits = std::exchange(waits_, {});
+    format::GpuSegment segment;
+    segment.stream = format::Stream::kCompute;
+    segment.name = absl::StrCat("compute_", compute_segments_++);
+    segment.captured = segment_.size() >= kLeastCapturedCommands;
+    segment.commands = std::exchange(segment_, {});
+    segment.waits = std::exchange(waits_, {});
     last_compute_segment_ = NextSegment();
     schedule_.segments.push_back(std::move(segment));
   }
@@ -111,7 +111,7 @@ class Scheduler {
   const std::vector<std::unique_ptr<Command>> commands_;
   std::vector<bool> global_;                   // by command: in a global section
   std::vector<Placed> compute_, collectives_;  // in the order of execution
-  fb::GpuProgramT schedule_;
+  format::GpuProgram schedule_;
   std::vector<uint32_t> segment_, waits_;                         // of the compute segment that is being filled
   std::vector<std::pair<int, uint32_t>> communication_segments_;  // place of the last collective, number of the segment
   size_t next_collective_ = 0;
@@ -122,7 +122,7 @@ class Scheduler {
 
 }  // namespace
 
-fb::GpuProgramT MakeGpuSchedule(const fb::ExecutableT& index, const fb::ProgramT& program) {
+format::GpuProgram MakeGpuSchedule(const format::Index& index, const format::Program& program) {
   return Scheduler(index, program).Run();
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -28,7 +28,7 @@ constexpr int kLeastCapturedCommands = 2;
 // the order of a stream implies are left out.
 //
 // `workspace_bytes` is the most that a command needs.
-fb::GpuProgramT MakeGpuSchedule(const fb::ExecutableT& index, const fb::ProgramT& program);
+format::GpuProgram MakeGpuSchedule(const format::Index& index, const format::Program& program);
 
 }  // namespace tandem
 

@@ -15,19 +15,19 @@ namespace {
 using testing::ElementsAre;
 
 // "compute_0 captured: 0 1 2", "collectives_0 after 0: 3", ...
-std::vector<std::string> Text(const fb::GpuProgramT& schedule) {
+std::vector<std::string> Text(const format::GpuProgram& schedule) {
   std::vector<std::string> lines;
   for (const auto& s : schedule.segments) {
-    EXPECT_EQ(s->stream == fb::Stream::Communication, s->name.rfind("collectives_", 0) == 0);
-    lines.push_back(absl::StrCat(s->name, s->captured ? " captured" : "",
-                                 s->waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(s->waits, " ")), ": ",
-                                 absl::StrJoin(s->commands, " ")));
+    EXPECT_EQ(s.stream == format::Stream::kCommunication, s.name.rfind("collectives_", 0) == 0);
+    lines.push_back(absl::StrCat(s.name, s.captured ? " captured" : "",
+                                 s.waits.empty() ? "" : absl::StrCat(" after ", absl::StrJoin(s.waits, " ")), ": ",
+                                 absl::StrJoin(s.commands, " ")));
   }
   return lines;
 }
 
 std::vector<std::string> Schedule(ExecutableBuilder& b) {
-  return Text(MakeGpuSchedule(b.index(), *b.index().programs[0]));
+  return Text(MakeGpuSchedule(b.index(), b.index().programs[0]));
 }
 
 TEST(GpuScheduleTest, OneDeviceRunsOneCapturedSegment) {
@@ -54,11 +54,11 @@ TEST(GpuScheduleTest, CollectivesBeginAsSoonAsTheirGradientsAreThere) {
   b.MatMulInputGrad("backward2", y2, w2, d1);   // 3
   b.MatMulWeightGrad("backward1", x, d1, g1);   // 4
   b.Global();
-  b.AllReduce(fb::ReduceKind::Sum, {g2});  // 5
-  b.AllReduce(fb::ReduceKind::Sum, {g1});  // 6
-  b.CheckFinite({g1, g2});                 // 7
-  b.Copy(g1, w1);                          // 8
-  b.Copy(g2, w2);                          // 9
+  b.AllReduce(format::ReduceKind::kSum, {g2});  // 5
+  b.AllReduce(format::ReduceKind::kSum, {g1});  // 6
+  b.CheckFinite({g1, g2});                      // 7
+  b.Copy(g1, w1);                               // 8
+  b.Copy(g2, w2);                               // 9
   EXPECT_THAT(Schedule(b),
               ElementsAre("compute_0 captured: 0 1 2", "collectives_0 after 0: 5", "compute_1 captured: 3 4",
                           "collectives_1 after 2: 6", "compute_2 captured after 3: 7 8 9"));
@@ -70,14 +70,14 @@ TEST(GpuScheduleTest, CollectivesShareSegmentsAndWaits) {
   const int s = b.Scalar("s"), a = b.Step("a", {}), c = b.Step("c", {}), d = b.Step("d", {});
   const int v = b.Variable("v", {}), w = b.Variable("w", {});
   b.Global();
-  b.AllReduce(fb::ReduceKind::Mean, {d});  // 0
-  b.Copy(s, a);                            // 1
-  b.Copy(a, c);                            // 2
-  b.AllReduce(fb::ReduceKind::Sum, {a});   // 3: the copy to c reads a
-  b.AllReduce(fb::ReduceKind::Max, {c});   // 4
-  b.Copy(a, v);                            // 5
-  b.Copy(d, w);                            // 6
-  b.Copy(c, v);                            // 7: in the wait for 4 already
+  b.AllReduce(format::ReduceKind::kMean, {d});  // 0
+  b.Copy(s, a);                                 // 1
+  b.Copy(a, c);                                 // 2
+  b.AllReduce(format::ReduceKind::kSum, {a});   // 3: the copy to c reads a
+  b.AllReduce(format::ReduceKind::kMax, {c});   // 4
+  b.Copy(a, v);                                 // 5
+  b.Copy(d, w);                                 // 6
+  b.Copy(c, v);                                 // 7: in the wait for 4 already
   EXPECT_THAT(Schedule(b), ElementsAre("collectives_0: 0", "compute_0 captured: 1 2", "collectives_1 after 1: 3 4",
                                        "compute_1 captured after 2: 5 6 7"));
 }
@@ -86,12 +86,12 @@ TEST(GpuScheduleTest, CollectivesShareSegmentsAndWaits) {
 TEST(GpuScheduleTest, APlaceIsTakenAgainAfterTheCollective) {
   ExecutableBuilder b(2, 2, 4, 4);
   const int s = b.Scalar("s"), g = b.Step("g", {}), other = b.Step("other", {}), free = b.Step("free", {});
-  b.index().programs[0]->buffers[other]->offset = b.index().programs[0]->buffers[g]->offset;
+  b.index().programs[0].buffers[other].offset = b.index().programs[0].buffers[g].offset;
   b.Global();
-  b.Copy(s, g);                           // 0
-  b.AllReduce(fb::ReduceKind::Sum, {g});  // 1
-  b.Copy(s, free);                        // 2
-  b.Copy(s, other);                       // 3
+  b.Copy(s, g);                                // 0
+  b.AllReduce(format::ReduceKind::kSum, {g});  // 1
+  b.Copy(s, free);                             // 2
+  b.Copy(s, other);                            // 3
   EXPECT_THAT(Schedule(b), ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1 captured after 1: 2 3"));
 }
 
@@ -102,14 +102,14 @@ TEST(GpuScheduleTest, ALoneSmallCommandWaitsForTheNextBucketToo) {
   const int s = b.Scalar("s"), g = b.Step("g", {}), h = b.Step("h", {}), a = b.Step("a", {}), c = b.Step("c", {});
   const int v = b.Variable("v", {}), w = b.Variable("w", {});
   b.Global();
-  b.Copy(s, g);                           // 0
-  b.AllReduce(fb::ReduceKind::Sum, {g});  // 1
-  b.Copy(s, h);                           // 2: goes on meanwhile
-  b.AllReduce(fb::ReduceKind::Sum, {h});  // 3
-  b.Copy(g, a);                           // 4: for 1 alone
-  b.Copy(h, c);                           // 5: for 3
-  b.Copy(a, v);                           // 6
-  b.Copy(c, w);                           // 7
+  b.Copy(s, g);                                // 0
+  b.AllReduce(format::ReduceKind::kSum, {g});  // 1
+  b.Copy(s, h);                                // 2: goes on meanwhile
+  b.AllReduce(format::ReduceKind::kSum, {h});  // 3
+  b.Copy(g, a);                                // 4: for 1 alone
+  b.Copy(h, c);                                // 5: for 3
+  b.Copy(a, v);                                // 6
+  b.Copy(c, w);                                // 7
   EXPECT_THAT(Schedule(b), ElementsAre("compute_0: 0", "collectives_0 after 0: 1", "compute_1: 2",
                                        "collectives_1 after 2: 3", "compute_2 captured after 3: 4 5 6 7"));
 }
@@ -123,7 +123,7 @@ TEST(GpuScheduleTest, ALoneCommandOfTheMapRunsMeanwhile) {
   b.MatMul("first", x, w, y);            // 0
   b.MatMulWeightGrad("grad", x, y, dw);  // 1
   b.Global();
-  b.AllReduce(fb::ReduceKind::Sum, {dw});  // 2
+  b.AllReduce(format::ReduceKind::kSum, {dw});  // 2
   b.Map();
   b.MatMul("second", y, w, z);  // 3
   b.Global();
@@ -136,16 +136,16 @@ TEST(GpuScheduleTest, ALoneCommandOfTheMapRunsMeanwhile) {
 TEST(GpuScheduleTest, TheWorkspaceIsTheMostThatAnyCommandNeeds) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int x = b.Input("x", {kBatch, 4}), w = b.Variable("w", {4, 4}), y = b.Microbatch("y", {kBatch, 4});
-  const int kernel = b.Kernel("k", 0, fb::Domain::Rows);
-  b.index().kernels[kernel]->gpu = std::make_unique<fb::GpuLaunchT>();
-  b.index().kernels[kernel]->gpu->scratch_bytes = 1000;
+  const int kernel = b.Kernel("k", 0, format::Domain::kRows);
+  b.index().kernels[kernel].gpu = format::GpuLaunch();
+  b.index().kernels[kernel].gpu->scratch_bytes = 1000;
   b.Map();
   b.MatMul("forward", x, w, y);
-  b.index().programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->workspace_bytes = 5000;
+  b.index().programs[0].sections[0].commands[0].body.As<format::LibraryCall>()->workspace_bytes = 5000;
   b.Launch("launch", kernel, {x}, {y});
-  EXPECT_EQ(MakeGpuSchedule(b.index(), *b.index().programs[0]).workspace_bytes, 5000u);
-  b.index().kernels[kernel]->gpu->scratch_bytes = 9000;
-  EXPECT_EQ(MakeGpuSchedule(b.index(), *b.index().programs[0]).workspace_bytes, 9000u);
+  EXPECT_EQ(MakeGpuSchedule(b.index(), b.index().programs[0]).workspace_bytes, 5000u);
+  b.index().kernels[kernel].gpu->scratch_bytes = 9000;
+  EXPECT_EQ(MakeGpuSchedule(b.index(), b.index().programs[0]).workspace_bytes, 9000u);
 }
 
 }  // namespace

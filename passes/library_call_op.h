@@ -4,14 +4,14 @@
 
 #include "mlir/IR/Builders.h"
 #include "passes/exec/dialect.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // `call` has an operation.
 exec::LibraryCallOp BuildLibraryCall(mlir::OpBuilder& builder, mlir::Location loc, mlir::TypeRange results,
-                                     const fb::LibraryCallT& call, mlir::ValueRange operands);
-fb::LibraryCallT LibraryCallOf(exec::LibraryCallOp op);
+                                     const format::LibraryCall& call, mlir::ValueRange operands);
+format::LibraryCall LibraryCallOf(exec::LibraryCallOp op);
 
 }  // namespace tandem
 

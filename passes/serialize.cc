@@ -1,5 +1,6 @@
-// Writes what phases `memory` and `commands` left as attributes into the tables of runtime/executable.fbs. Sections are
-// made here: each exec.map_microbatches is a map section, and the ops between maps are the commands of a global one.
+// Writes what phases `memory` and `commands` left as attributes into the tables of runtime/format/index.td. Sections
+// are made here: each exec.map_microbatches is a map section, and the ops between maps are the commands of a global
+// one.
 #include "passes/serialize.h"
 
 #include <deque>
@@ -19,7 +20,7 @@
 #include "passes/buffer_table.h"
 #include "passes/commands/commands.h"
 #include "passes/constant_names.h"
-#include "passes/exec/dialect.h"
+#include "passes/exec/format_attributes.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/gpu_schedule.h"
 #include "passes/pass_util.h"
@@ -29,11 +30,6 @@
 
 namespace tandem {
 namespace {
-
-// The dialect's enumerations have the numbers of the schema's.
-static_assert(static_cast<int>(exec::Space::kConstant) == static_cast<int>(fb::Space::Constant));
-static_assert(static_cast<int>(exec::ReduceKind::kMean) == static_cast<int>(fb::ReduceKind::Mean));
-static_assert(static_cast<int>(exec::KernelDomain::kBlocks) == static_cast<int>(fb::Domain::Blocks));
 
 std::vector<int64_t> Ints(llvm::ArrayRef<int64_t> values) { return {values.begin(), values.end()}; }
 
@@ -58,12 +54,7 @@ class Serializer {
       index_.parameter_server = static_cast<int32_t>(part.getServer());
       for (auto placed :
            module_->getAttrOfType<mlir::ArrayAttr>(exec::kPlacementAttr).getAsRange<exec::PlacedPartAttr>()) {
-        auto entry = std::make_unique<fb::PlacedPartT>();
-        entry->variable = placed.getVariable().str();
-        entry->server = static_cast<uint32_t>(placed.getServer());
-        entry->first_row = placed.getFirstRow();
-        entry->rows = placed.getRows();
-        index_.placement.push_back(std::move(entry));
+        index_.placement.push_back(exec::ToTable(placed));
       }
     }
     // Phase `precision` says where values are rounded.
@@ -72,34 +63,33 @@ class Serializer {
     index_.target_name = options_.target_name;
     index_.instructions = options_.instructions;
     index_.warnings = options_.warnings;
-    index_.debug = std::make_unique<fb::DebugT>();
-    auto program = std::make_unique<fb::ProgramT>();
-    program->device_class = std::string(target_->device_class());
-    WriteArenas(*program);
-    WriteBuffers(*program);
+    format::Program program;
+    program.device_class = std::string(target_->device_class());
+    WriteArenas(program);
+    program.buffers = GetBuffers(module_);
     WriteSignature();
     WriteReplicas();
     if (has_streams_) WriteGpuImages(options_.images, index_, segments_);
     if (absl::Status s = WriteKernels(kernels); !s.ok()) return s;
     WriteConstants();
-    if (absl::Status s = WriteSections(*program); !s.ok()) return s;
+    if (absl::Status s = WriteSections(program); !s.ok()) return s;
     if (has_streams_) {
-      if (absl::Status s = WriteLibraryPlans(options_.planner, *program, segments_); !s.ok()) return s;
-      program->gpu = std::make_unique<fb::GpuProgramT>(MakeGpuSchedule(index_, *program));
+      if (absl::Status s = WriteLibraryPlans(options_.planner, program, segments_); !s.ok()) return s;
+      program.gpu = MakeGpuSchedule(index_, program);
     }
     WriteOutputs();
-    WriteMemoryReport(*program);
+    WriteMemoryReport(program);
     index_.programs.push_back(std::move(program));
-    for (const auto& [phase, text] : options_.ir) segments_.push_back({fb::SegmentKind::IrText, phase, text});
+    for (const auto& [phase, text] : options_.ir) segments_.push_back({format::SegmentKind::kIrText, phase, text});
     for (const auto& [name, value] : options_.constants) {
       if (written_.contains(value)) continue;  // it is found there
-      segments_.push_back({fb::SegmentKind::IrText, name, ConstantBytes(value)});
+      segments_.push_back({format::SegmentKind::kIrText, name, ConstantBytes(value)});
     }
     return PackExecutable(std::move(index_), segments_);
   }
 
  private:
-  void WriteArenas(fb::ProgramT& program) {
+  void WriteArenas(format::Program& program) {
     const exec::ArenasAttr arenas = GetArenas(module_);
     program.microbatch_bytes = arenas.getMicrobatch();
     program.lane_bytes = arenas.getLane();
@@ -115,22 +105,6 @@ class Serializer {
     }
   }
 
-  void WriteBuffers(fb::ProgramT& program) {
-    for (const BufferInfo& info : GetBuffers(module_)) {
-      auto b = std::make_unique<fb::BufferT>();
-      b->name = info.name;
-      b->space = static_cast<fb::Space>(info.space);
-      b->index = static_cast<uint32_t>(info.index);
-      b->offset = info.offset;
-      b->bytes = info.bytes;
-      b->row_bytes = info.row_bytes;
-      b->dtype = static_cast<fb::DType>(td::ToDType(info.type.getElementType()));
-      b->shape = td::ToShape(info.type);
-      b->common = info.common;
-      program.buffers.push_back(std::move(b));
-    }
-  }
-
   // Inputs, scalars and variables, in the order of the arguments; then variables that are only written.
   void WriteSignature() {
     llvm::SmallVector<llvm::StringRef> variables;
@@ -138,16 +112,16 @@ class Serializer {
       mlir::Type type = step_.getArgument(i).getType();
       DType dtype = td::ToDType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
       if (mlir::StringAttr name = td::InputOf(step_, i)) {
-        auto input = std::make_unique<fb::InputT>();
-        input->name = name.str();
-        input->dtype = static_cast<fb::DType>(dtype);
-        input->shape = td::ToShape(type);
-        if (auto it = options_.indices.find(input->name); it != options_.indices.end()) input->indices = it->second;
+        format::Input input;
+        input.name = name.str();
+        input.dtype = dtype;
+        input.shape = td::ToShape(type);
+        if (auto it = options_.indices.find(input.name); it != options_.indices.end()) input.indices = it->second;
         index_.inputs.push_back(std::move(input));
       } else if (mlir::StringAttr name = td::ScalarOf(step_, i)) {
-        auto scalar = std::make_unique<fb::ScalarT>();
-        scalar->name = name.str();
-        scalar->dtype = static_cast<fb::DType>(dtype);
+        format::Scalar scalar;
+        scalar.name = name.str();
+        scalar.dtype = dtype;
         index_.scalars.push_back(std::move(scalar));
       } else if (mlir::FlatSymbolRefAttr name = td::VariableOf(step_, i)) {
         variables.push_back(name.getValue());
@@ -162,20 +136,19 @@ class Serializer {
     }
     for (llvm::StringRef name : variables) {
       auto declaration = module_.lookupSymbol<td::VariableOp>(name);
-      auto v = std::make_unique<fb::VariableT>();
+      format::Variable v;
       auto type = mlir::cast<mlir::RankedTensorType>(declaration.getType());
-      v->name = name.str();
-      v->dtype = static_cast<fb::DType>(td::ToDType(type.getElementType()));
-      v->shape = td::ToShape(type);
-      v->trainable = declaration.getTrainable();
-      v->slot_of = declaration.getSlotOf().value_or("").str();
-      v->updated = updated.lookup(name);
-      v->initializer = std::make_unique<fb::InitializerT>();
+      v.name = name.str();
+      v.dtype = td::ToDType(type.getElementType());
+      v.shape = td::ToShape(type);
+      v.trainable = declaration.getTrainable();
+      v.slot_of = declaration.getSlotOf().value_or("").str();
+      v.updated = updated.lookup(name);
       if (auto init = declaration.getInitializer()) {
         auto number = [&](unsigned i) { return mlir::cast<mlir::FloatAttr>((*init)[i]).getValueAsDouble(); };
-        v->initializer->kind = static_cast<int8_t>(number(0));
-        v->initializer->a = number(1);
-        v->initializer->b = number(2);
+        v.initializer.kind = static_cast<int8_t>(number(0));
+        v.initializer.a = number(1);
+        v.initializer.b = number(2);
       }
       index_.variables.push_back(std::move(v));
     }
@@ -183,9 +156,9 @@ class Serializer {
 
   void WriteReplicas() {
     for (auto replica : module_.getOps<exec::ReplicaOp>()) {
-      auto r = std::make_unique<fb::ReplicaT>();
-      r->name = replica.getSymName().str();
-      r->device = replica.getDevice().str();
+      format::Replica r;
+      r.name = replica.getSymName().str();
+      r.device = replica.getDevice().str();
       index_.replicas.push_back(std::move(r));
     }
   }
@@ -195,23 +168,23 @@ class Serializer {
       auto function = module_.lookupSymbol<mlir::func::FuncOp>(k.name);
       if (!function) return absl::InternalError(absl::StrCat("code of an unknown kernel ", k.name));
       const exec::KernelKind kind = exec::GetKernelKind(function).value_or(exec::KernelKind::kOnce);
-      auto kernel = std::make_unique<fb::KernelT>();
-      kernel->name = k.name;
-      kernel->symbol = k.symbol;
+      format::Kernel kernel;
+      kernel.name = k.name;
+      kernel.symbol = k.symbol;
       if (has_streams_) {
-        WriteGpuLaunch(k, index_, *kernel);
+        WriteGpuLaunch(k, index_, kernel);
       } else {
-        kernel->segment = static_cast<uint32_t>(segments_.size());
-        segments_.push_back({fb::SegmentKind::ElfObject, k.name, k.elf_object});
+        kernel.segment = static_cast<uint32_t>(segments_.size());
+        segments_.push_back({format::SegmentKind::kElfObject, k.name, k.elf_object});
       }
-      kernel->skeleton = exec::stringifyKernelKind(kind).str();
-      kernel->domain = static_cast<fb::Domain>(exec::DomainOf(kind));
+      kernel.skeleton = exec::stringifyKernelKind(kind).str();
+      kernel.domain = exec::DomainOf(kind);
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
-        kernel->ops.push_back(op.getName().getStringRef().str());
-        kernel->locations.push_back(writer_.Location(op.getLoc()));
-        if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel->flops_per_row += cost.getFlops();
+        kernel.ops.push_back(op.getName().getStringRef().str());
+        kernel.locations.push_back(writer_.Location(op.getLoc()));
+        if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel.flops_per_row += cost.getFlops();
       }
-      WriteKernelArguments(function, kind, *kernel);
+      WriteKernelArguments(function, kind, kernel);
       writer_.AddKernel(k.name, static_cast<uint32_t>(index_.kernels.size()));
       index_.kernels.push_back(std::move(kernel));
     }
@@ -219,32 +192,32 @@ class Serializer {
   }
 
   // What the code of `function` reads and writes, by its type: see docs/developers/internals.md, "The kernel ABI".
-  static void WriteKernelArguments(mlir::func::FuncOp function, exec::KernelKind kind, fb::KernelT& kernel) {
-    const auto add = [&](mlir::Type type, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
-      auto argument = std::make_unique<fb::KernelArgumentT>();
+  static void WriteKernelArguments(mlir::func::FuncOp function, exec::KernelKind kind, format::Kernel& kernel) {
+    const auto add = [&](mlir::Type type, std::vector<format::KernelArgument>& arguments) {
+      format::KernelArgument argument;
       auto tensor = mlir::cast<mlir::RankedTensorType>(type);
-      argument->dtype = static_cast<fb::DType>(td::ToDType(tensor.getElementType()));
+      argument.dtype = td::ToDType(tensor.getElementType());
       if (!td::IsBatched(type)) {
-        argument->elements = tensor.getNumElements();
-      } else if (kernel.domain == fb::Domain::Elements) {
-        argument->extent = fb::Extent::Range;
+        argument.elements = tensor.getNumElements();
+      } else if (kernel.domain == format::Domain::kElements) {
+        argument.extent = format::Extent::kRange;
       } else {
-        argument->extent = fb::Extent::Row;
-        argument->elements = mlir::ShapedType::getNumElements(tensor.getShape().drop_front());
+        argument.extent = format::Extent::kRow;
+        argument.elements = mlir::ShapedType::getNumElements(tensor.getShape().drop_front());
       }
       arguments.push_back(std::move(argument));
     };
     for (mlir::Type type : function.getArgumentTypes()) add(type, kernel.inputs);
     for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
     // Of these kinds every launch is for the whole of one tensor.
-    if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0]->elements;
+    if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0].elements;
     if (kind == exec::KernelKind::kBlock) kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
   }
 
   // Constants lie in one segment, at the offsets of their buffers. Those of equal numbers may share one.
   void WriteConstants() {
     std::map<int64_t, mlir::DenseElementsAttr> by_offset;
-    const std::vector<BufferInfo> buffers = GetBuffers(module_);
+    const std::vector<format::Buffer> buffers = GetBuffers(module_);
     step_.walk([&](mlir::Operation* op) {
       mlir::DenseElementsAttr value;
       if (!mlir::matchPattern(op, mlir::m_Constant(&value))) return;
@@ -253,7 +226,7 @@ class Serializer {
     });
     const auto size = static_cast<size_t>(GetArenas(module_).getConstant());
     if (size == 0) return;
-    SegmentData segment{fb::SegmentKind::Constants, "constants", ""};
+    SegmentData segment{format::SegmentKind::kConstants, "constants", ""};
     size_t end = 0;
     const auto add = [&](absl::string_view piece) {
       segment.pieces.push_back(piece);
@@ -273,16 +246,16 @@ class Serializer {
     segments_.push_back(std::move(segment));
   }
 
-  absl::Status WriteSections(fb::ProgramT& program) {
+  absl::Status WriteSections(format::Program& program) {
     program.flat = IsFlat(module_);
     for (mlir::Operation* op : CommandsOf(step_.getBody().front())) {
       if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
         if (absl::Status s = WriteMap(map, program); !s.ok()) return s;
         continue;
       }
-      absl::StatusOr<std::unique_ptr<fb::CommandT>> command = writer_.Write(op);
+      absl::StatusOr<format::Command> command = writer_.Write(op);
       if (!command.ok()) return command.status();
-      fb::SectionT& section = GlobalSection(program);
+      format::Section& section = GlobalSection(program);
       command_sections_[op] = program.sections.size() - 1;
       command_numbers_[op] = static_cast<uint32_t>(section.commands.size());
       section.commands.push_back(*std::move(command));
@@ -292,48 +265,45 @@ class Serializer {
     return absl::OkStatus();
   }
 
-  void WriteBlockUpdate(exec::LaunchOp gradient, fb::ProgramT& program) {
+  void WriteBlockUpdate(exec::LaunchOp gradient, format::Program& program) {
     exec::BlockUpdateAttr attr = GetBlockUpdate(gradient);
     std::optional<BlockUpdate> found = attr ? FindBlockUpdate(gradient, attr) : std::nullopt;
     if (!found) return;
-    auto update = std::make_unique<fb::BlockUpdateT>();
-    update->gradient = command_numbers_[gradient];
-    update->check = command_numbers_[found->check];
-    update->checked = static_cast<uint32_t>(attr.getCheck());
-    update->update = command_numbers_[found->update];
-    update->member = static_cast<uint32_t>(attr.getMember());
-    update->argument = static_cast<uint32_t>(attr.getArgument());
-    for (int64_t i : attr.getFetched().asArrayRef()) update->fetched.push_back(static_cast<uint32_t>(i));
-    program.sections[command_sections_[gradient]]->block_updates.push_back(std::move(update));
+    format::BlockUpdate update;
+    update.gradient = command_numbers_[gradient];
+    update.check = command_numbers_[found->check];
+    update.checked = static_cast<uint32_t>(attr.getCheck());
+    update.update = command_numbers_[found->update];
+    update.member = static_cast<uint32_t>(attr.getMember());
+    update.argument = static_cast<uint32_t>(attr.getArgument());
+    for (int64_t i : attr.getFetched().asArrayRef()) update.fetched.push_back(static_cast<uint32_t>(i));
+    program.sections[command_sections_[gradient]].block_updates.push_back(std::move(update));
   }
 
-  static fb::SectionT& GlobalSection(fb::ProgramT& program) {
-    if (program.sections.empty() || program.sections.back()->kind != fb::SectionKind::Global) {
-      program.sections.push_back(std::make_unique<fb::SectionT>());
-      program.sections.back()->kind = fb::SectionKind::Global;
-      program.sections.back()->name = absl::StrCat("global_", program.sections.size() - 1);
+  static format::Section& GlobalSection(format::Program& program) {
+    if (program.sections.empty() || program.sections.back().kind != format::SectionKind::kGlobal) {
+      program.sections.push_back(format::Section());
+      program.sections.back().kind = format::SectionKind::kGlobal;
+      program.sections.back().name = absl::StrCat("global_", program.sections.size() - 1);
     }
-    return *program.sections.back();
+    return program.sections.back();
   }
 
-  absl::Status WriteMap(exec::MapMicrobatchesOp map, fb::ProgramT& program) {
-    auto section = std::make_unique<fb::SectionT>();
-    section->kind = fb::SectionKind::Map;
-    section->name = absl::StrCat("map_", program.sections.size());
+  absl::Status WriteMap(exec::MapMicrobatchesOp map, format::Program& program) {
+    format::Section section;
+    section.kind = format::SectionKind::kMap;
+    section.name = absl::StrCat("map_", program.sections.size());
     const Execution execution = GetExecution(map);
-    section->run_inline = execution.run_inline;
-    section->lanes_together = static_cast<uint32_t>(execution.lanes_together);
+    section.run_inline = execution.run_inline;
+    section.lanes_together = static_cast<uint32_t>(execution.lanes_together);
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
-      absl::StatusOr<std::unique_ptr<fb::CommandT>> command = writer_.Write(op);
+      absl::StatusOr<format::Command> command = writer_.Write(op);
       if (!command.ok()) return command.status();
-      section->commands.push_back(*std::move(command));
+      section.commands.push_back(*std::move(command));
     }
     program.sections.push_back(std::move(section));
     for (exec::LaneSlotAttr slot : GetLaneSlots(map)) {
-      auto lane_slot = std::make_unique<fb::LaneSlotT>();
-      lane_slot->buffer = static_cast<uint32_t>(slot.getBuffer());
-      lane_slot->kind = static_cast<fb::ReduceKind>(slot.getKind());
-      program.lane_slots.push_back(std::move(lane_slot));
+      program.lane_slots.push_back(exec::ToTable(slot));
     }
     return absl::OkStatus();
   }
@@ -343,25 +313,22 @@ class Serializer {
     for (unsigned i = 0; i < step_.getNumResults(); ++i) {
       mlir::StringAttr name = td::OutputOf(step_, i);
       if (!name) continue;
-      auto output = std::make_unique<fb::OutputT>();
-      output->name = name.str();
-      output->buffer = static_cast<uint32_t>(BufferOf(terminator->getOperand(i)));
+      format::Output output;
+      output.name = name.str();
+      output.buffer = static_cast<uint32_t>(BufferOf(terminator->getOperand(i)));
       index_.outputs.push_back(std::move(output));
     }
   }
 
-  void WriteMemoryReport(const fb::ProgramT& program) {
+  void WriteMemoryReport(const format::Program& program) {
     for (exec::PeakAttr peak : GetPeaks(module_)) {
-      auto report = std::make_unique<fb::MemoryReportT>();
-      report->space = exec::stringifySpace(peak.getSpace()).str();
-      report->peak_bytes = peak.getBytes();
+      format::MemoryReport report;
+      report.space = exec::stringifySpace(peak.getSpace()).str();
+      report.peak_bytes = peak.getBytes();
       for (auto buffer : peak.getLive().getAsRange<exec::LiveBufferAttr>()) {
-        auto live = std::make_unique<fb::LiveBufferT>();
-        live->name = buffer.getName().str();
-        live->bytes = buffer.getBytes();
-        report->live_at_peak.push_back(std::move(live));
+        report.live_at_peak.push_back(exec::ToTable(buffer));
       }
-      index_.debug->memory.push_back(std::move(report));
+      index_.debug.memory.push_back(std::move(report));
     }
   }
 
@@ -370,7 +337,7 @@ class Serializer {
   const std::shared_ptr<const Target> target_;
   const bool has_streams_;  // commands are issued to streams, not run by threads that take lanes
   const SerializeOptions& options_;
-  fb::ExecutableT index_;
+  format::Index index_;
   std::vector<SegmentData> segments_;
   // Of ops outside of maps: the section, and the command's number in it.
   llvm::DenseMap<mlir::Operation*, size_t> command_sections_;

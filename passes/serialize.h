@@ -15,17 +15,17 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/kernel_library.h"
 
 namespace tandem {
 
 // Machine code of a kernel.
 struct KernelCode {
-  std::string name;        // of its func.func
-  std::string symbol;      // of its entry
-  std::string elf_object;  // for CPUs
-  fb::GpuLaunchT launch;   // for GPUs
+  std::string name;          // of its func.func
+  std::string symbol;        // of its entry
+  std::string elf_object;    // for CPUs
+  format::GpuLaunch launch;  // for GPUs
 };
 
 struct GpuImage {
@@ -34,7 +34,7 @@ struct GpuImage {
 };
 
 // Nothing where the library needs no plan, or cannot make it here: then it is made when the executable is loaded.
-using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const fb::LibraryCallT&)>;
+using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const format::LibraryCall&)>;
 
 struct SerializeOptions {
   std::string mode;      // "train", "eval", "predict"
@@ -42,11 +42,11 @@ struct SerializeOptions {
   std::string producer;  // compiler build
   std::string target;    // CPU features that the kernels need, separated by blanks
   std::string target_name;
-  fb::InstructionSet instructions = fb::InstructionSet::Any;
+  format::InstructionSet instructions = format::InstructionSet::kAny;
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
   // What the text of the phase that the reference interpreter runs has names for.
   std::map<std::string, mlir::DenseElementsAttr> constants;
-  std::map<std::string, uint64_t> indices;  // of inputs that are: see executable.fbs
+  std::map<std::string, uint64_t> indices;  // of inputs that are: see runtime/format/index.td
   std::vector<std::string> warnings;
   std::vector<GpuImage> images;  // for GPUs, ascending
   LibraryPlanner planner;        // for GPUs; may be empty

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -20,20 +20,20 @@ int64_t RowsOfBlocks(mlir::Type type);
 
 class CommandWriter {
  public:
-  CommandWriter(mlir::ModuleOp module, fb::ExecutableT* index) : module_(module), index_(index) {}
+  CommandWriter(mlir::ModuleOp module, format::Index* index) : module_(module), index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
   // The row of Debug.locations for `loc`, added when new.
   uint32_t Location(mlir::Location loc);
   // The table for a command of `op`'s kind, a map excepted.
-  absl::StatusOr<std::unique_ptr<fb::CommandT>> Write(mlir::Operation* op);
+  absl::StatusOr<format::Command> Write(mlir::Operation* op);
 
  private:
-  void WriteAllReduce(mlir::Operation* op, fb::CommandT& command);
-  void WriteGroupedLaunch(mlir::Operation* op, fb::CommandT& command);
+  void WriteAllReduce(mlir::Operation* op, format::Command& command);
+  void WriteGroupedLaunch(mlir::Operation* op, format::Command& command);
 
   mlir::ModuleOp module_;
-  fb::ExecutableT* index_;
+  format::Index* index_;
   llvm::StringMap<uint32_t> kernels_;
   std::map<std::tuple<std::string, uint32_t, std::string>, uint32_t> locations_;
 };

@@ -11,13 +11,13 @@
 namespace tandem {
 
 // The PTX of all kernels, a segment for each architecture. Before any kernel is written.
-void WriteGpuImages(const std::vector<GpuImage>& images, fb::ExecutableT& index, std::vector<SegmentData>& segments);
+void WriteGpuImages(const std::vector<GpuImage>& images, format::Index& index, std::vector<SegmentData>& segments);
 
 // The launch of a kernel.
-void WriteGpuLaunch(const KernelCode& code, const fb::ExecutableT& index, fb::KernelT& kernel);
+void WriteGpuLaunch(const KernelCode& code, const format::Index& index, format::Kernel& kernel);
 
 // Plans of the program's library calls: one segment for all calls of the same sizes. Errors are the planner's.
-absl::Status WriteLibraryPlans(const LibraryPlanner& planner, fb::ProgramT& program,
+absl::Status WriteLibraryPlans(const LibraryPlanner& planner, format::Program& program,
                                std::vector<SegmentData>& segments);
 
 }  // namespace tandem

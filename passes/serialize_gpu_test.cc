@@ -12,7 +12,7 @@
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
@@ -81,33 +81,33 @@ class SerializeGpuTest : public testing::Test {
 TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
   auto executable = Compile({});
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const fb::ExecutableT& e = (*executable)->index();
+  const format::Index& e = (*executable)->index();
   EXPECT_EQ(e.target, "cuda sm_90");
   EXPECT_EQ(e.lanes, 2u);
   EXPECT_EQ(e.microbatch_rows, 8u);
   ASSERT_EQ(e.images.size(), 2u);
-  EXPECT_EQ((*executable)->segment(static_cast<int>(e.images[1]->segment)), "other ptx");
+  EXPECT_EQ((*executable)->segment(static_cast<int>(e.images[1].segment)), "other ptx");
   ASSERT_FALSE(e.kernels.empty());
   for (const auto& kernel : e.kernels) {
-    EXPECT_EQ(kernel->segment, e.images[0]->segment);
-    ASSERT_NE(kernel->gpu, nullptr);
-    EXPECT_EQ(GpuGrid(*kernel->gpu, 9), 3u);
+    EXPECT_EQ(kernel.segment, e.images[0].segment);
+    ASSERT_TRUE(kernel.gpu.has_value());
+    EXPECT_EQ(GpuGrid(*kernel.gpu, 9), 3u);
   }
-  const fb::ProgramT& p = *e.programs[0];
+  const format::Program& p = e.programs[0];
   EXPECT_EQ(p.device_class, "gpu");
   EXPECT_EQ(p.lane_bytes, 0u);
   EXPECT_TRUE(p.lane_slots.empty());
   EXPECT_EQ(p.gpu->workspace_bytes, 300u);
   // A bucket leaves while the rest of the backward pass goes on.
-  std::vector<fb::Stream> streams;
-  for (const auto& s : p.gpu->segments) streams.push_back(s->stream);
-  using fb::Stream;
-  EXPECT_THAT(streams, ElementsAre(Stream::Compute, Stream::Communication, Stream::Compute, Stream::Communication,
-                                   Stream::Compute));
+  std::vector<format::Stream> streams;
+  for (const auto& s : p.gpu->segments) streams.push_back(s.stream);
+  using format::Stream;
+  EXPECT_THAT(streams, ElementsAre(Stream::kCompute, Stream::kCommunication, Stream::kCompute, Stream::kCommunication,
+                                   Stream::kCompute));
   // Without a planner the library makes its plans when the executable is loaded.
   ASSERT_EQ(p.sections.size(), 3u);  // kernels are packed, rows mapped, variables updated
-  for (const auto& command : p.sections[1]->commands) {
-    if (const auto* call = command->body.AsLibraryCall()) {
+  for (const auto& command : p.sections[1].commands) {
+    if (const auto* call = command.body.As<format::LibraryCall>()) {
       EXPECT_EQ(call->plan, 0u);
       EXPECT_TRUE(call->tf32);
     }
@@ -117,22 +117,22 @@ TEST_F(SerializeGpuTest, KernelsImagesAndStreams) {
 TEST_F(SerializeGpuTest, CallsOfTheSameSizesShareAPlan) {
   int plans = 0;
   SerializeOptions options;
-  options.planner = [&](const fb::LibraryCallT& call) -> absl::StatusOr<std::optional<LibraryPlan>> {
-    const fb::Conv2DT* conv = call.operation.AsConv2D();
+  options.planner = [&](const format::LibraryCall& call) -> absl::StatusOr<std::optional<LibraryPlan>> {
+    const format::Conv2D* conv = call.operation.As<format::Conv2D>();
     if (conv == nullptr) return std::nullopt;
     ++plans;
-    if (conv->direction == fb::Direction::InputGrad) return std::nullopt;
-    const bool sums = conv->direction == fb::Direction::FilterGrad;
+    if (conv->direction == format::Direction::kInputGrad) return std::nullopt;
+    const bool sums = conv->direction == format::Direction::kFilterGrad;
     return LibraryPlan{sums ? "plan of sums" : "plan", sums ? 4096u : 100u, "engine"};
   };
   auto executable = Compile(options);
   ASSERT_TRUE(executable.ok()) << executable.status();
   EXPECT_EQ(plans, 3);  // forward, filter gradient, input gradient
-  const fb::ProgramT& p = *(*executable)->index().programs[0];
+  const format::Program& p = (*executable)->index().programs[0];
   EXPECT_EQ(p.gpu->workspace_bytes, 4096u);
   int forward = 0, sums = 0, none = 0;
-  for (const auto& command : p.sections[1]->commands) {
-    const auto* call = command->body.AsLibraryCall();
+  for (const auto& command : p.sections[1].commands) {
+    const auto* call = command.body.As<format::LibraryCall>();
     if (call == nullptr) continue;
     if (call->plan == 0) {
       ++none;
@@ -149,7 +149,7 @@ TEST_F(SerializeGpuTest, CallsOfTheSameSizesShareAPlan) {
 
 TEST_F(SerializeGpuTest, APlannersErrorNamesTheOp) {
   SerializeOptions options;
-  options.planner = [](const fb::LibraryCallT&) -> absl::StatusOr<std::optional<LibraryPlan>> {
+  options.planner = [](const format::LibraryCall&) -> absl::StatusOr<std::optional<LibraryPlan>> {
     return absl::UnimplementedError("no engine");
   };
   auto executable = Compile(options);

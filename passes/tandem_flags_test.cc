@@ -11,7 +11,7 @@
 #include "graph/ops.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {

@@ -74,7 +74,7 @@ class ArenaAccesses {
 
 class Dependencies {
  public:
-  explicit Dependencies(const fb::ProgramT& program) : program_(program) {}
+  explicit Dependencies(const format::Program& program) : program_(program) {}
 
   std::vector<std::vector<uint32_t>> Run() {
     std::vector<std::vector<uint32_t>> result;
@@ -95,7 +95,7 @@ class Dependencies {
     bool writes_variable = false;
     for (uint32_t b : command.Writes()) {
       RecordAccess(b, true);
-      writes_variable |= program_.buffers[b]->space == fb::Space::Variable;
+      writes_variable |= program_.buffers[b].space == format::Space::kVariable;
     }
     if (writes_variable && check_ >= 0) after_.push_back(static_cast<uint32_t>(check_));
     if (command.may_end_step()) check_ = number_;
@@ -106,16 +106,16 @@ class Dependencies {
   }
 
   void RecordAccess(uint32_t buffer, bool write) {
-    const fb::BufferT& b = *program_.buffers[buffer];
+    const format::Buffer& b = program_.buffers[buffer];
     uint64_t begin = 0, end = b.bytes;
     uint32_t index = 0;
     switch (b.space) {
-      case fb::Space::Variable:
+      case format::Space::kVariable:
         index = b.index;
         break;
-      case fb::Space::Input:
-      case fb::Space::Scalar:
-      case fb::Space::Constant:
+      case format::Space::kInput:
+      case format::Space::kScalar:
+      case format::Space::kConstant:
         return;  // no command writes there
       default:
         begin = b.offset;
@@ -124,8 +124,8 @@ class Dependencies {
     arenas_[{b.space, index}].RecordAccess(number_, begin, end, write, after_);
   }
 
-  const fb::ProgramT& program_;
-  std::map<std::pair<fb::Space, uint32_t>, ArenaAccesses> arenas_;
+  const format::Program& program_;
+  std::map<std::pair<format::Space, uint32_t>, ArenaAccesses> arenas_;
   std::vector<uint32_t> after_;
   uint32_t number_ = 0;
   int64_t check_ = -1, collective_ = -1;
@@ -133,7 +133,7 @@ class Dependencies {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> CommandDependencies(const fb::ProgramT& program) {
+std::vector<std::vector<uint32_t>> CommandDependencies(const format::Program& program) {
   return Dependencies(program).Run();
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -16,7 +16,7 @@ namespace tandem {
 // writes a variable waits for the check.
 //
 // The program's buffer numbers must be in range. Takes time about linear in the number of operands.
-std::vector<std::vector<uint32_t>> CommandDependencies(const fb::ProgramT& program);
+std::vector<std::vector<uint32_t>> CommandDependencies(const format::Program& program);
 
 }  // namespace tandem
 

@@ -28,19 +28,19 @@ TEST(CommandDependenciesTest, ReadersFollowWritersAndWritersFollowReaders) {
   b.Copy(a, d);  // 2: beside 1
   b.Copy(s, a);  // 3: behind both readers
   b.Copy(a, c);  // 4
-  EXPECT_THAT(CommandDependencies(*b.index().programs[0]),
+  EXPECT_THAT(CommandDependencies(b.index().programs[0]),
               ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), ElementsAre(0, 1, 2), ElementsAre(1, 3)));
 }
 
 TEST(CommandDependenciesTest, ValuesThatShareAPlaceDependOnEachOther) {
   ExecutableBuilder b(1, 1, 4, 4);
   const int a = b.Step("a", {64}), inside = b.Step("inside", {4}), s = b.Scalar("s");
-  b.index().programs[0]->buffers[inside]->offset = 128;
+  b.index().programs[0].buffers[inside].offset = 128;
   b.Global();
   b.Copy(s, a);
   b.Copy(s, inside);
   b.Copy(a, s);
-  EXPECT_THAT(CommandDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1)));
+  EXPECT_THAT(CommandDependencies(b.index().programs[0]), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1)));
 }
 
 TEST(CommandDependenciesTest, ArenasAndVariablesAreApart) {
@@ -50,7 +50,7 @@ TEST(CommandDependenciesTest, ArenasAndVariablesAreApart) {
   const int s = b.Scalar("s");
   b.Global();
   for (int to : {v, w, step, microbatch}) b.Copy(s, to);
-  EXPECT_THAT(CommandDependencies(*b.index().programs[0]), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
+  EXPECT_THAT(CommandDependencies(b.index().programs[0]), ElementsAre(IsEmpty(), IsEmpty(), IsEmpty(), IsEmpty()));
 }
 
 TEST(CommandDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck) {
@@ -58,20 +58,20 @@ TEST(CommandDependenciesTest, CollectivesKeepTheirOrderAndUpdatesFollowTheCheck)
   const int a = b.Step("a", {4}), c = b.Step("c", {4}), loss = b.Step("loss", {}), v = b.Variable("v", {});
   const int s = b.Scalar("s");
   b.Global();
-  b.AllReduce(fb::ReduceKind::Sum, {a});  // 0
-  b.AllReduce(fb::ReduceKind::Sum, {c});  // 1
-  b.CheckFinite({a});                     // 2
-  b.Copy(s, loss);                        // 3: changes no variable
-  b.Copy(s, v);                           // 4
-  EXPECT_THAT(CommandDependencies(*b.index().programs[0]),
+  b.AllReduce(format::ReduceKind::kSum, {a});  // 0
+  b.AllReduce(format::ReduceKind::kSum, {c});  // 1
+  b.CheckFinite({a});                          // 2
+  b.Copy(s, loss);                             // 3: changes no variable
+  b.Copy(s, v);                                // 4
+  EXPECT_THAT(CommandDependencies(b.index().programs[0]),
               ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0), IsEmpty(), ElementsAre(2)));
 }
 
 // All that an order of the commands has to respect, command by command against all others.
-std::vector<std::set<uint32_t>> AllPairs(const fb::ProgramT& program) {
+std::vector<std::set<uint32_t>> AllPairs(const format::Program& program) {
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   auto overlap = [&](uint32_t x, uint32_t y) {
-    const fb::BufferT &a = *program.buffers[x], &b = *program.buffers[y];
+    const format::Buffer &a = program.buffers[x], &b = program.buffers[y];
     return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
   };
   auto any = [&](const std::vector<uint32_t>& xs, const std::vector<uint32_t>& ys) {
@@ -99,10 +99,10 @@ TEST(CommandDependenciesTest, RandomProgramsAgreeWithAllPairs) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     ExecutableBuilder b(1, 1, 4, 4);
-    fb::ProgramT& program = *b.index().programs[0];
+    format::Program& program = b.index().programs[0];
     for (int i = 0; i < 12; ++i) {
       const int buffer = b.Step("t", {static_cast<int64_t>(random() % 40 + 1)});
-      program.buffers[buffer]->offset = random() % 64 * 4;
+      program.buffers[buffer].offset = random() % 64 * 4;
     }
     b.Global();
     for (int i = 0; i < 25; ++i) b.Copy(random() % 12, random() % 12);

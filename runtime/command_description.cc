@@ -11,9 +11,9 @@
 namespace tandem {
 namespace {
 
-size_t Launches(const fb::ExecutableT& index, uint32_t kernel) {
+size_t Launches(const format::Index& index, uint32_t kernel) {
   size_t count = 0;
-  for (const auto& command : CommandsInOrder(*index.programs[0])) {
+  for (const auto& command : CommandsInOrder(index.programs[0])) {
     const std::optional<KernelLaunches> launches = command->launches();
     if (launches && launches->kernel == kernel) count += launches->counts.size();
   }
@@ -21,10 +21,10 @@ size_t Launches(const fb::ExecutableT& index, uint32_t kernel) {
 }
 
 // A kernel is checked as a whole, so all that the user wrote into it is named: " fused with Log [model.cc:7 (Log)]".
-std::string FusedWith(const Executable& executable, const fb::CommandT& command) {
+std::string FusedWith(const Executable& executable, const format::Command& command) {
   const std::optional<KernelLaunches> launches = NewCommand(command)->launches();
   if (!launches) return "";
-  const fb::KernelT& kernel = *executable.index().kernels[launches->kernel];
+  const format::Kernel& kernel = executable.index().kernels[launches->kernel];
   absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
   // The ops of a kernel that is launched several times are those of one of them.
   if (locations.erase(command.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
@@ -38,11 +38,11 @@ std::string FusedWith(const Executable& executable, const fb::CommandT& command)
 
 }  // namespace
 
-std::string DescribeCommand(const Executable& executable, const fb::CommandT& command, int replica) {
+std::string DescribeCommand(const Executable& executable, const format::Command& command, int replica) {
   std::string location = executable.LocationString(command.location);
   return absl::StrCat(command.name, location.empty() ? "" : absl::StrCat(" [", location, "]"),
                       FusedWith(executable, command), ", replica ", replica, " (",
-                      executable.index().replicas[replica]->device, ")");
+                      executable.index().replicas[replica].device, ")");
 }
 
 }  // namespace tandem

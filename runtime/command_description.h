@@ -9,7 +9,7 @@
 namespace tandem {
 
 // "dense/MatMul [model.cc:7 (MatMul)] fused with Log [model.cc:8 (Log)], replica 1 (cpu:1)".
-std::string DescribeCommand(const Executable& executable, const fb::CommandT& command, int replica);
+std::string DescribeCommand(const Executable& executable, const format::Command& command, int replica);
 
 }  // namespace tandem
 

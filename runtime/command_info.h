@@ -12,17 +12,17 @@
 namespace tandem {
 
 struct CommandInfo {
-  int id = 0;                           // its index in ListCommands
-  const fb::CommandT* table = nullptr;  // of the executable; null for the sums behind a section
-  std::string section;                  // its name in the executable
-  bool map = false;                     // runs for every microbatch, else once per device
-  std::string kind;                     // the command's kind in executable.fbs, or "LaneSum"
-  std::string name;                     // scope and op, as the user sees it
-  std::string detail;                   // the kernel with its ops, or the library's primitive and implementation
-  std::string source;                   // "file:line"
-  bool library = false;                 // a library call, else own code
-  bool bfloat16 = false;                // a library call on bfloat16 operands
-  bool tf32 = false;                    // a library call that rounds float32 operands to TensorFloat-32
+  int id = 0;                              // its index in ListCommands
+  const format::Command* table = nullptr;  // of the executable; null for the sums behind a section
+  std::string section;                     // its name in the executable
+  bool map = false;                        // runs for every microbatch, else once per device
+  std::string kind;                        // the command's kind in runtime/format/index.td, or "LaneSum"
+  std::string name;                        // scope and op, as the user sees it
+  std::string detail;                      // the kernel with its ops, or the library's primitive and implementation
+  std::string source;                      // "file:line"
+  bool library = false;                    // a library call, else own code
+  bool bfloat16 = false;                   // a library call on bfloat16 operands
+  bool tf32 = false;                       // a library call that rounds float32 operands to TensorFloat-32
   ExecutionWork work;
 };
 

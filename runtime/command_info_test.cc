@@ -15,22 +15,22 @@ constexpr int kLanes = 4, kRowsPerLane = 6, kMicrobatchRows = 3, kIn = 5, kOut =
 
 std::shared_ptr<const Executable> Linear() {
   ExecutableBuilder b(/*replicas=*/2, kLanes, kRowsPerLane, kMicrobatchRows);
-  const int scale = b.Kernel("scale", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
-  b.index().kernels[scale]->flops_per_row = 7;
-  b.index().kernels[scale]->ops = {"td.mul", "td.add"};
-  b.index().kernels[sgd]->flops_per_row = 2;
+  const int scale = b.Kernel("scale", 0, format::Domain::kRows), sgd = b.Kernel("sgd", 0, format::Domain::kElements);
+  b.index().kernels[scale].flops_per_row = 7;
+  b.index().kernels[scale].ops = {"td.mul", "td.add"};
+  b.index().kernels[sgd].flops_per_row = 2;
   const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn});
   const int y = b.Microbatch("y", {kBatch, kOut}), z = b.Microbatch("z", {kBatch, kOut});
-  const int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), sum = b.Step("sum", {kIn, kOut});
+  const int dw = b.Lane("dw", {kIn, kOut}, format::ReduceKind::kSum), sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense/MatMul", x, w, y);
   b.Launch("dense/Scale", scale, {y}, {z});
   b.MatMulWeightGrad("gradients/dense/MatMul", x, z, dw);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {dw}, {sum});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {dw}, {sum});
+  b.AllReduce(format::ReduceKind::kSum, {sum});
   b.Grouped("SGD/Apply", sgd, 2, {w, sum}, {kIn * kOut});
-  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "k", "code"}}));
   EXPECT_TRUE(executable.ok()) << executable.status();
   return *executable;
 }
@@ -74,13 +74,13 @@ TEST(CommandInfo, CountsOperationsAndBytes) {
 }
 
 TEST(CommandInfo, ConvolutionsCountTheSameInAllDirections) {
-  fb::Conv2DT conv = Conv(2, 8, 8, 3, 5, 5, 4, 1, 0, 0);
-  for (fb::Direction direction : fb::EnumValuesDirection()) {
+  format::Conv2D conv = Conv(2, 8, 8, 3, 5, 5, 4, 1, 0, 0);
+  for (format::Direction direction : format::kDirectionValues) {
     conv.direction = direction;
     EXPECT_EQ(InfoOf(conv).flops, 2.0 * (2 * 4 * 4 * 4) * (5 * 5 * 3));
   }
   EXPECT_EQ(InfoOf(PackingFor(CallOf(conv))).flops, 0);
-  fb::MatMulT product = MatMulOf(3, 7, 4, /*transpose_a=*/true);
+  format::MatMul product = MatMulOf(3, 7, 4, /*transpose_a=*/true);
   EXPECT_EQ(InfoOf(product).flops, 2 * 3 * 7 * 4);
   product.a_shape = {2, 6, 7, 3};  // a gradient that sums over all rows: [3, 84] * [84, 4]
   product.b_shape = {2, 6, 7, 4};

@@ -12,8 +12,8 @@
 #include "base/crc32c.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
 #include "runtime/executable_verify.h"
+#include "runtime/format/flatbuffer.h"
 #include "runtime/kernel_entry.h"
 
 namespace tandem {
@@ -33,12 +33,6 @@ void PreferLargePages(const void* memory, uint64_t bytes) {
   const uint64_t begin = AlignUp(first, kLargePage), end = (first + bytes) / kLargePage * kLargePage;
   // A hint: failing is fine.
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-}
-
-std::string PackIndex(const fb::ExecutableT& index) {
-  flatbuffers::FlatBufferBuilder builder;
-  builder.Finish(fb::Executable::Pack(builder, &index), fb::ExecutableIdentifier());
-  return std::string(reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize());
 }
 
 template <typename T>
@@ -90,21 +84,10 @@ absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std:
   return index;
 }
 
-// FlatBuffers may leave any table out. Readers of an executable find those that every program has.
-void AddMissingTables(fb::ExecutableT& index) {
-  if (index.debug == nullptr) index.debug = std::make_unique<fb::DebugT>();
-  // What names no location names the first one.
-  if (index.debug->locations.empty()) index.debug->locations.push_back(std::make_unique<fb::LocationT>());
-  for (auto& variable : index.variables) {
-    if (variable->initializer == nullptr) variable->initializer = std::make_unique<fb::InitializerT>();
-  }
-}
-
 // Segments must follow the index and each other without gaps but the alignment, so that every byte is accounted for.
-absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::ExecutableT& index,
-                           const std::string& name) {
+absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const format::Index& index, const std::string& name) {
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    const fb::SegmentT& segment = *index.segments[i];
+    const format::Segment& segment = index.segments[i];
     uint64_t begin = AlignUp(end, kSegmentAlignment);
     if (segment.offset != begin) {
       return Damaged(name, end, absl::StrCat("segment ", i, " claims offset ", segment.offset, " instead of ", begin));
@@ -126,31 +109,31 @@ absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const fb::Exec
 
 }  // namespace
 
-HostTensor PackExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
+HostTensor PackExecutable(format::Index index, const std::vector<SegmentData>& segments) {
   index.segments.clear();
   for (const SegmentData& data : segments) {
-    auto segment = std::make_unique<fb::SegmentT>();
-    segment->kind = data.kind;
-    segment->name = data.name;
-    segment->offset = 1;  // not 0: FlatBuffers leaves defaults out, and the length of the index must not change below
-    segment->length = data.bytes.size();
-    segment->crc32c = Crc32c(data.bytes);
+    format::Segment segment;
+    segment.kind = data.kind;
+    segment.name = data.name;
+    segment.offset = 1;  // not 0: FlatBuffers leaves defaults out, and the length of the index must not change below
+    segment.length = data.bytes.size();
+    segment.crc32c = Crc32c(data.bytes);
     for (absl::string_view piece : data.pieces) {
-      segment->length += piece.size();
-      segment->crc32c = ExtendCrc32c(segment->crc32c, piece);
+      segment.length += piece.size();
+      segment.crc32c = ExtendCrc32c(segment.crc32c, piece);
     }
     index.segments.push_back(std::move(segment));
   }
   for (auto& kernel : index.kernels) {
-    if (kernel->entry_crc32c == 0) kernel->entry_crc32c = KernelEntryChecksum(index, *kernel);
+    if (kernel.entry_crc32c == 0) kernel.entry_crc32c = KernelEntryChecksum(index, kernel);
   }
-  uint64_t index_bytes = PackIndex(index).size();
+  uint64_t index_bytes = format::ToFlatBuffer(index).size();
   uint64_t end = kPrefixBytes + index_bytes;
   for (auto& segment : index.segments) {
-    segment->offset = AlignUp(end, kSegmentAlignment);
-    end = segment->offset + segment->length;
+    segment.offset = AlignUp(end, kSegmentAlignment);
+    end = segment.offset + segment.length;
   }
-  const std::string packed = PackIndex(index);
+  const std::string packed = format::ToFlatBuffer(index);
 
   std::string prefix(kMagic, 8);
   Append<uint64_t>(prefix, packed.size());
@@ -169,15 +152,15 @@ HostTensor PackExecutable(fb::ExecutableT index, const std::vector<SegmentData>&
   append(prefix);
   append(packed);
   for (size_t i = 0; i < segments.size(); ++i) {
-    std::memset(begin + at, 0, index.segments[i]->offset - at);
-    at = index.segments[i]->offset;
+    std::memset(begin + at, 0, index.segments[i].offset - at);
+    at = index.segments[i].offset;
     append(segments[i].bytes);
     for (absl::string_view piece : segments[i].pieces) append(piece);
   }
   return file;
 }
 
-std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments) {
+std::string BuildExecutable(format::Index index, const std::vector<SegmentData>& segments) {
   const HostTensor file = PackExecutable(std::move(index), segments);
   return std::string(static_cast<const char*>(file.raw()), file.byte_size());
 }
@@ -214,45 +197,43 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::Parse(absl::string
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTensor bytes, const std::string& name) {
   absl::string_view view(static_cast<const char*>(bytes.raw()), bytes.byte_size());
   TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckIndex(view, name));
-  auto* index_data = reinterpret_cast<const uint8_t*>(index_bytes.data());
-  flatbuffers::Verifier verifier(index_data, index_bytes.size());
-  if (index_bytes.size() < 8 || !fb::VerifyExecutableBuffer(verifier)) {
-    return Damaged(name, kPrefixBytes, "the index is not a valid FlatBuffer of this format");
-  }
+  std::optional<format::Index> index = format::IndexFromFlatBuffer(index_bytes);
+  if (!index) return Damaged(name, kPrefixBytes, "the index is not a valid FlatBuffer of this format");
+  // What names no location names the first one.
+  if (index->debug.locations.empty()) index->debug.locations.emplace_back();
   std::shared_ptr<Executable> executable(new Executable);
   executable->name_ = name;
-  executable->index_.reset(fb::GetExecutable(index_data)->UnPack());
-  AddMissingTables(*executable->index_);
+  executable->index_ = *std::move(index);
   executable->bytes_ = std::move(bytes);
-  TD_RETURN_IF_ERROR(CheckSegments(view, kPrefixBytes + index_bytes.size(), *executable->index_, name));
-  TD_RETURN_IF_ERROR(VerifyExecutable(*executable->index_, name));
+  TD_RETURN_IF_ERROR(CheckSegments(view, kPrefixBytes + index_bytes.size(), executable->index_, name));
+  TD_RETURN_IF_ERROR(VerifyExecutable(executable->index_, name));
   return executable;
 }
 
 Executable::Executable() = default;
 Executable::~Executable() = default;
 
-int Executable::num_replicas() const { return static_cast<int>(index_->replicas.size()); }
+int Executable::num_replicas() const { return static_cast<int>(index_.replicas.size()); }
 
-int Executable::lanes_per_replica() const { return static_cast<int>(index_->lanes) / num_replicas(); }
+int Executable::lanes_per_replica() const { return static_cast<int>(index_.lanes) / num_replicas(); }
 
-int64_t Executable::rows_per_replica() const { return int64_t{lanes_per_replica()} * index_->rows_per_lane; }
+int64_t Executable::rows_per_replica() const { return int64_t{lanes_per_replica()} * index_.rows_per_lane; }
 
 absl::string_view Executable::segment(int i) const {
-  const fb::SegmentT& segment = *index_->segments[i];
+  const format::Segment& segment = index_.segments[i];
   return absl::string_view(static_cast<const char*>(bytes_.raw()) + segment.offset, segment.length);
 }
 
 absl::string_view Executable::constants() const {
-  for (size_t i = 0; i < index_->segments.size(); ++i) {
-    if (index_->segments[i]->kind == fb::SegmentKind::Constants) return segment(static_cast<int>(i));
+  for (size_t i = 0; i < index_.segments.size(); ++i) {
+    if (index_.segments[i].kind == format::SegmentKind::kConstants) return segment(static_cast<int>(i));
   }
   return {};
 }
 
 std::string Executable::LocationString(uint32_t location) const {
-  if (location >= index_->debug->locations.size()) return "";
-  const fb::LocationT& l = *index_->debug->locations[location];
+  if (location >= index_.debug.locations.size()) return "";
+  const format::Location& l = index_.debug.locations[location];
   if (l.file.empty()) return "";
   return absl::StrCat(l.file, ":", l.line, l.name.empty() ? "" : absl::StrCat(" (", l.name, ")"));
 }

@@ -6,7 +6,7 @@
 //    16  uint64   length of the file
 //    24  uint32   CRC-32C of the index
 //    28  uint32   CRC-32C of bytes [0, 28)
-//    32           the index (a FlatBuffer, executable.fbs)
+//    32           the index (a FlatBuffer, runtime/format/index.td)
 //    ..           segments in the order of Executable.segments, each from the next multiple of 64
 // All padding is zero, and the file ends where its last segment ends (with no segments: where the index ends).
 #ifndef TANDEM_RUNTIME_EXECUTABLE_H_
@@ -21,13 +21,13 @@
 #include "absl/strings/string_view.h"
 #include "base/env.h"
 #include "base/host_tensor.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // The large data of an executable; kernels and constants refer to segments by index.
 struct SegmentData {
-  fb::SegmentKind kind{};  // ElfObject
+  format::SegmentKind kind{};  // ElfObject
   std::string name;
   std::string bytes;
   // Behind `bytes`, one behind the other: large data that somebody else holds until the executable is built.
@@ -36,9 +36,9 @@ struct SegmentData {
 
 // The bytes of an executable file, uint8 [n]. `index.segments` is overwritten from `segments`; kernels without an
 // entry_crc32c get theirs. Equal arguments give equal bytes.
-HostTensor PackExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
+HostTensor PackExecutable(format::Index index, const std::vector<SegmentData>& segments);
 // The same as text.
-std::string BuildExecutable(fb::ExecutableT index, const std::vector<SegmentData>& segments);
+std::string BuildExecutable(format::Index index, const std::vector<SegmentData>& segments);
 
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
 class Executable {
@@ -58,7 +58,7 @@ class Executable {
   // Shares `bytes` of PackExecutable, which must not change any more.
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
-  const fb::ExecutableT& index() const { return *index_; }
+  const format::Index& index() const { return index_; }
   // The path it came from.
   const std::string& name() const { return name_; }
   // The bytes of segment i, 64-byte aligned.
@@ -79,7 +79,7 @@ class Executable {
 
   std::string name_;
   HostTensor bytes_;
-  std::unique_ptr<fb::ExecutableT> index_;
+  format::Index index_;
 };
 
 }  // namespace tandem

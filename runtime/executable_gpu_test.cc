@@ -12,139 +12,136 @@
 namespace tandem {
 namespace {
 
-std::unique_ptr<fb::GpuSegmentT> Segment(fb::Stream stream, std::vector<uint32_t> commands,
-                                         std::vector<uint32_t> waits) {
-  auto segment = std::make_unique<fb::GpuSegmentT>();
-  segment->stream = stream;
-  segment->commands = std::move(commands);
-  segment->waits = std::move(waits);
-  segment->captured = stream == fb::Stream::Compute && segment->commands.size() > 1;
+format::GpuSegment Segment(format::Stream stream, std::vector<uint32_t> commands, std::vector<uint32_t> waits) {
+  format::GpuSegment segment;
+  segment.stream = stream;
+  segment.commands = std::move(commands);
+  segment.waits = std::move(waits);
+  segment.captured = stream == format::Stream::kCompute && segment.commands.size() > 1;
   return segment;
 }
 
 // Two replicas, one layer; the first gradient is combined while the second is computed.
-fb::ExecutableT GpuExecutable() {
+format::Index GpuExecutable() {
   ExecutableBuilder b(/*replicas=*/2, /*lanes=*/2, /*rows_per_lane=*/4, /*microbatch_rows=*/4);
   const int w = b.Variable("w", {3, 5}), v = b.Variable("v", {3, 5}), x = b.Input("x", {kBatch, 3});
   const int y = b.Microbatch("y", {kBatch, 5}), z = b.Microbatch("z", {kBatch, 5});
   const int g = b.Step("g", {3, 5}), h = b.Step("h", {3, 5});
   b.Step("small", {2});  // 7
-  const int relu = b.Kernel("relu", 0, fb::Domain::Rows), sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  const int relu = b.Kernel("relu", 0, format::Domain::kRows), sgd = b.Kernel("sgd", 0, format::Domain::kElements);
   for (int k : {relu, sgd}) {
-    b.index().kernels[k]->gpu = std::make_unique<fb::GpuLaunchT>();
-    b.index().kernels[k]->gpu->block = 128;
-    b.index().kernels[k]->gpu->items_per_block = 2;
+    b.index().kernels[k].gpu = format::GpuLaunch();
+    b.index().kernels[k].gpu->block = 128;
+    b.index().kernels[k].gpu->items_per_block = 2;
   }
-  b.index().kernels[relu]->gpu->scratch_bytes = 512;
+  b.index().kernels[relu].gpu->scratch_bytes = 512;
   b.Map();
   b.MatMul("forward", x, w, y);             // 0
   b.Launch("relu", relu, {y}, {z});         // 1
   b.MatMulWeightGrad("gradient", x, z, g);  // 2
   b.MatMulWeightGrad("gradient", x, y, h);  // 3
   b.Global();
-  b.AllReduce(fb::ReduceKind::Sum, {g});      // 4
-  b.AllReduce(fb::ReduceKind::Sum, {h});      // 5
-  b.CheckFinite({g, h});                      // 6
-  b.Launch("sgd", sgd, {w, g}, {w}, 15);      // 7
-  b.Grouped("sgd", sgd, 3, {v, h, v}, {15});  // 8
-  fb::ExecutableT& e = b.index();
+  b.AllReduce(format::ReduceKind::kSum, {g});  // 4
+  b.AllReduce(format::ReduceKind::kSum, {h});  // 5
+  b.CheckFinite({g, h});                       // 6
+  b.Launch("sgd", sgd, {w, g}, {w}, 15);       // 7
+  b.Grouped("sgd", sgd, 3, {v, h, v}, {15});   // 8
+  format::Index& e = b.index();
   e.target = "cuda sm_90";
-  fb::ProgramT& p = *e.programs[0];
+  format::Program& p = e.programs[0];
   p.device_class = "gpu";
-  p.sections[1]->commands.back()->inputs = {static_cast<uint32_t>(v), static_cast<uint32_t>(h)};
-  p.sections[1]->commands.back()->outputs = {static_cast<uint32_t>(v)};
-  p.sections[0]->commands[0]->body.AsLibraryCall()->plan = 4;
-  p.sections[0]->commands[0]->body.AsLibraryCall()->workspace_bytes = 1024;
-  p.gpu = std::make_unique<fb::GpuProgramT>();
+  p.sections[1].commands.back().inputs = {static_cast<uint32_t>(v), static_cast<uint32_t>(h)};
+  p.sections[1].commands.back().outputs = {static_cast<uint32_t>(v)};
+  p.sections[0].commands[0].body.As<format::LibraryCall>()->plan = 4;
+  p.sections[0].commands[0].body.As<format::LibraryCall>()->workspace_bytes = 1024;
+  p.gpu = format::GpuProgram();
   p.gpu->workspace_bytes = 1024;
-  using fb::Stream;
-  p.gpu->segments.push_back(Segment(Stream::Compute, {0, 1, 2}, {}));
-  p.gpu->segments.push_back(Segment(Stream::Communication, {4}, {0}));
-  p.gpu->segments.push_back(Segment(Stream::Compute, {3}, {}));
-  p.gpu->segments.push_back(Segment(Stream::Communication, {5}, {2}));
-  p.gpu->segments.push_back(Segment(Stream::Compute, {6, 7, 8}, {3}));
+  using format::Stream;
+  p.gpu->segments.push_back(Segment(Stream::kCompute, {0, 1, 2}, {}));
+  p.gpu->segments.push_back(Segment(Stream::kCommunication, {4}, {0}));
+  p.gpu->segments.push_back(Segment(Stream::kCompute, {3}, {}));
+  p.gpu->segments.push_back(Segment(Stream::kCommunication, {5}, {2}));
+  p.gpu->segments.push_back(Segment(Stream::kCompute, {6, 7, 8}, {3}));
   for (uint32_t arch : {75, 90}) {
-    e.images.push_back(std::make_unique<fb::GpuImageT>());
-    e.images.back()->arch = arch;
-    e.images.back()->segment = arch == 75 ? 0 : 1;
+    e.images.push_back(format::GpuImage());
+    e.images.back().arch = arch;
+    e.images.back().segment = arch == 75 ? 0 : 1;
   }
   return b.Take();
 }
 
 std::vector<SegmentData> GpuSegments() {
-  return {{fb::SegmentKind::Ptx, "sm_75", "ptx"},
-          {fb::SegmentKind::Ptx, "sm_90", "ptx"},
-          {fb::SegmentKind::ElfObject, "walk", "elf"},
-          {fb::SegmentKind::CudnnPlan, "plan", "{}"}};
+  return {{format::SegmentKind::kPtx, "sm_75", "ptx"},
+          {format::SegmentKind::kPtx, "sm_90", "ptx"},
+          {format::SegmentKind::kElfObject, "walk", "elf"},
+          {format::SegmentKind::kCudnnPlan, "plan", "{}"}};
 }
 
 TEST(GpuExecutableTest, AGoodOneIsTaken) {
   auto parsed = Executable::Parse(BuildExecutable(GpuExecutable(), GpuSegments()));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_EQ((*parsed)->index().programs[0]->gpu->segments.size(), 5u);
+  EXPECT_EQ((*parsed)->index().programs[0].gpu->segments.size(), 5u);
 }
 
 // Each case breaks one rule; the message must name the field.
 TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
   struct Case {
     const char* message;
-    void (*damage)(fb::ExecutableT&);
+    void (*damage)(format::Index&);
   };
   const Case cases[] = {
-      {"programs[0].device_class", [](fb::ExecutableT& e) { e.programs[0]->device_class = "tpu"; }},
-      {"images", [](fb::ExecutableT& e) { e.images.clear(); }},
-      {"images[1].arch: not ascending", [](fb::ExecutableT& e) { e.images[1]->arch = 75; }},
-      {"images[1].segment", [](fb::ExecutableT& e) { e.images[1]->segment = 2; }},
-      {"images[1].segment", [](fb::ExecutableT& e) { e.images[1]->segment = 4; }},
-      {"lanes", [](fb::ExecutableT& e) { e.lanes = 4; }},
-      {"kernels[0].segment: not that of the first image", [](fb::ExecutableT& e) { e.kernels[0]->segment = 1; }},
-      {"kernels[0].segment: not an ELF object", [](fb::ExecutableT& e) { e.kernels[0]->gpu = nullptr; }},
-      {"kernels[0].gpu.block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->block = 0; }},
-      {"kernels[0].gpu.block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->block = 1025; }},
-      {"kernels[0].gpu.items_per_block", [](fb::ExecutableT& e) { e.kernels[0]->gpu->items_per_block = 0; }},
-      {"kernels[0].gpu.split", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 0; }},
-      {"kernels[0].gpu.shared_bytes", [](fb::ExecutableT& e) { e.kernels[0]->gpu->shared_bytes = 1 << 20; }},
-      {"too many blocks", [](fb::ExecutableT& e) { e.kernels[0]->gpu->split = 1u << 31; }},
-      {"workspace", [](fb::ExecutableT& e) { e.programs[0]->gpu->workspace_bytes = 1000; }},
-      {"workspace", [](fb::ExecutableT& e) { e.kernels[0]->gpu->scratch_bytes = 2000; }},
-      {"programs[0].gpu: a program for GPUs needs a schedule",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu = nullptr; }},
+      {"programs[0].device_class", [](format::Index& e) { e.programs[0].device_class = "tpu"; }},
+      {"images", [](format::Index& e) { e.images.clear(); }},
+      {"images[1].arch: not ascending", [](format::Index& e) { e.images[1].arch = 75; }},
+      {"images[1].segment", [](format::Index& e) { e.images[1].segment = 2; }},
+      {"images[1].segment", [](format::Index& e) { e.images[1].segment = 4; }},
+      {"lanes", [](format::Index& e) { e.lanes = 4; }},
+      {"kernels[0].segment: not that of the first image", [](format::Index& e) { e.kernels[0].segment = 1; }},
+      {"kernels[0].segment: not an ELF object", [](format::Index& e) { e.kernels[0].gpu.reset(); }},
+      {"kernels[0].gpu.block", [](format::Index& e) { e.kernels[0].gpu->block = 0; }},
+      {"kernels[0].gpu.block", [](format::Index& e) { e.kernels[0].gpu->block = 1025; }},
+      {"kernels[0].gpu.items_per_block", [](format::Index& e) { e.kernels[0].gpu->items_per_block = 0; }},
+      {"kernels[0].gpu.split", [](format::Index& e) { e.kernels[0].gpu->split = 0; }},
+      {"kernels[0].gpu.shared_bytes", [](format::Index& e) { e.kernels[0].gpu->shared_bytes = 1 << 20; }},
+      {"too many blocks", [](format::Index& e) { e.kernels[0].gpu->split = 1u << 31; }},
+      {"workspace", [](format::Index& e) { e.programs[0].gpu->workspace_bytes = 1000; }},
+      {"workspace", [](format::Index& e) { e.kernels[0].gpu->scratch_bytes = 2000; }},
+      {"programs[0].gpu: a program for GPUs needs a schedule", [](format::Index& e) { e.programs[0].gpu.reset(); }},
       {"command 0.plan",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->plan = 3; }},
+       [](format::Index& e) { e.programs[0].sections[0].commands[0].body.As<format::LibraryCall>()->plan = 3; }},
       {"command 0: packed weights need 60 bytes",
-       [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->operation.AsMatMul()->packed = true;
-         e.programs[0]->sections[0]->commands[0]->inputs[1] = 7;
+       [](format::Index& e) {
+         e.programs[0].sections[0].commands[0].body.As<format::LibraryCall>()->operation.As<format::MatMul>()->packed =
+             true;
+         e.programs[0].sections[0].commands[0].inputs[1] = 7;
        }},
       {"segments[3].waits: segment 3 is not issued before",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {3}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[3].waits = {3}; }},
       {"segments[3].waits: segment 1 is of the same stream",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {1}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[3].waits = {1}; }},
       {"segments[1]: collectives are not captured",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->captured = true; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[1].captured = true; }},
       {"segments[2].stream",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->stream = static_cast<fb::Stream>(7); }},
+       [](format::Index& e) { e.programs[0].gpu->segments[2].stream = static_cast<format::Stream>(7); }},
       {"segments[2].commands: command 2 is in a segment already",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {2}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[2].commands = {2}; }},
       {"segments[2].commands: command 9 does not exist",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {9}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[2].commands = {9}; }},
       {"segments[2].commands: command 5 is a collective",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {5}; }},
-      {"command 3 is in no segment", [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[2]->commands = {}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[2].commands = {5}; }},
+      {"command 3 is in no segment", [](format::Index& e) { e.programs[0].gpu->segments[2].commands = {}; }},
       // Each of these leaves out one edge.
       {"command 1 (relu) does not wait for command 0 (forward)",
-       [](fb::ExecutableT& e) {
-         std::swap(e.programs[0]->gpu->segments[0]->commands[0], e.programs[0]->gpu->segments[0]->commands[1]);
+       [](format::Index& e) {
+         std::swap(e.programs[0].gpu->segments[0].commands[0], e.programs[0].gpu->segments[0].commands[1]);
        }},
-      {"does not wait for command 2 (gradient)",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[1]->waits = {}; }},
-      {"does not wait for command 3 (gradient)",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[3]->waits = {0}; }},
+      {"does not wait for command 2 (gradient)", [](format::Index& e) { e.programs[0].gpu->segments[1].waits = {}; }},
+      {"does not wait for command 3 (gradient)", [](format::Index& e) { e.programs[0].gpu->segments[3].waits = {0}; }},
       {"command 6 (check_finite) does not wait for command 5 (all_reduce)",
-       [](fb::ExecutableT& e) { e.programs[0]->gpu->segments[4]->waits = {1}; }},
+       [](format::Index& e) { e.programs[0].gpu->segments[4].waits = {1}; }},
   };
   for (const Case& c : cases) {
-    fb::ExecutableT e = GpuExecutable();
+    format::Index e = GpuExecutable();
     c.damage(e);
     absl::Status status = Executable::Parse(BuildExecutable(std::move(e), GpuSegments()), "f.tdx").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << c.message;
@@ -153,8 +150,8 @@ TEST(GpuExecutableTest, SemanticErrorsNameTheField) {
 }
 
 TEST(GpuExecutableTest, AProgramForCpusHasNothingOfIt) {
-  fb::ExecutableT e = GpuExecutable();
-  e.programs[0]->device_class = "cpu";
+  format::Index e = GpuExecutable();
+  e.programs[0].device_class = "cpu";
   EXPECT_FALSE(Executable::Parse(BuildExecutable(std::move(e), GpuSegments())).ok());
 }
 

@@ -17,26 +17,26 @@ namespace tandem {
 namespace {
 
 // A small program: y = x * w per microbatch, the lanes' losses are summed, all replicas combine them.
-fb::ExecutableT SmallExecutable() {
+format::Index SmallExecutable() {
   ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   int w = b.Variable("w", {3, 5});
   int x = b.Input("x", {kBatch, 3});
   int y = b.Microbatch("y", {kBatch, 5});
-  int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum);
+  int g = b.Lane("g", {3, 5}, format::ReduceKind::kSum);
   int sum = b.Step("sum", {3, 5});
   b.Map();
   b.MatMul("forward", x, w, y);
   b.MatMulWeightGrad("backward", x, y, g);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {g}, {sum});
+  b.AllReduce(format::ReduceKind::kSum, {sum});
   b.Output("sum", sum);
   return b.Take();
 }
 
 std::vector<SegmentData> SmallSegments() {
-  return {{fb::SegmentKind::Constants, "constants", std::string(100, 'c')},
-          {fb::SegmentKind::IrText, "ir", "module {}"}};
+  return {{format::SegmentKind::kConstants, "constants", std::string(100, 'c')},
+          {format::SegmentKind::kIrText, "ir", "module {}"}};
 }
 
 TEST(ExecutableTest, RoundTrip) {
@@ -50,7 +50,7 @@ TEST(ExecutableTest, RoundTrip) {
   EXPECT_EQ((*e)->num_replicas(), 2);
   EXPECT_EQ((*e)->lanes_per_replica(), 2);
   EXPECT_EQ((*e)->rows_per_replica(), 6);
-  EXPECT_EQ((*e)->index().programs[0]->sections[0]->commands[0]->name, "forward");
+  EXPECT_EQ((*e)->index().programs[0].sections[0].commands[0].name, "forward");
 }
 
 TEST(ExecutableTest, LoadsFilesAndNamesThem) {
@@ -124,17 +124,19 @@ TEST(ExecutableTest, ResealedIndexNeverCrashes) {
 }
 
 // Two kernels: y = f(x, w) over rows, and an update of two variables.
-fb::ExecutableT WithKernels() {
+format::Index WithKernels() {
   ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
-  const int rows = b.Kernel("rows", 0, fb::Domain::Rows), update = b.Kernel("update", 1, fb::Domain::Elements);
+  const int rows = b.Kernel("rows", 0, format::Domain::kRows),
+            update = b.Kernel("update", 1, format::Domain::kElements);
   const int w = b.Variable("w", {5}), v = b.Variable("v", {9}), x = b.Input("x", {kBatch, 3});
   const int rate = b.Scalar("rate");
-  const int y = b.Microbatch("y", {kBatch, 5}), g = b.Lane("g", {5}, fb::ReduceKind::Sum), sum = b.Step("sum", {5});
+  const int y = b.Microbatch("y", {kBatch, 5}), g = b.Lane("g", {5}, format::ReduceKind::kSum),
+            sum = b.Step("sum", {5});
   const int other = b.Step("other", {9});
   b.Map();
   b.Launch("rows", rows, {x, w}, {y, g});
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {g}, {sum});
   b.Launch("update", update, {sum, rate}, {w}, 5);
   b.Grouped("update", update, 3, {sum, rate, w, other, rate, v}, {5, 9});
   b.Output("sum", sum);
@@ -142,17 +144,17 @@ fb::ExecutableT WithKernels() {
 }
 
 std::vector<SegmentData> KernelSegments() {
-  return {{fb::SegmentKind::ElfObject, "rows", "one"}, {fb::SegmentKind::ElfObject, "update", "another"}};
+  return {{format::SegmentKind::kElfObject, "rows", "one"}, {format::SegmentKind::kElfObject, "update", "another"}};
 }
 
 // A launch gives a kernel what its description says; whoever changes one of them must be found out.
 TEST(ExecutableTest, LaunchesFitTheirKernels) {
   ASSERT_TRUE(Executable::Parse(BuildExecutable(WithKernels(), KernelSegments())).ok());
-  const auto launch = [](fb::ExecutableT& e) -> fb::CommandT& { return *e.programs[0]->sections[0]->commands[0]; };
-  const auto group = [](fb::ExecutableT& e) -> fb::GroupedLaunchT& {
-    return *e.programs[0]->sections[1]->commands[2]->body.AsGroupedLaunch();
+  const auto launch = [](format::Index& e) -> format::Command& { return e.programs[0].sections[0].commands[0]; };
+  const auto group = [](format::Index& e) -> format::GroupedLaunch& {
+    return *e.programs[0].sections[1].commands[2].body.As<format::GroupedLaunch>();
   };
-  const std::vector<std::pair<const char*, std::function<void(fb::ExecutableT&)>>> cases = {
+  const std::vector<std::pair<const char*, std::function<void(format::Index&)>>> cases = {
       {"1 inputs and 2 outputs; kernel rows takes 2 and has 2", [&](auto& e) { launch(e).inputs.pop_back(); }},
       {"0 inputs and 0 outputs", [&](auto& e) { launch(e).inputs.clear(), launch(e).outputs.clear(); }},
       {"3 inputs", [&](auto& e) { launch(e).inputs.push_back(0); }},
@@ -160,9 +162,9 @@ TEST(ExecutableTest, LaunchesFitTheirKernels) {
       {"takes 3 elements a row of float32", [&](auto& e) { launch(e).inputs[0] = 4; }},   // y
       {"takes 5 elements a row of float32", [&](auto& e) { launch(e).outputs[0] = 5; }},  // g
       {"a kernel over rows needs a map section",
-       [&](auto& e) { e.programs[0]->sections[1]->commands[1]->body.AsKernelLaunch()->kernel = 0; }},
+       [&](format::Index& e) { e.programs[0].sections[1].commands[1].body.As<format::KernelLaunch>()->kernel = 0; }},
       {"2 inputs and 2 outputs; kernel update takes 2 and has 1",
-       [&](auto& e) { launch(e).body.AsKernelLaunch()->kernel = 1; }},
+       [&](format::Index& e) { launch(e).body.As<format::KernelLaunch>()->kernel = 1; }},
       {"needs a kernel over elements", [&](auto& e) { group(e).kernel = 0; }},
       {"2 arguments for each member; kernel update has 3",
        [&](auto& e) { group(e).num_args = 2, group(e).counts.push_back(1); }},
@@ -172,7 +174,7 @@ TEST(ExecutableTest, LaunchesFitTheirKernels) {
       {"writes to an input, a scalar or a constant", [&](auto& e) { group(e).args[2] = group(e).args[1]; }},
   };
   for (const auto& [message, damage] : cases) {
-    fb::ExecutableT e = WithKernels();
+    format::Index e = WithKernels();
     damage(e);
     const absl::Status status = Executable::Parse(BuildExecutable(std::move(e), KernelSegments())).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << message;
@@ -184,19 +186,19 @@ TEST(ExecutableTest, LaunchesFitTheirKernels) {
 TEST(ExecutableTest, KernelsAreBoundToTheirDescriptions) {
   auto sealed = Executable::Parse(BuildExecutable(WithKernels(), KernelSegments()));
   ASSERT_TRUE(sealed.ok()) << sealed.status();
-  const std::vector<std::function<void(fb::ExecutableT&)>> cases = {
-      [](auto& e) { e.kernels[0]->symbol = "update"; },
-      [](auto& e) { e.kernels[0]->segment = 1; },
-      [](auto& e) { e.kernels[0]->inputs.pop_back(); },
-      [](auto& e) { e.kernels[0]->inputs[1]->elements = 6; },
-      [](auto& e) { e.kernels[0]->inputs[1]->extent = fb::Extent::Row; },
-      [](auto& e) { e.kernels[0]->outputs[0]->dtype = fb::DType::Float64; },
-      [](auto& e) { e.kernels[1]->count = 9; },
-      [](auto& e) { e.kernels[1]->entry_crc32c ^= 1; },
-      [](auto& e) { std::swap(e.kernels[0], e.kernels[1]), e.kernels[0]->segment = 0, e.kernels[1]->segment = 1; },
+  const std::vector<std::function<void(format::Index&)>> cases = {
+      [](auto& e) { e.kernels[0].symbol = "update"; },
+      [](auto& e) { e.kernels[0].segment = 1; },
+      [](auto& e) { e.kernels[0].inputs.pop_back(); },
+      [](auto& e) { e.kernels[0].inputs[1].elements = 6; },
+      [](auto& e) { e.kernels[0].inputs[1].extent = format::Extent::kRow; },
+      [](auto& e) { e.kernels[0].outputs[0].dtype = DType::kFloat64; },
+      [](auto& e) { e.kernels[1].count = 9; },
+      [](auto& e) { e.kernels[1].entry_crc32c ^= 1; },
+      [](auto& e) { std::swap(e.kernels[0], e.kernels[1]), e.kernels[0].segment = 0, e.kernels[1].segment = 1; },
   };
   for (size_t i = 0; i < cases.size(); ++i) {
-    fb::ExecutableT e = (*sealed)->index();
+    format::Index e = (*sealed)->index();
     cases[i](e);
     const absl::Status status = Executable::Parse(BuildExecutable(std::move(e), KernelSegments())).status();
     EXPECT_NE(status.message().find("].entry_crc32c: the code of kernel "), absl::string_view::npos) << i << status;
@@ -208,98 +210,88 @@ TEST(ExecutableTest, KernelsAreBoundToTheirDescriptions) {
   EXPECT_TRUE(Executable::Parse(BuildExecutable((*sealed)->index(), KernelSegments())).ok());
 }
 
-// FlatBuffers may leave tables out; what reads an executable finds them.
-TEST(ExecutableTest, TablesThatAreNotThereAreEmpty) {
-  fb::ExecutableT e = SmallExecutable();
-  e.debug = nullptr;
-  for (auto& v : e.variables) v->initializer = nullptr;
-  auto executable = Executable::Parse(BuildExecutable(std::move(e), SmallSegments()));
-  ASSERT_TRUE(executable.ok()) << executable.status();
-  EXPECT_EQ((*executable)->LocationString(0), "");
-  EXPECT_EQ((*executable)->index().debug->locations.size(), 1u);
-  EXPECT_EQ((*executable)->index().variables[0]->initializer->kind, 0);
+// Of command `command` of the first section.
+format::MatMul& Product(format::Index& e, int command) {
+  return *e.programs[0].sections[0].commands[command].body.As<format::LibraryCall>()->operation.As<format::MatMul>();
 }
 
 // Each case breaks one rule; the message must name the field.
-// Of command `command` of the first section.
-fb::MatMulT& Product(fb::ExecutableT& e, int command) {
-  return *e.programs[0]->sections[0]->commands[command]->body.AsLibraryCall()->operation.AsMatMul();
-}
-
 TEST(ExecutableTest, SemanticErrorsNameTheField) {
   struct Case {
     const char* field;
-    void (*damage)(fb::ExecutableT&);
+    void (*damage)(format::Index&);
   };
   const Case cases[] = {
-      {"version", [](fb::ExecutableT& e) { e.version = 2; }},
-      {"mode", [](fb::ExecutableT& e) { e.mode = "fly"; }},
-      {"lanes", [](fb::ExecutableT& e) { e.lanes = 6; }},
-      {"microbatch_rows", [](fb::ExecutableT& e) { e.microbatch_rows = 0; }},
-      {"replicas[1].program", [](fb::ExecutableT& e) { e.replicas[1]->program = 1; }},
+      {"version", [](format::Index& e) { e.version = 2; }},
+      {"mode", [](format::Index& e) { e.mode = "fly"; }},
+      {"lanes", [](format::Index& e) { e.lanes = 6; }},
+      {"microbatch_rows", [](format::Index& e) { e.microbatch_rows = 0; }},
+      {"replicas[1].program", [](format::Index& e) { e.replicas[1].program = 1; }},
       {"variables[0]",
-       [](fb::ExecutableT& e) {
-         e.variables[0]->shape = {int64_t{1} << 50, 2};
+       [](format::Index& e) {
+         e.variables[0].shape = {int64_t{1} << 50, 2};
        }},
-      {"variables[0]", [](fb::ExecutableT& e) { e.variables[0]->dtype = static_cast<fb::DType>(77); }},
-      {"inputs[0]", [](fb::ExecutableT& e) { e.inputs[0]->shape = {3}; }},
-      {"outputs[0]", [](fb::ExecutableT& e) { e.outputs[0]->buffer = 99; }},
-      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->microbatch_bytes = 8; }},
-      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->offset = ~uint64_t{0}; }},
-      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->bytes = 39; }},
-      {"programs[0].buffers[2]", [](fb::ExecutableT& e) { e.programs[0]->buffers[2]->row_bytes = 0; }},
-      {"programs[0].buffers[0]", [](fb::ExecutableT& e) { e.programs[0]->buffers[0]->index = 1; }},
-      {"programs[0].lane_bytes", [](fb::ExecutableT& e) { e.programs[0]->lane_bytes = uint64_t{1} << 43; }},
+      {"variables[0]", [](format::Index& e) { e.variables[0].dtype = static_cast<DType>(77); }},
+      {"inputs[0]", [](format::Index& e) { e.inputs[0].shape = {3}; }},
+      {"outputs[0]", [](format::Index& e) { e.outputs[0].buffer = 99; }},
+      {"programs[0].buffers[2]", [](format::Index& e) { e.programs[0].microbatch_bytes = 8; }},
+      {"programs[0].buffers[2]", [](format::Index& e) { e.programs[0].buffers[2].offset = ~uint64_t{0}; }},
+      {"programs[0].buffers[2]", [](format::Index& e) { e.programs[0].buffers[2].bytes = 39; }},
+      {"programs[0].buffers[2]", [](format::Index& e) { e.programs[0].buffers[2].row_bytes = 0; }},
+      {"programs[0].buffers[0]", [](format::Index& e) { e.programs[0].buffers[0].index = 1; }},
+      {"programs[0].lane_bytes", [](format::Index& e) { e.programs[0].lane_bytes = uint64_t{1} << 43; }},
       {"programs[0].lane_slots[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->lane_slots[0]->kind = fb::ReduceKind::Mean; }},
+       [](format::Index& e) { e.programs[0].lane_slots[0].kind = format::ReduceKind::kMean; }},
       {"sections[0].commands[0].inputs[1]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->inputs[1] = 55; }},
+       [](format::Index& e) { e.programs[0].sections[0].commands[0].inputs[1] = 55; }},
       {"sections[0].commands[0].inputs[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->inputs[0] = 3; }},
+       [](format::Index& e) { e.programs[0].sections[0].commands[0].inputs[0] = 3; }},
       {"sections[0].commands[0]",
-       [](fb::ExecutableT& e) {
+       [](format::Index& e) {
          Product(e, 0).b_shape = {4, 5};
        }},
-      {"sections[0].commands[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.Reset(); }},
+      {"sections[0].commands[0]",
+       [](format::Index& e) { e.programs[0].sections[0].commands[0].body = format::CommandBody(); }},
       // A product is no convolution's gradient.
       {"the algorithm 2 (DirectFilterGrad) does not compute a MatMul",
-       [](fb::ExecutableT& e) {
-         e.programs[0]->sections[0]->commands[0]->body.AsLibraryCall()->algorithm = fb::Algorithm::DirectFilterGrad;
+       [](format::Index& e) {
+         e.programs[0].sections[0].commands[0].body.As<format::LibraryCall>()->algorithm =
+             format::Algorithm::kDirectFilterGrad;
        }},
       // A residual is an input and lies where the result goes.
-      {"sections[0].commands[0]", [](fb::ExecutableT& e) { Product(e, 0).epilogue.residual = true; }},
+      {"sections[0].commands[0]", [](format::Index& e) { Product(e, 0).epilogue.residual = true; }},
       {"sections[0].commands[0]",
-       [](fb::ExecutableT& e) {
-         fb::CommandT& command = *e.programs[0]->sections[0]->commands[0];
+       [](format::Index& e) {
+         format::Command& command = e.programs[0].sections[0].commands[0];
          Product(e, 0).epilogue.residual = true;
          command.inputs.push_back(command.inputs[0]);
        }},
-      {"sections[0].commands[1]", [](fb::ExecutableT& e) { Product(e, 1).epilogue.residual = true; }},
+      {"sections[0].commands[1]", [](format::Index& e) { Product(e, 1).epilogue.residual = true; }},
       {"sections[0].commands[1].outputs[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[1]->outputs[0] = 0; }},
-      {"sections[0].commands[1].outputs[0]", [](fb::ExecutableT& e) { e.programs[0]->lane_slots.clear(); }},
-      {"sections[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[0]->kind = static_cast<fb::SectionKind>(5); }},
+       [](format::Index& e) { e.programs[0].sections[0].commands[1].outputs[0] = 0; }},
+      {"sections[0].commands[1].outputs[0]", [](format::Index& e) { e.programs[0].lane_slots.clear(); }},
+      {"sections[0]", [](format::Index& e) { e.programs[0].sections[0].kind = static_cast<format::SectionKind>(5); }},
       {"sections[1].commands[0]",
-       [](fb::ExecutableT& e) {
-         e.programs[0]->sections[1]->commands[0]->body.AsLaneReduce()->kind = fb::ReduceKind::Max;
+       [](format::Index& e) {
+         e.programs[0].sections[1].commands[0].body.As<format::LaneReduce>()->kind = format::ReduceKind::kMax;
        }},
       // A sum by index needs updates and indices, and no lane slots; a map section has none.
       {"sections[1].commands[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[0]->body.Set(fb::ScatterAddT()); }},
+       [](format::Index& e) { e.programs[0].sections[1].commands[0].body = format::ScatterAdd(); }},
       {"sections[0].commands[0]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[0]->commands[0]->body.Set(fb::ScatterAddT()); }},
+       [](format::Index& e) { e.programs[0].sections[0].commands[0].body = format::ScatterAdd(); }},
       {"sections[1].commands[1].collective",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->body.AsAllReduce()->collective = 9; }},
+       [](format::Index& e) { e.programs[0].sections[1].commands[1].body.As<format::AllReduce>()->collective = 9; }},
       // Nothing but an all-reduce goes on beside others, and no longer than the section.
-      {"sections[1].commands[0]", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[0]->overlap = 1; }},
-      {"sections[1].commands[1]", [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->overlap = 99; }},
+      {"sections[1].commands[0]", [](format::Index& e) { e.programs[0].sections[1].commands[0].overlap = 1; }},
+      {"sections[1].commands[1]", [](format::Index& e) { e.programs[0].sections[1].commands[1].overlap = 99; }},
       {"sections[1].commands[1]",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->overlap = 0xffffffffu; }},
+       [](format::Index& e) { e.programs[0].sections[1].commands[1].overlap = 0xffffffffu; }},
       {"sections[1].commands[1].location",
-       [](fb::ExecutableT& e) { e.programs[0]->sections[1]->commands[1]->location = 9; }},
+       [](format::Index& e) { e.programs[0].sections[1].commands[1].location = 9; }},
   };
   for (const Case& c : cases) {
-    fb::ExecutableT e = SmallExecutable();
+    format::Index e = SmallExecutable();
     c.damage(e);
     absl::Status status = Executable::Parse(BuildExecutable(std::move(e), SmallSegments()), "f.tdx").status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << c.field;

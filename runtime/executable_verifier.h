@@ -12,22 +12,17 @@
 #include "base/dtype.h"
 #include "base/exit_code.h"
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/library_call.h"
 
 namespace tandem {
 
 constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 44;
 
-template <typename E>
-bool Known(E value) {
-  return value >= E::MIN && value <= E::MAX;
-}
-
 // Errors are DataLoss with exit code 65, "<name>: <field>: <what>"; `field` says where in the index.
 class ExecutableVerifier {
  public:
-  ExecutableVerifier(const fb::ExecutableT& index, const std::string& name, const fb::ProgramT* program)
+  ExecutableVerifier(const format::Index& index, const std::string& name, const format::Program* program)
       : x_(index), name_(name), program_(program) {}
 
   template <typename... Args>
@@ -41,47 +36,47 @@ class ExecutableVerifier {
   }
 
   absl::Status CheckLocation(const std::string& field, uint32_t location) const {
-    return CheckIndex(field, location, x_.debug->locations.size(), "location");
+    return CheckIndex(field, location, x_.debug.locations.size(), "location");
   }
 
-  const fb::BufferT& Buffer(uint64_t i) const { return *program_->buffers[i]; }
+  const format::Buffer& Buffer(uint64_t i) const { return program_->buffers[i]; }
 
   int64_t Elements(uint64_t i) const {  // of one row when batched
-    const fb::BufferT& b = Buffer(i);
+    const format::Buffer& b = Buffer(i);
     return CheckedElements(b.row_bytes > 0 ? std::vector<int64_t>(b.shape.begin() + 1, b.shape.end()) : b.shape);
   }
 
-  absl::Status CheckReducible(const std::string& field, uint64_t buffer, fb::ReduceKind kind) const {
-    fb::DType t = Buffer(buffer).dtype;
-    if (t == fb::DType::Bool || t == fb::DType::UInt8) return Bad(field, "cannot be reduced: bool or uint8");
-    const bool floating = t == fb::DType::Float32 || t == fb::DType::Float64 || t == fb::DType::BFloat16;
-    if (kind == fb::ReduceKind::Mean && !floating) {
+  absl::Status CheckReducible(const std::string& field, uint64_t buffer, format::ReduceKind kind) const {
+    DType t = Buffer(buffer).dtype;
+    if (t == DType::kBool || t == DType::kUInt8) return Bad(field, "cannot be reduced: bool or uint8");
+    const bool floating = t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kBFloat16;
+    if (kind == format::ReduceKind::kMean && !floating) {
       return Bad(field, "a mean needs floating point");
     }
     return absl::OkStatus();
   }
 
-  const fb::ExecutableT& index() const { return x_; }
-  const fb::ProgramT& program() const { return *program_; }
+  const format::Index& index() const { return x_; }
+  const format::Program& program() const { return *program_; }
 
  protected:
-  const fb::ExecutableT& x_;
+  const format::Index& x_;
   const std::string& name_;
-  const fb::ProgramT* program_;  // the one at hand
+  const format::Program* program_;  // the one at hand
 };
 
 // Checks all commands of `program`, whose buffers and lane slots have been checked.
-absl::Status VerifyCommands(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+absl::Status VerifyCommands(const format::Index& index, const format::Program& program, const std::string& name,
                             const std::string& field);
 
 // Checks how the commands of `program`, which have been checked themselves, are to run: together, for several lanes,
 // block by block.
-absl::Status VerifyExecution(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& name,
+absl::Status VerifyExecution(const format::Index& index, const format::Program& program, const std::string& name,
                              const std::string& field);
 
 // Checks what an executable for GPUs has besides: images, launches, plans and schedules. Of executables for CPUs: that
 // they have nothing of it. All else has been checked.
-absl::Status VerifyGpuParts(const fb::ExecutableT& index, const std::string& name);
+absl::Status VerifyGpuParts(const format::Index& index, const std::string& name);
 
 }  // namespace tandem
 

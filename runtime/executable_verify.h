@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -17,7 +17,7 @@ namespace tandem {
 // asks for. What stays unchecked: that the machine code of kernels does what their descriptions say, and packed
 // weights' sizes (the library that packs checks them). Errors: DataLoss (exit code 65) "<name>: <field>: <what>".
 // `index` has the tables that the schema calls optional: Executable adds them.
-absl::Status VerifyExecutable(const fb::ExecutableT& index, const std::string& name);
+absl::Status VerifyExecutable(const format::Index& index, const std::string& name);
 
 }  // namespace tandem
 

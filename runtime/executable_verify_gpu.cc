@@ -20,12 +20,12 @@ constexpr uint32_t kMinArchitecture = 50, kMaxArchitecture = 999;
 
 class GpuVerifier : public GpuCommandVerifier {
  public:
-  GpuVerifier(const fb::ExecutableT& index, const std::string& name) : GpuCommandVerifier(index, name, nullptr) {}
+  GpuVerifier(const format::Index& index, const std::string& name) : GpuCommandVerifier(index, name, nullptr) {}
 
   absl::Status Run() {
     bool gpu = false;
     for (size_t i = 0; i < x_.programs.size(); ++i) {
-      const bool this_one = x_.programs[i]->device_class == "gpu";
+      const bool this_one = x_.programs[i].device_class == "gpu";
       if (i > 0 && this_one != gpu) return Bad("programs", "some are for CPUs and some for GPUs");
       gpu = this_one;
     }
@@ -35,10 +35,10 @@ class GpuVerifier : public GpuCommandVerifier {
     if (x_.microbatch_rows != x_.rows_per_lane) return Bad("microbatch_rows", lanes);
     TD_RETURN_IF_ERROR(CheckImages());
     for (size_t i = 0; i < x_.kernels.size(); ++i) {
-      TD_RETURN_IF_ERROR(CheckKernel(absl::StrCat("kernels[", i, "]"), *x_.kernels[i]));
+      TD_RETURN_IF_ERROR(CheckKernel(absl::StrCat("kernels[", i, "]"), x_.kernels[i]));
     }
     for (size_t i = 0; i < x_.programs.size(); ++i) {
-      program_ = x_.programs[i].get();
+      program_ = &x_.programs[i];
       TD_RETURN_IF_ERROR(CheckProgram(absl::StrCat("programs[", i, "]")));
     }
     return absl::OkStatus();
@@ -48,11 +48,11 @@ class GpuVerifier : public GpuCommandVerifier {
   absl::Status CheckNothingOfGpus() const {
     if (!x_.images.empty()) return Bad("images", "a program for CPUs has none");
     for (size_t i = 0; i < x_.kernels.size(); ++i) {
-      if (x_.kernels[i]->gpu != nullptr)
+      if (x_.kernels[i].gpu.has_value())
         return Bad(absl::StrCat("kernels[", i, "].gpu"), "a program for CPUs has none");
     }
     for (size_t i = 0; i < x_.programs.size(); ++i) {
-      if (x_.programs[i]->gpu != nullptr) return Bad(absl::StrCat("programs[", i, "].gpu"), "it is for CPUs");
+      if (x_.programs[i].gpu.has_value()) return Bad(absl::StrCat("programs[", i, "].gpu"), "it is for CPUs");
     }
     return absl::OkStatus();
   }
@@ -60,21 +60,21 @@ class GpuVerifier : public GpuCommandVerifier {
   absl::Status CheckImages() const {
     if (x_.images.empty() && !x_.kernels.empty()) return Bad("images", "kernels without PTX");
     for (size_t i = 0; i < x_.images.size(); ++i) {
-      const fb::GpuImageT& image = *x_.images[i];
+      const format::GpuImage& image = x_.images[i];
       const std::string field = absl::StrCat("images[", i, "]");
       if (image.arch < kMinArchitecture || image.arch > kMaxArchitecture) {
         return Bad(field + ".arch", image.arch, " is no architecture");
       }
-      if (i > 0 && image.arch <= x_.images[i - 1]->arch) return Bad(field + ".arch", "not ascending");
-      TD_RETURN_IF_ERROR(CheckSegment(field + ".segment", image.segment, fb::SegmentKind::Ptx));
+      if (i > 0 && image.arch <= x_.images[i - 1].arch) return Bad(field + ".arch", "not ascending");
+      TD_RETURN_IF_ERROR(CheckSegment(field + ".segment", image.segment, format::SegmentKind::kPtx));
     }
     return absl::OkStatus();
   }
 
-  absl::Status CheckKernel(const std::string& field, const fb::KernelT& kernel) const {
-    if (kernel.gpu == nullptr) return Bad(field + ".gpu", "a kernel for GPUs needs its launch");
-    const fb::GpuLaunchT& gpu = *kernel.gpu;
-    if (kernel.segment != x_.images[0]->segment) return Bad(field + ".segment", "not that of the first image");
+  absl::Status CheckKernel(const std::string& field, const format::Kernel& kernel) const {
+    if (!kernel.gpu) return Bad(field + ".gpu", "a kernel for GPUs needs its launch");
+    const format::GpuLaunch& gpu = *kernel.gpu;
+    if (kernel.segment != x_.images[0].segment) return Bad(field + ".segment", "not that of the first image");
     if (gpu.block == 0 || gpu.block > kMaxBlock) return Bad(field + ".gpu.block", gpu.block, " threads");
     if (gpu.items_per_block == 0) return Bad(field + ".gpu.items_per_block", "must be positive");
     if (gpu.split == 0) return Bad(field + ".gpu.split", "must be positive");
@@ -84,7 +84,7 @@ class GpuVerifier : public GpuCommandVerifier {
   }
 
   absl::Status CheckProgram(const std::string& field) {
-    if (program_->gpu == nullptr) return Bad(field + ".gpu", "a program for GPUs needs a schedule");
+    if (!program_->gpu) return Bad(field + ".gpu", "a program for GPUs needs a schedule");
     if (program_->gpu->workspace_bytes > kMaxArenaBytes) return Bad(field + ".gpu.workspace_bytes", "too large");
     const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(*program_);
     for (size_t i = 0; i < commands.size(); ++i) {
@@ -108,15 +108,15 @@ class GpuVerifier : public GpuCommandVerifier {
     std::array<Clock, 2> last = {};  // what each stream has done, and knows to be done
     uint32_t order = 0;
     for (uint32_t i = 0; i < segments.size(); ++i) {
-      const fb::GpuSegmentT& segment = *segments[i];
+      const format::GpuSegment& segment = segments[i];
       const std::string at = absl::StrCat(field, "[", i, "]");
       if (!Known(segment.stream)) return Bad(at + ".stream", "unknown");
-      const bool communicates = segment.stream == fb::Stream::Communication;
+      const bool communicates = segment.stream == format::Stream::kCommunication;
       if (communicates && segment.captured) return Bad(at, "collectives are not captured");
       Clock clock = last[static_cast<int>(segment.stream)];
       for (uint32_t wait : segment.waits) {
         if (wait >= i) return Bad(at + ".waits", "segment ", wait, " is not issued before");
-        if (segments[wait]->stream == segment.stream) {
+        if (segments[wait].stream == segment.stream) {
           return Bad(at + ".waits", "segment ", wait, " is of the same stream, which keeps its order anyway");
         }
         for (int s = 0; s < 2; ++s) clock[s] = std::max(clock[s], ends[wait][s]);
@@ -140,9 +140,9 @@ class GpuVerifier : public GpuCommandVerifier {
       for (uint32_t before : dependencies[s]) {
         // Commands that are not there at all are found when it is their turn.
         const Place& other = places[before];
-        const auto stream = segments[other.segment]->stream;
+        const auto stream = segments[other.segment].stream;
         const bool ordered =
-            segments[mine.segment]->stream == stream
+            segments[mine.segment].stream == stream
                 ? other.order < mine.order
                 : begins[mine.segment][static_cast<int>(stream)] >= ends[other.segment][static_cast<int>(stream)];
         if (other.seen && !ordered) {
@@ -157,7 +157,7 @@ class GpuVerifier : public GpuCommandVerifier {
 
 }  // namespace
 
-absl::Status VerifyGpuParts(const fb::ExecutableT& index, const std::string& name) {
+absl::Status VerifyGpuParts(const format::Index& index, const std::string& name) {
   return GpuVerifier(index, name).Run();
 }
 

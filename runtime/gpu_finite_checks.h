@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -22,7 +22,7 @@ inline constexpr uint64_t kFiniteChunkElements = 4096;
 struct FiniteChecks {
   // Buffers of one type that have the same size in all batches, two at least: by a table, in one launch.
   struct Group {
-    fb::DType dtype = fb::DType::Float32;
+    DType dtype = DType::kFloat32;
     std::vector<uint32_t> buffers;
   };
   std::vector<Group> groups;
@@ -31,12 +31,12 @@ struct FiniteChecks {
   int64_t launches() const { return static_cast<int64_t>(groups.size() + single.size()); }
 };
 // Buffers of types whose values are always finite are in neither list.
-FiniteChecks PlanFiniteChecks(const fb::ProgramT& program, const fb::CommandT& check);
+FiniteChecks PlanFiniteChecks(const format::Program& program, const format::Command& check);
 
 // Of the table of MakeFiniteChunks.
-uint64_t FiniteTableBytes(const fb::ProgramT& program, const FiniteChecks::Group& group);
+uint64_t FiniteTableBytes(const format::Program& program, const FiniteChecks::Group& group);
 // `address`: on the device, of a buffer.
-std::vector<FiniteChunk> MakeFiniteChunks(const fb::ProgramT& program, const FiniteChecks::Group& group,
+std::vector<FiniteChunk> MakeFiniteChunks(const format::Program& program, const FiniteChecks::Group& group,
                                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 
 }  // namespace tandem

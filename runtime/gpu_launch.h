@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/align.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -16,7 +16,7 @@ inline constexpr uint64_t kMaxGpuGrid = (uint64_t{1} << 31) - 1;
 
 // Blocks of a launch over `count` = end - begin rows or elements: at least one range of them, so that sums over no rows
 // are written too.
-inline uint64_t GpuGrid(const fb::GpuLaunchT& launch, uint64_t count) {
+inline uint64_t GpuGrid(const format::GpuLaunch& launch, uint64_t count) {
   const uint64_t items = std::max<uint64_t>(1, launch.items_per_block);
   return std::max<uint64_t>(1, (count + items - 1) / items) * std::max<uint32_t>(1, launch.split);
 }
@@ -43,8 +43,8 @@ inline int64_t GpuScatterLaunches(int64_t indices) {
 
 // The entry that runs a kernel for all members of a GroupedLaunch at once.
 inline std::string GpuGroupSymbol(const std::string& symbol) { return symbol + "_group"; }
-// Of the tables that it reads (GroupedLaunch in executable.fbs): a member's arguments, its count and its first block,
-// then an int32 for each block, to the next multiple of 8.
+// Of the tables that it reads (GroupedLaunch in runtime/format/index.td): a member's arguments, its count and its first
+// block, then an int32 for each block, to the next multiple of 8.
 inline uint64_t GpuGroupTableBytes(uint64_t num_args, uint64_t members, uint64_t blocks) {
   return (num_args + 2) * members * sizeof(uint64_t) + (blocks + 1) / 2 * 8;
 }

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/crc32c.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -19,12 +19,12 @@ class Description {
     Add(uint64_t{text.size()});
     bytes_.append(text.data(), text.size());
   }
-  void Add(const std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
+  void Add(const std::vector<format::KernelArgument>& arguments) {
     Add(uint64_t{arguments.size()});
     for (const auto& a : arguments) {
-      Add(static_cast<uint64_t>(a->dtype));
-      Add(static_cast<uint64_t>(a->extent));
-      Add(a->elements);
+      Add(static_cast<uint64_t>(a.dtype));
+      Add(static_cast<uint64_t>(a.extent));
+      Add(a.elements);
     }
   }
   uint32_t Checksum() const { return Crc32c(bytes_); }
@@ -35,7 +35,7 @@ class Description {
 
 }  // namespace
 
-uint32_t KernelEntryChecksum(const fb::ExecutableT& index, const fb::KernelT& kernel) {
+uint32_t KernelEntryChecksum(const format::Index& index, const format::Kernel& kernel) {
   Description d;
   d.Add(kernel.symbol);
   d.Add(static_cast<uint64_t>(kernel.domain));
@@ -43,11 +43,11 @@ uint32_t KernelEntryChecksum(const fb::ExecutableT& index, const fb::KernelT& ke
   d.Add(kernel.outputs);
   d.Add(kernel.count);
   const auto add_segment = [&](uint64_t i) {
-    if (i < index.segments.size()) d.Add(uint64_t{index.segments[i]->crc32c});
+    if (i < index.segments.size()) d.Add(uint64_t{index.segments[i].crc32c});
   };
   add_segment(kernel.segment);
-  if (kernel.gpu != nullptr) {
-    const fb::GpuLaunchT& gpu = *kernel.gpu;
+  if (kernel.gpu.has_value()) {
+    const format::GpuLaunch& gpu = *kernel.gpu;
     for (uint64_t value : {uint64_t{gpu.block}, gpu.items_per_block, uint64_t{gpu.shared_bytes}, gpu.scratch_bytes,
                            uint64_t{gpu.split}}) {
       d.Add(value);

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -29,21 +29,21 @@ class KernelLibrary {
 
   // What computes the call by its algorithm, as programs name it: "brgconv:avx512_core", "unpacked_gemm", "cublaslt".
   // On a CPU one with "ref" in it is slow by orders of magnitude and must not be in a program.
-  virtual absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const = 0;
+  virtual absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const = 0;
 
   // Bytes of what a PackWeights call writes, or PackingFor a call that reads it (library_calls/pack_weights.h); 0 where
   // the library reads weights as they are.
-  virtual absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const = 0;
+  virtual absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) const = 0;
   // Whether the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
-  virtual bool PacksPanels(const fb::LibraryCallT& call) const = 0;
+  virtual bool PacksPanels(const format::LibraryCall& call) const = 0;
 
   // Limits the library to a program's instructions, before it is asked anything for the program. FailedPrecondition
   // (exit code 2) where the process has another limit already that cannot be moved.
-  virtual absl::Status UseInstructions(fb::InstructionSet instructions) const = 0;
+  virtual absl::Status UseInstructions(format::InstructionSet instructions) const = 0;
 
   // The plan for devices of compute capability `sm` / 10. Nothing where the library needs none, or cannot make it here:
   // then it is made when the executable is loaded.
-  virtual absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT& call, int sm) const = 0;
+  virtual absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const = 0;
   // What plans depend on besides the calls: "cuDNN 9.19.0"; empty where there are none.
   virtual std::string PlannerVersion() const = 0;
 };

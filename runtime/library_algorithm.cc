@@ -14,66 +14,67 @@ constexpr int64_t kVector = 16;  // floats of a register
 // Channels of a tile, and addresses of pixels (4 MiB), of direct filter gradients.
 constexpr int64_t kTileChannels = 64, kMaxAddresses = 1 << 18;
 
-bool ComputesUnpackedGemm(const fb::MatMulT* c) {
+bool ComputesUnpackedGemm(const format::MatMul* c) {
   if (c == nullptr || c->b_shape.size() != 2) return false;
   const int64_t whole = c->transpose_b ? c->a_shape.back() : c->y_shape.back();
-  const bool is_float32 = c->a_dtype == fb::DType::Float32 && c->y_dtype == fb::DType::Float32;
+  const bool is_float32 = c->a_dtype == DType::kFloat32 && c->y_dtype == DType::kFloat32;
   return is_float32 && !c->packed && !c->epilogue.residual && !c->transpose_a && whole % kVector == 0;
 }
 
-bool ComputesDirectFilterGrad(const fb::Conv2DT* c) {
-  if (c == nullptr || c->direction != fb::Direction::FilterGrad || Groups(*c) > 1) return false;
+bool ComputesDirectFilterGrad(const format::Conv2D* c) {
+  if (c == nullptr || c->direction != format::Direction::kFilterGrad || Groups(*c) > 1) return false;
   const int64_t pixels = RowsOf(c->y_shape), taps = c->kernel_shape[0] * c->kernel_shape[1];
-  const bool is_float32 = c->x_dtype == fb::DType::Float32 && c->kernel_dtype == fb::DType::Float32;
+  const bool is_float32 = c->x_dtype == DType::kFloat32 && c->kernel_dtype == DType::kFloat32;
   return is_float32 && c->y_shape[3] % kTileChannels == 0 && pixels * taps <= kMaxAddresses;
 }
 
-bool ComputesPointwiseProduct(const fb::Conv2DT* c) {
-  return c != nullptr && c->direction == fb::Direction::FilterGrad && IsDensePointwise(*c);
+bool ComputesPointwiseProduct(const format::Conv2D* c) {
+  return c != nullptr && c->direction == format::Direction::kFilterGrad && IsDensePointwise(*c);
 }
 
-bool ComputesDensePointwise(const fb::Conv2DT* c) {
-  return c != nullptr && c->direction != fb::Direction::Forward && IsStridedPointwise(*c);
+bool ComputesDensePointwise(const format::Conv2D* c) {
+  return c != nullptr && c->direction != format::Direction::kForward && IsStridedPointwise(*c);
 }
 
 // The packed layout is the dense convolution's.
-bool ComputesByLibrary(const fb::Conv2DT* c) {
-  return c == nullptr || !c->packed || c->direction != fb::Direction::InputGrad || !IsStridedPointwise(*c);
+bool ComputesByLibrary(const format::Conv2D* c) {
+  return c == nullptr || !c->packed || c->direction != format::Direction::kInputGrad || !IsStridedPointwise(*c);
 }
 
-bool Computes(const fb::LibraryCallT& c) {
-  const fb::Conv2DT* conv = c.operation.AsConv2D();
+bool Computes(const format::LibraryCall& c) {
+  const format::Conv2D* conv = c.operation.As<format::Conv2D>();
   switch (c.algorithm) {
-    case fb::Algorithm::Library:
+    case format::Algorithm::kLibrary:
       return ComputesByLibrary(conv);
-    case fb::Algorithm::UnpackedGemm:
-      return ComputesUnpackedGemm(c.operation.AsMatMul());
-    case fb::Algorithm::DirectFilterGrad:
+    case format::Algorithm::kUnpackedGemm:
+      return ComputesUnpackedGemm(c.operation.As<format::MatMul>());
+    case format::Algorithm::kDirectFilterGrad:
       return ComputesDirectFilterGrad(conv);
-    case fb::Algorithm::PointwiseProduct:
+    case format::Algorithm::kPointwiseProduct:
       return ComputesPointwiseProduct(conv);
-    case fb::Algorithm::DensePointwise:
+    case format::Algorithm::kDensePointwise:
       return ComputesDensePointwise(conv);
-    case fb::Algorithm::PackPanels:
-      return c.operation.AsPackWeights() != nullptr;
+    case format::Algorithm::kPackPanels:
+      return c.operation.As<format::PackWeights>() != nullptr;
+    default:
+      return false;
   }
-  return false;
 }
 
 }  // namespace
 
-absl::Status CheckAlgorithm(const fb::LibraryCallT& call) {
+absl::Status CheckAlgorithm(const format::LibraryCall& call) {
   if (Computes(call)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the algorithm ", static_cast<int>(call.algorithm), " (",
-                                                 fb::EnumNameAlgorithm(call.algorithm), ") does not compute a ",
+                                                 format::Name(call.algorithm), ") does not compute a ",
                                                  InfoOf(call).name, " of these shapes and types"));
 }
 
-fb::LibraryCallT DensePointwiseCall(const fb::Conv2DT& conv) {
-  fb::LibraryCallT dense;
-  const bool product = conv.direction == fb::Direction::FilterGrad;
-  dense.algorithm = product ? fb::Algorithm::PointwiseProduct : fb::Algorithm::Library;
-  dense.operation.Set(DensePointwise(conv));
+format::LibraryCall DensePointwiseCall(const format::Conv2D& conv) {
+  format::LibraryCall dense;
+  const bool product = conv.direction == format::Direction::kFilterGrad;
+  dense.algorithm = product ? format::Algorithm::kPointwiseProduct : format::Algorithm::kLibrary;
+  dense.operation = DensePointwise(conv);
   return dense;
 }
 

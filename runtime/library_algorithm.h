@@ -4,17 +4,17 @@
 #define TANDEM_RUNTIME_LIBRARY_ALGORITHM_H_
 
 #include "absl/status/status.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // Whether `call.algorithm` computes calls like this one, which CheckLibraryCall has accepted. InvalidArgument says what
 // it does not compute.
-absl::Status CheckAlgorithm(const fb::LibraryCallT& call);
+absl::Status CheckAlgorithm(const format::LibraryCall& call);
 
 // How Algorithm::DensePointwise computes the gradient of a convolution for which IsStridedPointwise holds: the dense
 // convolution's (library_calls/conv2d.h), where a filter gradient is a product.
-fb::LibraryCallT DensePointwiseCall(const fb::Conv2DT& conv);
+format::LibraryCall DensePointwiseCall(const format::Conv2D& conv);
 
 }  // namespace tandem
 

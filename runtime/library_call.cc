@@ -2,27 +2,28 @@
 
 namespace tandem {
 
-OperationInfo InfoOf(const fb::LibraryCallT& call) {
-  return VisitOperation(call, [](const auto& operation) { return InfoOf(operation); });
+OperationInfo InfoOf(const format::LibraryCall& call) {
+  return call.operation.Visited([](const auto& operation) { return InfoOf(operation); });
 }
 
-std::string TextOf(const fb::LibraryCallT& call) {
-  return VisitOperation(call, [](const auto& operation) { return TextOf(operation); });
+std::string TextOf(const format::LibraryCall& call) {
+  return call.operation.Visited([](const auto& operation) { return TextOf(operation); });
 }
 
-void SetEpilogue(fb::LibraryCallT& call, const Epilogue& epilogue) {
-  if (fb::Conv2DT* conv = call.operation.AsConv2D()) conv->epilogue = epilogue;
-  if (fb::MatMulT* product = call.operation.AsMatMul()) product->epilogue = epilogue;
+void SetEpilogue(format::LibraryCall& call, const format::Epilogue& epilogue) {
+  if (format::Conv2D* conv = call.operation.As<format::Conv2D>()) conv->epilogue = epilogue;
+  if (format::MatMul* product = call.operation.As<format::MatMul>()) product->epilogue = epilogue;
 }
 
-void SetPacked(fb::LibraryCallT& call, bool packed) {
-  if (fb::Conv2DT* conv = call.operation.AsConv2D()) conv->packed = packed;
-  if (fb::MatMulT* product = call.operation.AsMatMul()) product->packed = packed;
+void SetPacked(format::LibraryCall& call, bool packed) {
+  if (format::Conv2D* conv = call.operation.As<format::Conv2D>()) conv->packed = packed;
+  if (format::MatMul* product = call.operation.As<format::MatMul>()) product->packed = packed;
 }
 
-absl::StatusOr<LibraryOperands> CheckLibraryCall(const fb::LibraryCallT& call) {
-  if (InfoOf(call).name.empty()) return BadOperation("the library call has no operation that is known here");
-  return VisitOperation(call, [](const auto& operation) { return CheckOperation(operation); });
+absl::StatusOr<LibraryOperands> CheckLibraryCall(const format::LibraryCall& call) {
+  if (call.operation.empty()) return BadOperation("the library call has no operation that is known here");
+  return call.operation.Visited(
+      [](const auto& operation) -> absl::StatusOr<LibraryOperands> { return CheckOperation(operation); });
 }
 
 }  // namespace tandem

@@ -7,12 +7,12 @@
 
 #include "base/bfloat16.h"
 #include "base/target_clones.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
 
-using fb::ReduceKind;
+using format::ReduceKind;
 
 constexpr int64_t kBlock = 256;  // elements: 16 leaves and the temporaries stay in the first-level cache
 constexpr int kMaxDepth = 24;
@@ -71,7 +71,7 @@ void Max(T* out, const T* a, const T* b, int64_t n) {
 
 template <typename T>
 void Op(ReduceKind kind, T* out, const T* a, const T* b, int64_t n) {
-  kind == ReduceKind::Max ? Max(out, a, b, n) : Add(out, a, b, n);
+  kind == ReduceKind::kMax ? Max(out, a, b, n) : Add(out, a, b, n);
 }
 
 // The identity of Max.
@@ -150,8 +150,8 @@ template <int64_t kLeaves, typename T>
 bool ReduceFewOf(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
   if (leaves.size() == kLeaves) {
     for (int64_t i = 0; i < n; ++i) {
-      out[i] = kind == ReduceKind::Max ? TreeElement<kLeaves, T, MaxOf<T>>(leaves.data(), i)
-                                       : TreeElement<kLeaves, T, SumOf<T>>(leaves.data(), i);
+      out[i] = kind == ReduceKind::kMax ? TreeElement<kLeaves, T, MaxOf<T>>(leaves.data(), i)
+                                        : TreeElement<kLeaves, T, SumOf<T>>(leaves.data(), i);
     }
     return true;
   }
@@ -164,7 +164,7 @@ bool ReduceFewOf(ReduceKind kind, absl::Span<const void* const> leaves, T* out, 
 template <typename T>
 bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
   constexpr int64_t kElements = 4;
-  if (n > kElements || kind == ReduceKind::Mean) return false;
+  if (n > kElements || kind == ReduceKind::kMean) return false;
   if (std::find(leaves.begin(), leaves.end(), nullptr) != leaves.end()) return false;
   return ReduceFewOf<1>(kind, leaves, out, n);
 }
@@ -174,7 +174,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   if (ReduceFew(kind, leaves, out, n)) return;
   int64_t present = leaves.size() - std::count(leaves.begin(), leaves.end(), nullptr);
   if (present == 0) {
-    std::fill(out, out + n, kind == ReduceKind::Max ? Lowest<T>() : T(0));
+    std::fill(out, out + n, kind == ReduceKind::kMax ? Lowest<T>() : T(0));
     return;
   }
   int64_t size = PowerOfTwoAtLeast(leaves.size());
@@ -188,7 +188,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
     tree.n = std::min(kBlock, n - begin);
     tree.result = out + begin;
     const T* value = tree.Eval(0, size, 0, left);
-    if (kind == ReduceKind::Mean) {
+    if (kind == ReduceKind::kMean) {
       for (int64_t i = 0; i < tree.n; ++i) out[begin + i] = Quotient(value[i], present);
     } else if (value != out + begin) {
       std::memcpy(out + begin, value, tree.n * sizeof(T));

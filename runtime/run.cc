@@ -8,13 +8,13 @@
 #include "absl/strings/str_join.h"
 #include "base/processors.h"
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
 
-absl::Status CheckInput(const fb::InputT& input, const HostTensor& value, int64_t rows) {
-  const DType dtype = static_cast<DType>(input.dtype);
+absl::Status CheckInput(const format::Input& input, const HostTensor& value, int64_t rows) {
+  const DType dtype = input.dtype;
   Shape wanted = input.shape;
   wanted[0] = rows;
   if (value.dtype() == dtype && value.shape() == wanted) return absl::OkStatus();
@@ -26,7 +26,7 @@ absl::Status CheckInput(const fb::InputT& input, const HostTensor& value, int64_
 
 // The first element that is none of the indices 0 .. `indices` - 1.
 template <typename T>
-absl::Status CheckIndices(const fb::InputT& input, const HostTensor& value) {
+absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
   const T* elements = value.data<T>();
   for (int64_t i = 0; i < value.num_elements(); ++i) {
     if (elements[i] >= 0 && static_cast<uint64_t>(elements[i]) < input.indices) continue;
@@ -38,7 +38,7 @@ absl::Status CheckIndices(const fb::InputT& input, const HostTensor& value) {
   return absl::OkStatus();
 }
 
-absl::Status CheckIndices(const fb::InputT& input, const HostTensor& value) {
+absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
   if (input.indices == 0) return absl::OkStatus();
   switch (value.dtype()) {
     case DType::kInt32:
@@ -83,16 +83,16 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
   TD_ASSIGN_OR_RETURN(model->session_, Session::Create(model->executable_, model->variables_, {.pool = pool}));
   if (!options.initialize_variables) return model;
   for (const auto& v : model->executable_->index().variables) {
-    TD_RETURN_IF_ERROR(model->variables_->Initialize(v->name, *v->initializer, options.seed));
+    TD_RETURN_IF_ERROR(model->variables_->Initialize(v.name, v.initializer, options.seed));
   }
   return model;
 }
 
 absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::string, HostTensor>& inputs,
                               const StepScalars& scalars) {
-  const fb::ExecutableT& index = model.executable().index();
+  const format::Index& index = model.executable().index();
   std::vector<std::string> names;
-  for (const auto& input : index.inputs) names.push_back(input->name);
+  for (const auto& input : index.inputs) names.push_back(input.name);
   for (const auto& [name, value] : inputs) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     return absl::InvalidArgumentError(
@@ -100,11 +100,11 @@ absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::strin
   }
   int64_t rows = -1;
   for (const auto& input : index.inputs) {
-    auto it = inputs.find(input->name);
-    if (it == inputs.end()) return absl::InvalidArgumentError(absl::StrCat("no input \"", input->name, "\" was given"));
+    auto it = inputs.find(input.name);
+    if (it == inputs.end()) return absl::InvalidArgumentError(absl::StrCat("no input \"", input.name, "\" was given"));
     if (rows < 0 && it->second.rank() > 0) rows = it->second.shape()[0];
-    TD_RETURN_IF_ERROR(CheckInput(*input, it->second, rows));
-    TD_RETURN_IF_ERROR(CheckIndices(*input, it->second));
+    TD_RETURN_IF_ERROR(CheckInput(input, it->second, rows));
+    TD_RETURN_IF_ERROR(CheckIndices(input, it->second));
   }
   if (rows > model.max_rows()) {
     return absl::InvalidArgumentError(
@@ -126,7 +126,7 @@ absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::strin
   RunResult result;
   result.finite = done.finite;
   for (size_t i = 0; done.finite && i < index.outputs.size(); ++i) {
-    result.outputs[index.outputs[i]->name] = std::move(done.outputs[i]);
+    result.outputs[index.outputs[i].name] = std::move(done.outputs[i]);
   }
   return result;
 }

@@ -8,7 +8,7 @@
 #include "base/resource_errors.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -29,10 +29,10 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
   if (executable == nullptr || variables == nullptr || options.pool == nullptr) {
     return absl::InvalidArgumentError("a session needs an executable, variables and a thread pool");
   }
-  const fb::ExecutableT& index = executable->index();
-  const std::string& device_class = index.programs[index.replicas[0]->program]->device_class;
+  const format::Index& index = executable->index();
+  const std::string& device_class = index.programs[index.replicas[0].program].device_class;
   for (const auto& replica : index.replicas) {
-    if (replica->program != index.replicas[0]->program) {
+    if (replica.program != index.replicas[0].program) {
       return absl::UnimplementedError(absl::StrCat(executable->name(), ": replicas with different programs"));
     }
   }
@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
         kExitUsage);
   }
   bool updates = false;
-  for (const auto& v : index.variables) updates |= v->updated;
+  for (const auto& v : index.variables) updates |= v.updated;
   const int devices = variables->num_devices(), processes = options.group != nullptr ? options.group->size() : 1;
   if (executable->num_replicas() % processes != 0) {
     return absl::FailedPreconditionError(absl::StrCat(executable->name(), ": ", executable->num_replicas(),
@@ -68,8 +68,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(std::shared_ptr<const E
 
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables) {
   for (const auto& v : executable.index().variables) {
-    TD_RETURN_IF_ERROR(
-        variables.Create({v->name, static_cast<DType>(v->dtype), v->shape, v->trainable, v->slot_of, false}));
+    TD_RETURN_IF_ERROR(variables.Create({v.name, v.dtype, v.shape, v.trainable, v.slot_of, false}));
   }
   return absl::OkStatus();
 }

@@ -58,8 +58,9 @@ struct SessionMemory {
 struct CommandTime {
   int id = 0;           // of ListCommands (command_info.h)
   std::string section;  // "map" for commands that run in every microbatch, else "global"
-  std::string kind;  // the command's kind in executable.fbs; "LaneSum" for adding a microbatch's results to its lane's
-  std::string name;  // scope and op
+  std::string
+      kind;  // the command's kind in runtime/format/index.td; "LaneSum" for adding a microbatch's results to its lane's
+  std::string name;    // scope and op
   std::string detail;  // the kernel with its ops, or the library's primitive and implementation
   double seconds = 0;  // map commands: summed over the threads; global commands: as the caller sees them
   int64_t calls = 0;

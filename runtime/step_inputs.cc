@@ -63,21 +63,21 @@ bool ToBits(DType dtype, const ScalarValue& value, uint64_t* bits) {
 
 absl::Status ResolveReplica(const Executable& executable, const std::vector<HostTensor>& tensors, size_t r,
                             ReplicaInputs& replica) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   if (tensors.size() != index.inputs.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("replica ", r, ": ", tensors.size(), " inputs; the program has ", index.inputs.size()));
   }
   replica.rows = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const fb::InputT& in = *index.inputs[i];
+    const format::Input& in = index.inputs[i];
     const HostTensor& t = tensors[i];
-    bool fits = t.dtype() == static_cast<DType>(in.dtype) && t.shape().size() == in.shape.size() &&
+    bool fits = t.dtype() == in.dtype && t.shape().size() == in.shape.size() &&
                 std::equal(t.shape().begin() + 1, t.shape().end(), in.shape.begin() + 1);
     if (!fits) {
       return absl::InvalidArgumentError(absl::StrCat("replica ", r, ": input '", in.name, "' is ", Name(t.dtype()),
-                                                     ShapeString(t.shape()), "; the program takes ",
-                                                     Name(static_cast<DType>(in.dtype)), ShapeString(in.shape)));
+                                                     ShapeString(t.shape()), "; the program takes ", Name(in.dtype),
+                                                     ShapeString(in.shape)));
     }
     int64_t rows = t.shape()[0];
     if (rows > executable.rows_per_replica() || (i > 0 && rows != replica.rows)) {
@@ -110,7 +110,7 @@ absl::Status CheckReplicaRows(const Executable& executable, const std::vector<in
 
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& step,
                                std::vector<ReplicaInputs>* replicas, int first_replica, int processes) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   replicas->resize(executable.num_replicas() / processes);
   if (step.inputs.size() != replicas->size()) {
     return absl::InvalidArgumentError(absl::StrCat("inputs for ", step.inputs.size(), " replicas; the program has ",
@@ -136,7 +136,7 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   }
   if (!all_rows.empty()) total = std::accumulate(all_rows.begin(), all_rows.end(), int64_t{0});
   for (size_t i = 0; i < index.scalars.size(); ++i) {
-    const fb::ScalarT& s = *index.scalars[i];
+    const format::Scalar& s = index.scalars[i];
     const absl::string_view name = s.name;  // which looks at the lengths first
     for (size_t r = 0; r < replicas->size(); ++r) {
       ReplicaInputs& replica = (*replicas)[r];
@@ -154,9 +154,9 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
         }
         value = found->second;
       }
-      if (!ToBits(static_cast<DType>(s.dtype), value, &replica.scalars[i])) {
+      if (!ToBits(s.dtype, value, &replica.scalars[i])) {
         return absl::InvalidArgumentError(absl::StrCat("scalar '", s.name, "' is ", static_cast<double>(value),
-                                                       ", which ", Name(static_cast<DType>(s.dtype)), " cannot hold"));
+                                                       ", which ", Name(s.dtype), " cannot hold"));
       }
     }
   }
@@ -164,9 +164,9 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
 }
 
 std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   std::set<uint32_t> written;
-  for (const auto& command : CommandsInOrder(*index.programs[index.replicas[0]->program])) {
+  for (const auto& command : CommandsInOrder(index.programs[index.replicas[0].program])) {
     if (!command->may_end_step()) {
       const std::vector<uint32_t> writes = command->Writes();
       written.insert(writes.begin(), writes.end());
@@ -174,7 +174,7 @@ std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vec
     }
     std::vector<int> known;
     for (int f : fetches) {
-      if (written.count(index.outputs[f]->buffer) > 0) known.push_back(f);
+      if (written.count(index.outputs[f].buffer) > 0) known.push_back(f);
     }
     return known;
   }
@@ -183,10 +183,10 @@ std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vec
 
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables) {
   for (const auto& v : executable.index().variables) {
-    TD_ASSIGN_OR_RETURN(VariableInfo info, variables.Info(v->name));
+    TD_ASSIGN_OR_RETURN(VariableInfo info, variables.Info(v.name));
     if (!info.initialized) {
       return absl::FailedPreconditionError(
-          absl::StrCat("variable ", v->name, " has no value: initialise it or restore a checkpoint"));
+          absl::StrCat("variable ", v.name, " has no value: initialise it or restore a checkpoint"));
     }
   }
   return absl::OkStatus();

@@ -8,7 +8,7 @@
 #include "base/annotate.h"
 #include "base/initializer.h"
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -54,7 +54,7 @@ absl::StatusOr<VariableStore::Entry*> VariableStore::Find(const std::string& nam
   return &found->second;
 }
 
-absl::Status VariableStore::Initialize(const std::string& name, const fb::InitializerT& init, uint64_t seed) {
+absl::Status VariableStore::Initialize(const std::string& name, const format::Initializer& init, uint64_t seed) {
   std::lock_guard<std::mutex> lock(mutex_);
   TD_ASSIGN_OR_RETURN(Entry * entry, Find(name));
   const Initializer initializer{static_cast<Initializer::Kind>(init.kind), init.a, init.b};

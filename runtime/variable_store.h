@@ -16,7 +16,7 @@
 #include "base/host_tensor.h"
 #include "runtime/arena.h"
 #include "runtime/device_memory.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -67,7 +67,7 @@ class VariableStore {
 
   // The first value: FillInitialValue (base/initializer.h), with its errors. Kinds of fb::Initializer are the numbers
   // of Initializer::Kind.
-  absl::Status Initialize(const std::string& name, const fb::InitializerT& initializer, uint64_t seed);
+  absl::Status Initialize(const std::string& name, const format::Initializer& initializer, uint64_t seed);
 
   // A copy of the first device's value.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;

@@ -1,5 +1,5 @@
 #include "runtime/variable_store.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 #include <cmath>
 
@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-fb::InitializerT Init(int kind, double a, double b) {
-  fb::InitializerT init;
+format::Initializer Init(int kind, double a, double b) {
+  format::Initializer init;
   init.kind = kind;
   init.a = a;
   init.b = b;

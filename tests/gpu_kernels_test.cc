@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "passes/codegen/gpu/ptxas.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 // For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)
@@ -41,23 +41,23 @@ TEST_P(GpuKernelsTest, NeedNoLocalMemory) {
   options.threads = 2;
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const fb::ExecutableT& index = (*executable)->index();
+  const format::Index& index = (*executable)->index();
   ASSERT_EQ(index.images.size(), 2);
   for (const auto& image : index.images) {
-    const std::string ptx((*executable)->segment(static_cast<int>(image->segment)));
+    const std::string ptx((*executable)->segment(static_cast<int>(image.segment)));
     // Atomic operations count blocks and add nothing up: the order of additions would change from step to step.
     const std::string without_counts = absl::StrReplaceAll(ptx, {{"atom.global.inc.u32", ""}});
     for (const char* bad : {".extern", ".local", ".func", "atom.", "red.global"}) {
       EXPECT_FALSE(absl::StrContains(without_counts, bad)) << bad;
     }
-    for (const std::string& gpu : GpusOfImage(static_cast<int>(image->arch))) {
+    for (const std::string& gpu : GpusOfImage(static_cast<int>(image.arch))) {
       auto report = RunPtxas(ptxas, ptx, gpu, testing::TempDir());
       ASSERT_TRUE(report.ok()) << report.status();
       EXPECT_GE(report->size(), index.kernels.size());
       for (const PtxasKernel& kernel : *report) {
         std::string name = kernel.symbol;
         for (const auto& k : index.kernels) {
-          if (absl::StartsWith(kernel.symbol, k->symbol)) name = k->name + " (" + k->skeleton + ")";
+          if (absl::StartsWith(kernel.symbol, k.symbol)) name = k.name + " (" + k.skeleton + ")";
         }
         EXPECT_EQ(kernel.stack_bytes, 0) << gpu << " " << name;
         EXPECT_EQ(kernel.spill_bytes, 0) << gpu << " " << name;

@@ -87,14 +87,14 @@ TEST_P(NoReferencePrimitives, InAnyModelAtTheBatchSizesOfTheSamples) {
       ASSERT_TRUE(executable.ok()) << executable.status();
       int calls = 0;
       for (const auto& program : (*executable)->index().programs) {
-        for (const auto& section : program->sections) {
-          for (const auto& command : section->commands) {
-            const fb::LibraryCallT* call = command->body.AsLibraryCall();
+        for (const auto& section : program.sections) {
+          for (const auto& command : section.commands) {
+            const format::LibraryCall* call = command.body.As<format::LibraryCall>();
             if (call == nullptr) continue;
             ++calls;
-            EXPECT_FALSE(call->implementation.empty()) << command->name;
+            EXPECT_FALSE(call->implementation.empty()) << command.name;
             EXPECT_EQ(call->implementation.find("ref"), std::string::npos)
-                << command->name << " (" << InfoOf(*call).name << ") runs " << call->implementation;
+                << command.name << " (" << InfoOf(*call).name << ") runs " << call->implementation;
           }
         }
       }

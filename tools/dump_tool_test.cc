@@ -9,7 +9,7 @@
 
 #include "base/env.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"
 
@@ -192,11 +192,11 @@ void EveryFormatWorks(const std::string& file) {
 }
 
 TEST(Dump, AnIndexWithoutDebugTablesIsShown) {
-  EveryFormatWorks(ChangedFile("no_debug.tdx", [](fb::ExecutableT& e, auto&) {
-    e.debug = nullptr;
-    for (auto& k : e.kernels) std::fill(k->locations.begin(), k->locations.end(), 0);
-    for (auto& section : e.programs[0]->sections) {
-      for (auto& command : section->commands) command->location = 0;
+  EveryFormatWorks(ChangedFile("no_debug.tdx", [](format::Index& e, auto&) {
+    e.debug = {};
+    for (auto& k : e.kernels) std::fill(k.locations.begin(), k.locations.end(), 0);
+    for (auto& section : e.programs[0].sections) {
+      for (auto& command : section.commands) command.location = 0;
     }
   }));
 }
@@ -205,14 +205,14 @@ TEST(Dump, AnIndexWithoutDebugTablesIsShown) {
 TEST(Dump, NamesNeedNotBeUtf8) {
   const std::string dir = ::testing::TempDir() + "/m\xff";
   ASSERT_TRUE(Env::Default()->CreateDirs(dir).ok());
-  EveryFormatWorks(ChangedFile("m\xff/names.tdx", [](fb::ExecutableT& e, auto&) {
+  EveryFormatWorks(ChangedFile("m\xff/names.tdx", [](format::Index& e, auto&) {
     e.mode = "train";
     e.producer = "\xc3(";
-    for (auto& c : e.collectives) c->tensors[0] += "\xff";
-    for (auto& k : e.kernels) k->name += "\xe2\x82";
-    for (auto& v : e.variables) v->name += "\xff";
-    for (auto& section : e.programs[0]->sections) {
-      for (auto& command : section->commands) command->name = "\xf0" + command->name;
+    for (auto& c : e.collectives) c.tensors[0] += "\xff";
+    for (auto& k : e.kernels) k.name += "\xe2\x82";
+    for (auto& v : e.variables) v.name += "\xff";
+    for (auto& section : e.programs[0].sections) {
+      for (auto& command : section.commands) command.name = "\xf0" + command.name;
     }
   }));
 }

@@ -16,7 +16,7 @@
 #include "graph/ops.h"
 #include "passes/compile.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"
 
@@ -35,11 +35,10 @@ using tool_test::TwoDevices;
 ToolResult RunOf(const std::string& arguments) { return RunTool("tandem-run", arguments); }
 
 TEST(Run, LaunchesThatDoNotFitTheirKernelsAreRefused) {
-  const std::string file = ChangedFile("launch.tdx", [](fb::ExecutableT& e, auto&) {
-    for (auto& section : e.programs[0]->sections) {
-      for (auto& command : section->commands) {
-        if (command->body.type == fb::CommandBody::KernelLaunch && !command->inputs.empty())
-          return command->inputs.pop_back();
+  const std::string file = ChangedFile("launch.tdx", [](format::Index& e, auto&) {
+    for (auto& section : e.programs[0].sections) {
+      for (auto& command : section.commands) {
+        if (command.body.As<format::KernelLaunch>() && !command.inputs.empty()) return command.inputs.pop_back();
       }
     }
   });
@@ -57,7 +56,7 @@ TEST(Run, DeepTextIsRefusedBeforeItIsParsed) {
     EXPECT_EQ(result.exit_code, 65) << flags << result.err;
     EXPECT_THAT(result.err, HasSubstr("deep.mlir:1: nested deeper than "));
   }
-  const std::string file = ChangedFile("deep.tdx", [&](fb::ExecutableT&, std::vector<SegmentData>& segments) {
+  const std::string file = ChangedFile("deep.tdx", [&](format::Index&, std::vector<SegmentData>& segments) {
     for (SegmentData& s : segments) s.bytes = s.name == "input" ? text : s.bytes;
   });
   const ToolResult check = RunOf(file + " --check");

@@ -12,7 +12,7 @@
 #include "base/program.h"
 #include "base/status_macros.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"
@@ -70,7 +70,7 @@ namespace {
 absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::string& phase) {
   std::vector<std::string> phases;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
-    const fb::SegmentT& s = *executable.index().segments[i];
+    const format::Segment& s = executable.index().segments[i];
     if (!IsPhase(s)) continue;
     phases.push_back(s.name);
     if (s.name == phase) return IrText(executable, static_cast<int>(i));
@@ -79,7 +79,7 @@ absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::s
   if (!executable.index().images.empty()) {
     phases.push_back("codegen");
     if (phase == "codegen") {
-      return std::string(executable.segment(static_cast<int>(executable.index().images.back()->segment)));
+      return std::string(executable.segment(static_cast<int>(executable.index().images.back().segment)));
     }
   }
   return absl::InvalidArgumentError(
@@ -97,7 +97,7 @@ absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const
   std::optional<Measurement> measurement;
   if (const std::string profile = absl::GetFlag(FLAGS_profile); !profile.empty()) {
     TD_ASSIGN_OR_RETURN(measurement, ReadProfile(profile, executable));
-  } else if (const bool gpu = executable.index().programs[0]->device_class == "gpu";
+  } else if (const bool gpu = executable.index().programs[0].device_class == "gpu";
              measure && gpu && !ListDevices("gpu").ok()) {
     std::cerr << "tandem-dump: expected times only: " << ListDevices("gpu").status().message() << "\n";
   } else if (measure) {

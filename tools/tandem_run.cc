@@ -27,7 +27,7 @@
 #include "estimator/trace/trace_steps.h"
 #include "estimator/trace/tracer.h"
 #include "frontends/moving_average_name.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/run.h"
 #include "tools/dump/find_executable.h"
 #include "tools/run/random_inputs.h"
@@ -70,19 +70,19 @@ namespace {
 // predictions use moving averages where there are any.
 absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
-  const fb::ExecutableT& index = model->executable().index();
+  const format::Index& index = model->executable().index();
   std::vector<std::string> missing;
   int averages = 0;
   for (const auto& v : index.variables) {
-    const std::string average = MovingAverageName(v->name);
+    const std::string average = MovingAverageName(v.name);
     const bool averaged = index.mode != "train" && reader->Contains(average);
-    const std::string& name = averaged ? average : v->name;
+    const std::string& name = averaged ? average : v.name;
     if (!reader->Contains(name)) {
-      if (v->slot_of.empty()) missing.push_back(v->name);
+      if (v.slot_of.empty()) missing.push_back(v.name);
       continue;
     }
     TD_ASSIGN_OR_RETURN(const HostTensor value, reader->Read(name));
-    TD_RETURN_IF_ERROR(model->variables().Assign(v->name, value));
+    TD_RETURN_IF_ERROR(model->variables().Assign(v.name, value));
     averages += averaged;
   }
   if (!missing.empty()) {
@@ -94,12 +94,12 @@ absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, 
   return absl::OkStatus();
 }
 
-absl::Status SetScalars(const fb::ExecutableT& index, StepScalars* scalars) {
+absl::Status SetScalars(const format::Index& index, StepScalars* scalars) {
   std::vector<std::string> names;
   for (const auto& s : index.scalars) {
-    if (IsSetBySession(s->name)) continue;
-    names.push_back(s->name);
-    scalars->emplace(s->name, 0.1);
+    if (IsSetBySession(s.name)) continue;
+    names.push_back(s.name);
+    scalars->emplace(s.name, 0.1);
   }
   for (const std::string& flag : absl::GetFlag(FLAGS_scalars)) {
     const std::vector<std::string> parts = absl::StrSplit(flag, absl::MaxSplits('=', 1));
@@ -172,7 +172,7 @@ class Runner {
     }
     TD_RETURN_IF_ERROR(SetScalars(index(), &scalars_));
     if (std::string path = absl::GetFlag(FLAGS_inputs); !path.empty()) {
-      TD_ASSIGN_OR_RETURN(given_, ReadTensorFile(path, index().inputs.size() == 1 ? index().inputs[0]->name : ""));
+      TD_ASSIGN_OR_RETURN(given_, ReadTensorFile(path, index().inputs.size() == 1 ? index().inputs[0].name : ""));
     }
     if (const std::string file = absl::GetFlag(FLAGS_trace); !file.empty()) {
       TD_ASSIGN_OR_RETURN(const auto steps, ParseTraceSteps(absl::GetFlag(FLAGS_trace_steps)));
@@ -201,8 +201,8 @@ class Runner {
   absl::Status Step(int64_t step) {
     TensorMap inputs = given_;
     for (const auto& input : index().inputs) {
-      if (inputs.count(input->name) > 0) continue;
-      inputs[input->name] = RandomInput(*input, rows_, static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
+      if (inputs.count(input.name) > 0) continue;
+      inputs[input.name] = RandomInput(input, rows_, static_cast<uint64_t>(absl::GetFlag(FLAGS_seed)), step);
     }
     TensorMap before;
     if (check_) {
@@ -241,12 +241,12 @@ class Runner {
   }
 
  private:
-  const fb::ExecutableT& index() const { return model_->executable().index(); }
+  const format::Index& index() const { return model_->executable().index(); }
 
   absl::StatusOr<TensorMap> Variables() const {
     TensorMap values;
     for (const auto& v : index().variables) {
-      TD_ASSIGN_OR_RETURN(values[v->name], model_->variables().Read(v->name));
+      TD_ASSIGN_OR_RETURN(values[v.name], model_->variables().Read(v.name));
     }
     return values;
   }

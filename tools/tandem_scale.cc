@@ -14,7 +14,7 @@
 #include "base/status_macros.h"
 #include "runtime/collectives/exchange_sizes.h"
 #include "runtime/command_info.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/list_devices.h"
 #include "tools/costs/costs.h"
 #include "tools/dump/find_executable.h"
@@ -236,7 +236,7 @@ absl::Status Check(const Executable& executable, const Measured& here, StepModel
 
 // Measured times; of a program for GPUs on a machine without one, expected times of the machine model.
 absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string& path) {
-  const bool gpu = executable.index().programs[0]->device_class == "gpu";
+  const bool gpu = executable.index().programs[0].device_class == "gpu";
   if (!gpu || ListDevices("gpu").ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
   TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel("", executable));
   std::cerr << "tandem-scale: nothing is measured, times are those expected of " << machine.name << ": "
@@ -252,7 +252,7 @@ absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string
 }
 
 absl::StatusOr<ServedStep> Served(const Executable& executable, const std::string& argument, const std::string& path) {
-  if (executable.index().programs[0]->device_class == "gpu") {
+  if (executable.index().programs[0].device_class == "gpu") {
     return absl::InvalidArgumentError(absl::StrCat(
         path, " is for GPUs, which parameter servers do not serve; compile it for CPUs (--devices=cpu:0)"));
   }
@@ -346,7 +346,7 @@ absl::Status Forecasts(const std::vector<std::string>& arguments) {
   }
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(arguments[0], "train"));
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<const Executable> executable, Executable::Load(path));
-  const bool gpu = executable->index().programs[0]->device_class == "gpu";
+  const bool gpu = executable->index().programs[0].device_class == "gpu";
   if (gpu && setting.measured.has_value()) {
     return Misfit("--measured and a program for GPUs", "its all-reduces are NCCL's; give a link and ring or tree");
   }

@@ -20,7 +20,7 @@
 #include "estimator/parameter_server/protocol.h"
 #include "estimator/parameter_server/rows.h"
 #include "estimator/parameter_server/server_connection.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -90,18 +90,18 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
   servers_.clear();
   TD_ASSIGN_OR_RETURN(credentials_, Credentials::Make(options_.tls));
   servers_.resize(options_.addresses.size());
-  const fb::ExecutableT& index = program.index();
+  const format::Index& index = program.index();
   if (index.parameter_servers != servers_.size()) {
     return absl::InvalidArgumentError(absl::StrCat("a program for ", index.parameter_servers,
                                                    " parameter servers, and a cluster with ", servers_.size()));
   }
   const std::vector<PlacedPart> placement = PlacementOf(program);
   std::set<std::string> in_program;
-  for (const auto& variable : index.variables) in_program.insert(variable->name);
-  std::map<std::pair<int, int64_t>, const fb::OutputT*> sent;
+  for (const auto& variable : index.variables) in_program.insert(variable.name);
+  std::map<std::pair<int, int64_t>, const format::Output*> sent;
   for (const auto& output : index.outputs) {
-    if (const std::optional<SentValue> value = SentValueOfName(output->name)) {
-      sent[{value->server, value->number}] = output.get();
+    if (const std::optional<SentValue> value = SentValueOfName(output.name)) {
+      sent[{value->server, value->number}] = &output;
     }
   }
   for (size_t i = 0; i < servers_.size(); ++i) {
@@ -122,7 +122,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
     for (const auto& [key, output] : sent) {
       if (key.first != static_cast<int>(i)) continue;
       server.sent.push_back(output->name);
-      const fb::BufferT& buffer = *index.programs[0]->buffers[output->buffer];
+      const format::Buffer& buffer = index.programs[0].buffers[output->buffer];
       Describe(output->name, static_cast<int>(buffer.dtype), Shape(buffer.shape.begin(), buffer.shape.end()),
                hello->add_sent());
     }

@@ -14,7 +14,7 @@
 #include "cluster/wire.h"
 #include "estimator/parameter_server/protocol.h"
 #include "graph/parameter_servers.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -44,13 +44,12 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
   if (program == nullptr) return state;
   std::map<int64_t, VariableInfo> sent;  // by number
   for (const auto& variable : program->index().variables) {
-    const std::optional<SentValue> value = SentValueOfName(variable->name);
+    const std::optional<SentValue> value = SentValueOfName(variable.name);
     if (value.has_value() && value->server == state->options_.index) {
-      sent[value->number] = {.name = variable->name,
-                             .dtype = static_cast<DType>(variable->dtype),
-                             .shape = Shape(variable->shape.begin(), variable->shape.end())};
+      sent[value->number] = {
+          .name = variable.name, .dtype = variable.dtype, .shape = Shape(variable.shape.begin(), variable.shape.end())};
     }
-    if (variable->updated) state->updated_.push_back(variable->name);
+    if (variable.updated) state->updated_.push_back(variable.name);
   }
   for (auto& [number, info] : sent) {
     const RowLayout layout = RowLayoutOf(info.dtype, info.shape);

@@ -20,7 +20,7 @@
 #include "estimator/round_seed.h"
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/run.h"
 
 namespace tandem {
@@ -60,23 +60,23 @@ bool Fits(const TensorSignature& wanted, const HostTensor& value) {
 // A row of the batch in the place of the batch, for what a signature promises about tensors of the executable.
 template <typename T>
 bool SameTensor(const TensorSignature& signature, const T& in_program) {
-  return signature.dtype == static_cast<DType>(in_program.dtype) && signature.shape == in_program.shape;
+  return signature.dtype == in_program.dtype && signature.shape == in_program.shape;
 }
 
 // Whether the program takes and gives what the signature says. A difference is damage that checksums do not show.
-absl::Status CheckProgram(const fb::ExecutableT& index, const ModelSignature& signature, const std::string& dir) {
+absl::Status CheckProgram(const format::Index& index, const ModelSignature& signature, const std::string& dir) {
   bool same = index.mode == "predict" && !index.inputs.empty() && index.inputs.size() == signature.inputs.size() &&
               index.replicas.size() == 1;
   for (size_t i = 0; same && i < index.inputs.size(); ++i) {
     const auto named = std::find_if(signature.inputs.begin(), signature.inputs.end(),
-                                    [&](const TensorSignature& t) { return t.name == index.inputs[i]->name; });
-    same = named != signature.inputs.end() && SameTensor(*named, *index.inputs[i]);
+                                    [&](const TensorSignature& t) { return t.name == index.inputs[i].name; });
+    same = named != signature.inputs.end() && SameTensor(*named, index.inputs[i]);
   }
   for (const TensorSignature& output : signature.outputs) {
     const auto named =
-        std::find_if(index.outputs.begin(), index.outputs.end(), [&](const auto& o) { return o->name == output.name; });
+        std::find_if(index.outputs.begin(), index.outputs.end(), [&](const auto& o) { return o.name == output.name; });
     same = same && named != index.outputs.end() &&
-           SameTensor(output, *index.programs[index.replicas[0]->program]->buffers[(*named)->buffer]);
+           SameTensor(output, index.programs[index.replicas[0].program].buffers[(*named).buffer]);
   }
   if (same) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(JoinPath(dir, kSignatureName), " does not describe ",
@@ -86,10 +86,10 @@ absl::Status CheckProgram(const fb::ExecutableT& index, const ModelSignature& si
 absl::Status AssignWeights(Env* env, const std::string& path, LoadedExecutable* program) {
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<SafetensorsReader> file, SafetensorsReader::Open(env, path));
   for (const auto& v : program->executable().index().variables) {
-    absl::StatusOr<HostTensor> value = file->Read(v->name);
+    absl::StatusOr<HostTensor> value = file->Read(v.name);
     if (absl::IsNotFound(value.status())) return absl::DataLossError(value.status().message());
     TD_RETURN_IF_ERROR(value.status());
-    const absl::Status assigned = program->variables().Assign(v->name, *value);
+    const absl::Status assigned = program->variables().Assign(v.name, *value);
     if (!assigned.ok()) return absl::DataLossError(absl::StrCat(path, ": ", assigned.message()));
   }
   return absl::OkStatus();

@@ -22,25 +22,25 @@ constexpr size_t kMaxDevices = 8;
 class ProgramNodes {
  public:
   explicit ProgramNodes(const Executable& executable)
-      : index_(executable.index()), program_(*index_.programs[index_.replicas[0]->program]) {}
+      : index_(executable.index()), program_(index_.programs[index_.replicas[0].program]) {}
 
   std::vector<GraphDefNode> Run() {
     devices_ = std::min(index_.replicas.size(), kMaxDevices);
     writers_.resize(devices_);
     for (const auto& section : program_.sections) {
-      for (const auto& table : section->commands) AddCommand(*section, *table);
+      for (const auto& table : section.commands) AddCommand(section, table);
     }
     for (const auto& output : index_.outputs) {
       GraphDefNode node;
-      const std::optional<ModelSummary> summary = ParseSummaryMark(output->name);
+      const std::optional<ModelSummary> summary = ParseSummaryMark(output.name);
       node.name = names_.Take(summary.has_value() ? absl::StrCat("summary/", summary->tag)
-                                                  : absl::StrCat("output/", output->name));
+                                                  : absl::StrCat("output/", output.name));
       node.op = "Output";
       std::set<std::string> makers;
-      for (size_t d = 0; d < devices_; ++d) makers.insert(MakerOf(d, output->buffer));
+      for (size_t d = 0; d < devices_; ++d) makers.insert(MakerOf(d, output.buffer));
       makers.erase("");
       node.inputs.assign(makers.begin(), makers.end());
-      node.outputs.push_back(ResultOf(output->buffer));
+      node.outputs.push_back(ResultOf(output.buffer));
       nodes_.push_back(std::move(node));
     }
     return std::move(nodes_);
@@ -48,29 +48,29 @@ class ProgramNodes {
 
  private:
   // Where a value lies: a view has a buffer of its own there.
-  using Place = std::pair<fb::Space, uint64_t>;
+  using Place = std::pair<format::Space, uint64_t>;
   Place PlaceOf(uint32_t buffer) const {
-    const fb::BufferT& b = *program_.buffers[buffer];
+    const format::Buffer& b = program_.buffers[buffer];
     return {b.space, IsNamed(b) ? b.index : b.offset};
   }
-  static bool IsNamed(const fb::BufferT& b) {
-    return b.space == fb::Space::Variable || b.space == fb::Space::Input || b.space == fb::Space::Scalar;
+  static bool IsNamed(const format::Buffer& b) {
+    return b.space == format::Space::kVariable || b.space == format::Space::kInput || b.space == format::Space::kScalar;
   }
 
   GraphNode::Result ResultOf(uint32_t buffer) const {
-    const fb::BufferT& b = *program_.buffers[buffer];
-    return {static_cast<DType>(b.dtype), Shape(b.shape.begin(), b.shape.end())};
+    const format::Buffer& b = program_.buffers[buffer];
+    return {b.dtype, Shape(b.shape.begin(), b.shape.end())};
   }
 
   // The node that wrote a buffer last; one for what comes from outside, "" for a command's own scratch.
   std::string MakerOf(size_t device, uint32_t buffer) {
     if (const auto it = writers_[device].find(PlaceOf(buffer)); it != writers_[device].end()) return it->second;
-    const fb::BufferT& b = *program_.buffers[buffer];
-    if (!IsNamed(b) && b.space != fb::Space::Constant) return "";
+    const format::Buffer& b = program_.buffers[buffer];
+    if (!IsNamed(b) && b.space != format::Space::kConstant) return "";
     std::string& source = sources_[PlaceOf(buffer)];
     if (!source.empty()) return source;
     GraphDefNode node;
-    node.op = fb::EnumNameSpace(b.space);
+    node.op = format::Name(b.space);
     node.name = source =
         names_.Take(absl::StrCat(absl::AsciiStrToLower(node.op), "/", b.name.empty() ? "value" : b.name));
     node.outputs.push_back(ResultOf(buffer));
@@ -78,7 +78,7 @@ class ProgramNodes {
     return source;
   }
 
-  void AddCommand(const fb::SectionT& section, const fb::CommandT& table) {
+  void AddCommand(const format::Section& section, const format::Command& table) {
     const std::unique_ptr<Command> command = NewCommand(table);
     const std::string base = table.name.empty() ? command->kind() : table.name;
     if (command->collective().has_value() && devices_ > 1) {
@@ -89,11 +89,11 @@ class ProgramNodes {
       return;
     }
     for (size_t d = 0; d < devices_; ++d) {
-      const std::string device = index_.replicas[d]->device;
+      const std::string device = index_.replicas[d].device;
       const std::string scope = devices_ > 1 ? absl::StrCat("replica_", d, "/") : "";
       GraphDefNode node = NewNode(*command, absl::StrCat(scope, section.name, "/", base));
       node.device = device;
-      node.attributes["runs"] = section.kind == fb::SectionKind::Map ? "for every microbatch" : "once";
+      node.attributes["runs"] = section.kind == format::SectionKind::kMap ? "for every microbatch" : "once";
       AddInputs(d, *command, node);
       NoteWrites(d, *command, node.name);
       nodes_.push_back(std::move(node));
@@ -104,10 +104,10 @@ class ProgramNodes {
     GraphDefNode node;
     node.name = names_.Take(name);
     node.op = command.kind();
-    const fb::LocationT& at = *index_.debug->locations[command.table().location];
+    const format::Location& at = index_.debug.locations[command.table().location];
     if (!at.file.empty()) node.attributes["source"] = absl::StrCat(at.file, ":", at.line);
     if (const std::optional<KernelLaunches> launches = command.launches()) {
-      const fb::KernelT& kernel = *index_.kernels[launches->kernel];
+      const format::Kernel& kernel = index_.kernels[launches->kernel];
       node.attributes["_XlaCluster"] = kernel.name;
       node.attributes["kernel"] = absl::StrCat(kernel.name, ", ", kernel.skeleton);
       node.attributes["ops"] = absl::StrJoin(kernel.ops, ", ");
@@ -132,8 +132,8 @@ class ProgramNodes {
     for (uint32_t buffer : command.Writes()) writers_[device][PlaceOf(buffer)] = name;
   }
 
-  const fb::ExecutableT& index_;
-  const fb::ProgramT& program_;
+  const format::Index& index_;
+  const format::Program& program_;
   size_t devices_ = 1;
   NodeNames names_;
   std::vector<GraphDefNode> nodes_;

@@ -11,7 +11,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "passes/analysis/command_cost.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -63,7 +63,7 @@ void Tracer::AddPhase(absl::string_view name, int64_t begin, int64_t end, absl::
 }
 
 Tracer::Program& Tracer::ProgramOf(const Executable& executable) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   Program& program = programs_[absl::StrCat(index.mode, " ", index.key)];
   if (!program.labels.empty()) return program;
   program.key = index.key;

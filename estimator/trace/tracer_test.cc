@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 
 std::shared_ptr<const Executable> Product() {
   ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/10, /*microbatch_rows=*/10);
-  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
-  b.index().kernels[sgd]->flops_per_row = 2;
+  const int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
+  b.index().kernels[sgd].flops_per_row = 2;
   b.index().mode = "train";
   b.index().key = "k1";
   MachineModel machine = *BuiltInMachineModel("zen4");
@@ -32,7 +32,7 @@ std::shared_ptr<const Executable> Product() {
   b.MatMul("dense/\"MatMul\"", x, w, y);
   b.Global();
   b.Launch("update", sgd, {sum}, {w}, 100 * 50);
-  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "k", "code"}}));
   EXPECT_TRUE(executable.ok()) << executable.status();
   return *executable;
 }

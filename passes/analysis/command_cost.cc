@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -19,8 +19,8 @@ Cost ExpectedCost(const MachineModel& machine, const Executable& executable, con
                       : work.library_flops) = flops;
   work.bytes = command.work.Bytes(rows);
   if (command.map) {
-    const fb::ExecutableT& index = executable.index();
-    work.working_set = std::max(work.bytes, static_cast<double>(index.programs[0]->microbatch_bytes));
+    const format::Index& index = executable.index();
+    work.working_set = std::max(work.bytes, static_cast<double>(index.programs[0].microbatch_bytes));
   }
   (command.library ? work.library_calls : work.kernel_calls) = 1;
   Cost cost = CostOf(machine, work, threads);

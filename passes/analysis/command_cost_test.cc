@@ -10,15 +10,15 @@ constexpr int kMicrobatchRows = 64, kIn = 256, kOut = 128;
 
 std::shared_ptr<const Executable> MatMulAndUpdate() {
   ExecutableBuilder b(/*replicas=*/1, /*lanes=*/2, /*rows_per_lane=*/kMicrobatchRows, kMicrobatchRows);
-  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
-  b.index().kernels[sgd]->flops_per_row = 2;
+  const int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
+  b.index().kernels[sgd].flops_per_row = 2;
   const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Microbatch("y", {kBatch, kOut});
   const int sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense", x, w, y);
   b.Global();
   b.Launch("update", sgd, {sum}, {w}, kIn * kOut);
-  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "k", "code"}}));
   EXPECT_TRUE(executable.ok()) << executable.status();
   return *executable;
 }
@@ -55,7 +55,7 @@ TEST(CommandCost, TheMachineIsTheOneItWasCompiledFor) {
   machine.library_f32 = 123e9;
   const auto rate = [](const std::string& recorded, const std::string& target) {
     ExecutableBuilder b(1, 1, 1, 1);
-    fb::ExecutableT index = b.Take();
+    format::Index index = b.Take();
     index.machine_model = recorded;
     index.target = target;
     auto executable = Executable::Parse(BuildExecutable(std::move(index), {}));

@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-using exec::KernelDomain;
+using format::Domain;
 
 // CPU time of one thread in seconds, by what they were spent on.
 struct KernelSeconds {
@@ -32,7 +32,7 @@ struct CompiledKernel {
   std::string symbol;      // of the entry function: "td_" and the kernel's fingerprint
   std::string elf_object;  // relocatable
   std::string bitcode;     // after optimisation, for dumps (kernel_ir.h)
-  KernelDomain domain = KernelDomain::kRows;
+  format::Domain domain = format::Domain::kRows;
   KernelSeconds seconds;
   bool cached = false;
 };

@@ -207,7 +207,7 @@ std::vector<Bytes> TestKernel::WalkOnGpu(const std::vector<Bytes>& operands, std
                     static_cast<void*>(&scratch_data), static_cast<void*>(&guard)}) {
       params.push_back(p);
     }
-    const fb::GpuLaunchT& l = gpu_.launch;
+    const format::GpuLaunch& l = gpu_.launch;
     gpu_status_.Update(
         walked_->Launch(gpu_.symbol, GpuGrid(l, end - begin), l.block, l.shared_bytes, params.data(), backwards));
     if (std::any_of(scratch.data(), scratch.data() + kGpuCounterBytes, [](char c) { return c != 0; })) {

@@ -30,7 +30,7 @@ std::vector<mlir::Operation*> CommandsOf(mlir::Block& block) {
   return commands;
 }
 
-std::optional<exec::KernelDomain> LaunchedDomain(mlir::Operation* op) {
+std::optional<format::Domain> LaunchedDomain(mlir::Operation* op) {
   auto launch = mlir::dyn_cast<exec::LaunchOp>(op);
   if (!launch) return std::nullopt;
   auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(op, launch.getKernelAttr());
@@ -78,14 +78,15 @@ bool IsFlat(mlir::ModuleOp module) { return module->hasAttr(kFlat); }
 void SetFlat(mlir::ModuleOp module) { module->setAttr(kFlat, mlir::UnitAttr::get(module.getContext())); }
 
 Place Places::Of(mlir::Value value) const {
-  const BufferInfo& b = Buffer(value);
+  const format::Buffer& b = Buffer(value);
+  const auto index = static_cast<int64_t>(b.index), offset = static_cast<int64_t>(b.offset);
   switch (b.space) {
     case exec::Space::kVariable:
     case exec::Space::kInput:
     case exec::Space::kScalar:
-      return {b.space, b.index, b.index + 1};
+      return {b.space, index, index + 1};
     default:
-      return {b.space, b.offset, b.offset + b.bytes};
+      return {b.space, offset, offset + static_cast<int64_t>(b.bytes)};
   }
 }
 

@@ -25,7 +25,7 @@ bool IsCommand(mlir::Operation& op);
 std::vector<mlir::Operation*> CommandsOf(mlir::Block& block);
 
 // What the kernel that `op` launches runs over; none of an op that is no exec.launch.
-std::optional<exec::KernelDomain> LaunchedDomain(mlir::Operation* op);
+std::optional<format::Domain> LaunchedDomain(mlir::Operation* op);
 
 // exec::ExecutionAttr, which stands on an op under exec.execution, while it changes.
 struct Execution {
@@ -68,7 +68,7 @@ class Places {
  public:
   explicit Places(mlir::ModuleOp module) : buffers_(GetBuffers(module)) {}
 
-  const BufferInfo& Buffer(mlir::Value value) const { return buffers_[BufferOf(value)]; }
+  const format::Buffer& Buffer(mlir::Value value) const { return buffers_[BufferOf(value)]; }
   // Values of spaces that are counted, not measured (variables, inputs, scalars), have places of their own.
   Place Of(mlir::Value value) const;
   // Whether one of the two writes what the other one reads or writes.
@@ -78,7 +78,7 @@ class Places {
   // Whether `a` writes what `b` touches.
   bool Writes(mlir::Operation* a, mlir::Operation* b) const;
 
-  std::vector<BufferInfo> buffers_;
+  std::vector<format::Buffer> buffers_;
 };
 
 }  // namespace tandem

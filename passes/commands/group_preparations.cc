@@ -32,7 +32,7 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
   // Packings of weights and whatever else is computed element by element, if worth a thread.
   static bool Prepares(mlir::Operation& op) {
     if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return mlir::isa<exec::PackWeightsAttr>(call.getCall());
-    return LaunchedDomain(&op) == exec::KernelDomain::kElements && !GetExecution(&op).run_inline;
+    return LaunchedDomain(&op) == format::Domain::kElements && !GetExecution(&op).run_inline;
   }
 
   static bool Joins(const Places& places, llvm::ArrayRef<mlir::Operation*> group, mlir::Operation& next) {

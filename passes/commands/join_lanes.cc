@@ -53,9 +53,9 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
       for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
         for (mlir::Value v : values) {
-          const BufferInfo& b = places.Buffer(v);
-          const int64_t bytes = b.row_bytes > 0 ? map.getMicrobatchRows() * b.row_bytes : StaticBytes(b.type);
-          if (b.space == exec::Space::kMicrobatch && b.bytes > static_cast<int64_t>(AlignUp(bytes, 64))) return false;
+          const format::Buffer& b = places.Buffer(v);
+          const uint64_t bytes = b.row_bytes > 0 ? map.getMicrobatchRows() * b.row_bytes : StaticBytes(v.getType());
+          if (b.space == exec::Space::kMicrobatch && b.bytes > AlignUp(bytes, 64)) return false;
         }
       }
     }

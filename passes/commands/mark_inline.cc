@@ -69,9 +69,9 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     }
     if (mlir::isa<exec::LaunchOp>(op)) {
       switch (*LaunchedDomain(op)) {
-        case exec::KernelDomain::kBlocks:
+        case format::Domain::kBlocks:
           return kInlineElements;
-        case exec::KernelDomain::kElements:
+        case format::Domain::kElements:
           return 2 * std::max(op->getNumOperands() ? RowElements(op->getOperand(0).getType()) : 0,
                               RowElements(op->getResult(0).getType()));
         default:

@@ -18,7 +18,7 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
     if (!step || ConfigOf(getOperation()).getReplicas() > 1) return;
     const Places places(getOperation());
     for (auto launch : step.getOps<exec::LaunchOp>()) {
-      if (LaunchedDomain(launch) != exec::KernelDomain::kBlocks) continue;
+      if (LaunchedDomain(launch) != format::Domain::kBlocks) continue;
       if (exec::BlockUpdateAttr update = Find(places, step, launch)) SetBlockUpdate(launch, update);
     }
   }

@@ -18,10 +18,8 @@ constexpr absl::string_view kTile = "winograd_f";
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
-  for (int64_t i = 0; i <= static_cast<int64_t>(exec::getMaxEnumValForAlgorithm()); ++i) {
-    if (auto algorithm = exec::symbolizeAlgorithm(i); algorithm && *algorithm != exec::Algorithm::kPackPanels) {
-      names.push_back(exec::stringifyAlgorithm(*algorithm).str());
-    }
+  for (format::Algorithm algorithm : format::kAlgorithmValues) {
+    if (algorithm != format::Algorithm::kPackPanels) names.push_back(exec::stringifyAlgorithm(algorithm).str());
   }
   for (int64_t tile = kMinWinogradTile; tile <= kMaxWinogradTile; ++tile) names.push_back(absl::StrCat(kTile, tile));
   return names;

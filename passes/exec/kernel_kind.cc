@@ -7,23 +7,23 @@ constexpr llvm::StringLiteral kKind = "exec.kernel", kAliases = "exec.alias";
 
 }  // namespace
 
-KernelDomain DomainOf(KernelKind kind) {
+format::Domain DomainOf(KernelKind kind) {
   switch (kind) {
     case KernelKind::kFlat:
     case KernelKind::kSplit:
-      return KernelDomain::kElements;
+      return format::Domain::kElements;
     case KernelKind::kOnce:
-      return KernelDomain::kOnce;
+      return format::Domain::kOnce;
     case KernelKind::kBlock:
-      return KernelDomain::kBlocks;
+      return format::Domain::kBlocks;
     case KernelKind::kCluster:
     case KernelKind::kLoop:
     case KernelKind::kRow:
     case KernelKind::kCol:
     case KernelKind::kTile:
-      return KernelDomain::kRows;
+      return format::Domain::kRows;
   }
-  return KernelDomain::kRows;
+  return format::Domain::kRows;
 }
 
 std::optional<KernelKind> GetKernelKind(mlir::func::FuncOp function) {

@@ -9,11 +9,8 @@
 
 namespace tandem::exec {
 
-// The values of fb::Domain (runtime/executable.fbs).
-enum class KernelDomain { kRows, kElements, kOnce, kBlocks };
-
 // What a kernel of this kind counts in its range [begin, end).
-KernelDomain DomainOf(KernelKind kind);
+format::Domain DomainOf(KernelKind kind);
 
 // None of a function that is no kernel.
 std::optional<KernelKind> GetKernelKind(mlir::func::FuncOp function);

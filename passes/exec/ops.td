@@ -93,7 +93,7 @@ def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [
 def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   let summary = "a primitive of a kernel library, with its epilogue";
   let description = [{
-    Operands and results are those of the operation's table in runtime/executable.fbs. `by`: the algorithm; `as`:
+    Operands and results are those of the operation's table in runtime/format/index.td. `by`: the algorithm; `as`:
     what the library calls it; `tf32`: float32 operands may be rounded to TensorFloat-32.
     ```mlir
     %y = exec.library_call(%x, %w) #exec.matmul<a_shape = [8, 64], b_shape = [64, 10], y_shape = [8, 10]>

@@ -69,8 +69,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     mlir::MLIRContext* context = module.getContext();
     llvm::SmallVector<mlir::Attribute> attributes;
     for (const PlacedPart& part : parts) {
-      attributes.push_back(exec::PlacedPartAttr::get(context, mlir::StringAttr::get(context, part.variable),
-                                                     part.server, part.first_row, part.rows));
+      attributes.push_back(exec::PlacedPartAttr::get(context, part.variable, part.server, part.first_row, part.rows));
     }
     module->setAttr(exec::kPlacementAttr, mlir::ArrayAttr::get(context, attributes));
   }

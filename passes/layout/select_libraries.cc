@@ -31,9 +31,7 @@ std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
   return shape;
 }
 
-fb::DType DTypeOf(mlir::Value v) {
-  return static_cast<fb::DType>(td::ToDType(mlir::getElementTypeOrSelf(v.getType())));
-}
+DType DTypeOf(mlir::Value v) { return td::ToDType(mlir::getElementTypeOrSelf(v.getType())); }
 
 // The float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. Where `v` is an
 // argument of a map's body, what it is cast from may have to become one.
@@ -82,8 +80,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return map ? map.getMicrobatchRows() : 1;
   }
 
-  static fb::Conv2DT ConvolutionOf(fb::Direction direction, const td::LibraryCallSpec& spec, int64_t rows) {
-    fb::Conv2DT conv;
+  static format::Conv2D ConvolutionOf(format::Direction direction, const td::LibraryCallSpec& spec, int64_t rows) {
+    format::Conv2D conv;
     conv.direction = direction;
     conv.x_shape = ShapeWithRows(spec.x, rows);
     conv.kernel_shape = ShapeWithRows(spec.kernel, rows);
@@ -112,34 +110,35 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return product;
   }
 
-  static void SetOperation(const td::LibraryCallSpec& spec, int64_t rows, fb::LibraryCallT& call) {
+  static format::LibraryOperation OperationOf(const td::LibraryCallSpec& spec, int64_t rows) {
     switch (spec.primitive) {
       case td::LibraryPrimitive::kConv2D:
-        return call.operation.Set(ConvolutionOf(fb::Direction::Forward, spec, rows));
+        return ConvolutionOf(format::Direction::kForward, spec, rows);
       case td::LibraryPrimitive::kConv2DInputGrad:
-        return call.operation.Set(ConvolutionOf(fb::Direction::InputGrad, spec, rows));
+        return ConvolutionOf(format::Direction::kInputGrad, spec, rows);
       case td::LibraryPrimitive::kConv2DFilterGrad:
-        return call.operation.Set(ConvolutionOf(fb::Direction::FilterGrad, spec, rows));
+        return ConvolutionOf(format::Direction::kFilterGrad, spec, rows);
       case td::LibraryPrimitive::kMatMul: {
-        auto product = ProductOf<fb::MatMulT>(spec, rows);
+        auto product = ProductOf<format::MatMul>(spec, rows);
         product.reduces_batch = spec.reduces_batch;
-        return call.operation.Set(std::move(product));
+        return product;
       }
       case td::LibraryPrimitive::kBatchMatMul: {
-        auto product = ProductOf<fb::BatchMatMulT>(spec, rows);
+        auto product = ProductOf<format::BatchMatMul>(spec, rows);
         product.swap_a = spec.swap_x;
         product.swap_b = spec.swap_kernel;
         product.swap_y = spec.swap_y;
-        return call.operation.Set(std::move(product));
+        return product;
       }
     }
+    return {};
   }
 
   // The call without epilogue and packing, for a full microbatch.
-  fb::LibraryCallT CallOf(mlir::Operation* op, const td::LibraryCallSpec& spec) const {
-    fb::LibraryCallT call;
-    SetOperation(spec, RowsOf(op), call);
-    const auto is_float32 = [](mlir::Value v) { return DTypeOf(v) == fb::DType::Float32; };
+  format::LibraryCall CallOf(mlir::Operation* op, const td::LibraryCallSpec& spec) const {
+    format::LibraryCall call;
+    call.operation = OperationOf(spec, RowsOf(op));
+    const auto is_float32 = [](mlir::Value v) { return DTypeOf(v) == DType::kFloat32; };
     call.tf32 = target_->has_tf32() && ConfigOf(op->getParentOfType<mlir::ModuleOp>()).getTf32() &&
                 is_float32(spec.x) && is_float32(spec.kernel);
     return call;
@@ -158,8 +157,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
       return mlir::success();
     }
     td::LibraryCallSpec spec = op.getLibraryCallSpec();
-    fb::LibraryCallT call = CallOf(op, spec);
-    const std::optional<fb::Algorithm> forced = ForcedAlgorithm(op, call);
+    format::LibraryCall call = CallOf(op, spec);
+    const std::optional<format::Algorithm> forced = ForcedAlgorithm(op, call);
     mlir::OpBuilder builder(op);
     llvm::SmallVector<mlir::Value> operands = OperandsOf(spec);
     EpilogueOps epilogue;
@@ -180,19 +179,19 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
   }
 
   // The algorithm of library calls that TANDEM_FLAGS wants, where it computes the call or the op is named by itself.
-  std::optional<fb::Algorithm> ForcedAlgorithm(mlir::Operation* op, fb::LibraryCallT call) const {
+  std::optional<format::Algorithm> ForcedAlgorithm(mlir::Operation* op, format::LibraryCall call) const {
     const Override wanted = OverrideOf(op, ConfigOf(op->getParentOfType<mlir::ModuleOp>()));
-    if (!wanted.choice || static_cast<fb::Algorithm>(wanted.choice.getAlgorithm()) > fb::Algorithm::MAX) return {};
-    const auto algorithm = static_cast<fb::Algorithm>(wanted.choice.getAlgorithm());
+    if (!wanted.choice || wanted.choice.getAlgorithm() >= format::Algorithm::kFusedProduct) return {};
+    const auto algorithm = wanted.choice.getAlgorithm();
     return wanted.exact || target_->ChooseAlgorithm(call, machine_, algorithm).ok() ? std::optional(algorithm)
                                                                                     : std::nullopt;
   }
 
   // A relu alone stays with what surrounds it.
-  EpilogueOps TakeEpilogue(mlir::Operation* op, std::optional<fb::Algorithm> forced, fb::LibraryCallT& call,
+  EpilogueOps TakeEpilogue(mlir::Operation* op, std::optional<format::Algorithm> forced, format::LibraryCall& call,
                            llvm::SmallVector<mlir::Value>& operands) const {
-    const bool adds = !forced || *forced == fb::Algorithm::Library;
-    Epilogue parts;
+    const bool adds = !forced || *forced == format::Algorithm::kLibrary;
+    format::Epilogue parts;
     EpilogueOps epilogue = EpilogueOf(
         op,
         [&](mlir::Value bias) {
@@ -209,7 +208,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     if (epilogue.bias) operands.push_back(epilogue.bias);
     if (epilogue.residual) operands.push_back(epilogue.residual);
     parts.residual = epilogue.residual != nullptr;
-    if (epilogue.relu) parts.activation = fb::Activation::Relu;
+    if (epilogue.relu) parts.activation = format::Activation::kRelu;
     SetEpilogue(call, parts);
     return epilogue;
   }
@@ -232,8 +231,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
 
   // The weights in the library's layout, packed once at the top of the step; the weights themselves where that gains
   // nothing.
-  absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, std::optional<fb::Algorithm> forced,
-                                   fb::LibraryCallT& call) {
+  absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, std::optional<format::Algorithm> forced,
+                                   format::LibraryCall& call) {
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(weights);
     if (!map || !argument) return weights;
@@ -246,7 +245,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     // One pass over the weights rounds and packs them.
     if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
-      packing->call.operation.AsPackWeights()->plain_dtype = fb::DType::Float32;
+      packing->call.operation.As<format::PackWeights>()->plain_dtype = DType::kFloat32;
     }
     TD_RETURN_IF_ERROR(target_->ChooseAlgorithm(packing->call, machine_));
     mlir::OpBuilder builder = BehindValue(map, plain);

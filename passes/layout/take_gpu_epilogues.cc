@@ -25,11 +25,11 @@ namespace {
 // A call of a matrix product with its parameters.
 struct Product {
   exec::LibraryCallOp op;
-  fb::MatMulT call;
+  format::MatMul call;
 
   mlir::Value y() const { return op->getResult(0); }
   bool OneType() const { return call.a_dtype == call.y_dtype; }
-  bool Float32() const { return OneType() && call.a_dtype == fb::DType::Float32; }
+  bool Float32() const { return OneType() && call.a_dtype == DType::kFloat32; }
   // cuBLASLt wants the input of GELU in rows of a multiple of 16 bytes.
   bool TakesGeluInput() const { return OneType() && call.y_shape.back() % 8 == 0; }
 };
@@ -37,8 +37,8 @@ struct Product {
 std::optional<Product> AsProduct(mlir::Operation* op) {
   auto library = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
   if (!library) return std::nullopt;
-  const fb::LibraryCallT call = LibraryCallOf(library);
-  const fb::MatMulT* product = call.operation.AsMatMul();
+  const format::LibraryCall call = LibraryCallOf(library);
+  const format::MatMul* product = call.operation.As<format::MatMul>();
   if (product == nullptr || product->packed) return std::nullopt;
   return Product{library, *product};
 }
@@ -53,8 +53,8 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
   operands.append(more_operands.begin(), more_operands.end());
   llvm::SmallVector<mlir::Type> types = {result.getType()};
   types.append(more_results.begin(), more_results.end());
-  fb::LibraryCallT call = LibraryCallOf(old);
-  call.operation.Set(fb::MatMulT(p.call));
+  format::LibraryCall call = LibraryCallOf(old);
+  call.operation = format::MatMul(p.call);
   exec::LibraryCallOp op = BuildLibraryCall(builder, result.getLoc(), types, call, operands);
   result.replaceAllUsesWith(op->getResult(0));
   return op;
@@ -62,14 +62,14 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
 
 // GELU behind a product and perhaps its bias.
 void TakeGelu(Product p) {
-  if (p.call.epilogue != Epilogue{.bias = p.call.epilogue.bias}) return;
+  if (p.call.epilogue != format::Epilogue{.bias = p.call.epilogue.bias}) return;
   td::GeluOp gelu;
   for (mlir::Operation* user : p.y().getUsers()) {
     auto op = mlir::dyn_cast<td::GeluOp>(user);
     if (op && op.getApproximate() && op->getBlock() == p.op->getBlock()) gelu = op;
   }
   if (!gelu || !p.OneType()) return;
-  p.call.epilogue.activation = fb::Activation::Gelu;
+  p.call.epilogue.activation = format::Activation::kGelu;
   if (p.y().hasOneUse()) {
     Replace(p, p.op, gelu->getResult(0), {}, {});
   } else {
@@ -94,7 +94,7 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
     return std::nullopt;
   std::optional<Product> relu = AsProduct(compare->getOperand(0).getDefiningOp());
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
-  const Epilogue& epilogue = relu->call.epilogue;
+  const format::Epilogue& epilogue = relu->call.epilogue;
   if (!epilogue.relu() || epilogue.gradient || !relu->OneType()) return std::nullopt;
   // In front of what makes `d`: it is looked at already.
   mlir::Operation* behind = d.getDefiningOp();
@@ -143,13 +143,13 @@ void TakeGradient(Product p) {
     return;
   }
   const bool relu = mlir::isa<td::SelectOp>(user);
-  p.call.epilogue = {.activation = relu ? fb::Activation::Relu : fb::Activation::Gelu, .gradient = true};
+  p.call.epilogue = {.activation = relu ? format::Activation::kRelu : format::Activation::kGelu, .gradient = true};
   mlir::Value gradient = user->getResult(0);
   td::ReduceOp sum = p.Float32() ? RowSum(gradient, user) : td::ReduceOp();
   if (!sum) {
     Replace(p, user, gradient, saved, {});
   } else {
-    p.call.epilogue.sums = fb::Summed::Y;
+    p.call.epilogue.sums = format::Summed::kY;
     p.call.reduces_batch |= td::IsBatched(gradient.getType());
     exec::LibraryCallOp op = Replace(p, user, gradient, saved, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
@@ -178,7 +178,7 @@ void TakeOperandSum(Product p) {
     if (MadeByKernel(operand)) continue;
     td::ReduceOp sum = RowSum(operand, p.op);
     if (!sum) continue;
-    p.call.epilogue.sums = i == 1 ? fb::Summed::B : fb::Summed::A;
+    p.call.epilogue.sums = i == 1 ? format::Summed::kB : format::Summed::kA;
     exec::LibraryCallOp op = Replace(p, p.op, p.y(), {}, sum->getResult(0).getType());
     sum->getResult(0).replaceAllUsesWith(op->getResult(1));
     sum->erase();

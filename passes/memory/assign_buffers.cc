@@ -83,16 +83,16 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   }
 
   int Add(mlir::Value v, exec::Space space, int64_t index, int64_t offset, int64_t bytes) {
-    BufferInfo info;
-    info.name = ValueName(v);
-    info.space = space;
-    info.index = index;
-    info.offset = offset;
-    info.bytes = bytes;
-    info.row_bytes = td::IsBatched(v.getType()) ? RowBytes(v.getType()) : 0;
-    info.common = space == exec::Space::kStep && common_.contains(v);
-    info.type = mlir::cast<mlir::RankedTensorType>(v.getType());
-    buffers_.push_back(info);
+    format::Buffer& buffer = buffers_.emplace_back();
+    buffer.name = ValueName(v);
+    buffer.space = space;
+    buffer.index = static_cast<uint32_t>(index);
+    buffer.offset = offset;
+    buffer.bytes = bytes;
+    buffer.row_bytes = td::IsBatched(v.getType()) ? RowBytes(v.getType()) : 0;
+    buffer.dtype = td::ToDType(mlir::getElementTypeOrSelf(v.getType()));
+    buffer.shape = td::ToShape(v.getType());
+    buffer.common = space == exec::Space::kStep && common_.contains(v);
     ids_[v] = static_cast<int>(buffers_.size()) - 1;
     return ids_[v];
   }
@@ -448,7 +448,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         for (auto [a, operand] : llvm::zip(body.getArguments(), map.getOperands())) ids_[a] = ids_.lookup(operand);
         PlaceViews(body);
       } else if (auto reshape = mlir::dyn_cast<td::ReshapeOp>(op)) {
-        BufferInfo source = buffers_[ids_.lookup(reshape.getInput())];
+        const format::Buffer source = buffers_[ids_.lookup(reshape.getInput())];
         Add(reshape.getResult(), source.space, source.index, source.offset, source.bytes);
       } else if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
         for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
@@ -524,7 +524,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   }
 
   mlir::func::FuncOp step_;
-  std::vector<BufferInfo> buffers_;
+  std::vector<format::Buffer> buffers_;
   llvm::DenseMap<mlir::Value, int> ids_;
   llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;

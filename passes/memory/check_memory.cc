@@ -29,10 +29,11 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
     mlir::func::FuncOp step = StepFunction(module);
     const exec::ArenasAttr arenas = GetArenas(module);
     if (limit <= 0 || !step || !arenas) return;
-    const std::vector<BufferInfo> buffers = GetBuffers(module);
+    const std::vector<format::Buffer> buffers = GetBuffers(module);
     const bool has_lanes = TargetOf(module)->has_lanes();
     int64_t variables = 0, lanes = 1;
-    for (const BufferInfo& b : buffers) variables += b.space == exec::Space::kVariable ? b.bytes : 0;
+    for (const format::Buffer& b : buffers)
+      variables += b.space == exec::Space::kVariable ? static_cast<int64_t>(b.bytes) : 0;
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) {
       lanes = std::max<int64_t>(1, map.getLanes() / ConfigOf(module).getReplicas());
     }
@@ -69,13 +70,13 @@ class CheckMemoryPass : public impl::CheckMemoryPassBase<CheckMemoryPass> {
     return absl::StrCat("; memory_limit is in bytes: if ", limit, " are kilobytes, set ", limit * 1024);
   }
 
-  static std::string Largest(std::vector<BufferInfo> buffers) {
+  static std::string Largest(std::vector<format::Buffer> buffers) {
     constexpr size_t kShown = 5;
     std::stable_sort(buffers.begin(), buffers.end(),
-                     [](const BufferInfo& a, const BufferInfo& b) { return a.bytes > b.bytes; });
+                     [](const format::Buffer& a, const format::Buffer& b) { return a.bytes > b.bytes; });
     if (buffers.size() > kShown) buffers.resize(kShown);
     std::string list;
-    for (const BufferInfo& b : buffers) {
+    for (const format::Buffer& b : buffers) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", b.name, " (", std::string(exec::stringifySpace(b.space)), ", ",
                       MiB(b.bytes), ")");
     }

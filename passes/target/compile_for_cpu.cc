@@ -34,11 +34,11 @@ class CpuCompileTarget final : public CompileTarget {
     return MachineModelNameFor(cpu_.cpu, cpu_.vector_bits, cpu_.has_tiles);
   }
 
-  fb::InstructionSet LibraryInstructions() const override {
-    if (cpu_.vector_bits < 512) return fb::InstructionSet::Avx2;
-    if (native_ && !mixed_bfloat16_) return fb::InstructionSet::Any;
-    if (cpu_.has_tiles) return fb::InstructionSet::Amx;
-    return cpu_.has_avx512bf16 ? fb::InstructionSet::Avx512BFloat16 : fb::InstructionSet::Avx512;
+  format::InstructionSet LibraryInstructions() const override {
+    if (cpu_.vector_bits < 512) return format::InstructionSet::kAvx2;
+    if (native_ && !mixed_bfloat16_) return format::InstructionSet::kAny;
+    if (cpu_.has_tiles) return format::InstructionSet::kAmx;
+    return cpu_.has_avx512bf16 ? format::InstructionSet::kAvx512BFloat16 : format::InstructionSet::kAvx512;
   }
 
   std::vector<std::string> MissingHere() const override {

@@ -35,7 +35,7 @@ class CudaCompileTarget final : public CompileTarget {
     }
     return "h200";
   }
-  fb::InstructionSet LibraryInstructions() const override { return fb::InstructionSet::Any; }
+  format::InstructionSet LibraryInstructions() const override { return format::InstructionSet::kAny; }
 
   exec::TargetAttr Attribute(mlir::MLIRContext* context) const override {
     return exec::TargetAttr::get(context, exec::Backend::kCuda, sm_, /*vector_bits=*/512, false, false);
@@ -83,7 +83,7 @@ class CudaCompileTarget final : public CompileTarget {
     }
     for (GpuImageText& image : compiled.images) code.images.push_back({image.arch, std::move(image.ptx)});
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    code.planner = [library, sm = sm_](const fb::LibraryCallT& call) { return library->Plan(call, sm); };
+    code.planner = [library, sm = sm_](const format::LibraryCall& call) { return library->Plan(call, sm); };
     return code;
   }
 

@@ -15,7 +15,7 @@
 #include "passes/compile_times.h"
 #include "passes/exec/dialect.h"
 #include "passes/serialize.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -41,7 +41,7 @@ class CompileTarget {
   // The machine model that passes use unless the user gives one.
   virtual std::string MachineModelName() const = 0;
   // Executable.instructions.
-  virtual fb::InstructionSet LibraryInstructions() const = 0;
+  virtual format::InstructionSet LibraryInstructions() const = 0;
   // What code for it may use and the machine that compiles does not have, in Requirements' words.
   virtual std::vector<std::string> MissingHere() const { return {}; }
   // What passes have to know of it.

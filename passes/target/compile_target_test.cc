@@ -56,7 +56,7 @@ TEST(CompileTargetTest, ALevelIsWhatItsProcessorsHave) {
   EXPECT_THAT((*target)->Requirements(), StartsWith("x86-64 avx avx2 "));
   EXPECT_EQ((*target)->MachineModelName(), "generic-avx2");
   EXPECT_EQ((*target)->Name(), "cpu:x86-64-v3");
-  EXPECT_EQ((*target)->LibraryInstructions(), fb::InstructionSet::Avx2);
+  EXPECT_EQ((*target)->LibraryInstructions(), format::InstructionSet::kAvx2);
 }
 
 TEST(CompileTargetTest, ProcessorsHaveVendorsAndModels) {

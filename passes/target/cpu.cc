@@ -30,13 +30,13 @@ class Cpu final : public Target {
 
   bool sums_with_taps() const override { return true; }
 
-  bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const override {
-    Epilogue epilogue = InfoOf(call).epilogue;
+  bool AddsResidual(const format::LibraryCall& call, const MachineModel& machine) const override {
+    format::Epilogue epilogue = InfoOf(call).epilogue;
     epilogue.residual = true;
     for (bool packed : {false, true}) {
-      fb::LibraryCallT without = call;
+      format::LibraryCall without = call;
       SetPacked(without, packed);
-      fb::LibraryCallT with = without;
+      format::LibraryCall with = without;
       SetEpilogue(with, epilogue);
       if (!ChooseAlgorithm(without, machine, {}).ok() || !ChooseAlgorithm(with, machine, {}).ok() ||
           with.implementation != without.implementation) {
@@ -46,11 +46,11 @@ class Cpu final : public Target {
     return true;
   }
 
-  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call, const MachineModel& machine,
-                                                          std::optional<fb::Algorithm> forced) const override {
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call, const MachineModel& machine,
+                                                          std::optional<format::Algorithm> forced) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     if (CheckLibraryCall(call).ok()) {
-      fb::LibraryCallT reader = call;
+      format::LibraryCall reader = call;
       SetPacked(reader, true);
       reader.algorithm = forced ? *forced : BestAlgorithm(call, {machine, avx512_, *library});
       if (!CheckAlgorithm(reader).ok()) return std::nullopt;
@@ -61,8 +61,8 @@ class Cpu final : public Target {
     return packing;
   }
 
-  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine,
-                               std::optional<fb::Algorithm> forced) const override {
+  absl::Status ChooseAlgorithm(format::LibraryCall& call, const MachineModel& machine,
+                               std::optional<format::Algorithm> forced) const override {
     TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     call.algorithm = forced ? *forced : BestAlgorithm(call, {machine, avx512_, *library});

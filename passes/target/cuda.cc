@@ -29,25 +29,25 @@ class Cuda final : public Target {
     return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
   }
 
-  bool AddsResidual(const fb::LibraryCallT&, const MachineModel&) const override { return false; }
+  bool AddsResidual(const format::LibraryCall&, const MachineModel&) const override { return false; }
 
   // What only the call has to know would keep calls from sharing a packed kernel.
-  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call, const MachineModel&,
-                                                          std::optional<fb::Algorithm>) const override {
+  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call, const MachineModel&,
+                                                          std::optional<format::Algorithm>) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
     WeightsPacking packing{PackingFor(call)};
     TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
     if (packing.bytes == 0) return std::nullopt;
-    if (fb::Conv2DT* reader = packing.call.operation.AsPackWeights()->reader.AsConv2D()) {
-      reader->direction = fb::Direction::Forward;
+    if (format::Conv2D* reader = packing.call.operation.As<format::PackWeights>()->reader.As<format::Conv2D>()) {
+      reader->direction = format::Direction::kForward;
       reader->x_dtype = reader->y_dtype = reader->kernel_dtype;
     }
     return packing;
   }
 
-  absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel&,
-                               std::optional<fb::Algorithm> forced) const override {
-    if (forced && *forced != fb::Algorithm::Library) {
+  absl::Status ChooseAlgorithm(format::LibraryCall& call, const MachineModel&,
+                               std::optional<format::Algorithm> forced) const override {
+    if (forced && *forced != format::Algorithm::kLibrary) {
       return absl::InvalidArgumentError("a GPU's libraries choose their algorithms themselves");
     }
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));

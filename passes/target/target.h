@@ -13,13 +13,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/exec/dialect.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // The PackWeights call for an operand of another call, and the bytes of its result.
 struct WeightsPacking {
-  fb::LibraryCallT call;
+  format::LibraryCall call;
   uint64_t bytes = 0;
 };
 
@@ -65,15 +65,15 @@ class Target {
   // Sums of two-byte elements and of their squares, as doubles, take no longer than reading the elements from memory.
   virtual bool SumsDoublesAtOnce(const MachineModel&) const { return false; }
   // Whether the call is computed in the same way when it adds a residual to its result.
-  virtual bool AddsResidual(const fb::LibraryCallT& call, const MachineModel& machine) const = 0;
+  virtual bool AddsResidual(const format::LibraryCall& call, const MachineModel& machine) const = 0;
   // How weights of the call are packed once for many calls; nothing where they are read as they lie. `forced`: by the
   // algorithm that the user wants for the call.
-  virtual absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const fb::LibraryCallT& call,
+  virtual absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call,
                                                                   const MachineModel& machine,
-                                                                  std::optional<fb::Algorithm> forced) const = 0;
+                                                                  std::optional<format::Algorithm> forced) const = 0;
   // Chooses `call.algorithm`, or takes the `forced` one, and names it in `call.implementation`.
-  virtual absl::Status ChooseAlgorithm(fb::LibraryCallT& call, const MachineModel& machine,
-                                       std::optional<fb::Algorithm> forced = std::nullopt) const = 0;
+  virtual absl::Status ChooseAlgorithm(format::LibraryCall& call, const MachineModel& machine,
+                                       std::optional<format::Algorithm> forced = std::nullopt) const = 0;
 };
 
 // The target in the module's configuration; of a module without one, a CPU with AVX-512.

@@ -55,9 +55,9 @@ TEST_F(TargetTest, ACpuHasWhatItsAttributeSays) {
   EXPECT_FALSE(TargetOf(*none)->has_bfloat16_products());
 }
 
-fb::LibraryCallT Product() { return CallOf(MatMulOf(64, 128, 256)); }
+format::LibraryCall Product() { return CallOf(MatMulOf(64, 128, 256)); }
 
-fb::LibraryCallT Convolution(int taps) { return CallOf(Conv(8, 14, 14, 32, taps, taps, 64, 1, 0, 0)); }
+format::LibraryCall Convolution(int taps) { return CallOf(Conv(8, 14, 14, 32, taps, taps, 64, 1, 0, 0)); }
 
 // A convolution of one tap is cuBLASLt's, which reads kernels as they are.
 TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
@@ -69,10 +69,10 @@ TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
   const std::optional<WeightsPacking> packing = *target->PackingOf(Convolution(3), machine, {});
   ASSERT_TRUE(packing.has_value());
   EXPECT_EQ(packing->bytes, 9u * 32 * 64 * 4);
-  EXPECT_NE(packing->call.operation.AsPackWeights(), nullptr);
+  EXPECT_NE(packing->call.operation.As<format::PackWeights>(), nullptr);
   for (const auto& [call, implementation] :
        {std::pair(Product(), "cublaslt"), std::pair(Convolution(3), "cudnn"), std::pair(packing->call, "kernel")}) {
-    fb::LibraryCallT chosen = call;
+    format::LibraryCall chosen = call;
     ASSERT_TRUE(target->ChooseAlgorithm(chosen, machine).ok());
     EXPECT_EQ(chosen.implementation, implementation);
   }
@@ -81,11 +81,11 @@ TEST_F(TargetTest, OnAGpuOnlyCudnnsKernelsArePacked) {
 TEST_F(TargetTest, OnACpuACallThatFitsNothingIsRefused) {
   auto module = ModuleFor(context_, Cpu(256, false, false));
   const MachineModel machine = BuiltInMachineModel("generic-avx2").value();
-  fb::LibraryCallT call = Product();
+  format::LibraryCall call = Product();
   ASSERT_TRUE(TargetOf(*module)->ChooseAlgorithm(call, machine).ok());
-  EXPECT_EQ(call.algorithm, fb::Algorithm::Library);
+  EXPECT_EQ(call.algorithm, format::Algorithm::kLibrary);
   EXPECT_NE(call.implementation, "");
-  call.operation.AsMatMul()->y_shape = {64, 255};
+  call.operation.As<format::MatMul>()->y_shape = {64, 255};
   EXPECT_EQ(TargetOf(*module)->ChooseAlgorithm(call, machine).code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/cross_device_ops.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -21,7 +21,7 @@ class Slice {
 
   int replicas() const { return static_cast<int>(tensor_.values.size()); }
   // Replica `to`'s elements become the sum with those of replica `from`.
-  void Add(int to, int from) const { Combine(fb::ReduceKind::Sum, tensor_.dtype, At(to), At(from), size_); }
+  void Add(int to, int from) const { Combine(format::ReduceKind::kSum, tensor_.dtype, At(to), At(from), size_); }
   void Copy(int to, int from) const { std::memcpy(At(to), At(from), size_ * SizeOf(tensor_.dtype)); }
 
  private:

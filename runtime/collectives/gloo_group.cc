@@ -15,7 +15,7 @@
 #include "runtime/collectives/gloo_connection.h"
 #include "runtime/collectives/gloo_exchange.h"
 #include "runtime/collectives/vector_list.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -42,7 +42,7 @@ class GlooGroup : public ProcessGroup {
   bool waits_for_network() const override { return true; }
 
  private:
-  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+  absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                            absl::string_view what, const ResultFn& on_result) override;
   absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result);
   absl::Status ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result);
@@ -86,7 +86,7 @@ void GlooGroup::Scatter(const VectorList& list, const std::byte* from) {
   });
 }
 
-absl::Status GlooGroup::DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values,
+absl::Status GlooGroup::DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values,
                                     absl::Span<const bool> present, absl::string_view what, const ResultFn& on_result) {
   TD_RETURN_IF_ERROR(exchange_->Begin(what));
   TD_ASSIGN_OR_RETURN(VectorList list, VectorList::Make(kind, values, present, size()));

@@ -16,7 +16,7 @@
 #include "runtime/collectives/connect.h"
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -30,7 +30,7 @@ absl::Status AllReduce(ProcessGroup& group, std::vector<float>& values, absl::st
   const std::unique_ptr<bool[]> present(new bool[group.size()]);
   std::fill(present.get(), present.get() + group.size(), true);
   const ProcessGroup::Values v = {DType::kFloat32, values.data(), static_cast<int64_t>(values.size())};
-  return group.AllReduce(fb::ReduceKind::Sum, {v}, absl::MakeConstSpan(present.get(), group.size()), what);
+  return group.AllReduce(format::ReduceKind::kSum, {v}, absl::MakeConstSpan(present.get(), group.size()), what);
 }
 
 // Prints what is wrong.
@@ -151,7 +151,7 @@ TEST_P(ProcessFailureTest, RanksThatMeanDifferentVectors) {
       std::vector<float> values(pair[rank] + 1000, 77);
       const bool present[] = {true, true};
       const ProcessGroup::Values v = {DType::kFloat32, values.data(), pair[rank]};
-      const absl::Status status = (*group)->AllReduce(fb::ReduceKind::Sum, {v}, present, "gradients");
+      const absl::Status status = (*group)->AllReduce(format::ReduceKind::kSum, {v}, present, "gradients");
       bool good = Expect(!status.ok(), "an error");
       for (size_t i = pair[rank]; i < values.size(); ++i) good &= values[i] == 77;
       return Expect(good, "nothing is written behind the vector") ? 0 : kWrong;
@@ -175,17 +175,16 @@ TEST_P(ProcessFailureTest, WrongArgumentsDoNotBreakTheGroup) {
     const bool all[] = {true, true};
     const ProcessGroup::Values v = {DType::kFloat32, values, 2}, other = {DType::kInt32, values, 2},
                                bytes = {DType::kUInt8, values, 2};
-    auto reduce = [&](fb::ReduceKind kind, std::vector<ProcessGroup::Values> vectors, absl::Span<const bool> present) {
-      return group.AllReduce(kind, vectors, present, "gradients");
-    };
-    bool good = absl::IsInvalidArgument(reduce(fb::ReduceKind::Mean, {v}, all));
-    good &= absl::IsInvalidArgument(reduce(fb::ReduceKind::Sum, {v, other}, all));
-    good &= absl::IsInvalidArgument(reduce(fb::ReduceKind::Sum, {bytes}, all));
-    good &= absl::IsInvalidArgument(reduce(fb::ReduceKind::Sum, {v}, absl::MakeConstSpan(all, 1)));
+    auto reduce = [&](format::ReduceKind kind, std::vector<ProcessGroup::Values> vectors,
+                      absl::Span<const bool> present) { return group.AllReduce(kind, vectors, present, "gradients"); };
+    bool good = absl::IsInvalidArgument(reduce(format::ReduceKind::kMean, {v}, all));
+    good &= absl::IsInvalidArgument(reduce(format::ReduceKind::kSum, {v, other}, all));
+    good &= absl::IsInvalidArgument(reduce(format::ReduceKind::kSum, {bytes}, all));
+    good &= absl::IsInvalidArgument(reduce(format::ReduceKind::kSum, {v}, absl::MakeConstSpan(all, 1)));
     std::byte memory[4] = {};
     good &= absl::IsInvalidArgument(group.Broadcast({memory, 4}, 2, "variables"));
     good &= absl::IsInvalidArgument(group.AllGather({memory, 1}, {memory, 4}, "losses"));
-    good &= reduce(fb::ReduceKind::Sum, {v}, all).ok() && values[1] == 4;
+    good &= reduce(format::ReduceKind::kSum, {v}, all).ok() && values[1] == 4;
     return Expect(good, "InvalidArgument") ? 0 : kWrong;
   });
   EXPECT_EQ(processes->WaitAll(), 0);

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/dtype.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -44,7 +44,7 @@ class ProcessGroup {
   // `on_result`, where there is one, is called with all of the result, in parts of any length and order, each while it
   // is likely to be in a cache.
   using ResultFn = std::function<void(const void* values, int64_t count)>;
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+  absl::Status AllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                          absl::string_view what, const ResultFn& on_result = nullptr) {
     return DoAllReduce(kind, values, present, what, on_result);
   }
@@ -67,8 +67,9 @@ class ProcessGroup {
 
  private:
   // As AllReduce.
-  virtual absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
-                                   absl::string_view what, const ResultFn& on_result) = 0;
+  virtual absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values,
+                                   absl::Span<const bool> present, absl::string_view what,
+                                   const ResultFn& on_result) = 0;
 };
 
 }  // namespace tandem

@@ -15,12 +15,12 @@
 #include "runtime/collectives/testing/folder_store.h"
 #include "runtime/collectives/testing/processes.h"
 #include "runtime/collectives/testing/values.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
 
-using fb::ReduceKind;
+using format::ReduceKind;
 
 // The bits of one rank in a group of its own process. Each method prints what is wrong.
 class Rank {
@@ -42,8 +42,8 @@ class Rank {
   void AllReduce(ReduceKind kind, const std::vector<int64_t>& lengths, const std::vector<bool>& here) {
     const int64_t count = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
     const std::string what = absl::StrCat("all-reduce of ", count, " ", Name(DTypeOf<T>::value), " in ", lengths.size(),
-                                          kind == ReduceKind::Max ? " pieces, max" : " pieces, sum");
-    const bool special = kind == ReduceKind::Max;
+                                          kind == ReduceKind::kMax ? " pieces, max" : " pieces, sum");
+    const bool special = kind == ReduceKind::kMax;
     const std::unique_ptr<bool[]> present(new bool[here.size()]);
     for (size_t r = 0; r < here.size(); ++r) present[r] = here[r];
     const auto span = absl::MakeConstSpan(present.get(), here.size());
@@ -89,7 +89,7 @@ class Rank {
     const std::unique_ptr<bool[]> present(new bool[here.size()]);
     for (size_t r = 0; r < here.size(); ++r) present[r] = here[r];
     const std::string what = absl::StrCat("all-reduce of ", count, " bfloat16");
-    CheckOk(group_->AllReduce(ReduceKind::Sum, {{DType::kBFloat16, numbers.data() + 1, count}},
+    CheckOk(group_->AllReduce(ReduceKind::kSum, {{DType::kBFloat16, numbers.data() + 1, count}},
                               absl::MakeConstSpan(present.get(), here.size()), what, nullptr),
             what + ": ");
     Check(numbers.front() == guard && numbers.back() == guard, what + ": wrote outside");
@@ -169,7 +169,7 @@ std::vector<std::vector<bool>> Presences(int size) {
 template <typename T>
 void AllReduceEverything(Rank& rank, const std::vector<int64_t>& counts) {
   for (const std::vector<bool>& present : Presences(rank.size())) {
-    for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max}) {
+    for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax}) {
       for (int64_t count : counts) rank.AllReduce<T>(kind, {count}, present);
     }
   }
@@ -214,9 +214,9 @@ TEST_P(ProcessGroupTest, AllReducesHaveTheBitsOfTheTree) {
 TEST_P(ProcessGroupTest, AllReducesOfManySegments) {
   Run([](Rank& rank) {
     const auto presences = Presences(rank.size());
-    rank.AllReduce<float>(ReduceKind::Sum, {3000001}, presences[0]);
-    rank.AllReduce<double>(ReduceKind::Max, {3000001}, presences[3]);
-    rank.AllReduce<int32_t>(ReduceKind::Max, {3000001}, presences[1]);
+    rank.AllReduce<float>(ReduceKind::kSum, {3000001}, presences[0]);
+    rank.AllReduce<double>(ReduceKind::kMax, {3000001}, presences[3]);
+    rank.AllReduce<int32_t>(ReduceKind::kMax, {3000001}, presences[1]);
   });
 }
 
@@ -232,10 +232,10 @@ TEST_P(ProcessGroupTest, SeveralVectorsAreOne) {
   Run([](Rank& rank) {
     const auto presences = Presences(rank.size());
     for (int p : {0, 1, 3}) {
-      rank.AllReduce<float>(ReduceKind::Sum, {3, 0, 5, 1}, presences[p]);
-      rank.AllReduce<double>(ReduceKind::Max, {1000, 1, 70000, 17, 300000, 0, 64}, presences[p]);
-      rank.AllReduce<int64_t>(ReduceKind::Sum, std::vector<int64_t>(100, 9999), presences[p]);
-      rank.AllReduce<float>(ReduceKind::Max, {}, presences[p]);
+      rank.AllReduce<float>(ReduceKind::kSum, {3, 0, 5, 1}, presences[p]);
+      rank.AllReduce<double>(ReduceKind::kMax, {1000, 1, 70000, 17, 300000, 0, 64}, presences[p]);
+      rank.AllReduce<int64_t>(ReduceKind::kSum, std::vector<int64_t>(100, 9999), presences[p]);
+      rank.AllReduce<float>(ReduceKind::kMax, {}, presences[p]);
     }
   });
 }

@@ -11,7 +11,7 @@
 #include "runtime/collectives/meeting.h"
 #include "runtime/collectives/shared_mapping.h"
 #include "runtime/collectives/vector_list.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -55,7 +55,7 @@ class SharedMemoryGroup : public ProcessGroup {
   bool waits_for_network() const override { return false; }
 
  private:
-  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+  absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                            absl::string_view what, const ResultFn& on_result) override;
   static size_t PlaceBytes(int size) {
     return (size * sizeof(Meeting::Place) + kFirstPage - 1) / kFirstPage * kFirstPage;
@@ -92,7 +92,7 @@ class SharedMemoryGroup : public ProcessGroup {
   std::vector<const void*> leaves_;
 };
 
-absl::Status SharedMemoryGroup::DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values,
+absl::Status SharedMemoryGroup::DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values,
                                             absl::Span<const bool> present, absl::string_view what,
                                             const ResultFn& on_result) {
   TD_ASSIGN_OR_RETURN(VectorList list, VectorList::Make(kind, values, present, size_));

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fingerprint.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -23,9 +23,9 @@ void Append(std::string& text, T value) {
 
 }  // namespace
 
-absl::StatusOr<VectorList> VectorList::Make(fb::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
+absl::StatusOr<VectorList> VectorList::Make(format::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
                                             absl::Span<const bool> present, int group_size) {
-  if (kind != fb::ReduceKind::Sum && kind != fb::ReduceKind::Max) {
+  if (kind != format::ReduceKind::kSum && kind != format::ReduceKind::kMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("AllReduce: kind ", static_cast<int>(kind), " is neither Sum nor Max"));
   }

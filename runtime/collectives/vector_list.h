@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "base/dtype.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -25,10 +25,10 @@ class VectorList {
 
   // InvalidArgument: a kind or dtype that TreeReduce does not have, vectors of several dtypes, a negative count, a
   // `present` that is not as long as the group.
-  static absl::StatusOr<VectorList> Make(fb::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
+  static absl::StatusOr<VectorList> Make(format::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
                                          absl::Span<const bool> present, int group_size);
 
-  fb::ReduceKind kind() const { return kind_; }
+  format::ReduceKind kind() const { return kind_; }
   DType dtype() const { return dtype_; }
   int64_t count() const { return starts_.back(); }
   int64_t element_size() const { return element_size_; }
@@ -55,7 +55,7 @@ class VectorList {
  private:
   VectorList() = default;
 
-  fb::ReduceKind kind_{};  // Sum
+  format::ReduceKind kind_{};  // Sum
   DType dtype_ = DType::kFloat32;
   int64_t element_size_ = 4;
   absl::Span<const bool> present_;

@@ -8,22 +8,22 @@ namespace {
 
 class AllReduce final : public Command {
  public:
-  explicit AllReduce(const fb::CommandT& table) : Command(table), reduce_(*table.body.AsAllReduce()) {}
+  explicit AllReduce(const format::Command& table) : Command(table), reduce_(*table.body.As<format::AllReduce>()) {}
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
     if (!Known(reduce_.kind)) return v.Bad(field, "bad kind");
     TD_RETURN_IF_ERROR(
         v.CheckIndex(field + ".collective", reduce_.collective, v.index().collectives.size(), "collective"));
-    if (v.gpu() && !v.index().collectives[reduce_.collective]->algorithm.empty()) {
+    if (v.gpu() && !v.index().collectives[reduce_.collective].algorithm.empty()) {
       return v.Bad(field, "cross-device ops are for CPUs");
     }
     if (table().inputs != table().outputs) return v.Bad(field, "an all-reduce works in place");
     for (uint32_t b : table().inputs) {
-      if (v.gpu() && v.Buffer(b).dtype == fb::DType::BFloat16) {
+      if (v.gpu() && v.Buffer(b).dtype == DType::kBFloat16) {
         return v.Bad(field, "bfloat16 is combined on CPUs only");
       }
-      if (v.Buffer(b).space != fb::Space::Step) return v.Bad(field, "buffer ", b, " is not in the step arena");
+      if (v.Buffer(b).space != format::Space::kStep) return v.Bad(field, "buffer ", b, " is not in the step arena");
     }
     if (v.gpu() && (reduce_.checks || table().overlap > 0)) {
       return v.Bad(field, "checks and overlap are for CPUs");
@@ -34,32 +34,32 @@ class AllReduce final : public Command {
   int64_t GpuLaunches(const WorkContext& context) const override { return context.replicas() > 1 ? 1 : 0; }
   std::optional<CollectiveUse> collective() const override { return CollectiveUse{reduce_.collective, reduce_.kind}; }
 
-  std::string Summary(const fb::ExecutableT& index) const override {
-    const fb::CollectiveT& collective = *index.collectives[reduce_.collective];
+  std::string Summary(const format::Index& index) const override {
+    const format::Collective& collective = index.collectives[reduce_.collective];
     return absl::StrCat("collective ", collective.seq, collective.algorithm.empty() ? "" : " by ", collective.algorithm,
                         reduce_.checks ? ", checks" : "");
   }
-  std::string Detail(const fb::ExecutableT& index) const override {
-    return absl::StrCat(Summary(index), ": ", CollectiveText(*index.collectives[reduce_.collective]));
+  std::string Detail(const format::Index& index) const override {
+    return absl::StrCat(Summary(index), ": ", CollectiveText(index.collectives[reduce_.collective]));
   }
-  std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
-    return {{"collective", static_cast<int64_t>(index.collectives[reduce_.collective]->seq)}};
+  std::vector<CommandProperty> Properties(const format::Index& index) const override {
+    return {{"collective", static_cast<int64_t>(index.collectives[reduce_.collective].seq)}};
   }
 
  protected:
   // Read, and the result written.
-  double Passes(const fb::BufferT&, const WorkContext&) const override { return 2; }
+  double Passes(const format::Buffer&, const WorkContext&) const override { return 2; }
   void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
     const double replicas = static_cast<double>(context.replicas());
     for (uint32_t b : table().inputs) work.flops += context.Elements(b) * (replicas - 1) / replicas;
   }
 
  private:
-  const fb::AllReduceT& reduce_;
+  const format::AllReduce& reduce_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> NewAllReduce(const fb::CommandT& table) { return std::make_unique<AllReduce>(table); }
+std::unique_ptr<Command> NewAllReduce(const format::Command& table) { return std::make_unique<AllReduce>(table); }
 
 }  // namespace tandem

@@ -10,7 +10,7 @@ class CheckFinite final : public Command {
  public:
   using Command::Command;
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
     return v.ReadsNoSlots(field, table().inputs);
   }
@@ -30,6 +30,6 @@ class CheckFinite final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewCheckFinite(const fb::CommandT& table) { return std::make_unique<CheckFinite>(table); }
+std::unique_ptr<Command> NewCheckFinite(const format::Command& table) { return std::make_unique<CheckFinite>(table); }
 
 }  // namespace tandem

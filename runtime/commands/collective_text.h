@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // "all_reduce of gradient of dense/kernel and 3 more".
-inline std::string CollectiveText(const fb::CollectiveT& collective) {
+inline std::string CollectiveText(const format::Collective& collective) {
   const std::vector<std::string>& tensors = collective.tensors;
   if (tensors.empty() || tensors[0].empty()) return absl::StrCat("all_reduce of collective ", collective.seq);
   return absl::StrCat("all_reduce of ", tensors[0],

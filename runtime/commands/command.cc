@@ -7,10 +7,10 @@ namespace tandem {
 
 absl::Status Command::VerifyForGpu(const GpuCommandVerifier&, const std::string&) const { return absl::OkStatus(); }
 
-bool Command::WritesVariables(const fb::ProgramT& program) const {
+bool Command::WritesVariables(const format::Program& program) const {
   const std::vector<uint32_t> writes = Writes();
   return std::any_of(writes.begin(), writes.end(),
-                     [&](uint32_t b) { return program.buffers[b]->space == fb::Space::Variable; });
+                     [&](uint32_t b) { return program.buffers[b].space == format::Space::kVariable; });
 }
 
 ExecutionWork Command::Work(const WorkContext& context) const {
@@ -19,7 +19,7 @@ ExecutionWork Command::Work(const WorkContext& context) const {
   std::set<uint32_t> operands;
   for (const std::vector<uint32_t>& buffers : {Reads(), Writes()}) operands.insert(buffers.begin(), buffers.end());
   for (uint32_t b : operands) {
-    const fb::BufferT& operand = context.Buffer(b);
+    const format::Buffer& operand = context.Buffer(b);
     context.AddBytes(operand, Passes(operand, context), work);
     batched |= operand.row_bytes > 0;
   }

@@ -1,8 +1,8 @@
 // A command: one entry of an executable's programs, as everything but the backends sees it.
 //
-// Each kind (a table of the union CommandBody in executable.fbs) has a file here, which says what it reads and writes,
-// what the loader checks, what it costs and how reports show it. NewCommand (new_command.cc) is the one place that
-// lists the kinds. CPUs and GPUs have a factory of their own for how commands run.
+// Each kind (a table of the union CommandBody in runtime/format/index.td) has a file here, which says what it reads and
+// writes, what the loader checks, what it costs and how reports show it. NewCommand (new_command.cc) is the one place
+// that lists the kinds. CPUs and GPUs have a factory of their own for how commands run.
 #ifndef TANDEM_RUNTIME_COMMANDS_COMMAND_H_
 #define TANDEM_RUNTIME_COMMANDS_COMMAND_H_
 
@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/commands/work_context.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -33,7 +33,7 @@ struct KernelLaunches {
 // What a command combines over all replicas: a number in Executable.collectives, and how.
 struct CollectiveUse {
   uint32_t number = 0;
-  fb::ReduceKind kind = fb::ReduceKind::Sum;
+  format::ReduceKind kind = format::ReduceKind::kSum;
 };
 
 // What a dump shows of a command beside its name and operands.
@@ -45,27 +45,27 @@ struct CommandProperty {
 class Command {
  public:
   // `table` must outlive it.
-  explicit Command(const fb::CommandT& table) : table_(table) {}
+  explicit Command(const format::Command& table) : table_(table) {}
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
-  const fb::CommandT& table() const { return table_; }
-  // The name of its table in executable.fbs, "KernelLaunch".
-  std::string kind() const { return fb::EnumNameCommandBody(table_.body.type); }
+  const format::Command& table() const { return table_; }
+  // The name of its table in runtime/format/index.td, "KernelLaunch".
+  std::string kind() const { return std::string(format::Name(table_.body)); }
   virtual bool is_library_call() const { return false; }
 
   // What the loader checks of a file that may be forged: everything that runs without further checks relies on. Its
   // operands and location have been checked to exist, and to be in spaces that a section of this kind may touch.
   virtual absl::Status Verify(const CommandVerifier& verifier, const std::string& field,
-                              fb::SectionKind section) const = 0;
+                              format::SectionKind section) const = 0;
   // What a program for GPUs needs besides.
   virtual absl::Status VerifyForGpu(const GpuCommandVerifier& verifier, const std::string& field) const;
 
   // Buffers, with repetitions.
   virtual std::vector<uint32_t> Reads() const { return table_.inputs; }
   virtual std::vector<uint32_t> Writes() const { return table_.outputs; }
-  virtual bool WritesVariables(const fb::ProgramT& program) const;
+  virtual bool WritesVariables(const format::Program& program) const;
   // Outputs hold numbers, which can be looked at, not a library's layout with its padding.
   virtual bool has_plain_outputs() const { return true; }
   // Whether it may end the step: commands behind it that write variables wait for it.
@@ -85,26 +85,26 @@ class Command {
   ExecutionWork Work(const WorkContext& context) const;
 
   // What a line of a list says of it: "kernel_3", "MatMul brg_matmul:avx512_core + Relu", "collective 2", "".
-  virtual std::string Summary(const fb::ExecutableT& index) const { return ""; }
+  virtual std::string Summary(const format::Index& index) const { return ""; }
   // With what is inside: "kernel_3 row: td.add td.relu".
-  virtual std::string Detail(const fb::ExecutableT& index) const { return ""; }
-  virtual std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const { return {}; }
+  virtual std::string Detail(const format::Index& index) const { return ""; }
+  virtual std::vector<CommandProperty> Properties(const format::Index& index) const { return {}; }
 
  protected:
   // How often the bytes of an operand move.
-  virtual double Passes(const fb::BufferT& operand, const WorkContext& context) const { return 1; }
+  virtual double Passes(const format::Buffer& operand, const WorkContext& context) const { return 1; }
   // Adds operations to `work`; `batched`: an operand has rows.
   virtual void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const {}
 
  private:
-  const fb::CommandT& table_;
+  const format::Command& table_;
 };
 
 // Null when the body is missing or of a kind that this version does not know; the loader refuses such a file.
-std::unique_ptr<Command> NewCommand(const fb::CommandT& table);
+std::unique_ptr<Command> NewCommand(const format::Command& table);
 
 // The commands of all sections in order; a command's number is its index here. Null as above.
-std::vector<std::unique_ptr<Command>> CommandsInOrder(const fb::ProgramT& program);
+std::vector<std::unique_ptr<Command>> CommandsInOrder(const format::Program& program);
 
 }  // namespace tandem
 

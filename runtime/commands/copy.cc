@@ -9,16 +9,16 @@ class Copy final : public Command {
  public:
   using Command::Command;
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind) const override {
     if (table().inputs.size() != 1 || table().outputs.size() != 1) {
       return v.Bad(field, "a copy has one input and one output");
     }
-    const fb::BufferT &from = v.Buffer(table().inputs[0]), &to = v.Buffer(table().outputs[0]);
+    const format::Buffer &from = v.Buffer(table().inputs[0]), &to = v.Buffer(table().outputs[0]);
     if (from.dtype != to.dtype || from.row_bytes != to.row_bytes ||
         v.Elements(table().inputs[0]) != v.Elements(table().outputs[0])) {
       return v.Bad(field, "input and output differ in size");
     }
-    if (from.space == fb::Space::Lane || to.space == fb::Space::Lane) {
+    if (from.space == format::Space::kLane || to.space == format::Space::kLane) {
       return v.Bad(field, "lane slots cannot be copied");
     }
     return absl::OkStatus();
@@ -27,6 +27,6 @@ class Copy final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewCopy(const fb::CommandT& table) { return std::make_unique<Copy>(table); }
+std::unique_ptr<Command> NewCopy(const format::Command& table) { return std::make_unique<Copy>(table); }
 
 }  // namespace tandem

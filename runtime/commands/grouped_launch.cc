@@ -9,13 +9,14 @@ namespace {
 
 class GroupedLaunch final : public Command {
  public:
-  explicit GroupedLaunch(const fb::CommandT& table) : Command(table), group_(*table.body.AsGroupedLaunch()) {}
+  explicit GroupedLaunch(const format::Command& table)
+      : Command(table), group_(*table.body.As<format::GroupedLaunch>()) {}
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
     TD_RETURN_IF_ERROR(v.CheckIndex(field + ".kernel", group_.kernel, v.index().kernels.size(), "kernel"));
-    const fb::KernelT& kernel = *v.index().kernels[group_.kernel];
-    if (kernel.domain != fb::Domain::Elements) return v.Bad(field, "needs a kernel over elements");
+    const format::Kernel& kernel = v.index().kernels[group_.kernel];
+    if (kernel.domain != format::Domain::kElements) return v.Bad(field, "needs a kernel over elements");
     const size_t inputs = kernel.inputs.size(), arguments = inputs + kernel.outputs.size();
     if (group_.num_args == 0 || group_.num_args != arguments) {
       return v.Bad(field, group_.num_args, " arguments for each member; kernel ", kernel.name, " has ", arguments);
@@ -38,7 +39,7 @@ class GroupedLaunch final : public Command {
   }
 
   absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
-    const fb::KernelT& kernel = *v.index().kernels[group_.kernel];
+    const format::Kernel& kernel = v.index().kernels[group_.kernel];
     uint64_t blocks = 0;  // of one launch of all members
     for (uint64_t count : group_.counts) {
       TD_RETURN_IF_ERROR(v.CheckLaunch(field, kernel, count));
@@ -55,42 +56,44 @@ class GroupedLaunch final : public Command {
     return reads;
   }
   // Without operands of its own it may write all that it hands the kernel.
-  bool WritesVariables(const fb::ProgramT& program) const override {
+  bool WritesVariables(const format::Program& program) const override {
     return table().outputs.empty() || Command::WritesVariables(program);
   }
   std::optional<KernelLaunches> launches() const override {
     return KernelLaunches{group_.kernel, group_.counts, /*grouped=*/true};
   }
   uint64_t GpuTableBytes(const WorkContext& context) const override {
-    const fb::GpuLaunchT* gpu = context.index.kernels[group_.kernel]->gpu.get();
-    if (gpu == nullptr) return 0;
+    const std::optional<format::GpuLaunch>& gpu = context.index.kernels[group_.kernel].gpu;
+    if (!gpu) return 0;
     uint64_t blocks = 0;
     for (uint64_t count : group_.counts) blocks += GpuGrid(*gpu, count);
     return GpuGroupTableBytes(group_.num_args, group_.counts.size(), blocks);
   }
   uint64_t WorkspaceBytes(const WorkContext& context) const override {
-    return ScratchBytes(*context.index.kernels[group_.kernel]);
+    return ScratchBytes(context.index.kernels[group_.kernel]);
   }
 
-  std::string Summary(const fb::ExecutableT& index) const override { return index.kernels[group_.kernel]->name; }
-  std::string Detail(const fb::ExecutableT& index) const override { return KernelText(*index.kernels[group_.kernel]); }
-  std::vector<CommandProperty> Properties(const fb::ExecutableT& index) const override {
-    return {{"kernel", index.kernels[group_.kernel]->name}, {"members", static_cast<int64_t>(group_.counts.size())}};
+  std::string Summary(const format::Index& index) const override { return index.kernels[group_.kernel].name; }
+  std::string Detail(const format::Index& index) const override { return KernelText(index.kernels[group_.kernel]); }
+  std::vector<CommandProperty> Properties(const format::Index& index) const override {
+    return {{"kernel", index.kernels[group_.kernel].name}, {"members", static_cast<int64_t>(group_.counts.size())}};
   }
 
  protected:
   void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
     for (uint64_t count : group_.counts) {
-      work.flops += static_cast<double>(context.index.kernels[group_.kernel]->flops_per_row * count);
+      work.flops += static_cast<double>(context.index.kernels[group_.kernel].flops_per_row * count);
     }
   }
 
  private:
-  const fb::GroupedLaunchT& group_;
+  const format::GroupedLaunch& group_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> NewGroupedLaunch(const fb::CommandT& table) { return std::make_unique<GroupedLaunch>(table); }
+std::unique_ptr<Command> NewGroupedLaunch(const format::Command& table) {
+  return std::make_unique<GroupedLaunch>(table);
+}
 
 }  // namespace tandem

@@ -7,19 +7,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // "kernel_3 row: td.add td.relu".
-inline std::string KernelText(const fb::KernelT& kernel) {
+inline std::string KernelText(const format::Kernel& kernel) {
   return absl::StrCat(kernel.name, " ", kernel.skeleton, ": ", absl::StrJoin(kernel.ops, " "));
 }
 
 // Of a GPU's kernel; 0 of a CPU's.
-inline uint64_t ScratchBytes(const fb::KernelT& kernel) {
-  return kernel.gpu == nullptr ? 0 : kernel.gpu->scratch_bytes;
-}
+inline uint64_t ScratchBytes(const format::Kernel& kernel) { return kernel.gpu ? kernel.gpu->scratch_bytes : 0; }
 
 }  // namespace tandem
 

@@ -8,14 +8,14 @@
 
 namespace tandem {
 
-std::unique_ptr<Command> NewAllReduce(const fb::CommandT& table);
-std::unique_ptr<Command> NewCheckFinite(const fb::CommandT& table);
-std::unique_ptr<Command> NewCopy(const fb::CommandT& table);
-std::unique_ptr<Command> NewGroupedLaunch(const fb::CommandT& table);
-std::unique_ptr<Command> NewKernelLaunch(const fb::CommandT& table);
-std::unique_ptr<Command> NewLaneReduce(const fb::CommandT& table);
-std::unique_ptr<Command> NewLibraryCall(const fb::CommandT& table);
-std::unique_ptr<Command> NewScatterAdd(const fb::CommandT& table);
+std::unique_ptr<Command> NewAllReduce(const format::Command& table);
+std::unique_ptr<Command> NewCheckFinite(const format::Command& table);
+std::unique_ptr<Command> NewCopy(const format::Command& table);
+std::unique_ptr<Command> NewGroupedLaunch(const format::Command& table);
+std::unique_ptr<Command> NewKernelLaunch(const format::Command& table);
+std::unique_ptr<Command> NewLaneReduce(const format::Command& table);
+std::unique_ptr<Command> NewLibraryCall(const format::Command& table);
+std::unique_ptr<Command> NewScatterAdd(const format::Command& table);
 
 }  // namespace tandem
 

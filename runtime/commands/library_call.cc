@@ -12,18 +12,18 @@ namespace {
 
 class LibraryCall final : public Command {
  public:
-  explicit LibraryCall(const fb::CommandT& table)
-      : Command(table), call_(*table.body.AsLibraryCall()), info_(InfoOf(call_)) {}
+  explicit LibraryCall(const format::Command& table)
+      : Command(table), call_(*table.body.As<format::LibraryCall>()), info_(InfoOf(call_)) {}
 
   bool is_library_call() const override { return true; }
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind section) const override {
     const absl::StatusOr<LibraryOperands> operands = v.gpu() ? CheckGpuLibraryCall(call_) : CheckLibraryCall(call_);
     if (!operands.ok()) return v.Bad(field, operands.status().message());
-    if (v.gpu() && call_.algorithm != fb::Algorithm::Library) return v.Bad(field, "this algorithm is for CPUs");
+    if (v.gpu() && call_.algorithm != format::Algorithm::kLibrary) return v.Bad(field, "this algorithm is for CPUs");
     if (absl::Status s = CheckAlgorithm(call_); !v.gpu() && !s.ok()) return v.Bad(field, s.message());
     if (!v.gpu() && !info_.epilogue.is_forward()) return v.Bad(field, "this epilogue is for GPUs");
-    if (section == fb::SectionKind::Global) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
+    if (section == format::SectionKind::kGlobal) TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
     if (table().inputs.size() != operands->inputs.size() || table().outputs.size() != operands->outputs.size()) {
       return v.Bad(field, "wrong number of inputs or outputs");
     }
@@ -43,23 +43,23 @@ class LibraryCall final : public Command {
     if (info_.packed) TD_RETURN_IF_ERROR(VerifyPacked(v, field, packs() ? table().outputs[0] : table().inputs[1]));
     TD_RETURN_IF_ERROR(v.CheckWorkspace(field, "a library call", call_.workspace_bytes));
     if (call_.plan == 0) return absl::OkStatus();
-    return v.CheckSegment(field + ".plan", call_.plan - 1, fb::SegmentKind::CudnnPlan);
+    return v.CheckSegment(field + ".plan", call_.plan - 1, format::SegmentKind::kCudnnPlan);
   }
 
   bool has_plain_outputs() const override { return !packs(); }
   int64_t GpuLaunches(const WorkContext&) const override { return GpuLaunchesOf(call_); }
   uint64_t WorkspaceBytes(const WorkContext&) const override { return call_.workspace_bytes; }
 
-  std::string Summary(const fb::ExecutableT& index) const override {
+  std::string Summary(const format::Index& index) const override {
     const std::string text = Detail(index);
     return info_.epilogue.empty() ? text : absl::StrCat(text, " + ", info_.epilogue.Text());
   }
-  std::string Detail(const fb::ExecutableT&) const override {
+  std::string Detail(const format::Index&) const override {
     return absl::StrCat(info_.name, " ", call_.implementation);
   }
-  std::vector<CommandProperty> Properties(const fb::ExecutableT&) const override {
+  std::vector<CommandProperty> Properties(const format::Index&) const override {
     return {{"primitive", info_.name},
-            {"algorithm", fb::EnumNameAlgorithm(call_.algorithm)},
+            {"algorithm", format::Name(call_.algorithm)},
             {"epilogue", info_.epilogue.Text()},
             {"packed", info_.packed},
             {"implementation", call_.implementation}};
@@ -75,22 +75,24 @@ class LibraryCall final : public Command {
   }
 
  private:
-  bool packs() const { return call_.operation.AsPackWeights() != nullptr; }
+  bool packs() const { return call_.operation.As<format::PackWeights>() != nullptr; }
 
   // Rows beyond those that are there may be written in the microbatch arena only.
-  absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const {
-    if (v.gpu() || section != fb::SectionKind::Map) return v.Bad(field, "only a CPU's map section adds a residual");
+  absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, format::SectionKind section) const {
+    if (v.gpu() || section != format::SectionKind::kMap)
+      return v.Bad(field, "only a CPU's map section adds a residual");
     const uint32_t residual = table().inputs.back();
-    const fb::BufferT& b = v.Buffer(residual);
-    if (table().outputs[0] == residual && b.space == fb::Space::Microbatch && b.row_bytes > 0) return absl::OkStatus();
+    const format::Buffer& b = v.Buffer(residual);
+    if (table().outputs[0] == residual && b.space == format::Space::kMicrobatch && b.row_bytes > 0)
+      return absl::OkStatus();
     return v.Bad(field, "the residual must be batched, in the microbatch arena, and the output");
   }
 
   static absl::Status VerifyOperand(const CommandVerifier& v, const std::string& field, uint32_t buffer,
-                                    const std::vector<int64_t>& shape, fb::DType type) {
-    const fb::BufferT& b = v.Buffer(buffer);
+                                    const std::vector<int64_t>& shape, DType type) {
+    const format::Buffer& b = v.Buffer(buffer);
     if (shape.empty()) return b.row_bytes == 0 ? absl::OkStatus() : v.Bad(field, "packed weights cannot be batched");
-    if (b.dtype != type) return v.Bad(field, "the call needs ", Name(static_cast<DType>(type)));
+    if (b.dtype != type) return v.Bad(field, "the call needs ", Name(type));
     const int64_t elements = CheckedElements(shape), rows = v.index().microbatch_rows;
     if (b.row_bytes == 0) {
       return elements == v.Elements(buffer) ? absl::OkStatus() : v.Bad(field, "the call needs ", ShapeString(shape));
@@ -101,18 +103,17 @@ class LibraryCall final : public Command {
 
   // A packed kernel has the elements of the plain one.
   absl::Status VerifyPacked(const GpuCommandVerifier& v, const std::string& field, uint32_t buffer) const {
-    const uint64_t bytes =
-        static_cast<uint64_t>(CheckedElements(info_.weights_shape)) * SizeOf(static_cast<DType>(info_.weights_dtype));
+    const uint64_t bytes = static_cast<uint64_t>(CheckedElements(info_.weights_shape)) * SizeOf(info_.weights_dtype);
     const uint64_t given = v.Buffer(buffer).bytes;
     return given >= bytes ? absl::OkStatus() : v.Bad(field, "packed weights need ", bytes, " bytes, not ", given);
   }
 
-  const fb::LibraryCallT& call_;
+  const format::LibraryCall& call_;
   const OperationInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> NewLibraryCall(const fb::CommandT& table) { return std::make_unique<LibraryCall>(table); }
+std::unique_ptr<Command> NewLibraryCall(const format::Command& table) { return std::make_unique<LibraryCall>(table); }
 
 }  // namespace tandem

@@ -10,18 +10,18 @@ class ScatterAdd final : public Command {
  public:
   using Command::Command;
 
-  absl::Status Verify(const CommandVerifier& v, const std::string& field, fb::SectionKind section) const override {
+  absl::Status Verify(const CommandVerifier& v, const std::string& field, format::SectionKind section) const override {
     TD_RETURN_IF_ERROR(v.NeedsGlobal(field, section));
     if (table().inputs.size() != 2 || table().outputs.size() != 1) {
       return v.Bad(field, "needs updates and indices and has one output");
     }
     TD_RETURN_IF_ERROR(v.ReadsNoSlots(field, table().inputs));
-    const fb::BufferT &updates = v.Buffer(table().inputs[0]), &indices = v.Buffer(table().inputs[1]);
-    const fb::BufferT& out = v.Buffer(table().outputs[0]);
-    if (updates.dtype != out.dtype || (out.dtype != fb::DType::Float32 && out.dtype != fb::DType::Float64)) {
+    const format::Buffer &updates = v.Buffer(table().inputs[0]), &indices = v.Buffer(table().inputs[1]);
+    const format::Buffer& out = v.Buffer(table().outputs[0]);
+    if (updates.dtype != out.dtype || (out.dtype != DType::kFloat32 && out.dtype != DType::kFloat64)) {
       return v.Bad(field, "updates and output must be of one floating-point type");
     }
-    if (indices.dtype != fb::DType::Int32 && indices.dtype != fb::DType::Int64) {
+    if (indices.dtype != DType::kInt32 && indices.dtype != DType::kInt64) {
       return v.Bad(field, "indices must be int32 or int64");
     }
     if (out.row_bytes > 0 || (updates.row_bytes > 0) != (indices.row_bytes > 0)) {
@@ -43,8 +43,8 @@ class ScatterAdd final : public Command {
 
  private:
   int64_t Indices(const WorkContext& context) const {
-    const fb::BufferT& indices = context.Buffer(table().inputs[1]);
-    const uint64_t size = SizeOf(static_cast<DType>(indices.dtype));
+    const format::Buffer& indices = context.Buffer(table().inputs[1]);
+    const uint64_t size = SizeOf(indices.dtype);
     const uint64_t bytes = indices.row_bytes > 0 ? indices.row_bytes * context.rows() : indices.bytes;
     return static_cast<int64_t>(bytes / size);
   }
@@ -52,6 +52,6 @@ class ScatterAdd final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> NewScatterAdd(const fb::CommandT& table) { return std::make_unique<ScatterAdd>(table); }
+std::unique_ptr<Command> NewScatterAdd(const format::Command& table) { return std::make_unique<ScatterAdd>(table); }
 
 }  // namespace tandem

@@ -7,25 +7,25 @@
 
 #include "base/dtype.h"
 #include "runtime/commands/execution_work.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 struct WorkContext {
-  const fb::ExecutableT& index;
-  const fb::ProgramT& program;
+  const format::Index& index;
+  const format::Program& program;
   bool map = false;  // in a map section
 
-  const fb::BufferT& Buffer(uint32_t i) const { return *program.buffers[i]; }
+  const format::Buffer& Buffer(uint32_t i) const { return program.buffers[i]; }
   double Elements(uint32_t i) const {
-    return static_cast<double>(Buffer(i).bytes) / static_cast<double>(SizeOf(static_cast<DType>(Buffer(i).dtype)));
+    return static_cast<double>(Buffer(i).bytes) / static_cast<double>(SizeOf(Buffer(i).dtype));
   }
   int64_t replicas() const { return std::max<int64_t>(1, static_cast<int64_t>(index.replicas.size())); }
   int64_t lanes() const { return index.lanes / replicas(); }               // of a replica
   int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // of a replica
 
   // Adds the bytes of an operand. A batched buffer counts per row, but whole in a global section; any other whole.
-  void AddBytes(const fb::BufferT& operand, double passes, ExecutionWork& work) const {
+  void AddBytes(const format::Buffer& operand, double passes, ExecutionWork& work) const {
     if (operand.row_bytes > 0 && !map) {
       work.bytes += passes * static_cast<double>(operand.row_bytes) * static_cast<double>(rows());
     } else if (operand.row_bytes > 0) {

@@ -35,26 +35,26 @@ TEST_P(CommandKindsTest, ATrainingStep) {
   const int y = b.Batch("y", {kBatch, 4}), z = b.Batch("z", {kBatch, 3}),
             keys = b.Batch("keys", {kBatch}, DType::kInt32);
   const int kept = b.Batch("kept", {kBatch, 4});
-  const int lane_dv = b.Lane("lane_dv", {4, 3}, fb::ReduceKind::Sum),
-            lane_sum = b.Lane("lane_sum", {4}, fb::ReduceKind::Sum);
-  const int lane_max = b.Lane("lane_max", {4}, fb::ReduceKind::Max);
+  const int lane_dv = b.Lane("lane_dv", {4, 3}, format::ReduceKind::kSum),
+            lane_sum = b.Lane("lane_sum", {4}, format::ReduceKind::kSum);
+  const int lane_max = b.Lane("lane_max", {4}, format::ReduceKind::kMax);
   const int dv = b.Step("dv", {4, 3}), sum = b.Step("sum", {4}), max = b.Step("max", {4}), copy = b.Step("copy", {4});
   const int table = b.Step("table", {3, 4});
   b.Map();
   b.Launch("affine", kernels.affine, {x, w}, {y});
   b.Copy(y, kept);
   b.Copy(k, keys);
-  b.MatMul("forward", y, v, z, {.bias = true, .activation = fb::Activation::Relu}, bias);
+  b.MatMul("forward", y, v, z, {.bias = true, .activation = format::Activation::kRelu}, bias);
   b.MatMulWeightGrad("gradient", y, z, lane_dv);
   b.Launch("column_sum", kernels.column_sum, {y}, {lane_sum});
   b.Launch("column_max", kernels.column_max, {y}, {lane_max});
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {lane_dv, lane_sum}, {dv, sum});
-  b.LaneReduce(fb::ReduceKind::Max, {lane_max}, {max});
+  b.LaneReduce(format::ReduceKind::kSum, {lane_dv, lane_sum}, {dv, sum});
+  b.LaneReduce(format::ReduceKind::kMax, {lane_max}, {max});
   b.ScatterAdd(kept, keys, table);
-  b.AllReduce(fb::ReduceKind::Sum, {dv, table});
-  b.AllReduce(fb::ReduceKind::Mean, {sum});
-  b.AllReduce(fb::ReduceKind::Max, {max});
+  b.AllReduce(format::ReduceKind::kSum, {dv, table});
+  b.AllReduce(format::ReduceKind::kMean, {sum});
+  b.AllReduce(format::ReduceKind::kMax, {max});
   b.Copy(sum, copy);
   b.CheckFinite({dv, sum});
   b.Launch("update", kernels.update, {w, sum, rate}, {w}, 4);
@@ -137,7 +137,7 @@ TEST_P(CommandKindsTest, AConvolution) {
   ExecutableBuilder b = Builder();
   const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
   const int y = b.Batch("y", {kBatch, 5, 5, 4});
-  fb::Conv2DT call;
+  format::Conv2D call;
   call.x_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 2};
   call.kernel_shape = {3, 3, 2, 4};
   call.y_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 4};

@@ -208,12 +208,12 @@ RUN:
 
 ConformanceKernels AddConformanceKernels(ExecutableBuilder& b) {
   ConformanceKernels k;
-  k.affine = b.Kernel("affine", 0, fb::Domain::Rows);
-  k.column_sum = b.Kernel("column_sum", 0, fb::Domain::Rows);
-  k.column_max = b.Kernel("column_max", 0, fb::Domain::Rows);
-  k.gather = b.Kernel("gather", 0, fb::Domain::Rows);
-  k.total = b.Kernel("total", 0, fb::Domain::Once);
-  k.update = b.Kernel("update", 0, fb::Domain::Elements);
+  k.affine = b.Kernel("affine", 0, format::Domain::kRows);
+  k.column_sum = b.Kernel("column_sum", 0, format::Domain::kRows);
+  k.column_max = b.Kernel("column_max", 0, format::Domain::kRows);
+  k.gather = b.Kernel("gather", 0, format::Domain::kRows);
+  k.total = b.Kernel("total", 0, format::Domain::kOnce);
+  k.update = b.Kernel("update", 0, format::Domain::kElements);
   return k;
 }
 

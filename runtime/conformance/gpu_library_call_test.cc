@@ -31,19 +31,21 @@
 namespace tandem {
 namespace {
 
-using fb::DType::BFloat16;
-using fb::DType::Float32;
+using DType::kBFloat16;
+using DType::kFloat32;
 
-const Epilogue kEpilogues[] = {
-    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+const format::Epilogue kEpilogues[] = {{},
+                                       {.bias = true},
+                                       {.bias = true, .activation = format::Activation::kRelu},
+                                       {.activation = format::Activation::kRelu}};
 
-const fb::Conv2DT kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
-                                     Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-                                     Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                     Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
-                                     Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0),
-                                     Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0),
-                                     Grouped(32, Conv(2, 14, 14, 32, 3, 3, 32, 1, 1, 1))};
+const format::Conv2D kConvolutions[] = {Conv(8, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                        Conv(4, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                                        Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                        Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
+                                        Conv(2, 14, 14, 64, 1, 1, 32, 1, 0, 0),
+                                        Conv(2, 8, 8, 24, 1, 1, 16, 2, 0, 0),
+                                        Grouped(32, Conv(2, 14, 14, 32, 3, 3, 32, 1, 1, 1))};
 
 // A device with its libraries, and memory on it.
 class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
@@ -109,13 +111,13 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     return std::vector<char>(static_cast<char*>(host), static_cast<char*>(host) + bytes);
   }
 
-  static std::vector<char> Random(int64_t n, fb::DType type, uint32_t seed) {
-    std::vector<char> bytes(n * SizeOf(static_cast<DType>(type)));
+  static std::vector<char> Random(int64_t n, DType type, uint32_t seed) {
+    std::vector<char> bytes(n * SizeOf(type));
     std::mt19937 rng(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (int64_t i = 0; i < n; ++i) {
       const float x = uniform(rng);
-      if (type == BFloat16) {
+      if (type == kBFloat16) {
         const uint16_t b = ToBFloat16Bits(x);
         std::memcpy(&bytes[i * 2], &b, 2);
       } else {
@@ -124,8 +126,8 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     }
     return bytes;
   }
-  static float At(const std::vector<char>& bytes, fb::DType type, int64_t i) {
-    if (type == BFloat16) {
+  static float At(const std::vector<char>& bytes, DType type, int64_t i) {
+    if (type == kBFloat16) {
       uint16_t b;
       std::memcpy(&b, &bytes[i * 2], 2);
       return FromBFloat16Bits(b);
@@ -141,13 +143,13 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
     return pointers;
   }
 
-  static uint64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(type)); }
+  static uint64_t ElementBytes(DType type) { return SizeOf(type); }
 
   // Outputs of the given sizes.
-  std::vector<std::vector<char>> RunOnDevice(const fb::MatMulT& product, const std::vector<std::vector<char>>& in,
+  std::vector<std::vector<char>> RunOnDevice(const format::MatMul& product, const std::vector<std::vector<char>>& in,
                                              const std::vector<uint64_t>& bytes) {
     std::vector<std::vector<char>> results;
-    const fb::LibraryCallT call = CallOf(product);
+    const format::LibraryCall call = CallOf(product);
     auto prepared = runner->Prepare(call, "");
     EXPECT_TRUE(prepared.ok()) << TextOf(call) << ": " << prepared.status();
     if (!prepared.ok()) return results;
@@ -169,10 +171,11 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
   }
   // A packed call gets its kernel from PackWeights, as in a program.
   // `given`: how far an element of 0 may be off; by the operands' type otherwise.
-  void Compare(const fb::LibraryCallT& call, std::optional<double> given = std::nullopt, const std::string& plan = "") {
+  void Compare(const format::LibraryCall& call, std::optional<double> given = std::nullopt,
+               const std::string& plan = "") {
     const std::string what = TextOf(call);
     const bool packed = InfoOf(call).packed;
-    fb::LibraryCallT plain = call;
+    format::LibraryCall plain = call;
     SetPacked(plain, false);
     const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     std::vector<std::vector<char>> in;
@@ -181,13 +184,13 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
       in.push_back(Random(NumElements(operands.inputs[i]), operands.input_types[i], i + 1));
       inputs.push_back(Upload(in.back()));
     }
-    const fb::DType type = operands.output_types[0];
+    const DType type = operands.output_types[0];
     const int64_t n = NumElements(operands.outputs[0]);
-    const uint64_t bytes = n * SizeOf(static_cast<DType>(type));
+    const uint64_t bytes = n * SizeOf(type);
     const absl::StatusOr<std::vector<float>> want = RunInFloat32(call, Pointers(in));
     ASSERT_TRUE(want.ok()) << what << ": " << want.status();
     if (packed) {
-      const fb::LibraryCallT packing = PackingFor(call);
+      const format::LibraryCall packing = PackingFor(call);
       auto pack = runner->Prepare(packing, "");
       ASSERT_TRUE(pack.ok()) << what << ": " << pack.status();
       const CUdeviceptr kernel = Allocate(*GpuPackedWeightsBytes(packing));
@@ -206,7 +209,7 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
       result = Download(output, bytes);
     }
     EXPECT_EQ(got[0], got[1]) << what << " by " << (*prepared)->implementation() << " does not repeat its bits";
-    const double unit = given.value_or(operands.input_types[0] == BFloat16 ? 1.0 / 64 : 5e-4);
+    const double unit = given.value_or(operands.input_types[0] == kBFloat16 ? 1.0 / 64 : 5e-4);
     for (int64_t i = 0; i < n; ++i) {
       ASSERT_NEAR(At(got[0], type, i), (*want)[i], unit * (1 + std::fabs((*want)[i])))
           << what << " by " << (*prepared)->implementation() << " element " << i;
@@ -228,27 +231,27 @@ class GpuLibraryCallTest : public ::testing::TestWithParam<bool> {
 };
 
 TEST_P(GpuLibraryCallTest, Convolutions) {
-  for (const fb::Conv2DT& base : kConvolutions) {
-    for (fb::DType type : {Float32, BFloat16}) {
-      fb::Conv2DT call = base;
+  for (const format::Conv2D& base : kConvolutions) {
+    for (DType type : {kFloat32, kBFloat16}) {
+      format::Conv2D call = base;
       SetTypes(call, type);
       for (bool packed : {false, true}) {
         call.packed = packed;
-        call.direction = fb::Direction::Forward;
-        for (const Epilogue& epilogue : kEpilogues) {
+        call.direction = format::Direction::kForward;
+        for (const format::Epilogue& epilogue : kEpilogues) {
           call.epilogue = epilogue;
           Compare(call);
           if (HasFatalFailure()) return;
         }
         call.epilogue = {};
-        call.direction = fb::Direction::InputGrad;
+        call.direction = format::Direction::kInputGrad;
         Compare(call);
       }
       call.packed = false;
-      call.direction = fb::Direction::FilterGrad;
+      call.direction = format::Direction::kFilterGrad;
       Compare(call);
-      if (type == BFloat16) {
-        call.kernel_dtype = Float32;
+      if (type == kBFloat16) {
+        call.kernel_dtype = kFloat32;
         Compare(call);
       }
       if (HasFatalFailure()) return;
@@ -260,10 +263,11 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
   const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {33, 17, 1}, {64, 3000, 8}};
   for (const auto& s : sizes) {
     for (int flags = 0; flags < 8; ++flags) {
-      fb::MatMulT call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
-      call.epilogue = flags & 4 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
+      format::MatMul call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
+      call.epilogue =
+          flags & 4 ? format::Epilogue{.bias = true, .activation = format::Activation::kRelu} : format::Epilogue();
       Compare(call);
-      SetTypes(call, BFloat16);
+      SetTypes(call, kBFloat16);
       Compare(call);
       if (HasFatalFailure()) return;
     }
@@ -272,18 +276,18 @@ TEST_P(GpuLibraryCallTest, MatrixProducts) {
 
 // What no CPU library has is compared with its parts: the same product without the epilogue, and loops.
 TEST_P(GpuLibraryCallTest, MasksOfRelu) {
-  for (fb::DType type : {Float32, BFloat16}) {
-    fb::MatMulT forward = MatMulOf(37, 24, 10, false, false);
+  for (DType type : {kFloat32, kBFloat16}) {
+    format::MatMul forward = MatMulOf(37, 24, 10, false, false);
     SetTypes(forward, type);
-    forward.epilogue = {.bias = true, .activation = fb::Activation::Relu, .saves = true};
+    forward.epilogue = {.bias = true, .activation = format::Activation::kRelu, .saves = true};
     const std::vector<std::vector<char>> in = {Random(37 * 24, type, 1), Random(24 * 10, type, 2), Random(10, type, 3)};
     const auto y = RunOnDevice(forward, in, {370 * ElementBytes(type), 37 * 16});
     ASSERT_EQ(y.size(), 2u);
-    fb::MatMulT plain = forward;
+    format::MatMul plain = forward;
     plain.epilogue = {.bias = true};
     const absl::StatusOr<std::vector<float>> sums = RunInFloat32(CallOf(plain), Pointers(in));
     ASSERT_TRUE(sums.ok()) << sums.status();
-    const double unit = type == BFloat16 ? 1.0 / 64 : 1e-4;
+    const double unit = type == kBFloat16 ? 1.0 / 64 : 1e-4;
     for (int64_t i = 0; i < 370; ++i) {
       const float x = (*sums)[i];
       ASSERT_NEAR(At(y[0], type, i), std::max(x, 0.0f), unit * (1 + std::fabs(x))) << i;
@@ -291,11 +295,11 @@ TEST_P(GpuLibraryCallTest, MasksOfRelu) {
       ASSERT_EQ(bit, At(y[0], type, i) > 0) << i;
     }
     // The mask is the gradient's, whose bias takes the sums of its rows.
-    fb::MatMulT backward = MatMulOf(37, 16, 10, false, true);
+    format::MatMul backward = MatMulOf(37, 16, 10, false, true);
     SetTypes(backward, type);
-    backward.epilogue = {.activation = fb::Activation::Relu, .gradient = true};
-    if (type == Float32) {
-      backward.epilogue.sums = fb::Summed::Y;
+    backward.epilogue = {.activation = format::Activation::kRelu, .gradient = true};
+    if (type == kFloat32) {
+      backward.epilogue.sums = format::Summed::kY;
       backward.reduces_batch = true;
     }
     std::vector<std::vector<char>> back = {Random(37 * 16, type, 4), Random(16 * 10, type, 5)};
@@ -306,7 +310,7 @@ TEST_P(GpuLibraryCallTest, MasksOfRelu) {
     ASSERT_TRUE(dy.ok()) << dy.status();
     back.push_back(y[1]);
     std::vector<uint64_t> bytes = {370 * ElementBytes(type)};
-    if (type == Float32) bytes.push_back(10 * 4);
+    if (type == kFloat32) bytes.push_back(10 * 4);
     const auto dx = RunOnDevice(backward, back, bytes);
     ASSERT_EQ(dx.size(), bytes.size());
     std::vector<double> columns(10);
@@ -315,21 +319,21 @@ TEST_P(GpuLibraryCallTest, MasksOfRelu) {
       ASSERT_NEAR(At(dx[0], type, i), want, unit * (1 + std::fabs(want))) << i;
       columns[i % 10] += want;
     }
-    for (int64_t j = 0; j < 10 && type == Float32; ++j) ASSERT_NEAR(At(dx[1], Float32, j), columns[j], 1e-3) << j;
+    for (int64_t j = 0; j < 10 && type == kFloat32; ++j) ASSERT_NEAR(At(dx[1], kFloat32, j), columns[j], 1e-3) << j;
   }
 }
 
 TEST_P(GpuLibraryCallTest, GeluAndItsGradient) {
-  for (fb::DType type : {Float32, BFloat16}) {
-    const double unit = type == BFloat16 ? 1.0 / 64 : 5e-4;
-    fb::MatMulT forward = MatMulOf(20, 24, 16, false, false);
+  for (DType type : {kFloat32, kBFloat16}) {
+    const double unit = type == kBFloat16 ? 1.0 / 64 : 5e-4;
+    format::MatMul forward = MatMulOf(20, 24, 16, false, false);
     SetTypes(forward, type);
-    forward.epilogue = {.bias = true, .activation = fb::Activation::Gelu, .saves = true};
+    forward.epilogue = {.bias = true, .activation = format::Activation::kGelu, .saves = true};
     const std::vector<std::vector<char>> in = {Random(20 * 24, type, 1), Random(24 * 16, type, 2), Random(16, type, 3)};
     const uint64_t bytes = 320 * ElementBytes(type);
     const auto y = RunOnDevice(forward, in, {bytes, bytes});
     ASSERT_EQ(y.size(), 2u);
-    fb::MatMulT plain = forward;
+    format::MatMul plain = forward;
     plain.epilogue = {.bias = true};
     const absl::StatusOr<std::vector<float>> sums = RunInFloat32(CallOf(plain), Pointers(in));
     ASSERT_TRUE(sums.ok()) << sums.status();
@@ -339,12 +343,12 @@ TEST_P(GpuLibraryCallTest, GeluAndItsGradient) {
       ASSERT_NEAR(At(y[1], type, i), x, unit * (1 + std::fabs(x))) << i;
       ASSERT_NEAR(At(y[0], type, i), gelu(x), unit * (1 + std::fabs(x))) << i;
     }
-    fb::MatMulT backward = MatMulOf(20, 8, 16, false, true);
+    format::MatMul backward = MatMulOf(20, 8, 16, false, true);
     SetTypes(backward, type);
     std::vector<std::vector<char>> back = {Random(20 * 8, type, 4), Random(8 * 16, type, 5)};
     const absl::StatusOr<std::vector<float>> dy = RunInFloat32(CallOf(backward), Pointers(back));
     ASSERT_TRUE(dy.ok()) << dy.status();
-    backward.epilogue = {.activation = fb::Activation::Gelu, .gradient = true};
+    backward.epilogue = {.activation = format::Activation::kGelu, .gradient = true};
     back.push_back(y[1]);
     const auto dx = RunOnDevice(backward, back, {bytes});
     ASSERT_EQ(dx.size(), 1u);
@@ -357,29 +361,29 @@ TEST_P(GpuLibraryCallTest, GeluAndItsGradient) {
 
 // A weight's gradient and the sums of its operands, which are a bias's.
 TEST_P(GpuLibraryCallTest, SumsOfOperands) {
-  for (fb::Summed summed : {fb::Summed::A, fb::Summed::B}) {
-    fb::MatMulT call = MatMulOf(64, 512, 10, true, false);
+  for (format::Summed summed : {format::Summed::kA, format::Summed::kB}) {
+    format::MatMul call = MatMulOf(64, 512, 10, true, false);
     call.reduces_batch = true;
-    const std::vector<std::vector<char>> in = {Random(512 * 64, Float32, 1), Random(512 * 10, Float32, 2)};
+    const std::vector<std::vector<char>> in = {Random(512 * 64, kFloat32, 1), Random(512 * 10, kFloat32, 2)};
     const absl::StatusOr<std::vector<float>> want = RunInFloat32(CallOf(call), Pointers(in));
     ASSERT_TRUE(want.ok()) << want.status();
     call.epilogue.sums = summed;
-    const int64_t columns = summed == fb::Summed::A ? 64 : 10;
+    const int64_t columns = summed == format::Summed::kA ? 64 : 10;
     const auto got = RunOnDevice(call, in, {640 * 4, static_cast<uint64_t>(columns * 4)});
     ASSERT_EQ(got.size(), 2u);
-    for (int64_t i = 0; i < 640; ++i) ASSERT_NEAR(At(got[0], Float32, i), (*want)[i], 2e-3) << i;
+    for (int64_t i = 0; i < 640; ++i) ASSERT_NEAR(At(got[0], kFloat32, i), (*want)[i], 2e-3) << i;
     for (int64_t j = 0; j < columns; ++j) {
       double sum = 0;
-      for (int64_t q = 0; q < 512; ++q) sum += At(in[summed == fb::Summed::A ? 0 : 1], Float32, q * columns + j);
-      ASSERT_NEAR(At(got[1], Float32, j), sum, 1e-3) << j;
+      for (int64_t q = 0; q < 512; ++q) sum += At(in[summed == format::Summed::kA ? 0 : 1], kFloat32, q * columns + j);
+      ASSERT_NEAR(At(got[1], kFloat32, j), sum, 1e-3) << j;
     }
   }
 }
 
 // Rounded operands: near the exact product, and not as near as it would be without leave to round.
 TEST_P(GpuLibraryCallTest, TensorFloat32) {
-  for (const fb::LibraryCallT& base : {CallOf(MatMulOf(64, 256, 64)), CallOf(kConvolutions[1])}) {
-    fb::LibraryCallT call = base;
+  for (const format::LibraryCall& base : {CallOf(MatMulOf(64, 256, 64)), CallOf(kConvolutions[1])}) {
+    format::LibraryCall call = base;
     call.tf32 = true;
     Compare(call, 1.5e-2);
     if (HasFatalFailure()) return;
@@ -388,7 +392,7 @@ TEST_P(GpuLibraryCallTest, TensorFloat32) {
 
 // A plan made without a device, on one; and what was measured, repeated.
 TEST_P(GpuLibraryCallTest, PlansOfTheExecutableAndMeasuredOnes) {
-  const fb::LibraryCallT calls[] = {CallOf(kConvolutions[1]), CallOf(MatMulOf(64, 600, 64))};
+  const format::LibraryCall calls[] = {CallOf(kConvolutions[1]), CallOf(MatMulOf(64, 600, 64))};
   if (absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(calls[0], 90); plan.ok())
     Compare(calls[0], std::nullopt, plan->bytes);
   if (HasFatalFailure()) return;
@@ -398,7 +402,7 @@ TEST_P(GpuLibraryCallTest, PlansOfTheExecutableAndMeasuredOnes) {
     auto made = LibraryCallRunner::Create(api, {.autotune = true, .choices = &choices, .device_name = "this GPU"});
     ASSERT_TRUE(made.ok()) << made.status();
     runner = *std::move(made);
-    for (const fb::LibraryCallT& call : calls) {
+    for (const format::LibraryCall& call : calls) {
       Compare(call);
       if (HasFatalFailure()) return;
       absl::StrAppend(&implementations, implementation, " ");
@@ -411,16 +415,16 @@ TEST_P(GpuLibraryCallTest, PlansOfTheExecutableAndMeasuredOnes) {
 // Whatever may be measured to be the fastest is right. Pads that are uneven meet engines of cuDNN's that were made for
 // even ones.
 TEST_P(GpuLibraryCallTest, EveryPlanOfAConvolution) {
-  const fb::Conv2DT convolutions[] = {Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                      Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
-                                      Conv(2, 14, 14, 64, 3, 3, 128, 2, 0, 1),
-                                      Conv(2, 7, 7, 8, 2, 2, 4, 1, 0, 1),
-                                      Conv(2, 16, 16, 3, 7, 7, 64, 2, 2, 3),
-                                      Conv(4, 9, 9, 32, 4, 4, 32, 1, 1, 2),
-                                      Grouped(16, Conv(2, 9, 9, 16, 3, 3, 16, 2, 0, 1)),
-                                      Conv(2, 8, 8, 16, 3, 3, 16, 1, 1, 1),
-                                      Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-                                      Conv(2, 16, 16, 3, 7, 7, 64, 2, 3, 3)};
+  const format::Conv2D convolutions[] = {Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                         Conv(2, 8, 8, 16, 3, 3, 16, 2, 0, 1),
+                                         Conv(2, 14, 14, 64, 3, 3, 128, 2, 0, 1),
+                                         Conv(2, 7, 7, 8, 2, 2, 4, 1, 0, 1),
+                                         Conv(2, 16, 16, 3, 7, 7, 64, 2, 2, 3),
+                                         Conv(4, 9, 9, 32, 4, 4, 32, 1, 1, 2),
+                                         Grouped(16, Conv(2, 9, 9, 16, 3, 3, 16, 2, 0, 1)),
+                                         Conv(2, 8, 8, 16, 3, 3, 16, 1, 1, 1),
+                                         Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                                         Conv(2, 16, 16, 3, 7, 7, 64, 2, 3, 3)};
   const auto library = LoadCudnn();
   ASSERT_TRUE(library.ok()) << library.status();
   const auto device = (*library)->OpenDevice();
@@ -430,12 +434,12 @@ TEST_P(GpuLibraryCallTest, EveryPlanOfAConvolution) {
   ASSERT_TRUE(made.ok()) << made.status();
   runner = *std::move(made);
   int plans = 0;
-  for (fb::Conv2DT conv : convolutions) {
-    for (const auto& [type, tf32] : {std::pair{Float32, false}, {Float32, true}, {BFloat16, false}}) {
+  for (format::Conv2D conv : convolutions) {
+    for (const auto& [type, tf32] : {std::pair{kFloat32, false}, {kFloat32, true}, {kBFloat16, false}}) {
       SetTypes(conv, type);
-      for (fb::Direction direction : fb::EnumValuesDirection()) {
+      for (format::Direction direction : format::kDirectionValues) {
         conv.direction = direction;
-        fb::LibraryCallT call = CallOf(conv);
+        format::LibraryCall call = CallOf(conv);
         call.tf32 = tf32;
         const auto built = (*device)->Build(PlannedConvolution(call), 100, kMaxPlanWorkspace);
         ASSERT_TRUE(built.ok()) << TextOf(call) << ": " << built.status();
@@ -443,7 +447,7 @@ TEST_P(GpuLibraryCallTest, EveryPlanOfAConvolution) {
           SCOPED_TRACE(plan->name());
           choices.Record(PlanChoiceKey(call, "this GPU", (*library)->version()), plan->name());
           // Parts of a sum may be rounded to bfloat16 each; transformed tiles have larger terms than the sum.
-          Compare(call, type == BFloat16 ? 1.0 / 32 : tf32 ? 1.0 / 64 : 1e-3);
+          Compare(call, type == kBFloat16 ? 1.0 / 32 : tf32 ? 1.0 / 64 : 1e-3);
           EXPECT_EQ(implementation, absl::StrCat("cuDNN ", plan->name()));
           ++plans;
         }
@@ -469,12 +473,12 @@ TEST_P(GpuLibraryCallTest, SharedGpuAllReduce) {
   ASSERT_TRUE(communicator.ok()) << communicator.status();
   std::vector<CUstream> streams(kReplicas);
   for (CUstream& s : streams) ASSERT_EQ(api->cuStreamCreate(&s, kCudaStreamNonBlocking), 0);
-  for (fb::ReduceKind kind : {fb::ReduceKind::Sum, fb::ReduceKind::Max, fb::ReduceKind::Mean}) {
+  for (format::ReduceKind kind : {format::ReduceKind::kSum, format::ReduceKind::kMax, format::ReduceKind::kMean}) {
     std::vector<std::vector<char>> in;
     CollectiveTensor tensor;
     tensor.elements = kElements;
     std::vector<const void*> leaves;
-    for (int r = 0; r < kReplicas; ++r) in.push_back(Random(kElements, Float32, r + 1));
+    for (int r = 0; r < kReplicas; ++r) in.push_back(Random(kElements, kFloat32, r + 1));
     for (int r = 0; r < kReplicas; ++r) {
       tensor.buffers.push_back(Upload(in[r]));
       leaves.push_back(r == 1 ? nullptr : in[r].data());
@@ -486,7 +490,7 @@ TEST_P(GpuLibraryCallTest, SharedGpuAllReduce) {
     status = (*communicator)->Wait(streams, 30, "an all-reduce");
     ASSERT_TRUE(status.ok()) << status;
     for (CUdeviceptr buffer : tensor.buffers) {
-      EXPECT_EQ(Download(buffer, kElements * 4), want) << fb::EnumNameReduceKind(kind);
+      EXPECT_EQ(Download(buffer, kElements * 4), want) << format::Name(kind);
     }
   }
   FreeAll();

@@ -30,7 +30,7 @@ HostTensor Random(Shape shape, uint32_t seed) {
   return t;
 }
 
-void RunCall(const fb::LibraryCallT& call, std::vector<HostTensor> in, HostTensor& out) {
+void RunCall(const format::LibraryCall& call, std::vector<HostTensor> in, HostTensor& out) {
   auto primitive = OneDnnPrimitive::Create(call, 2);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
   EXPECT_FALSE(absl::StrContains((*primitive)->implementation(), "ref")) << (*primitive)->implementation();
@@ -48,9 +48,9 @@ void RunOperation(const Operation& operation, std::vector<HostTensor> in, HostTe
 }
 
 // The call by every algorithm that computes it on this CPU.
-std::vector<fb::LibraryCallT> ByAllAlgorithms(const fb::LibraryCallT& call) {
-  std::vector<fb::LibraryCallT> calls;
-  for (fb::Algorithm algorithm : fb::EnumValuesAlgorithm()) {
+std::vector<format::LibraryCall> ByAllAlgorithms(const format::LibraryCall& call) {
+  std::vector<format::LibraryCall> calls;
+  for (format::Algorithm algorithm : format::kAlgorithmValues) {
     calls.push_back(call);
     calls.back().algorithm = algorithm;
     if (!ImplementationName(calls.back()).ok()) calls.pop_back();
@@ -68,9 +68,9 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
 
 // The weights of `reader`, from `plain` ones.
 template <typename Operation>
-HostTensor Pack(const Operation& reader, const HostTensor& kernel, fb::DType plain = fb::DType::Float32) {
-  fb::LibraryCallT call = PackingFor(CallOf(reader));
-  call.operation.AsPackWeights()->plain_dtype = plain;
+HostTensor Pack(const Operation& reader, const HostTensor& kernel, DType plain = DType::kFloat32) {
+  format::LibraryCall call = PackingFor(CallOf(reader));
+  call.operation.As<format::PackWeights>()->plain_dtype = plain;
   auto bytes = PackedWeightsBytes(call);
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   HostTensor packed = HostTensor::Zeros(DType::kFloat32, {static_cast<int64_t>(*bytes / 4)});
@@ -79,7 +79,7 @@ HostTensor Pack(const Operation& reader, const HostTensor& kernel, fb::DType pla
 }
 
 // Calls fn(x index, kernel index, y index) for every product of the convolution.
-void ForEachProduct(const fb::Conv2DT& c, const std::function<void(int64_t, int64_t, int64_t)>& fn) {
+void ForEachProduct(const format::Conv2D& c, const std::function<void(int64_t, int64_t, int64_t)>& fn) {
   const int64_t outputs_of_group = c.kernel_shape[3] / Groups(c);
   const auto &x = c.x_shape, &k = c.kernel_shape, &y = c.y_shape;
   for (int64_t n = 0; n < y[0]; ++n)
@@ -98,16 +98,16 @@ void ForEachProduct(const fb::Conv2DT& c, const std::function<void(int64_t, int6
           }
 }
 
-const fb::Conv2DT kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
-                              Conv(3, 5, 5, 64, 3, 3, 64, 1, 0, 0),  Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                              Conv(1, 6, 6, 2, 1, 1, 1, 1, 0, 0),    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
-                              Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),  Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
-                              Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0),
-                              Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
-                              Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
+const format::Conv2D kConvs[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0), Conv(2, 13, 13, 32, 3, 3, 64, 1, 0, 0),
+                                 Conv(3, 5, 5, 64, 3, 3, 64, 1, 0, 0),  Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                 Conv(1, 6, 6, 2, 1, 1, 1, 1, 0, 0),    Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
+                                 Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),  Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
+                                 Conv(1, 4, 4, 20, 3, 3, 5, 1, 1, 1),   Conv(3, 3, 2, 40, 1, 1, 170, 1, 0, 0),
+                                 Conv(2, 8, 7, 24, 1, 1, 40, 2, 0, 0),  Conv(3, 9, 8, 32, 1, 1, 128, 2, 0, 0),
+                                 Conv(2, 8, 11, 5, 1, 1, 3, 3, 0, 0)};
 
-std::vector<fb::Conv2DT> ConvsAndGroupedOnes() {
-  std::vector<fb::Conv2DT> calls(std::begin(kConvs), std::end(kConvs));
+std::vector<format::Conv2D> ConvsAndGroupedOnes() {
+  std::vector<format::Conv2D> calls(std::begin(kConvs), std::end(kConvs));
   calls.push_back(Grouped(16, Conv(2, 9, 8, 16, 3, 3, 16, 1, 1, 1)));
   calls.push_back(Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)));
   calls.push_back(Grouped(4, Conv(2, 6, 6, 8, 3, 3, 12, 1, 1, 1)));
@@ -115,14 +115,16 @@ std::vector<fb::Conv2DT> ConvsAndGroupedOnes() {
   return calls;
 }
 
-const Epilogue kEpilogues[] = {
-    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+const format::Epilogue kEpilogues[] = {{},
+                                       {.bias = true},
+                                       {.bias = true, .activation = format::Activation::kRelu},
+                                       {.activation = format::Activation::kRelu}};
 
 TEST(LibraryCallTest, ConvolutionForward) {
-  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
+  for (format::Conv2D call : ConvsAndGroupedOnes()) {
     HostTensor x = Random(call.x_shape, 1), k = Random(call.kernel_shape, 2), b = Random({call.kernel_shape[3]}, 3);
     const HostTensor residual = Random(call.y_shape, 4);
-    for (const Epilogue& epilogue : kEpilogues) {
+    for (const format::Epilogue& epilogue : kEpilogues) {
       for (int flags = 0; flags < 4; ++flags) {
         const bool packed = flags & 1;
         call.epilogue = epilogue;
@@ -149,8 +151,8 @@ TEST(LibraryCallTest, ConvolutionForward) {
 }
 
 TEST(LibraryCallTest, ConvolutionInputGradient) {
-  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
-    call.direction = fb::Direction::InputGrad;
+  for (format::Conv2D call : ConvsAndGroupedOnes()) {
+    call.direction = format::Direction::kInputGrad;
     HostTensor dy = Random(call.y_shape, 1), k = Random(call.kernel_shape, 2);
     std::vector<double> want(NumElements(call.x_shape));
     ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
@@ -160,43 +162,43 @@ TEST(LibraryCallTest, ConvolutionInputGradient) {
       call.packed = packed;
       HostTensor dx(DType::kFloat32, call.x_shape);
       const HostTensor kernel = packed ? Pack(call, k) : k;
-      for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
+      for (const format::LibraryCall& c : ByAllAlgorithms(CallOf(call))) {
         RunCall(c, {dy, kernel}, dx);
-        ExpectNear(dx, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
+        ExpectNear(dx, want, absl::StrCat(ShapeString(call.x_shape), " by ", format::Name(c.algorithm)));
       }
     }
   }
 }
 
 TEST(LibraryCallTest, ConvolutionFilterGradient) {
-  for (fb::Conv2DT call : ConvsAndGroupedOnes()) {
-    call.direction = fb::Direction::FilterGrad;
+  for (format::Conv2D call : ConvsAndGroupedOnes()) {
+    call.direction = format::Direction::kFilterGrad;
     HostTensor x = Random(call.x_shape, 1), dy = Random(call.y_shape, 2), dk(DType::kFloat32, call.kernel_shape);
     std::vector<double> want(NumElements(call.kernel_shape));
     ForEachProduct(call, [&](int64_t xi, int64_t ki, int64_t yi) {
       want[ki] += double{dy.data<float>()[yi]} * x.data<float>()[xi];
     });
-    for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
+    for (const format::LibraryCall& c : ByAllAlgorithms(CallOf(call))) {
       RunCall(c, {x, dy}, dk);
-      ExpectNear(dk, want, absl::StrCat(ShapeString(call.x_shape), " by ", fb::EnumNameAlgorithm(c.algorithm)));
+      ExpectNear(dk, want, absl::StrCat(ShapeString(call.x_shape), " by ", format::Name(c.algorithm)));
     }
   }
 }
 
 // The gradient of a 1x1 kernel can be a product, with a stride one of the pixels that it reaches.
 TEST(LibraryCallTest, PointwiseFilterGradientIsAProduct) {
-  auto implementation = [](fb::Conv2DT conv, fb::Algorithm algorithm) {
-    conv.direction = fb::Direction::FilterGrad;
+  auto implementation = [](format::Conv2D conv, format::Algorithm algorithm) {
+    conv.direction = format::Direction::kFilterGrad;
     absl::StatusOr<std::string> name = ImplementationName(CallOf(conv, algorithm));
     EXPECT_TRUE(name.ok()) << name.status();
     return name.value_or("");
   };
   absl::StatusOr<std::string> expected = ImplementationName(CallOf(MatMulOf(512, 8, 512, /*transpose_a=*/true)));
   ASSERT_TRUE(expected.ok()) << expected.status();
-  const fb::Conv2DT dense = Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0);
-  EXPECT_EQ(implementation(dense, fb::Algorithm::PointwiseProduct), *expected);
-  EXPECT_NE(implementation(dense, fb::Algorithm::Library), *expected);
-  EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0), fb::Algorithm::DensePointwise),
+  const format::Conv2D dense = Conv(2, 2, 2, 512, 1, 1, 512, 1, 0, 0);
+  EXPECT_EQ(implementation(dense, format::Algorithm::kPointwiseProduct), *expected);
+  EXPECT_NE(implementation(dense, format::Algorithm::kLibrary), *expected);
+  EXPECT_EQ(implementation(Conv(2, 4, 4, 512, 1, 1, 512, 2, 0, 0), format::Algorithm::kDensePointwise),
             absl::StrCat("strided_pixels+", *expected));
 }
 
@@ -207,10 +209,10 @@ TEST(LibraryCallTest, MatMul) {
     int64_t m = s[0], k = s[1], n = s[2];
     const HostTensor residual = Random({m, n}, 4);
     for (int flags = 0; flags < 32; ++flags) {
-      fb::MatMulT call = MatMulOf(m, k, n, flags & 1, flags & 2);
+      format::MatMul call = MatMulOf(m, k, n, flags & 1, flags & 2);
       call.packed = flags & 4;
       bool fused = flags & 8;
-      if (fused) call.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+      if (fused) call.epilogue = {.bias = true, .activation = format::Activation::kRelu};
       call.epilogue.residual = flags & 16;
       HostTensor a = Random(call.a_shape, 1), b = Random(call.b_shape, 2), bias = Random({n}, 3);
       std::vector<double> want(m * n);
@@ -226,11 +228,10 @@ TEST(LibraryCallTest, MatMul) {
         }
       std::vector<HostTensor> in = {a, call.packed ? Pack(call, b) : b};
       if (fused) in.push_back(bias);
-      for (const fb::LibraryCallT& c : ByAllAlgorithms(CallOf(call))) {
+      for (const format::LibraryCall& c : ByAllAlgorithms(CallOf(call))) {
         HostTensor y = call.epilogue.residual ? residual : HostTensor(DType::kFloat32, {m, n});
         RunCall(c, in, y);
-        ExpectNear(y, want,
-                   absl::StrCat(m, "x", k, "x", n, " flags ", flags, " by ", fb::EnumNameAlgorithm(c.algorithm)));
+        ExpectNear(y, want, absl::StrCat(m, "x", k, "x", n, " flags ", flags, " by ", format::Name(c.algorithm)));
       }
     }
   }
@@ -255,9 +256,9 @@ HostTensor FromBFloat16(const HostTensor& t) {
 // summed in float32, the result rounded once.
 template <typename Operation>
 void CheckBFloat16(Operation call, const Shape& a_shape, const Shape& b_shape, const Shape& out_shape,
-                   fb::DType Operation::*result, bool has_weights,
+                   DType Operation::*result, bool has_weights,
                    const std::function<void(const HostTensor&, const HostTensor&, std::vector<double>&)>& reference) {
-  SetTypes(call, fb::DType::BFloat16);
+  SetTypes(call, DType::kBFloat16);
   const HostTensor exact_a = Random(a_shape, 1), exact_b = Random(b_shape, 2);
   const HostTensor a = ToBFloat16(exact_a), b = ToBFloat16(exact_b);
   std::vector<double> want(NumElements(out_shape));
@@ -266,7 +267,7 @@ void CheckBFloat16(Operation call, const Shape& a_shape, const Shape& b_shape, c
     for (bool packed : {false, true}) {
       if (packed && !has_weights) continue;
       Operation c = call;
-      c.*result = wide ? fb::DType::Float32 : fb::DType::BFloat16;
+      c.*result = wide ? DType::kFloat32 : DType::kBFloat16;
       c.packed = packed;
       const HostTensor second = packed ? Pack(c, exact_b) : b;  // straight from the float32 weights
       HostTensor out(wide ? DType::kFloat32 : DType::kBFloat16, out_shape);
@@ -285,22 +286,22 @@ void CheckBFloat16(Operation call, const Shape& a_shape, const Shape& b_shape, c
 TEST(LibraryCallTest, BFloat16) {
   if (!UsesAvx512()) GTEST_SKIP() << "this CPU has no AVX-512: oneDNN has no bfloat16 products here";
   using Vector = std::vector<double>;
-  for (fb::Conv2DT call : kConvs) {
-    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &fb::Conv2DT::y_dtype, true,
+  for (format::Conv2D call : kConvs) {
+    CheckBFloat16(call, call.x_shape, call.kernel_shape, call.y_shape, &format::Conv2D::y_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[y] += double{a.data<float>()[x]} * b.data<float>()[k];
                     });
                   });
-    call.direction = fb::Direction::InputGrad;
-    CheckBFloat16(call, call.y_shape, call.kernel_shape, call.x_shape, &fb::Conv2DT::x_dtype, true,
+    call.direction = format::Direction::kInputGrad;
+    CheckBFloat16(call, call.y_shape, call.kernel_shape, call.x_shape, &format::Conv2D::x_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[x] += double{a.data<float>()[y]} * b.data<float>()[k];
                     });
                   });
-    call.direction = fb::Direction::FilterGrad;
-    CheckBFloat16(call, call.x_shape, call.y_shape, call.kernel_shape, &fb::Conv2DT::kernel_dtype, false,
+    call.direction = format::Direction::kFilterGrad;
+    CheckBFloat16(call, call.x_shape, call.y_shape, call.kernel_shape, &format::Conv2D::kernel_dtype, false,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     ForEachProduct(call, [&](int64_t x, int64_t k, int64_t y) {
                       want[k] += double{a.data<float>()[x]} * b.data<float>()[y];
@@ -308,8 +309,8 @@ TEST(LibraryCallTest, BFloat16) {
                   });
   }
   for (const Shape& s : {Shape{16, 576, 64}, Shape{8, 64, 10}, Shape{33, 17, 5}}) {
-    const fb::MatMulT call = MatMulOf(s[0], s[1], s[2]);
-    CheckBFloat16(call, call.a_shape, call.b_shape, call.y_shape, &fb::MatMulT::y_dtype, true,
+    const format::MatMul call = MatMulOf(s[0], s[1], s[2]);
+    CheckBFloat16(call, call.a_shape, call.b_shape, call.y_shape, &format::MatMul::y_dtype, true,
                   [&](const HostTensor& a, const HostTensor& b, Vector& want) {
                     for (int64_t i = 0; i < s[0]; ++i)
                       for (int64_t p = 0; p < s[1]; ++p)
@@ -320,17 +321,17 @@ TEST(LibraryCallTest, BFloat16) {
 }
 
 TEST(LibraryCallTest, MixedOperandTypesAreErrors) {
-  fb::Conv2DT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
-  call.x_dtype = fb::DType::BFloat16;
+  format::Conv2D call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  call.x_dtype = DType::kBFloat16;
   EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().message(), "both operands must have one type");
-  call.x_dtype = fb::DType::Float32;
-  call.y_dtype = fb::DType::BFloat16;
+  call.x_dtype = DType::kFloat32;
+  call.y_dtype = DType::kBFloat16;
   EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().message(),
             "the result must have the operands' type or Float32");
 }
 
 TEST(LibraryCallTest, MatMulOverTheLastDimension) {
-  fb::MatMulT call;
+  format::MatMul call;
   call.a_shape = {2, 3, 5};
   call.b_shape = {5, 7};
   call.y_shape = {2, 3, 7};
@@ -368,7 +369,7 @@ TEST(LibraryCallTest, BatchMatMul) {
                   : ((b * heads + h) * stored[2] + r) * stored[3] + c;
     };
     for (int flags = 0; flags < 32; ++flags) {
-      const fb::BatchMatMulT call = BatchMatMulOf(batch, heads, m, k, n, flags);
+      const format::BatchMatMul call = BatchMatMulOf(batch, heads, m, k, n, flags);
       HostTensor a = Random(call.a_shape, 1), b = Random(call.b_shape, 2), y(DType::kFloat32, call.y_shape);
       std::vector<double> want(y.num_elements());
       for (int64_t i = 0; i < batch * heads * m * n * k; ++i) {
@@ -385,32 +386,32 @@ TEST(LibraryCallTest, BatchMatMul) {
 }
 
 TEST(LibraryCallTest, BadCallsAreErrors) {
-  fb::Conv2DT call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  format::Conv2D call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
   call.y_shape[1] = 4;
   EXPECT_EQ(OneDnnPrimitive::Create(CallOf(call), 1).status().code(), absl::StatusCode::kInvalidArgument);
   call = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
-  call.direction = static_cast<fb::Direction>(9);
+  call.direction = static_cast<format::Direction>(9);
   EXPECT_EQ(CheckOperation(call).status().message(), "unknown direction");
   EXPECT_EQ(CheckLibraryCall({}).status().message(), "the library call has no operation that is known here");
 }
 
 TEST(LibraryCallTest, WeightsArePackedForWhatReadsThem) {
-  fb::Conv2DT conv = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
-  conv.direction = fb::Direction::FilterGrad;
+  format::Conv2D conv = Conv(1, 5, 5, 1, 3, 3, 4, 1, 0, 0);
+  conv.direction = format::Direction::kFilterGrad;
   EXPECT_EQ(PackedWeightsBytes(CallOf(conv)).status().message(),
             "weights are packed for a Conv2D, its input gradient or a MatMul over rows only");
   EXPECT_FALSE(PackedWeightsBytes(CallOf(BatchMatMulOf(2, 3, 4, 5, 6, 0))).ok());
-  EXPECT_EQ(CheckOperation(fb::PackWeightsT()).status().message(),
+  EXPECT_EQ(CheckOperation(format::PackWeights()).status().message(),
             "weights are packed for a Conv2D, its input gradient or a MatMul over rows only");
-  fb::MatMulT product = MatMulOf(4, 5, 6);
-  fb::PackWeightsT packing;
-  packing.reader.Set(product);
+  format::MatMul product = MatMulOf(4, 5, 6);
+  format::PackWeights packing;
+  packing.reader = product;
   EXPECT_EQ(CheckOperation(packing).status().message(),
             "the reader of packed weights must be packed and without an epilogue");
   product.packed = true;
-  packing.reader.Set(product);
+  packing.reader = product;
   EXPECT_TRUE(CheckOperation(packing).ok());
-  packing.plain_dtype = fb::DType::Int32;
+  packing.plain_dtype = DType::kInt32;
   EXPECT_EQ(CheckOperation(packing).status().message(), "types must be Float32 or BFloat16");
 }
 

@@ -27,7 +27,7 @@ TEST_P(LibraryCommandsTest, BatchedProductsOfSwappedOperands) {
   const int scores = b.Batch("scores", {kBatch, kHeads, kQueries, kKeys});
   const int context = b.Batch("context", {kBatch, kQueries, kHeads, kWidth});
   const int64_t rows = b.index().microbatch_rows;
-  fb::BatchMatMulT call;
+  format::BatchMatMul call;
   call.a_shape = {rows, kQueries, kHeads, kWidth};
   call.b_shape = {rows, kKeys, kHeads, kWidth};
   call.y_shape = {rows, kHeads, kQueries, kKeys};
@@ -88,21 +88,21 @@ TEST_P(LibraryCommandsTest, GradientsOfConvolutions) {
     ExecutableBuilder b = Builder();
     const int kernel = b.Variable("kernel", {3, 3, 2, 4}), x = b.Input("x", {kBatch, 5, 5, 2});
     const int dy = b.Input("dy", {kBatch, side, side, 4}), dx = b.Batch("dx", {kBatch, 5, 5, 2});
-    const int lane_dk = b.Lane("lane_dk", {3, 3, 2, 4}, fb::ReduceKind::Sum), dk = b.Step("dk", {3, 3, 2, 4});
-    fb::Conv2DT call;
+    const int lane_dk = b.Lane("lane_dk", {3, 3, 2, 4}, format::ReduceKind::kSum), dk = b.Step("dk", {3, 3, 2, 4});
+    format::Conv2D call;
     call.x_shape = {static_cast<int64_t>(b.index().microbatch_rows), 5, 5, 2};
     call.kernel_shape = {3, 3, 2, 4};
     call.y_shape = {static_cast<int64_t>(b.index().microbatch_rows), side, side, 4};
     call.strides = {stride, stride};
     call.pad_low = call.pad_high = {1, 1};
     b.Map();
-    call.direction = fb::Direction::InputGrad;
+    call.direction = format::Direction::kInputGrad;
     b.Library("input_grad", CallOf(call), {dy, kernel}, {dx});
-    call.direction = fb::Direction::FilterGrad;
+    call.direction = format::Direction::kFilterGrad;
     b.Library("filter_grad", CallOf(call), {x, dy}, {lane_dk});
     b.Global();
-    b.LaneReduce(fb::ReduceKind::Sum, {lane_dk}, {dk});
-    b.AllReduce(fb::ReduceKind::Sum, {dk});
+    b.LaneReduce(format::ReduceKind::kSum, {lane_dk}, {dk});
+    b.AllReduce(format::ReduceKind::kSum, {dk});
     b.Output("dx", dx);
     b.Output("dk", dk);
     Start(b);
@@ -148,7 +148,7 @@ TEST_P(LibraryCommandsTest, GatherScatterOnceAndGroupedUpdates) {
   const int k = b.Input("k", {kBatch}, DType::kInt32), rate = b.Scalar("rate");
   const int row = b.Batch("row", {kBatch, 4}), y = b.Batch("y", {kBatch, 4}),
             keys = b.Batch("keys", {kBatch}, DType::kInt32);
-  const int lane_sum = b.Lane("lane_sum", {4}, fb::ReduceKind::Sum), sum = b.Step("sum", {4});
+  const int lane_sum = b.Lane("lane_sum", {4}, format::ReduceKind::kSum), sum = b.Step("sum", {4});
   const int total = b.Step("total", {1}), grad = b.Step("grad", {5, 4});
   b.Map();
   b.Launch("gather", kernels.gather, {k, table}, {row});
@@ -156,9 +156,9 @@ TEST_P(LibraryCommandsTest, GatherScatterOnceAndGroupedUpdates) {
   b.Launch("column_sum", kernels.column_sum, {y}, {lane_sum});
   b.Copy(k, keys);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {lane_sum}, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {lane_sum}, {sum});
   b.ScatterAdd(y, keys, grad);
-  b.AllReduce(fb::ReduceKind::Sum, {sum, grad});
+  b.AllReduce(format::ReduceKind::kSum, {sum, grad});
   b.CheckFinite({sum, grad});
   b.Launch("total", kernels.total, {sum}, {total});
   b.Grouped("updates", kernels.update, 4, {table, grad, rate, table, w, sum, rate, w, s, total, rate, s}, {20, 4, 1});

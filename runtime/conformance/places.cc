@@ -96,7 +96,7 @@ void PlaceTest::Start(ExecutableBuilder& b) {
   std::shared_ptr<const Executable> executable;
   if (cpu()) {
     auto parsed = Executable::Parse(
-        BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", CompileIr(ConformanceKernelsIr())}}));
+        BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", CompileIr(ConformanceKernelsIr())}}));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     executable = *parsed;
   } else {

@@ -81,23 +81,23 @@ void LeaveOut(CpuCommand& command, int item) {
 
 }  // namespace
 
-void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes) {
+void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, uint64_t* scratch_bytes) {
   for (const auto& commands : section.block_updates) {
     // The loader has checked that they are of these kinds.
-    const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[commands->gradient]);
-    const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[commands->update]);
+    const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[commands.gradient]);
+    const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[commands.update]);
     BlockUpdate u;
-    u.commands = commands.get();
+    u.commands = &commands;
     u.gradient = &gradient;
     u.update = &update;
     u.rows = gradient.count();
     u.columns = gradient.outputs()[0].elements / gradient.count();
     u.block_rows = gradient.work.pieces[0].end - gradient.work.pieces[0].begin;
     u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);  // whole register tiles
-    for (uint32_t i : commands->fetched) u.fetched.push_back(update.arguments(static_cast<int>(commands->member))[i]);
+    for (uint32_t i : commands.fetched) u.fetched.push_back(update.arguments(static_cast<int>(commands.member))[i]);
     *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * u.strip_rows * u.columns);
-    LeaveOut(*planned.commands[commands->check], static_cast<int>(commands->checked));
-    LeaveOut(*planned.commands[commands->update], static_cast<int>(commands->member));
+    LeaveOut(*planned.commands[commands.check], static_cast<int>(commands.checked));
+    LeaveOut(*planned.commands[commands.update], static_cast<int>(commands.member));
     planned.block_updates.push_back(std::move(u));
   }
 }

@@ -19,7 +19,7 @@ namespace tandem {
 
 // Prepares what `section` wants to be run so (td-update-by-blocks chose it), and the section's other commands for it.
 // Sets the scratch memory that a thread needs for a block.
-void PlanBlockUpdates(const fb::SectionT& section, PlannedSection& planned, uint64_t* scratch_bytes);
+void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, uint64_t* scratch_bytes);
 
 // Whether the bound holds for the operands of all block updates of the section.
 bool GradientsAreBounded(const StepState& state, const PlannedSection& section, ThreadPool& pool);

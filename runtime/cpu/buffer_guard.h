@@ -33,7 +33,7 @@ class BufferGuard {
   absl::Status TakeInputs(StepState& state);
 
   // Whether the memory of `thread` alone is as it should be. If not, `command` is to blame, and status() says so.
-  bool CheckThread(int thread, const fb::CommandT& command);
+  bool CheckThread(int thread, const format::Command& command);
   // The same for all memory, when no command runs. `commands`: one of them is to blame.
   absl::Status CheckAll(absl::string_view commands);
 
@@ -46,8 +46,8 @@ class BufferGuard {
   using Zones = std::vector<Zone>;
 
   // The zones between the buffers of `space` in one arena, or one lane's slot of `bytes` bytes at `begin`.
-  void AddGaps(const fb::ProgramT& program, fb::Space space, absl::string_view where, uint8_t* begin, uint64_t bytes,
-               Zones& zones);
+  void AddGaps(const format::Program& program, format::Space space, absl::string_view where, uint8_t* begin,
+               uint64_t bytes, Zones& zones);
   void Add(uint8_t* begin, uint64_t bytes, std::string behind, Zones& zones);
   // The first zone that was changed as an error; marks it as whole again.
   absl::Status Check(const Zones& zones, absl::string_view commands) const;

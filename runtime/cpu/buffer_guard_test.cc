@@ -32,18 +32,18 @@ enum class Wild { kNothing, kMicrobatch, kBatch, kLane, kStep, kVariable };
 
 absl::StatusOr<StepResult> RunOneStep(Wild wild) {
   ExecutableBuilder b(1, kLanes, kRowsPerLane, kRowsPerLane);
-  const int copy = b.Kernel("copy", 0, fb::Domain::Rows), beyond = b.Kernel("beyond", 0, fb::Domain::Rows),
-            last = b.Kernel("last", 0, fb::Domain::Rows), once = b.Kernel("once", 0, fb::Domain::Once);
+  const int copy = b.Kernel("copy", 0, format::Domain::kRows), beyond = b.Kernel("beyond", 0, format::Domain::kRows),
+            last = b.Kernel("last", 0, format::Domain::kRows), once = b.Kernel("once", 0, format::Domain::kOnce);
   const int w = b.Variable("w", {3}), x = b.Input("x", {kBatch});
   const int in_microbatch = b.Microbatch("in_microbatch", {kBatch}), in_batch = b.Batch("in_batch", {kBatch});
-  const int in_lane = b.Lane("in_lane", {1}, fb::ReduceKind::Sum), in_step = b.Step("in_step", {1});
+  const int in_lane = b.Lane("in_lane", {1}, format::ReduceKind::kSum), in_step = b.Step("in_step", {1});
   b.Map();
   b.Launch("model/copy", copy, {x}, {in_batch});
   b.Launch("model/wild", wild == Wild::kMicrobatch || wild == Wild::kBatch ? beyond : copy, {x},
            {wild == Wild::kMicrobatch ? in_microbatch : in_batch});
   b.Launch("model/sum", wild == Wild::kLane ? beyond : last, {x}, {in_lane});
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {in_lane}, {in_step});
+  b.LaneReduce(format::ReduceKind::kSum, {in_lane}, {in_step});
   b.Launch("model/once", once, {}, {wild == Wild::kVariable ? w : in_step});
   b.Output("kept", in_batch);
   // Of six rows of four bytes the last is followed by 40 bytes of nobody.
@@ -58,7 +58,8 @@ absl::StatusOr<StepResult> RunOneStep(Wild wild) {
                            absl::StrCat("%q = getelementptr float, ptr %p0, i64 ",
                                         wild == Wild::kStep || wild == Wild::kVariable ? 5 : 0,
                                         "\n store float 1.0, ptr %q, align 4\n")));
-  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object}}));
+  auto executable =
+      Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object}}));
   if (!executable.ok()) return executable.status();
   auto variables = std::make_shared<VariableStore>(1);
   auto session = Session::Create(*executable, variables, {.pool = std::make_shared<ThreadPool>(1)});

@@ -2,45 +2,14 @@
 
 #include <cstring>
 
-#include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
-#include "base/exit_code.h"
 #include "runtime/cpu/all_finite.h"
-#include "runtime/cpu/global_commands.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
-namespace {
-
-absl::Status NotListable(const Executable& executable, const std::string& command) {
-  return WithExitCode(absl::DataLossError(absl::StrCat(executable.name(), ": the program is flat, but command ",
-                                                       command, " cannot be in a list of calls")),
-                      kExitBadData);
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<CallList>> CallList::Make(const Executable& executable, const StepState& state,
-                                                         const StepPlan& plan) {
-  auto list = absl::WrapUnique(new CallList(state));
+CallList::CallList(const StepState& state) : state_(state) {
   for (size_t d = 0; d < state.devices.size(); ++d) {
-    list->first_rows_.push_back(static_cast<int64_t>(d) * state.lanes_per_replica * state.rows_per_lane);
+    first_rows_.push_back(static_cast<int64_t>(d) * state.lanes_per_replica * state.rows_per_lane);
   }
-  for (const PlannedSection& section : plan.sections) {
-    if (section.kind == fb::SectionKind::Map) {
-      // Lanes of several microbatches add them up.
-      if (state.rows_per_lane > state.microbatch_rows || !list->AddMap(section)) {
-        return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->table().name);
-      }
-      continue;
-    }
-    for (const std::unique_ptr<CpuCommand>& command : section.commands) {
-      if (!section.block_updates.empty() || !list->AddGlobal(*command)) {
-        return NotListable(executable, command->table().name);
-      }
-    }
-  }
-  return list;
 }
 
 CallList::Call& CallList::AddCall(Kind kind) {
@@ -49,42 +18,12 @@ CallList::Call& CallList::AddCall(Kind kind) {
 }
 
 void CallList::AddAddress(const MicrobatchContext& context, int device, const Operand& o) {
-  if (o.space == fb::Space::Input) {
+  if (o.space == format::Space::kInput) {
     inputs_.push_back({static_cast<int>(addresses_.size()), device, o.index, context.row * o.row_bytes});
     addresses_.push_back(nullptr);
   } else {
     addresses_.push_back(context.Address(o));
   }
-}
-
-bool CallList::AddMap(const PlannedSection& section) {
-  if (!section.run_inline) return false;
-  MicrobatchContext context;
-  context.constants = state_.constants;
-  context.microbatch = state_.threads[0].microbatch.data();
-  for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
-    context.device = &state_.devices[device];
-    for (int lane = 0; lane < state_.lanes_per_replica; ++lane) {
-      context.row = lane * state_.rows_per_lane;
-      context.lane = state_.LaneSlot(device, lane);
-      for (const std::unique_ptr<CpuCommand>& command : section.commands) {
-        if (!command->AddRowCalls(*this, context, device, first_rows_[device] + context.row)) return false;
-      }
-    }
-  }
-  return true;
-}
-
-bool CallList::AddGlobal(const CpuCommand& command) {
-  if (command.is_for_all_devices() && state_.devices.size() == 1) return true;
-  if (!command.table().run_inline || !command.is_listable()) return false;
-  MicrobatchContext context;
-  context.constants = state_.constants;
-  for (int device = 0; device < DevicesThatRun(state_, command); ++device) {
-    context.device = &state_.devices[device];
-    for (const Piece& piece : command.work.pieces) command.AddCalls(*this, context, device, piece);
-  }
-  return true;
 }
 
 void CallList::AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset) {
@@ -95,7 +34,7 @@ void CallList::AddKernel(KernelFunction function, int64_t begin, int64_t end, in
   call.row_offset = row_offset;
 }
 
-void CallList::AddReduce(fb::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out,
+void CallList::AddReduce(format::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out,
                          int64_t elements) {
   Call& call = AddCall(Kind::kReduce);
   call.num_leaves = state_.lanes_per_replica;

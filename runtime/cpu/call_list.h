@@ -5,21 +5,17 @@
 #define TANDEM_RUNTIME_CPU_CALL_LIST_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "runtime/cpu/step_plan.h"
+#include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_state.h"
 
 namespace tandem {
 
 class CallList {
  public:
-  // Of a program that is flat. DataLoss for a command that cannot be listed: it is of another kind, or has work for
-  // more than one thread. State and plan must outlive the list and keep their memory where it is.
-  static absl::StatusOr<std::unique_ptr<CallList>> Make(const Executable& executable, const StepState& state,
-                                                        const StepPlan& plan);
+  // An empty list. `state` must outlive it and keep its memory where it is.
+  explicit CallList(const StepState& state);
 
   // Whether the list is for the rows that the devices have now: all that there is room for.
   bool Fits() const;
@@ -30,11 +26,13 @@ class CallList {
   // For commands while the list is made. A kernel's operands follow it, and a copy's.
   void AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset);
   // Of all lanes' slots at `offset`.
-  void AddReduce(fb::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
+  void AddReduce(format::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
   void AddCheckFinite(DType dtype, uint8_t* data, int64_t elements);
   void AddCopy(int64_t bytes);
   void AddAddress(const MicrobatchContext& context, int device, const Operand& o);
   int64_t rows_per_lane() const { return state_.rows_per_lane; }
+  // The first row of a device's part of the batch.
+  int64_t first_row(int device) const { return first_rows_[device]; }
 
  private:
   enum class Kind { kKernel, kReduce, kCheckFinite, kCopy };
@@ -45,7 +43,7 @@ class CallList {
     KernelFunction function = nullptr;
     int64_t begin = 0, end = 0;  // kKernel: its domain; else [0, end) elements, kCopy: bytes
     int64_t row_offset = 0;
-    fb::ReduceKind reduce = fb::ReduceKind::Sum;
+    format::ReduceKind reduce = format::ReduceKind::kSum;
     DType dtype = DType::kFloat32;
   };
   // An address in a tensor that the caller gives anew for every step.
@@ -56,9 +54,6 @@ class CallList {
     uint64_t offset;
   };
 
-  explicit CallList(const StepState& state) : state_(state) {}
-  bool AddMap(const PlannedSection& section);
-  bool AddGlobal(const CpuCommand& command);
   Call& AddCall(Kind kind);
 
   const StepState& state_;

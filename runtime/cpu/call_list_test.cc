@@ -18,19 +18,19 @@ constexpr int kLanes = 8, kRowsPerLane = 3, kRows = kLanes * kRowsPerLane;
 // number in the batch.
 std::shared_ptr<const Executable> Model(int replicas) {
   ExecutableBuilder b(replicas, kLanes, kRowsPerLane, kRowsPerLane);
-  const int difference = b.Kernel("difference", 0, fb::Domain::Rows);
-  const int square = b.Kernel("square", 0, fb::Domain::Rows);
-  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  const int difference = b.Kernel("difference", 0, format::Domain::kRows);
+  const int square = b.Kernel("square", 0, format::Domain::kRows);
+  const int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
   const int w = b.Variable("w", {1}), x = b.Input("x", {kBatch, 1}), rate = b.Scalar("learning_rate");
   const int row = b.Batch("row", {kBatch}), d = b.Batch("d", {kBatch});
-  const int loss = b.Lane("loss", {1}, fb::ReduceKind::Sum), dw = b.Lane("dw", {1}, fb::ReduceKind::Sum);
+  const int loss = b.Lane("loss", {1}, format::ReduceKind::kSum), dw = b.Lane("dw", {1}, format::ReduceKind::kSum);
   const int loss_sum = b.Step("loss_sum", {1}), dw_sum = b.Step("dw_sum", {1}), copy = b.Step("copy", {1});
   b.Map();
   b.Launch("difference", difference, {x, w}, {d, row});
   b.Launch("square", square, {d}, {loss, dw});
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {loss, dw}, {loss_sum, dw_sum});
-  b.AllReduce(fb::ReduceKind::Sum, {loss_sum, dw_sum});
+  b.LaneReduce(format::ReduceKind::kSum, {loss, dw}, {loss_sum, dw_sum});
+  b.AllReduce(format::ReduceKind::kSum, {loss_sum, dw_sum});
   b.CheckFinite({loss_sum, dw_sum});
   b.Copy(loss_sum, copy);
   b.Grouped("update", sgd, 3, {w, dw_sum, rate}, {1});
@@ -65,7 +65,7 @@ std::shared_ptr<const Executable> Model(int replicas) {
   %n = fadd float %w, %s
   store float %n, ptr %p0, align 4
 )"));
-  auto e = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object}}));
+  auto e = Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object}}));
   EXPECT_TRUE(e.ok()) << e.status();
   return *e;
 }

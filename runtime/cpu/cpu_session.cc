@@ -13,13 +13,13 @@
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/cpu/buffer_guard.h"
-#include "runtime/cpu/call_list.h"
 #include "runtime/cpu/command_times.h"
 #include "runtime/cpu/communication_thread.h"
 #include "runtime/cpu/find_non_finite.h"
 #include "runtime/cpu/global_section.h"
 #include "runtime/cpu/instruction_set.h"
 #include "runtime/cpu/lane_progress.h"
+#include "runtime/cpu/list_calls.h"
 #include "runtime/cpu/map_commands.h"
 #include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/step_plan.h"
@@ -60,8 +60,8 @@ class CpuSession final : public Session {
       guard_ = std::make_unique<BufferGuard>(*executable_, state_, plan_.scratch_bytes + plan_.staging_bytes);
       state_.guard = guard_.get();
     } else {
-      if (executable_->index().programs[0]->flat) {
-        TD_ASSIGN_OR_RETURN(calls_, CallList::Make(*executable_, state_, plan_));
+      if (executable_->index().programs[0].flat) {
+        TD_ASSIGN_OR_RETURN(calls_, ListCalls(*executable_, state_, plan_));
       }
     }
     return absl::OkStatus();
@@ -110,8 +110,8 @@ class CpuSession final : public Session {
   int LocalReplicas() const { return executable_->num_replicas() / processes_; }
 
   absl::Status AllocateState() {
-    const fb::ExecutableT& index = executable_->index();
-    const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
+    const format::Index& index = executable_->index();
+    const format::Program& program = index.programs[index.replicas[0].program];
     state_.one_copy = variables_->one_copy();
     state_.constants = reinterpret_cast<const uint8_t*>(executable_->constants().data());
     state_.lanes_per_replica = executable_->lanes_per_replica();
@@ -127,7 +127,7 @@ class CpuSession final : public Session {
       TD_ASSIGN_OR_RETURN(d.step, Arena::Create(program.step_bytes, "step values"));
       TD_ASSIGN_OR_RETURN(d.batch, Arena::Create(program.batch_bytes, "batch values"));
       TD_ASSIGN_OR_RETURN(d.lanes, Arena::Create(state_.lane_stride * state_.lanes_per_replica, "lanes"));
-      for (const auto& v : index.variables) d.variables.push_back(variables_->Buffer(v->name, r));
+      for (const auto& v : index.variables) d.variables.push_back(variables_->Buffer(v.name, r));
       d.scalars.resize(index.scalars.size());
       d.inputs.resize(index.inputs.size());
       state_.devices.push_back(std::move(d));
@@ -170,7 +170,7 @@ class CpuSession final : public Session {
       return result;
     }
     for (const PlannedSection& section : plan_.sections) {
-      if (section.kind == fb::SectionKind::Map) {
+      if (section.kind == format::SectionKind::kMap) {
         TD_RETURN_IF_ERROR(RunMap(section));
         continue;
       }
@@ -184,7 +184,7 @@ class CpuSession final : public Session {
 
   absl::Status FetchAll(const std::vector<int>& fetches, StepResult& result) const {
     for (int f : fetches) {
-      const absl::Status status = CatchResourceErrors(executable_->index().outputs[f]->name, [&] {
+      const absl::Status status = CatchResourceErrors(executable_->index().outputs[f].name, [&] {
         result.outputs[f] = Fetch(f);
         return absl::OkStatus();
       });
@@ -303,9 +303,9 @@ class CpuSession final : public Session {
 
   HostTensor Fetch(int output) const {
     const Operand& o = plan_.outputs[output];
-    const fb::ExecutableT& index = executable_->index();
-    const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
-    Shape shape = program.buffers[index.outputs[output]->buffer]->shape;
+    const format::Index& index = executable_->index();
+    const format::Program& program = index.programs[index.replicas[0].program];
+    Shape shape = program.buffers[index.outputs[output].buffer].shape;
     MicrobatchContext context;
     context.device = &state_.devices[0];
     if (o.row_bytes == 0) {

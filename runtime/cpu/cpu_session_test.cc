@@ -71,25 +71,25 @@ enum Output { kLoss, kPrediction, kRow, kCount, kSum, kSquares, kMax, kGradient,
 // check, and an update; beside it statistics of the input.
 std::shared_ptr<const Executable> Model(int replicas) {
   ExecutableBuilder b(replicas, kLanes, kRowsPerLane, kMicrobatchRows);
-  int difference = b.Kernel("difference", 0, fb::Domain::Rows);
-  int row_number = b.Kernel("row_number", 0, fb::Domain::Rows);
-  int statistics = b.Kernel("statistics", 0, fb::Domain::Rows);
-  int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  int difference = b.Kernel("difference", 0, format::Domain::kRows);
+  int row_number = b.Kernel("row_number", 0, format::Domain::kRows);
+  int statistics = b.Kernel("statistics", 0, format::Domain::kRows);
+  int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
   int w = b.Variable("w", {kIn, kOut});
   int bias = b.Variable("bias", {kOut});
   int x = b.Input("x", {kBatch, kIn}), t = b.Input("t", {kBatch, kOut});
   int rate = b.Scalar("learning_rate"), count = b.Scalar("example_count");
 
-  const fb::LibraryCallT product = CallOf(MatMulOf(kMicrobatchRows, kIn, kOut));
+  const format::LibraryCall product = CallOf(MatMulOf(kMicrobatchRows, kIn, kOut));
   int packed = b.Step("packed", {static_cast<int64_t>(*PackedWeightsBytes(product) / 4)});
   int y = b.Batch("y", {kBatch, kOut}), row = b.Batch("row", {kBatch}), dy = b.Microbatch("dy", {kBatch, kOut});
   int ones = b.Constant("ones", 0, {kMicrobatchRows});
-  int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), db = b.Lane("db", {kOut}, fb::ReduceKind::Sum);
-  int loss = b.Lane("loss", {kOut, kOut}, fb::ReduceKind::Sum);
-  int lane_count = b.Lane("lane_count", {}, fb::ReduceKind::Sum),
-      lane_sum = b.Lane("lane_sum", {1}, fb::ReduceKind::Sum);
-  int lane_squares = b.Lane("lane_squares", {1}, fb::ReduceKind::Sum);
-  int max = b.Lane("max", {1}, fb::ReduceKind::Max);
+  int dw = b.Lane("dw", {kIn, kOut}, format::ReduceKind::kSum), db = b.Lane("db", {kOut}, format::ReduceKind::kSum);
+  int loss = b.Lane("loss", {kOut, kOut}, format::ReduceKind::kSum);
+  int lane_count = b.Lane("lane_count", {}, format::ReduceKind::kSum),
+      lane_sum = b.Lane("lane_sum", {1}, format::ReduceKind::kSum);
+  int lane_squares = b.Lane("lane_squares", {1}, format::ReduceKind::kSum);
+  int max = b.Lane("max", {1}, format::ReduceKind::kMax);
   int dw_sum = b.Step("dw_sum", {kIn, kOut}), db_sum = b.Step("db_sum", {kOut}),
       loss_sum = b.Step("loss_sum", {kOut, kOut});
   int c = b.Step("count", {}), sum = b.Step("sum", {1}), squares = b.Step("squares", {1}),
@@ -105,14 +105,14 @@ std::shared_ptr<const Executable> Model(int replicas) {
   b.Launch("statistics", statistics, {x}, {lane_count, lane_sum, lane_squares, max});
   b.MatMulWeightGrad("weight_gradient", x, dy, dw);
   b.MatMulWeightGrad("loss", dy, dy, loss);
-  b.Launch("bias_gradient", b.Kernel("column_sum", 0, fb::Domain::Rows), {dy}, {db});
+  b.Launch("bias_gradient", b.Kernel("column_sum", 0, format::Domain::kRows), {dy}, {db});
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {dw, db, loss}, {dw_sum, db_sum, loss_sum});
-  b.LaneReduce(fb::ReduceKind::Sum, {lane_count, lane_sum, lane_squares}, {c, sum, squares});
-  b.LaneReduce(fb::ReduceKind::Max, {max}, {max_all});
-  b.AllReduce(fb::ReduceKind::Sum, {dw_sum, db_sum, loss_sum});
-  b.AllReduce(fb::ReduceKind::Sum, {c, sum, squares});
-  b.AllReduce(fb::ReduceKind::Max, {max_all});
+  b.LaneReduce(format::ReduceKind::kSum, {dw, db, loss}, {dw_sum, db_sum, loss_sum});
+  b.LaneReduce(format::ReduceKind::kSum, {lane_count, lane_sum, lane_squares}, {c, sum, squares});
+  b.LaneReduce(format::ReduceKind::kMax, {max}, {max_all});
+  b.AllReduce(format::ReduceKind::kSum, {dw_sum, db_sum, loss_sum});
+  b.AllReduce(format::ReduceKind::kSum, {c, sum, squares});
+  b.AllReduce(format::ReduceKind::kMax, {max_all});
   b.CheckFinite({dw_sum, db_sum, loss_sum});
   b.Grouped("update", sgd, 4, {w, dw_sum, rate, count, bias, db_sum, rate, count}, {kIn * kOut, kOut});
   for (int o : {loss_sum, y, row, c, sum, squares, max_all, dw_sum}) b.Output(absl::StrCat("output_", o), o);
@@ -129,9 +129,9 @@ std::shared_ptr<const Executable> Model(int replicas) {
       CompileIr(LoopKernel("difference", "16 16 16", kDifference) + LoopKernel("row_number", "4", kRowNumber) +
                 LoopKernel("statistics", absl::StrCat(kIn * 4, " 0 0 0 0"), kStatistics) +
                 LoopKernel("sgd", "4 4 0 0", kSgd) + LoopKernel("column_sum", "16 0", kColumnSum));
-  auto e =
-      Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object},
-                                                   {fb::SegmentKind::Constants, "constants", std::string(64, 0)}}));
+  auto e = Executable::Parse(
+      BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object},
+                                 {format::SegmentKind::kConstants, "constants", std::string(64, 0)}}));
   EXPECT_TRUE(e.ok()) << e.status();
   return *e;
 }

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-FilterGradShape FilterGradShapeOf(const fb::Conv2DT& c) {
+FilterGradShape FilterGradShapeOf(const format::Conv2D& c) {
   const std::vector<int64_t>&x = c.x_shape, &y = c.y_shape, &kernel = c.kernel_shape;
   return {x[0],
           x[1],
@@ -25,7 +25,7 @@ FilterGradShape FilterGradShapeOf(const fb::Conv2DT& c) {
 
 class DirectFilterGradCall final : public OneDnnPrimitive {
  public:
-  explicit DirectFilterGradCall(const fb::Conv2DT& c)
+  explicit DirectFilterGradCall(const format::Conv2D& c)
       : implementation_(kDirectFilterGradName), gradient_(FilterGradShapeOf(c)) {}
 
   const std::string& implementation() const override { return implementation_; }
@@ -42,7 +42,7 @@ class DirectFilterGradCall final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::Conv2DT& c) {
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const format::Conv2D& c) {
   return std::make_unique<DirectFilterGradCall>(c);
 }
 

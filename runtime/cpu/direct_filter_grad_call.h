@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "runtime/cpu/onednn_primitives.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 inline constexpr char kDirectFilterGradName[] = "direct_filter_grad";
-std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const fb::Conv2DT& c);
+std::unique_ptr<OneDnnPrimitive> MakeDirectFilterGrad(const format::Conv2D& c);
 
 }  // namespace tandem
 

@@ -78,11 +78,11 @@ INSTANTIATE_TEST_SUITE_P(Sizes, DirectFilterGradSizes,
                          [](const auto& info) { return info.param.name; });
 
 TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
-  fb::Conv2DT conv = Conv(8, 5, 5, 32, 3, 3, 64, 1, 0, 0);
-  conv.direction = fb::Direction::FilterGrad;
-  fb::LibraryCallT call = CallOf(conv);
+  format::Conv2D conv = Conv(8, 5, 5, 32, 3, 3, 64, 1, 0, 0);
+  conv.direction = format::Direction::kFilterGrad;
+  format::LibraryCall call = CallOf(conv);
   EXPECT_NE(*ImplementationName(call), "direct_filter_grad");
-  call.algorithm = fb::Algorithm::DirectFilterGrad;
+  call.algorithm = format::Algorithm::kDirectFilterGrad;
   EXPECT_EQ(*ImplementationName(call), "direct_filter_grad");
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
@@ -94,8 +94,8 @@ TEST_F(DirectFilterGradTest, LibraryCallsTakeIt) {
   ASSERT_TRUE((*primitive)->Run(0, in, dw.data(), nullptr).ok());
   DirectFilterGrad({8, 5, 5, 32, 3, 3, 64, {3, 3}, {1, 1}, {0, 0}}).Run(x.data(), dy.data(), want.data());
   EXPECT_EQ(dw, want);
-  conv.x_dtype = conv.y_dtype = fb::DType::BFloat16;
-  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(conv, fb::Algorithm::DirectFilterGrad), 1).ok());
+  conv.x_dtype = conv.y_dtype = DType::kBFloat16;
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(conv, format::Algorithm::kDirectFilterGrad), 1).ok());
 }
 
 }  // namespace

@@ -20,10 +20,10 @@ namespace {
 
 // The checks for finite numbers, and the commands that their values are computed from: what others make may be infinite
 // or NaN without ending a step. Of a program without a check: all.
-std::set<const fb::CommandT*> CheckedCommands(const fb::ProgramT& program) {
+std::set<const format::Command*> CheckedCommands(const format::Program& program) {
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   const bool checks = std::any_of(commands.begin(), commands.end(), [](const auto& c) { return c->may_end_step(); });
-  std::set<const fb::CommandT*> checked;
+  std::set<const format::Command*> checked;
   std::set<uint32_t> buffers;
   for (auto it = commands.rbegin(); it != commands.rend(); ++it) {
     const Command& command = **it;
@@ -38,7 +38,7 @@ std::set<const fb::CommandT*> CheckedCommands(const fb::ProgramT& program) {
 
 class NonFiniteFinder {
  public:
-  NonFiniteFinder(const Executable& executable, const fb::ProgramT& program, const StepState& state,
+  NonFiniteFinder(const Executable& executable, const format::Program& program, const StepState& state,
                   const StepPlan& plan)
       : executable_(executable), state_(state), plan_(plan), checked_(CheckedCommands(program)) {}
 
@@ -89,17 +89,17 @@ class NonFiniteFinder {
   const Executable& executable_;
   const StepState& state_;
   const StepPlan& plan_;
-  const std::set<const fb::CommandT*> checked_;
+  const std::set<const format::Command*> checked_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,
                                                  const StepPlan& plan, ThreadPool& pool) {
-  const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
+  const format::Program& program = executable.index().programs[executable.index().replicas[0].program];
   NonFiniteFinder finder(executable, program, state, plan);
   for (const PlannedSection& section : plan.sections) {
-    if (section.kind == fb::SectionKind::Map) {
+    if (section.kind == format::SectionKind::kMap) {
       absl::StatusOr<std::string> found = std::string();
       pool.ParallelFor(1, [&](int64_t, int thread) { found = finder.MapSection(section, thread); });
       if (!found.ok() || !found->empty()) return found;

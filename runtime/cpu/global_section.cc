@@ -23,7 +23,7 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
   bool by_blocks = false;  // gradients are applied block by block
   for (size_t i = 0; i < section.commands.size(); ++i) {
     const CpuCommand& command = *section.commands[i];
-    const fb::CommandT& table = command.table();
+    const format::Command& table = command.table();
     if (table.invariant && state.invariants_valid) continue;
     // The processes of a group talk about one thing at a time.
     const bool talks = state.group != nullptr && command.has_end(state);

@@ -9,18 +9,20 @@ namespace {
 
 class CpuKernelLibrary final : public KernelLibrary {
  public:
-  absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const override {
+  absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
     return ImplementationName(call);
   }
-  absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const override {
+  absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) const override {
     return tandem::PackedWeightsBytes(call);
   }
-  bool PacksPanels(const fb::LibraryCallT& call) const override { return tandem::PacksPanels(call); }
-  absl::Status UseInstructions(fb::InstructionSet instructions) const override {
+  bool PacksPanels(const format::LibraryCall& call) const override { return tandem::PacksPanels(call); }
+  absl::Status UseInstructions(format::InstructionSet instructions) const override {
     return tandem::UseInstructions(instructions);
   }
   // Primitives are made when the executable is loaded.
-  absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT&, int) const override { return std::nullopt; }
+  absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall&, int) const override {
+    return std::nullopt;
+  }
   std::string PlannerVersion() const override { return ""; }
 };
 

@@ -21,7 +21,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -79,23 +79,23 @@ class Kernels final : public LoadedKernels {
       llvm::InitializeNativeTarget();
       llvm::InitializeNativeTargetAsmPrinter();
     });
-    const fb::ExecutableT& index = executable.index();
+    const format::Index& index = executable.index();
     std::set<uint32_t> objects;
-    for (const auto& kernel : index.kernels) objects.insert(kernel->segment);
+    for (const auto& kernel : index.kernels) objects.insert(kernel.segment);
     if (objects.empty()) return absl::OkStatus();
     TD_RETURN_IF_ERROR(CreateJit(executable));
     for (uint32_t segment : objects) {
       absl::string_view bytes = executable.segment(static_cast<int>(segment));
       auto buffer = llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(bytes.data(), bytes.size()),
-                                                     index.segments[segment]->name, false);
+                                                     index.segments[segment].name, false);
       if (auto error = jit_->addObjectFile(std::move(buffer))) {
         return LinkError(executable, absl::StrCat("segments[", segment, "]"), std::move(error));
       }
     }
     for (const auto& kernel : index.kernels) {
-      auto address = jit_->lookup(kernel->symbol);
+      auto address = jit_->lookup(kernel.symbol);
       if (!address) {
-        std::string what = absl::StrCat("kernel ", kernel->name, " (symbol ", kernel->symbol, ")");
+        std::string what = absl::StrCat("kernel ", kernel.name, " (symbol ", kernel.symbol, ")");
         std::lock_guard<std::mutex> lock(mutex_);
         if (absl::string_view config = MissingSanitizer(); !config.empty()) {
           llvm::consumeError(address.takeError());

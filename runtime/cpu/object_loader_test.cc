@@ -13,9 +13,10 @@ namespace {
 std::shared_ptr<const Executable> WithKernels(const std::vector<std::string>& symbols, const std::string& object,
                                               const std::string& target = "x86-64") {
   ExecutableBuilder b(1, 1, 1, 1);
-  for (const std::string& s : symbols) b.Kernel(s, 0, fb::Domain::Elements);
+  for (const std::string& s : symbols) b.Kernel(s, 0, format::Domain::kElements);
   b.index().target = target;
-  auto e = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object}}), "f.tdx");
+  auto e =
+      Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object}}), "f.tdx");
   EXPECT_TRUE(e.ok()) << e.status();
   return *e;
 }

@@ -16,7 +16,7 @@ using Tag = memory::format_tag;
 
 // The operands of a convolution as oneDNN names them: NCHW order of dimensions, any order in memory.
 struct Convolution {
-  explicit Convolution(const fb::Conv2DT& c)
+  explicit Convolution(const format::Conv2D& c)
       : x(XDims(c), TypeOf(c.x_dtype), Tag::nhwc),
         y(YDims(c), TypeOf(c.y_dtype), Tag::nhwc),
         plain(KernelDims(c), TypeOf(c.kernel_dtype), Groups(c) > 1 ? Tag::hwigo : Tag::hwio),
@@ -29,9 +29,13 @@ struct Convolution {
       high.push_back((c.y_shape[i + 1] - 1) * c.strides[i] + c.kernel_shape[i] - c.x_shape[i + 1] - c.pad_low[i]);
     }
   }
-  static memory::dims XDims(const fb::Conv2DT& c) { return {c.x_shape[0], c.x_shape[3], c.x_shape[1], c.x_shape[2]}; }
-  static memory::dims YDims(const fb::Conv2DT& c) { return {c.y_shape[0], c.y_shape[3], c.y_shape[1], c.y_shape[2]}; }
-  static memory::dims KernelDims(const fb::Conv2DT& c) {
+  static memory::dims XDims(const format::Conv2D& c) {
+    return {c.x_shape[0], c.x_shape[3], c.x_shape[1], c.x_shape[2]};
+  }
+  static memory::dims YDims(const format::Conv2D& c) {
+    return {c.y_shape[0], c.y_shape[3], c.y_shape[1], c.y_shape[2]};
+  }
+  static memory::dims KernelDims(const format::Conv2D& c) {
     const int64_t groups = Groups(c);
     memory::dims dims = {c.kernel_shape[3] / groups, c.kernel_shape[2], c.kernel_shape[0], c.kernel_shape[1]};
     if (groups > 1) dims.insert(dims.begin(), groups);
@@ -75,7 +79,7 @@ struct Convolution {
 
 // The filter gradient of a 1x1 convolution is a product over all pixels: x^T dy.
 struct PointwiseFilterGrad {
-  explicit PointwiseFilterGrad(const fb::Conv2DT& c) {
+  explicit PointwiseFilterGrad(const format::Conv2D& c) {
     const int64_t pixels = c.x_shape[0] * c.x_shape[1] * c.x_shape[2];
     a = {{c.x_shape[3], pixels}, TypeOf(c.x_dtype), Tag::ba};
     b = {{pixels, c.y_shape[3]}, TypeOf(c.y_dtype), Tag::ab};
@@ -88,10 +92,10 @@ struct PointwiseFilterGrad {
 
 }  // namespace
 
-memory::desc PlainKernel(const fb::Conv2DT& c) { return Convolution(c).plain; }
+memory::desc PlainKernel(const format::Conv2D& c) { return Convolution(c).plain; }
 
-memory::desc PackedKernel(const fb::Conv2DT& c) {
-  const bool input_grad = c.direction == fb::Direction::InputGrad;
+memory::desc PackedKernel(const format::Conv2D& c) {
+  const bool input_grad = c.direction == format::Direction::kInputGrad;
   // Input gradients of strided 1x1 convolutions are always those of dense ones.
   if (input_grad && IsStridedPointwise(c)) return PackedKernel(DensePointwise(c));
   Convolution conv(c);
@@ -101,7 +105,7 @@ memory::desc PackedKernel(const fb::Conv2DT& c) {
 
 namespace {
 
-Plan PlanForward(const fb::Conv2DT& c) {
+Plan PlanForward(const format::Conv2D& c) {
   Convolution conv(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, conv.x}, {DNNL_ARG_DST, Source::kOutput, conv.y}};
   if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, conv.bias});
@@ -111,14 +115,14 @@ Plan PlanForward(const fb::Conv2DT& c) {
       [&] { return PackedKernel(c); }, std::move(others));
 }
 
-Plan PlanInputGrad(const fb::Conv2DT& c) {
+Plan PlanInputGrad(const format::Conv2D& c) {
   Convolution conv(c);
   return PlanWithKernel<dnnl::convolution_backward_data>(
       c.packed, conv.plain, [&](const memory::desc& k) { return conv.InputGrad(k); }, [&] { return PackedKernel(c); },
       {{DNNL_ARG_DIFF_DST, Source::kInput0, conv.y}, {DNNL_ARG_DIFF_SRC, Source::kOutput, conv.x}});
 }
 
-Plan PlanFilterGrad(const fb::Conv2DT& c) {
+Plan PlanFilterGrad(const format::Conv2D& c) {
   // The blocked gradient and a reorder beat a plain gradient by 1.5 to 2.7 times (benchmarks/onednn_shapes.cc).
   Convolution conv(c);
   auto pd = conv.FilterGrad(conv.any);
@@ -139,12 +143,12 @@ Plan PlanFilterGrad(const fb::Conv2DT& c) {
 
 }  // namespace
 
-Plan PlanOf(const fb::Conv2DT& c) {
-  if (c.direction == fb::Direction::InputGrad) return PlanInputGrad(c);
-  return c.direction == fb::Direction::Forward ? PlanForward(c) : PlanFilterGrad(c);
+Plan PlanOf(const format::Conv2D& c) {
+  if (c.direction == format::Direction::kInputGrad) return PlanInputGrad(c);
+  return c.direction == format::Direction::kForward ? PlanForward(c) : PlanFilterGrad(c);
 }
 
-Plan PlanPointwiseProduct(const fb::Conv2DT& c) { return PlanProduct(PointwiseFilterGrad(c).Make()); }
+Plan PlanPointwiseProduct(const format::Conv2D& c) { return PlanProduct(PointwiseFilterGrad(c).Make()); }
 
 }  // namespace onednn
 }  // namespace tandem

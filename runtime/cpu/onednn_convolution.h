@@ -4,19 +4,19 @@
 
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_plan.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace onednn {
 
 // The layouts of a convolution's kernel: as the graph has it, and packed for its direction. The packed one is asked for
 // without epilogue, so that producer and consumer always agree.
-dnnl::memory::desc PlainKernel(const fb::Conv2DT& c);
-dnnl::memory::desc PackedKernel(const fb::Conv2DT& c);
+dnnl::memory::desc PlainKernel(const format::Conv2D& c);
+dnnl::memory::desc PackedKernel(const format::Conv2D& c);
 
-Plan PlanOf(const fb::Conv2DT& c);
+Plan PlanOf(const format::Conv2D& c);
 // Of the filter gradient of a dense 1x1 convolution, as a product.
-Plan PlanPointwiseProduct(const fb::Conv2DT& c);
+Plan PlanPointwiseProduct(const format::Conv2D& c);
 
 }  // namespace onednn
 }  // namespace tandem

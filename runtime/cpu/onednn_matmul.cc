@@ -14,7 +14,7 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 
 struct MatMul {
-  explicit MatMul(const fb::MatMulT& c)
+  explicit MatMul(const format::MatMul& c)
       : a(Dims(c.a_shape, c.transpose_a), TypeOf(c.a_dtype), c.transpose_a ? Tag::ba : Tag::ab),
         plain(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), c.transpose_b ? Tag::ba : Tag::ab),
         any(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), Tag::any),
@@ -35,7 +35,7 @@ struct MatMul {
 
 // oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
 struct BatchMatMul {
-  explicit BatchMatMul(const fb::BatchMatMulT& c)
+  explicit BatchMatMul(const format::BatchMatMul& c)
       : a(Desc(c.a_shape, TypeOf(c.a_dtype), c.swap_a, c.transpose_a)),
         b(Desc(c.b_shape, TypeOf(c.b_dtype), c.swap_b, c.transpose_b)),
         y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
@@ -63,14 +63,14 @@ struct BatchMatMul {
 
 }  // namespace
 
-memory::desc PlainKernel(const fb::MatMulT& c) { return MatMul(c).plain; }
+memory::desc PlainKernel(const format::MatMul& c) { return MatMul(c).plain; }
 
-memory::desc PackedKernel(const fb::MatMulT& c) {
+memory::desc PackedKernel(const format::MatMul& c) {
   MatMul m(c);
   return m.Make(m.any, false, Attributes({})).weights_desc();
 }
 
-Plan PlanOf(const fb::MatMulT& c) {
+Plan PlanOf(const format::MatMul& c) {
   MatMul m(c);
   std::vector<Argument> others = {{DNNL_ARG_SRC, Source::kInput0, m.a}, {DNNL_ARG_DST, Source::kOutput, m.y}};
   if (c.epilogue.bias) others.push_back({DNNL_ARG_BIAS, Source::kInput2, m.bias});
@@ -79,7 +79,7 @@ Plan PlanOf(const fb::MatMulT& c) {
       [&] { return PackedKernel(c); }, std::move(others));
 }
 
-Plan PlanOf(const fb::BatchMatMulT& c) {
+Plan PlanOf(const format::BatchMatMul& c) {
   BatchMatMul m(c);
   return PlanProduct({Engine(), m.a, m.b, m.y, Attributes({})});
 }

@@ -4,18 +4,18 @@
 
 #include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/onednn_plan.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace onednn {
 
 // The layouts of b: as the graph has it, and packed. The packed one is asked for without epilogue, so that producer and
 // consumer always agree.
-dnnl::memory::desc PlainKernel(const fb::MatMulT& c);
-dnnl::memory::desc PackedKernel(const fb::MatMulT& c);
+dnnl::memory::desc PlainKernel(const format::MatMul& c);
+dnnl::memory::desc PackedKernel(const format::MatMul& c);
 
-Plan PlanOf(const fb::MatMulT& c);
-Plan PlanOf(const fb::BatchMatMulT& c);
+Plan PlanOf(const format::MatMul& c);
+Plan PlanOf(const format::BatchMatMul& c);
 
 }  // namespace onednn
 }  // namespace tandem

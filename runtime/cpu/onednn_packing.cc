@@ -14,19 +14,19 @@ namespace {
 using dnnl::memory;
 
 // The master weights may be float32 and the packed ones bfloat16: one pass does both.
-memory::desc PlainWeights(const fb::PackWeightsT& packing) {
-  if (const fb::Conv2DT* conv = packing.reader.AsConv2D()) {
-    fb::Conv2DT from = *conv;
+memory::desc PlainWeights(const format::PackWeights& packing) {
+  if (const format::Conv2D* conv = packing.reader.As<format::Conv2D>()) {
+    format::Conv2D from = *conv;
     from.kernel_dtype = packing.plain_dtype;
     return PlainKernel(from);
   }
-  fb::MatMulT from = *packing.reader.AsMatMul();
+  format::MatMul from = *packing.reader.As<format::MatMul>();
   from.b_dtype = packing.plain_dtype;
   return PlainKernel(from);
 }
 
-memory::desc PackedWeights(const fb::PackWeightsT& packing) {
-  return VisitReader(packing, [](const auto& reader) { return PackedKernel(reader); });
+memory::desc PackedWeights(const format::PackWeights& packing) {
+  return packing.reader.Visited([](const auto& reader) { return PackedKernel(reader); });
 }
 
 // Whether the taps of a kernel, all dimensions behind the first two, lie one after another.
@@ -53,9 +53,9 @@ class PanelPacking final : public OneDnnPrimitive {
 
 }  // namespace
 
-uint64_t PackedBytes(const fb::PackWeightsT& packing) { return PackedWeights(packing).get_size(); }
+uint64_t PackedBytes(const format::PackWeights& packing) { return PackedWeights(packing).get_size(); }
 
-Plan PlanOf(const fb::PackWeightsT& packing) {
+Plan PlanOf(const format::PackWeights& packing) {
   Plan plan;
   plan.AddReorder(PlainWeights(packing), Source::kInput0, PackedWeights(packing), Source::kOutput);
   return plan;
@@ -97,7 +97,7 @@ std::optional<WeightPanels> PanelsOf(const memory::desc& plain, const memory::de
   return w;
 }
 
-std::optional<WeightPanels> PackedPanels(const fb::PackWeightsT& packing) {
+std::optional<WeightPanels> PackedPanels(const format::PackWeights& packing) {
   std::optional<WeightPanels> panels = PanelsOf(PlainWeights(packing), PackedWeights(packing));
   return panels && PacksWeightPanels(panels->bfloat16) ? panels : std::nullopt;
 }

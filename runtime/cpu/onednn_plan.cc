@@ -9,7 +9,7 @@ namespace onednn {
 
 using dnnl::memory;
 
-memory::data_type TypeOf(fb::DType type) { return type == fb::DType::BFloat16 ? memory::data_type::bf16 : kF32; }
+memory::data_type TypeOf(DType type) { return type == DType::kBFloat16 ? memory::data_type::bf16 : kF32; }
 
 const dnnl::engine& Engine() {
   static const dnnl::engine* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -45,7 +45,7 @@ Plan PlanProduct(const dnnl::matmul::primitive_desc& pd) {
 
 bool IsReference(const char* implementation) { return absl::StrContains(implementation, "ref"); }
 
-dnnl::primitive_attr Attributes(const Epilogue& epilogue) {
+dnnl::primitive_attr Attributes(const format::Epilogue& epilogue) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops ops;

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "oneapi/dnnl/dnnl.hpp"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace onednn {
 
 constexpr auto kF32 = dnnl::memory::data_type::f32;
 
-dnnl::memory::data_type TypeOf(fb::DType type);
+dnnl::memory::data_type TypeOf(DType type);
 const dnnl::engine& Engine();
 
 // Where an argument's buffer comes from.
@@ -46,7 +46,7 @@ struct Plan {
 bool IsReference(const char* implementation);
 
 // A residual is what the destination holds.
-dnnl::primitive_attr Attributes(const Epilogue& epilogue);
+dnnl::primitive_attr Attributes(const format::Epilogue& epilogue);
 
 // The plan of a product.
 Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);

@@ -48,11 +48,11 @@ class OneOmpThread {
   int before_;
 };
 
-Plan MakePlan(const fb::LibraryCallT& call) {
-  if (call.algorithm == fb::Algorithm::PointwiseProduct) {
-    return onednn::PlanPointwiseProduct(*call.operation.AsConv2D());
+Plan MakePlan(const format::LibraryCall& call) {
+  if (call.algorithm == format::Algorithm::kPointwiseProduct) {
+    return onednn::PlanPointwiseProduct(*call.operation.As<format::Conv2D>());
   }
-  return VisitOperation(call, [](const auto& operation) { return onednn::PlanOf(operation); });
+  return call.operation.Visited([](const auto& operation) { return onednn::PlanOf(operation); });
 }
 
 class Primitive final : public OneDnnPrimitive {
@@ -125,16 +125,17 @@ class Primitive final : public OneDnnPrimitive {
   std::vector<Thread> threads_;
 };
 
-absl::Status CheckCall(const fb::LibraryCallT& call) {
+absl::Status CheckCall(const format::LibraryCall& call) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   TD_RETURN_IF_ERROR(CheckAlgorithm(call));
-  const bool own = call.algorithm == fb::Algorithm::UnpackedGemm || call.algorithm == fb::Algorithm::DirectFilterGrad ||
-                   call.algorithm == fb::Algorithm::PackPanels;
+  const bool own = call.algorithm == format::Algorithm::kUnpackedGemm ||
+                   call.algorithm == format::Algorithm::kDirectFilterGrad ||
+                   call.algorithm == format::Algorithm::kPackPanels;
   if (own && !UsesAvx512()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the algorithm ", fb::EnumNameAlgorithm(call.algorithm), " needs AVX-512"));
+        absl::StrCat("the algorithm ", format::Name(call.algorithm), " needs AVX-512"));
   }
-  const Epilogue epilogue = InfoOf(call).epilogue;
+  const format::Epilogue epilogue = InfoOf(call).epilogue;
   if (epilogue.is_forward()) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat("the epilogue ", epilogue.Text(), " is for GPUs"));
 }
@@ -146,28 +147,27 @@ absl::Status FromException(const dnnl::error& error) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const format::LibraryCall& call,
                                                                          int num_threads) {
   TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
     switch (call.algorithm) {
-      case fb::Algorithm::UnpackedGemm:
-        return MakeUnpackedGemm(*call.operation.AsMatMul());
-      case fb::Algorithm::DirectFilterGrad:
-        return MakeDirectFilterGrad(*call.operation.AsConv2D());
-      case fb::Algorithm::PackPanels: {
-        const auto panels = onednn::PackedPanels(*call.operation.AsPackWeights());
+      case format::Algorithm::kUnpackedGemm:
+        return MakeUnpackedGemm(*call.operation.As<format::MatMul>());
+      case format::Algorithm::kDirectFilterGrad:
+        return MakeDirectFilterGrad(*call.operation.As<format::Conv2D>());
+      case format::Algorithm::kPackPanels: {
+        const auto panels = onednn::PackedPanels(*call.operation.As<format::PackWeights>());
         if (!panels) return absl::InvalidArgumentError("the layout that is packed has no panels");
         return onednn::MakePanelPacking(*panels);
       }
-      case fb::Algorithm::DensePointwise: {
-        const fb::Conv2DT& conv = *call.operation.AsConv2D();
+      case format::Algorithm::kDensePointwise: {
+        const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
         auto dense = std::make_unique<Primitive>(MakePlan(DensePointwiseCall(conv)), num_threads);
         return MakeStridedPointwiseGrad(conv, std::move(dense));
       }
-      case fb::Algorithm::PointwiseProduct:
-      case fb::Algorithm::Library:
+      default:
         break;
     }
     return std::make_unique<Primitive>(MakePlan(call), num_threads);
@@ -176,8 +176,8 @@ absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> OneDnnPrimitive::Create(const f
   }
 }
 
-bool PacksPanels(const fb::LibraryCallT& call) {
-  const fb::PackWeightsT* packing = call.operation.AsPackWeights();
+bool PacksPanels(const format::LibraryCall& call) {
+  const format::PackWeights* packing = call.operation.As<format::PackWeights>();
   if (packing == nullptr || !CheckCall(call).ok()) return false;
   OneOmpThread one;
   try {
@@ -187,32 +187,31 @@ bool PacksPanels(const fb::LibraryCallT& call) {
   }
 }
 
-absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) {
-  if (call.operation.AsPackWeights() == nullptr) return PackedWeightsBytes(PackingFor(call));
+absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) {
+  if (call.operation.As<format::PackWeights>() == nullptr) return PackedWeightsBytes(PackingFor(call));
   TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
-    return onednn::PackedBytes(*call.operation.AsPackWeights());
+    return onednn::PackedBytes(*call.operation.As<format::PackWeights>());
   } catch (const dnnl::error& error) {
     return FromException(error);
   }
 }
 
-absl::StatusOr<std::string> ImplementationName(const fb::LibraryCallT& call) {
+absl::StatusOr<std::string> ImplementationName(const format::LibraryCall& call) {
   TD_RETURN_IF_ERROR(CheckCall(call));
   OneOmpThread one;
   try {
     switch (call.algorithm) {
-      case fb::Algorithm::UnpackedGemm:
+      case format::Algorithm::kUnpackedGemm:
         return kUnpackedGemmName;
-      case fb::Algorithm::DirectFilterGrad:
+      case format::Algorithm::kDirectFilterGrad:
         return kDirectFilterGradName;
-      case fb::Algorithm::PackPanels:
+      case format::Algorithm::kPackPanels:
         return onednn::kPackPanels;
-      case fb::Algorithm::DensePointwise:
-        return StridedPointwiseName(MakePlan(DensePointwiseCall(*call.operation.AsConv2D())).implementation);
-      case fb::Algorithm::PointwiseProduct:
-      case fb::Algorithm::Library:
+      case format::Algorithm::kDensePointwise:
+        return StridedPointwiseName(MakePlan(DensePointwiseCall(*call.operation.As<format::Conv2D>())).implementation);
+      default:
         break;
     }
     return MakePlan(call).implementation;

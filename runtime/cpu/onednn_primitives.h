@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -20,7 +20,7 @@ class OneDnnPrimitive {
 
   // `num_threads`: the number of thread indices that Run gets. Errors: InvalidArgument for sizes that do not fit
   // together, Unimplemented when oneDNN has no primitive for the call.
-  static absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> Create(const fb::LibraryCallT& call, int num_threads);
+  static absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> Create(const format::LibraryCall& call, int num_threads);
 
   virtual const std::string& implementation() const = 0;
   // 64-byte aligned memory that Run needs for itself.

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 struct Operand {
-  fb::Space space;
+  format::Space space;
   DType dtype;
   uint32_t index;       // of the variable, input or scalar
   uint64_t offset;      // in the arena

@@ -125,10 +125,10 @@ TEST(PackWeights, FillsPanelsUpWithZeros) {
 
 // The call for the weights of a dense layer's gradient, on as many threads as there are parts.
 TEST(PackWeights, AreACallInParts) {
-  const fb::MatMulT product = MatMulOf(32, 256, 192, /*transpose_a=*/false, /*transpose_b=*/true);
-  fb::LibraryCallT call = PackingFor(CallOf(product));
+  const format::MatMul product = MatMulOf(32, 256, 192, /*transpose_a=*/false, /*transpose_b=*/true);
+  format::LibraryCall call = PackingFor(CallOf(product));
   if (!PacksPanels(call)) GTEST_SKIP() << "this CPU's products read another layout: " << *ImplementationName(call);
-  call.algorithm = fb::Algorithm::PackPanels;
+  call.algorithm = format::Algorithm::kPackPanels;
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
   EXPECT_EQ((*primitive)->implementation(), onednn::kPackPanels);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -45,7 +45,7 @@ std::vector<float> TablesPerLane(const Data& data, int64_t lane_count, int64_t l
   std::vector<const void*> leaves;
   for (int64_t l = 0; l < lanes; ++l) leaves.push_back(l * lane_count < count ? tables[l].data() : nullptr);
   std::vector<float> out(kRows * kWidth);
-  TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, out.data(), static_cast<int64_t>(out.size()));
+  TreeReduce(format::ReduceKind::kSum, DType::kFloat32, leaves, out.data(), static_cast<int64_t>(out.size()));
   return out;
 }
 

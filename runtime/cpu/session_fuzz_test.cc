@@ -50,16 +50,16 @@ TEST(SessionFuzzTest, OtherLaunchesRunOrAreRefused) {
   auto pool = std::make_shared<ThreadPool>(2);
   const auto original = Executable::Parse(ProgramWithKernels());
   ASSERT_TRUE(original.ok()) << original.status();
-  const std::vector<SegmentData> segments = {{fb::SegmentKind::ElfObject, "code", SmallKernels()}};
+  const std::vector<SegmentData> segments = {{format::SegmentKind::kElfObject, "code", SmallKernels()}};
   std::mt19937 rng(2);
   int accepted = 0;
   constexpr int kRuns = 4000;
   for (int i = 0; i < kRuns; ++i) {
-    fb::ExecutableT index = (*original)->index();
-    fb::ProgramT& program = *index.programs[0];
+    format::Index index = (*original)->index();
+    format::Program& program = index.programs[0];
     const uint32_t buffers = static_cast<uint32_t>(program.buffers.size());
-    fb::SectionT& section = *program.sections[rng() % 2];
-    fb::CommandT& command = *section.commands[rng() % section.commands.size()];
+    format::Section& section = program.sections[rng() % 2];
+    format::Command& command = section.commands[rng() % section.commands.size()];
     const auto change = [&](std::vector<uint32_t>& list) {
       switch (rng() % 3) {
         case 0:
@@ -80,13 +80,14 @@ TEST(SessionFuzzTest, OtherLaunchesRunOrAreRefused) {
         change(command.outputs);
         break;
       case 2:
-        if (auto* launch = command.body.AsKernelLaunch()) launch->kernel = rng() % 2, launch->count = rng() % 20;
-        if (auto* group = command.body.AsGroupedLaunch())
+        if (auto* launch = command.body.As<format::KernelLaunch>())
+          launch->kernel = rng() % 2, launch->count = rng() % 20;
+        if (auto* group = command.body.As<format::GroupedLaunch>())
           group->kernel = rng() % 2, group->counts[rng() % 2] = rng() % 20;
         break;
       default:
-        if (auto* group = command.body.AsGroupedLaunch()) change(group->args);
-        if (rng() % 2) std::swap(index.kernels[0]->symbol, index.kernels[1]->symbol);
+        if (auto* group = command.body.As<format::GroupedLaunch>()) change(group->args);
+        if (rng() % 2) std::swap(index.kernels[0].symbol, index.kernels[1].symbol);
     }
     auto e = Executable::Parse(BuildExecutable(std::move(index), segments));
     if (!e.ok()) continue;

@@ -18,13 +18,13 @@ namespace tandem {
 
 // A lane slot that a map section's microbatches add to.
 struct LaneMerge {
-  fb::ReduceKind kind;
+  format::ReduceKind kind;
   Operand operand;
 };
 
 // A weight gradient that is applied block by block (block_updates.h).
 struct BlockUpdate {
-  const fb::BlockUpdateT* commands;
+  const format::BlockUpdate* commands;
   const CpuKernelLaunch* gradient;
   const CpuGroupedLaunch* update;
   int64_t rows = 0, columns = 0;
@@ -33,7 +33,7 @@ struct BlockUpdate {
 };
 
 struct PlannedSection {
-  fb::SectionKind kind;
+  format::SectionKind kind;
   std::vector<std::unique_ptr<CpuCommand>> commands;
   std::vector<LaneMerge> merges;
   std::vector<BlockUpdate> block_updates;

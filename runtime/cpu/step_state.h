@@ -12,7 +12,7 @@
 #include "runtime/arena.h"
 #include "runtime/command_trace.h"
 #include "runtime/cpu/operand.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -89,22 +89,22 @@ struct MicrobatchContext {
 
   uint8_t* Address(const Operand& o) const {
     switch (o.space) {
-      case fb::Space::Variable:
+      case format::Space::kVariable:
         return static_cast<uint8_t*>(device->variables[o.index]);
-      case fb::Space::Input:  // never written: the loader refuses it
+      case format::Space::kInput:  // never written: the loader refuses it
         return const_cast<uint8_t*>(device->inputs[o.index]) + row * o.row_bytes;
-      case fb::Space::Scalar:
+      case format::Space::kScalar:
         return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(&device->scalars[o.index]));
-      case fb::Space::Batch:
+      case format::Space::kBatch:
         return device->batch.data() + o.offset + row * o.row_bytes;
-      case fb::Space::Lane:
+      case format::Space::kLane:
         return lane + o.offset;
-      case fb::Space::Microbatch:
+      case format::Space::kMicrobatch:
         if (lanes_together > 1) return microbatch + JointOffset(o);
         return microbatch + o.offset;
-      case fb::Space::Step:
+      case format::Space::kStep:
         return (o.common && home != nullptr ? home : device)->step.data() + o.offset;
-      case fb::Space::Constant:
+      case format::Space::kConstant:
         return const_cast<uint8_t*>(constants) + o.offset;
     }
     return nullptr;

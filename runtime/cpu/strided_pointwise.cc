@@ -13,7 +13,7 @@ namespace {
 
 // The images of x and the pixels of them that y's windows begin at.
 struct Pixels {
-  explicit Pixels(const fb::Conv2DT& c)
+  explicit Pixels(const format::Conv2D& c)
       : images(c.x_shape[0]),
         height(c.x_shape[1]),
         width(c.x_shape[2]),
@@ -21,7 +21,7 @@ struct Pixels {
         columns(c.y_shape[2]),
         row_stride(c.strides[0]),
         column_stride(c.strides[1]),
-        bytes(c.x_shape[3] * (c.x_dtype == fb::DType::BFloat16 ? 2 : 4)) {}
+        bytes(c.x_shape[3] * (c.x_dtype == DType::kBFloat16 ? 2 : 4)) {}
 
   int64_t dense_bytes() const { return images * rows * columns * bytes; }
 
@@ -60,8 +60,8 @@ struct Pixels {
 
 class StridedPointwiseGrad final : public OneDnnPrimitive {
  public:
-  StridedPointwiseGrad(const fb::Conv2DT& c, std::unique_ptr<OneDnnPrimitive> dense)
-      : input_grad_(c.direction == fb::Direction::InputGrad),
+  StridedPointwiseGrad(const format::Conv2D& c, std::unique_ptr<OneDnnPrimitive> dense)
+      : input_grad_(c.direction == format::Direction::kInputGrad),
         pixels_(c),
         dense_(std::move(dense)),
         implementation_(StridedPointwiseName(dense_->implementation())) {}
@@ -93,7 +93,7 @@ class StridedPointwiseGrad final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::Conv2DT& c,
+std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const format::Conv2D& c,
                                                           std::unique_ptr<OneDnnPrimitive> dense) {
   return std::make_unique<StridedPointwiseGrad>(c, std::move(dense));
 }

@@ -10,14 +10,15 @@
 #include <string>
 
 #include "runtime/cpu/onednn_primitives.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // Input gradient: `dense` computes the reached pixels, the others become zero. Filter gradient: `dense` gets a copy of
 // the reached pixels of x. `dense` is the primitive of DensePointwiseCall(c)
 // (runtime/library_algorithm.h).
-std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const fb::Conv2DT& c, std::unique_ptr<OneDnnPrimitive> dense);
+std::unique_ptr<OneDnnPrimitive> MakeStridedPointwiseGrad(const format::Conv2D& c,
+                                                          std::unique_ptr<OneDnnPrimitive> dense);
 // The name of its implementation, made of that of the dense call's.
 std::string StridedPointwiseName(const std::string& dense);
 

@@ -11,13 +11,13 @@
 namespace tandem {
 namespace {
 
-UnpackedGemm UnpackedGemmOf(const fb::MatMulT& c) {
+UnpackedGemm UnpackedGemmOf(const format::MatMul& c) {
   return {RowsOf(c.a_shape), c.a_shape.back(), c.y_shape.back(), c.transpose_b, c.epilogue.relu()};
 }
 
 class UnpackedGemmCall final : public OneDnnPrimitive {
  public:
-  explicit UnpackedGemmCall(const fb::MatMulT& c)
+  explicit UnpackedGemmCall(const format::MatMul& c)
       : implementation_(kUnpackedGemmName), product_(UnpackedGemmOf(c)), bias_(c.epilogue.bias) {}
 
   const std::string& implementation() const override { return implementation_; }
@@ -37,7 +37,7 @@ class UnpackedGemmCall final : public OneDnnPrimitive {
 
 }  // namespace
 
-std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::MatMulT& c) {
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const format::MatMul& c) {
   return std::make_unique<UnpackedGemmCall>(c);
 }
 

@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "runtime/cpu/onednn_primitives.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 inline constexpr char kUnpackedGemmName[] = "unpacked_gemm";
-std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const fb::MatMulT& c);
+std::unique_ptr<OneDnnPrimitive> MakeUnpackedGemm(const format::MatMul& c);
 
 }  // namespace tandem
 

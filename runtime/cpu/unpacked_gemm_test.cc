@@ -104,14 +104,14 @@ TEST_F(UnpackedGemmTest, ReluKeepsNaN) {
 
 // A library call reads plain weights where it says so, and packed ones otherwise.
 TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
-  fb::MatMulT product;
+  format::MatMul product;
   product.a_shape = {2, 4, 512};  // all but the last are rows
   product.b_shape = {512, 528};
   product.y_shape = {2, 4, 528};
-  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
-  fb::LibraryCallT call = CallOf(product);
+  product.epilogue = {.bias = true, .activation = format::Activation::kRelu};
+  format::LibraryCall call = CallOf(product);
   EXPECT_NE(*ImplementationName(call), "unpacked_gemm");
-  call.algorithm = fb::Algorithm::UnpackedGemm;
+  call.algorithm = format::Algorithm::kUnpackedGemm;
   EXPECT_EQ(*ImplementationName(call), "unpacked_gemm");
   auto primitive = OneDnnPrimitive::Create(call, 1);
   ASSERT_TRUE(primitive.ok()) << primitive.status();
@@ -122,10 +122,10 @@ TEST_F(UnpackedGemmTest, LibraryCallsTakeIt) {
   Multiply({8, 512, 528, false, true}, x.data(), w.data(), bias.data(), want.data());
   EXPECT_EQ(y, want);
   product.packed = true;
-  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, fb::Algorithm::UnpackedGemm), 1).ok());
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, format::Algorithm::kUnpackedGemm), 1).ok());
   product.packed = false;
-  product.a_dtype = product.b_dtype = fb::DType::BFloat16;
-  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, fb::Algorithm::UnpackedGemm), 1).ok());
+  product.a_dtype = product.b_dtype = DType::kBFloat16;
+  EXPECT_FALSE(OneDnnPrimitive::Create(CallOf(product, format::Algorithm::kUnpackedGemm), 1).ok());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void BatchPrefetcher::Prefetch(const StepInputs& inputs) {
 
 absl::Status BatchPrefetcher::Fill(Slot& slot) {
   StepInputs checked = slot.inputs;
-  for (const auto& scalar : executable_.index().scalars) checked.scalars.emplace(scalar->name, 0);
+  for (const auto& scalar : executable_.index().scalars) checked.scalars.emplace(scalar.name, 0);
   std::vector<ReplicaInputs> resolved;
   TD_RETURN_IF_ERROR(ResolveStepInputs(executable_, checked, &resolved, first_replica_, processes_));
   slot.places.resize(replicas_.size());
@@ -117,7 +117,7 @@ absl::StatusOr<bool> BatchPrefetcher::Take(const StepInputs& inputs) {
     if (inputs_bytes == 0) continue;
     TD_CU(device.driver(), cuMemcpyDtoDAsync_v2(replica.memory().staging() + layout.scalar_bytes,
                                                 slot->places[r].device.get() + layout.scalar_bytes, inputs_bytes,
-                                                replica.stream(fb::Stream::Compute)));
+                                                replica.stream(format::Stream::kCompute)));
   }
   return true;
 }

@@ -40,11 +40,11 @@ const char* const kSymbols[] = {"td_finite_f32",
                                 "td_scatter_sorted_f64_s64"};
 
 // As kernels are named; null for types whose values are always finite.
-const char* FloatName(fb::DType dtype) {
-  return dtype == fb::DType::Float32    ? "f32"
-         : dtype == fb::DType::Float64  ? "f64"
-         : dtype == fb::DType::BFloat16 ? "bf16"
-                                        : nullptr;
+const char* FloatName(DType dtype) {
+  return dtype == DType::kFloat32    ? "f32"
+         : dtype == DType::kFloat64  ? "f64"
+         : dtype == DType::kBFloat16 ? "bf16"
+                                     : nullptr;
 }
 
 }  // namespace
@@ -76,16 +76,15 @@ absl::Status BuiltinKernels::LaunchBlocks(const std::string& symbol, int64_t blo
   return absl::OkStatus();
 }
 
-absl::Status BuiltinKernels::CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag,
-                                         CUstream stream) {
+absl::Status BuiltinKernels::CheckFinite(DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream) {
   const char* type = FloatName(dtype);
   if (type == nullptr || n == 0) return absl::OkStatus();
-  const uint64_t bytes = static_cast<uint64_t>(n) * SizeOf(static_cast<DType>(dtype));
+  const uint64_t bytes = static_cast<uint64_t>(n) * SizeOf(dtype);
   return Launch(absl::StrCat("td_finite_", type), n, {&data, &n, &flag}, {{data, bytes, false}, {flag, 4, true}},
                 stream);
 }
 
-absl::Status BuiltinKernels::CheckFiniteChunks(fb::DType dtype, CUdeviceptr table, int64_t chunks,
+absl::Status BuiltinKernels::CheckFiniteChunks(DType dtype, CUdeviceptr table, int64_t chunks,
                                                absl::Span<const DeviceAccess> arrays, CUdeviceptr flag,
                                                CUstream stream) {
   const char* type = FloatName(dtype);
@@ -108,7 +107,7 @@ absl::Status BuiltinKernels::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t byt
 }
 
 absl::StatusOr<CUdeviceptr> BuiltinKernels::Sort(const Scatter& s, CUstream stream) {
-  const std::string index = s.index_dtype == fb::DType::Int64 ? "s64" : "s32";
+  const std::string index = s.index_dtype == DType::kInt64 ? "s64" : "s32";
   CUdeviceptr indices = s.indices, from = s.workspace, to = s.workspace + GpuScatterOrderBytes(s.count);
   int64_t count = s.count, run = kGpuScatterChunk;
   const DeviceAccess keys = {indices, count * (index == "s64" ? 8ul : 4ul), false};
@@ -124,7 +123,7 @@ absl::StatusOr<CUdeviceptr> BuiltinKernels::Sort(const Scatter& s, CUstream stre
 }
 
 absl::Status BuiltinKernels::ScatterAdd(const Scatter& s, CUdeviceptr guard, CUstream stream) {
-  const bool wide = s.dtype == fb::DType::Float64, wide_index = s.index_dtype == fb::DType::Int64;
+  const bool wide = s.dtype == DType::kFloat64, wide_index = s.index_dtype == DType::kInt64;
   const uint64_t bytes = wide ? 8 : 4, index_bytes = wide_index ? 8 : 4;
   int64_t column_blocks = (s.width + 31) / 32, items = s.rows * column_blocks;
   if (items == 0) return absl::OkStatus();

@@ -15,7 +15,7 @@
 #include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -35,12 +35,12 @@ class BuiltinKernels {
 
   // *flag (int32) becomes 1 when one of n elements is a NaN or infinity; else it is left alone. dtype: Float32,
   // Float64, BFloat16; all others are finite.
-  absl::Status CheckFinite(fb::DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream);
+  absl::Status CheckFinite(DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream);
 
   // The same for many arrays in one launch. `table`: `chunks` of FiniteChunk (runtime/gpu_finite_checks.h), which are
   // pieces of `arrays`.
-  absl::Status CheckFiniteChunks(fb::DType dtype, CUdeviceptr table, int64_t chunks,
-                                 absl::Span<const DeviceAccess> arrays, CUdeviceptr flag, CUstream stream);
+  absl::Status CheckFiniteChunks(DType dtype, CUdeviceptr table, int64_t chunks, absl::Span<const DeviceAccess> arrays,
+                                 CUdeviceptr flag, CUstream stream);
 
   // Copies bytes that do not overlap.
   absl::Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, CUdeviceptr guard, CUstream stream);
@@ -49,8 +49,8 @@ class BuiltinKernels {
     CUdeviceptr updates = 0;  // [count, width] of dtype, Float32 or Float64
     CUdeviceptr indices = 0;  // [count], Int32 or Int64
     CUdeviceptr table = 0;    // [rows, width]
-    fb::DType dtype = fb::DType::Float32;
-    fb::DType index_dtype = fb::DType::Int32;
+    DType dtype = DType::kFloat32;
+    DType index_dtype = DType::kInt32;
     int64_t count = 0, width = 0, rows = 0;
     CUdeviceptr workspace = 0;  // GpuScatterWorkspaceBytes(count) (runtime/gpu_launch.h); 256-byte aligned
   };

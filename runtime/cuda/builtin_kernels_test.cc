@@ -56,41 +56,41 @@ class BuiltinKernelsTest : public ::testing::Test {
 };
 
 TEST_F(BuiltinKernelsTest, FindsWhatIsNotFinite) {
-  auto check = [&](fb::DType dtype, uint64_t at, int64_t n) {
+  auto check = [&](DType dtype, uint64_t at, int64_t n) {
     *At<int32_t>(4000) = 0;
     EXPECT_TRUE(kernels->CheckFinite(dtype, memory + at, n, memory + 4000, stream).ok());
     fake.Drain();
     return *At<int32_t>(4000);
   };
   At<float>(0)[70] = std::numeric_limits<float>::max();
-  EXPECT_EQ(check(fb::DType::Float32, 0, 100), 0);
+  EXPECT_EQ(check(DType::kFloat32, 0, 100), 0);
   At<float>(0)[99] = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(check(fb::DType::Float32, 0, 99), 0);
-  EXPECT_EQ(check(fb::DType::Float32, 0, 100), 1);
+  EXPECT_EQ(check(DType::kFloat32, 0, 99), 0);
+  EXPECT_EQ(check(DType::kFloat32, 0, 100), 1);
   At<double>(800)[3] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(check(fb::DType::Float64, 800, 3), 0);
-  EXPECT_EQ(check(fb::DType::Float64, 800, 4), 1);
+  EXPECT_EQ(check(DType::kFloat64, 800, 3), 0);
+  EXPECT_EQ(check(DType::kFloat64, 800, 4), 1);
   At<uint16_t>(1600)[1] = 0xff80;
-  EXPECT_EQ(check(fb::DType::BFloat16, 1600, 1), 0);
-  EXPECT_EQ(check(fb::DType::BFloat16, 1600, 2), 1);
-  EXPECT_EQ(check(fb::DType::Int32, 0, 100), 0);  // bits of an infinity, but integers
+  EXPECT_EQ(check(DType::kBFloat16, 1600, 1), 0);
+  EXPECT_EQ(check(DType::kBFloat16, 1600, 2), 1);
+  EXPECT_EQ(check(DType::kInt32, 0, 100), 0);  // bits of an infinity, but integers
 }
 
 TEST_F(BuiltinKernelsTest, FindsWhatIsNotFiniteInManyArrays) {
   // 100 floats, 10 and 30 bfloat16 numbers behind them, 4 doubles; the tables from 3000 on.
-  fb::ProgramT program;
-  auto add = [&](fb::DType dtype, uint64_t offset, uint64_t bytes, uint64_t row_bytes) {
-    auto buffer = std::make_unique<fb::BufferT>();
-    buffer->dtype = dtype, buffer->offset = offset, buffer->bytes = bytes, buffer->row_bytes = row_bytes;
+  format::Program program;
+  auto add = [&](DType dtype, uint64_t offset, uint64_t bytes, uint64_t row_bytes) {
+    format::Buffer buffer;
+    buffer.dtype = dtype, buffer.offset = offset, buffer.bytes = bytes, buffer.row_bytes = row_bytes;
     program.buffers.push_back(std::move(buffer));
   };
-  add(fb::DType::Float32, 0, 400, 0);
-  add(fb::DType::BFloat16, 400, 20, 0);
-  add(fb::DType::Float64, 1600, 32, 0);
-  add(fb::DType::BFloat16, 420, 60, 0);
-  add(fb::DType::Int32, 1800, 40, 0);
-  add(fb::DType::BFloat16, 600, 8, 8);  // grows with the batch
-  fb::CommandT check;
+  add(DType::kFloat32, 0, 400, 0);
+  add(DType::kBFloat16, 400, 20, 0);
+  add(DType::kFloat64, 1600, 32, 0);
+  add(DType::kBFloat16, 420, 60, 0);
+  add(DType::kInt32, 1800, 40, 0);
+  add(DType::kBFloat16, 600, 8, 8);  // grows with the batch
+  format::Command check;
   check.inputs = {0, 1, 2, 3, 4, 5};
   const FiniteChecks checks = PlanFiniteChecks(program, check);
   ASSERT_EQ(checks.groups.size(), 1u);
@@ -98,15 +98,15 @@ TEST_F(BuiltinKernelsTest, FindsWhatIsNotFiniteInManyArrays) {
   EXPECT_EQ(checks.single, (std::vector<uint32_t>{0, 5, 2}));
   EXPECT_EQ(checks.launches(), 4);
   const std::vector<FiniteChunk> chunks =
-      MakeFiniteChunks(program, checks.groups[0], [&](uint32_t b) { return memory + program.buffers[b]->offset; });
+      MakeFiniteChunks(program, checks.groups[0], [&](uint32_t b) { return memory + program.buffers[b].offset; });
   ASSERT_EQ(chunks.size(), 2u);
   std::memcpy(At<char>(3000), chunks.data(), chunks.size() * sizeof(FiniteChunk));
   auto check_chunks = [&] {
     *At<int32_t>(4000) = 0;
-    EXPECT_TRUE(kernels
-                    ->CheckFiniteChunks(fb::DType::BFloat16, memory + 3000, 2, {{memory + 400, 80, false}},
-                                        memory + 4000, stream)
-                    .ok());
+    EXPECT_TRUE(
+        kernels
+            ->CheckFiniteChunks(DType::kBFloat16, memory + 3000, 2, {{memory + 400, 80, false}}, memory + 4000, stream)
+            .ok());
     fake.Drain();
     return *At<int32_t>(4000);
   };
@@ -118,13 +118,13 @@ TEST_F(BuiltinKernelsTest, FindsWhatIsNotFiniteInManyArrays) {
 }
 
 TEST_F(BuiltinKernelsTest, ALongArrayIsCutIntoChunks) {
-  fb::ProgramT program;
+  format::Program program;
   for (uint64_t elements : {kFiniteChunkElements, 2 * kFiniteChunkElements + 1}) {
-    program.buffers.push_back(std::make_unique<fb::BufferT>());
-    program.buffers.back()->dtype = fb::DType::Float64;
-    program.buffers.back()->bytes = elements * 8;
+    program.buffers.push_back(format::Buffer());
+    program.buffers.back().dtype = DType::kFloat64;
+    program.buffers.back().bytes = elements * 8;
   }
-  fb::CommandT check;
+  format::Command check;
   check.inputs = {0, 1};
   const FiniteChecks checks = PlanFiniteChecks(program, check);
   ASSERT_EQ(checks.groups.size(), 1u);
@@ -158,7 +158,7 @@ TEST_F(BuiltinKernelsTest, AddsRowsByIndex) {
   s.updates = memory;
   s.indices = memory + 1024;
   s.table = memory + 2048;
-  s.index_dtype = fb::DType::Int64;
+  s.index_dtype = DType::kInt64;
   s.count = 5, s.width = 3, s.rows = 4;
   const int64_t indices[] = {2, 0, 2, -1, 4};
   std::memcpy(At<char>(1024), indices, sizeof indices);
@@ -183,7 +183,7 @@ TEST_F(BuiltinKernelsTest, AddsRowsBySortedIndices) {
     s.indices = big + update_bytes;
     s.workspace = big + update_bytes + index_bytes;
     s.table = memory;
-    s.index_dtype = fb::DType::Int64;
+    s.index_dtype = DType::kInt64;
     s.count = count, s.width = kWidth, s.rows = kTableRows;
     std::vector<float> want(kTableRows * kWidth, 0);
     auto* updates = reinterpret_cast<float*>(s.updates);

@@ -8,13 +8,13 @@
 namespace tandem {
 namespace {
 
-bool Reducible(fb::ReduceKind kind, fb::DType type) {
-  const bool is_float = type == fb::DType::Float32 || type == fb::DType::Float64;
+bool Reducible(format::ReduceKind kind, DType type) {
+  const bool is_float = type == DType::kFloat32 || type == DType::kFloat64;
   switch (kind) {
-    case fb::ReduceKind::Sum:
-    case fb::ReduceKind::Max:
-      return is_float || type == fb::DType::Int32 || type == fb::DType::Int64;
-    case fb::ReduceKind::Mean:
+    case format::ReduceKind::kSum:
+    case format::ReduceKind::kMax:
+      return is_float || type == DType::kInt32 || type == DType::kInt64;
+    case format::ReduceKind::kMean:
       return is_float;
     default:
       return false;
@@ -37,7 +37,7 @@ absl::Status CheckLists(int replicas, absl::Span<const CollectiveTensor> tensors
 
 }  // namespace
 
-absl::Status CheckAllReduce(int local, int all, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+absl::Status CheckAllReduce(int local, int all, format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams) {
   TD_RETURN_IF_ERROR(CheckLists(local, tensors, streams));
   if (present.size() != static_cast<size_t>(all) || std::count(present.begin(), present.end(), true) == 0) {
@@ -45,8 +45,8 @@ absl::Status CheckAllReduce(int local, int all, fb::ReduceKind kind, absl::Span<
   }
   for (const CollectiveTensor& t : tensors) {
     if (!Reducible(kind, t.dtype)) {
-      return absl::InvalidArgumentError(absl::StrCat("an all-reduce cannot compute the ", fb::EnumNameReduceKind(kind),
-                                                     " of ", fb::EnumNameDType(t.dtype), " on GPUs"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("an all-reduce cannot compute the ", format::Name(kind), " of ", Name(t.dtype), " on GPUs"));
     }
   }
   return absl::OkStatus();

@@ -10,7 +10,7 @@ namespace tandem {
 
 // Errors: InvalidArgument for a list that is not one of `local` replicas, or of `all`, for a kind or type that
 // AllReduce does not take, and when no replica is present.
-absl::Status CheckAllReduce(int local, int all, fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+absl::Status CheckAllReduce(int local, int all, format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams);
 
 }  // namespace tandem

@@ -32,7 +32,7 @@ absl::Status CommandClock::BeginRun() {
     }
     clock.issued.clear();
     clock.base_time = TraceNow();
-    TD_CU(replica.device().driver(), cuEventRecord(clock.base.get(), replica.stream(fb::Stream::Compute)));
+    TD_CU(replica.device().driver(), cuEventRecord(clock.base.get(), replica.stream(format::Stream::kCompute)));
   }
   return absl::OkStatus();
 }

@@ -17,7 +17,7 @@
 #include "absl/types/span.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -33,7 +33,7 @@ struct CommunicatorDevice {
 struct CollectiveTensor {
   std::vector<CUdeviceptr> buffers;
   int64_t elements = 0;
-  fb::DType dtype = fb::DType::Float32;
+  DType dtype = DType::kFloat32;
 };
 
 class Communicator {
@@ -53,7 +53,7 @@ class Communicator {
   // Max: float32, float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max
   // keeps NaN in the in-process communicator; NCCL makes no promise. Errors: InvalidArgument for other types; those of
   // the libraries.
-  virtual absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+  virtual absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                                  const std::vector<bool>& present, absl::Span<const CUstream> streams) = 0;
 
   // Whether a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".

@@ -94,7 +94,7 @@ class Process {
   template <typename T>
   CollectiveTensor Upload(uint64_t salt, int64_t count) {
     CollectiveTensor t;
-    t.dtype = static_cast<fb::DType>(DTypeOf<T>::value);
+    t.dtype = DTypeOf<T>::value;
     t.elements = count;
     for (int r = 0; r < gpus_; ++r) {
       CUdeviceptr address = 0;
@@ -114,7 +114,7 @@ class Process {
 
   // The all-reduce of two tensors, with each replica in turn absent, against its definition.
   template <typename T>
-  void Check(fb::ReduceKind kind, int64_t count) {
+  void Check(format::ReduceKind kind, int64_t count) {
     const int n = communicator_->replicas();
     for (int absent = -1; absent < n; ++absent) {
       const uint64_t salt = ++salt_;
@@ -131,7 +131,7 @@ class Process {
         for (CUdeviceptr buffer : t.buffers) {
           const T* got = reinterpret_cast<const T*>(buffer);
           for (int64_t i = 0; i < t.elements; ++i) {
-            if (communicator_->tree_order() || kind == fb::ReduceKind::Max || std::is_integral_v<T>) {
+            if (communicator_->tree_order() || kind == format::ReduceKind::kMax || std::is_integral_v<T>) {
               ASSERT_EQ(got[i], want[i]) << "element " << i << " of " << t.elements << ", absent " << absent;
             } else {
               double most = 0;  // that a sum in any order reaches
@@ -193,10 +193,10 @@ TEST_P(CommunicatorProcessesTest, MatchesTheReductionTree) {
     EXPECT_EQ(process.communicator().replicas(), world.processes * world.gpus);
     EXPECT_EQ(process.communicator().tree_order(), world.tree_order || world.processes * world.gpus <= 2);
     for (const int64_t count : {1, 300, 4097, 10000}) {
-      process.Check<float>(fb::ReduceKind::Sum, count);
-      process.Check<float>(fb::ReduceKind::Max, count);
-      process.Check<double>(fb::ReduceKind::Mean, count);
-      process.Check<int64_t>(fb::ReduceKind::Sum, count);
+      process.Check<float>(format::ReduceKind::kSum, count);
+      process.Check<float>(format::ReduceKind::kMax, count);
+      process.Check<double>(format::ReduceKind::kMean, count);
+      process.Check<int64_t>(format::ReduceKind::kSum, count);
     }
     return process.End();
   });
@@ -227,7 +227,8 @@ TEST(CommunicatorProcesses, AProcessThatEndsIsAnError) {
     EXPECT_TRUE(process.Make(false).ok());
     if (rank == 1) _exit(0);
     const CollectiveTensor t = process.Upload<float>(1, 4);
-    EXPECT_TRUE(process.communicator().AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true}, process.streams()).ok());
+    EXPECT_TRUE(
+        process.communicator().AllReduce(format::ReduceKind::kSum, {&t, 1}, {true, true}, process.streams()).ok());
     const absl::Status status = process.Wait(20);
     EXPECT_EQ(ExitCodeFor(status), kExitTemporary) << status;
     EXPECT_TRUE(
@@ -252,7 +253,7 @@ TEST(CommunicatorProcesses, AProcessThatIsLostEndsTheWaitForACallForMemory) {
     in_call.WaitForNotification();
     process.group().Abort(absl::UnavailableError("worker of rank 1 is lost"));
     const std::vector<bool> all(4, true);
-    EXPECT_EQ(process.communicator().AllReduce(fb::ReduceKind::Sum, {&t, 1}, all, process.streams()).message(),
+    EXPECT_EQ(process.communicator().AllReduce(format::ReduceKind::kSum, {&t, 1}, all, process.streams()).message(),
               "worker of rank 1 is lost");
     EXPECT_EQ(process.nccl().live_communicators(), 0);
     over.Notify();

@@ -91,7 +91,7 @@ class CommunicatorTest : public ::testing::Test {
 
   // A buffer per replica with its values, written by earlier work of the replica's stream.
   template <typename T>
-  CollectiveTensor Upload(const std::vector<std::vector<T>>& inputs, fb::DType dtype) {
+  CollectiveTensor Upload(const std::vector<std::vector<T>>& inputs, DType dtype) {
     CollectiveTensor t;
     t.dtype = dtype;
     t.elements = inputs[0].size();
@@ -130,11 +130,11 @@ class CommunicatorTest : public ::testing::Test {
 
   // All kinds, for all and for some replicas, against TreeReduce.
   template <typename T>
-  void CheckAllReduce(fb::DType dtype, bool mean, int64_t elements = kElements) {
+  void CheckAllReduce(DType dtype, bool mean, int64_t elements = kElements) {
     const int n = communicator->replicas();
-    std::vector<fb::ReduceKind> kinds = {fb::ReduceKind::Sum, fb::ReduceKind::Max};
-    if (mean) kinds.push_back(fb::ReduceKind::Mean);
-    for (fb::ReduceKind kind : kinds) {
+    std::vector<format::ReduceKind> kinds = {format::ReduceKind::kSum, format::ReduceKind::kMax};
+    if (mean) kinds.push_back(format::ReduceKind::kMean);
+    for (format::ReduceKind kind : kinds) {
       for (int absent = -1; absent < n; ++absent) {
         if (absent >= 0 && n == 1) continue;
         const auto inputs = RandomInputs<T>(n, elements);
@@ -145,11 +145,11 @@ class CommunicatorTest : public ::testing::Test {
           leaves[r] = present[r] ? inputs[r].data() : nullptr;
         }
         std::vector<T> want(elements);
-        TreeReduce(kind, static_cast<DType>(dtype), leaves, want.data(), elements);
+        TreeReduce(kind, dtype, leaves, want.data(), elements);
         const CollectiveTensor t = Upload(inputs, dtype);
         const absl::Status status = communicator->AllReduce(kind, {&t, 1}, present, streams);
         ASSERT_TRUE(status.ok()) << status;
-        const bool exact = communicator->tree_order() || kind == fb::ReduceKind::Max || !mean;
+        const bool exact = communicator->tree_order() || kind == format::ReduceKind::kMax || !mean;
         ExpectAll<T>(t.buffers, std::vector<std::vector<T>>(n, want), exact);
       }
     }
@@ -171,10 +171,10 @@ TEST_P(AllReduceTest, MatchesTheReductionTree) {
   Start(replicas, shared);
   EXPECT_STREQ(communicator->name(), shared || replicas == 1 ? "local" : "NCCL");
   EXPECT_EQ(communicator->tree_order(), shared || replicas <= 2);
-  CheckAllReduce<float>(fb::DType::Float32, true);
-  CheckAllReduce<double>(fb::DType::Float64, true);
-  CheckAllReduce<int32_t>(fb::DType::Int32, false);
-  CheckAllReduce<int64_t>(fb::DType::Int64, false);
+  CheckAllReduce<float>(DType::kFloat32, true);
+  CheckAllReduce<double>(DType::kFloat64, true);
+  CheckAllReduce<int32_t>(DType::kInt32, false);
+  CheckAllReduce<int64_t>(DType::kInt64, false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Replicas, AllReduceTest,
@@ -190,10 +190,10 @@ TEST_P(TreeOrderTest, SumsHaveTheTreesBits) {
   EXPECT_TRUE(communicator->tree_order());
   for (int64_t elements : {1, 5, 300, 4096, 4097, 10000}) {
     SCOPED_TRACE(elements);
-    CheckAllReduce<float>(fb::DType::Float32, true, elements);
-    CheckAllReduce<double>(fb::DType::Float64, true, elements);
-    CheckAllReduce<int32_t>(fb::DType::Int32, false, elements);
-    CheckAllReduce<int64_t>(fb::DType::Int64, false, elements);
+    CheckAllReduce<float>(DType::kFloat32, true, elements);
+    CheckAllReduce<double>(DType::kFloat64, true, elements);
+    CheckAllReduce<int32_t>(DType::kInt32, false, elements);
+    CheckAllReduce<int64_t>(DType::kInt64, false, elements);
   }
 }
 
@@ -211,10 +211,10 @@ TEST_F(CommunicatorTest, TreeOrderOfLargeBuckets) {
     std::vector<const void*> leaves;
     for (const auto& input : inputs) leaves.push_back(input.data());
     want.emplace_back(n);
-    TreeReduce(fb::ReduceKind::Sum, DType::kFloat32, leaves, want.back().data(), n);
-    tensors.push_back(Upload(inputs, fb::DType::Float32));
+    TreeReduce(format::ReduceKind::kSum, DType::kFloat32, leaves, want.back().data(), n);
+    tensors.push_back(Upload(inputs, DType::kFloat32));
   }
-  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, tensors, {true, true, true}, streams);
+  const absl::Status status = communicator->AllReduce(format::ReduceKind::kSum, tensors, {true, true, true}, streams);
   ASSERT_TRUE(status.ok()) << status;
   for (size_t i = 0; i < tensors.size(); ++i) {
     ExpectAll<float>(tensors[i].buffers, std::vector<std::vector<float>>(3, want[i]), true);
@@ -223,9 +223,9 @@ TEST_F(CommunicatorTest, TreeOrderOfLargeBuckets) {
 
 TEST_F(CommunicatorTest, AFailedSendEndsTheGroup) {
   Start(3, false, /*tree_order=*/true);
-  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), DType::kFloat32);
   nccl->FailCall("ncclSend", nccl::kRemoteError, 3);
-  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true, true}, streams);
+  const absl::Status status = communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, {true, true, true}, streams);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StrContains(status.message(), "NCCL cannot enqueue the all-reduce in tree order of replica 1"))
       << status;
@@ -235,11 +235,11 @@ TEST_F(CommunicatorTest, AFailedSendEndsTheGroup) {
 
 TEST_F(CommunicatorTest, ABucketIsOneGroup) {
   Start(2, false);
-  const CollectiveTensor tensors[] = {Upload(RandomInputs<float>(2, 4), fb::DType::Float32),
-                                      Upload(RandomInputs<float>(2, 7), fb::DType::Float32)};
+  const CollectiveTensor tensors[] = {Upload(RandomInputs<float>(2, 4), DType::kFloat32),
+                                      Upload(RandomInputs<float>(2, 7), DType::kFloat32)};
   const std::vector<bool> present = {true, true};
   nccl->TakeCalls();
-  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, tensors, present, streams);
+  const absl::Status status = communicator->AllReduce(format::ReduceKind::kSum, tensors, present, streams);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(absl::StrJoin(nccl->TakeCalls(), ", "),
             "ncclGroupStart, ncclAllReduce 0 4, ncclAllReduce 0 7, ncclAllReduce 1 4, ncclAllReduce 1 7, ncclGroupEnd");
@@ -247,10 +247,10 @@ TEST_F(CommunicatorTest, ABucketIsOneGroup) {
 
 TEST_F(CommunicatorTest, AFailedCallStillEndsTheGroup) {
   Start(2, false);
-  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), DType::kFloat32);
   const std::vector<bool> present = {true, true};
   nccl->FailCall("ncclAllReduce", nccl::kSystemError, 2);
-  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams);
+  const absl::Status status = communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, present, streams);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StrContains(status.message(), "NCCL cannot enqueue the all-reduce of replica 1 (gpu:1)")) << status;
   EXPECT_EQ(nccl->TakeCalls().back(), "ncclGroupEnd");
@@ -259,9 +259,9 @@ TEST_F(CommunicatorTest, AFailedCallStillEndsTheGroup) {
 
 TEST_F(CommunicatorTest, AnAsynchronousErrorAborts) {
   Start(2, false);
-  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), DType::kFloat32);
   const std::vector<bool> present = {true, true};
-  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).ok());
+  ASSERT_TRUE(communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, present, streams).ok());
   EXPECT_TRUE(communicator->Poll().ok());
   nccl->SetAsyncError(1, nccl::kRemoteError);
   const absl::Status status = communicator->Wait(streams, 10, "the all-reduce of bucket 0");
@@ -270,17 +270,17 @@ TEST_F(CommunicatorTest, AnAsynchronousErrorAborts) {
             "a collective failed on replica 1 (gpu:1): NCCL says remote process exited or there was a network error");
   EXPECT_EQ(nccl->live_communicators(), 0);
   // Nothing can follow, and says so.
-  EXPECT_EQ(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).message(),
+  EXPECT_EQ(communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, present, streams).message(),
             "the communicator was aborted");
 }
 
 TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
   Start(2, false);
-  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), DType::kFloat32);
   const std::vector<bool> present = {true, true};
   fake->Hang(1);
   hangs = true;
-  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, present, streams).ok());
+  ASSERT_TRUE(communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, present, streams).ok());
   const absl::Status status = communicator->Wait(streams, 0.02, "the all-reduce of bucket 0");
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
@@ -293,11 +293,11 @@ TEST_F(CommunicatorTest, AHungCollectiveMeetsItsDeadline) {
 // NCCL gives memory back when it aborts, and waits for the GPU that hangs.
 TEST_F(CommunicatorTest, AnAbortThatDoesNotReturnIsLeftAlone) {
   Start(3, false, /*tree_order=*/true);
-  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(3, 4), DType::kFloat32);
   fake->Hang(1);
   hangs = true;
   nccl->BlockAborts();
-  ASSERT_TRUE(communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true, true}, streams).ok());
+  ASSERT_TRUE(communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, {true, true, true}, streams).ok());
   EXPECT_EQ(communicator->Wait(streams, 0.02, "a step").code(), absl::StatusCode::kDeadlineExceeded);
   fake->ClearCalls();
   communicator.reset();
@@ -311,7 +311,7 @@ TEST_F(CommunicatorTest, ACallForMemoryThatDoesNotReturnMeetsTheDeadline) {
   Start(2, false);
   hangs = true;
   communicator->set_deadline_seconds(0.05);
-  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  const CollectiveTensor t = Upload(RandomInputs<float>(2, 4), DType::kFloat32);
   absl::Notification in_call, over;
   std::thread other([&] {
     std::lock_guard lock(MemoryCallsMutex());
@@ -319,7 +319,7 @@ TEST_F(CommunicatorTest, ACallForMemoryThatDoesNotReturnMeetsTheDeadline) {
     over.WaitForNotification();
   });
   in_call.WaitForNotification();
-  const absl::Status status = communicator->AllReduce(fb::ReduceKind::Sum, {&t, 1}, {true, true}, streams);
+  const absl::Status status = communicator->AllReduce(format::ReduceKind::kSum, {&t, 1}, {true, true}, streams);
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
   EXPECT_EQ(ExitCodeFor(status), kExitTemporary);
   EXPECT_EQ(nccl->live_communicators(), 0);
@@ -337,18 +337,18 @@ TEST_F(CommunicatorTest, AConnectionThatFailsIsAnError) {
 
 TEST_F(CommunicatorTest, BadListsAreErrors) {
   Start(2, false);
-  CollectiveTensor t = Upload(RandomInputs<float>(2, 4), fb::DType::Float32);
+  CollectiveTensor t = Upload(RandomInputs<float>(2, 4), DType::kFloat32);
   const std::vector<bool> none = {false, false}, all = {true, true};
-  auto message = [&](fb::ReduceKind kind, const std::vector<bool>& present, absl::Span<const CUstream> s) {
+  auto message = [&](format::ReduceKind kind, const std::vector<bool>& present, absl::Span<const CUstream> s) {
     return std::string(communicator->AllReduce(kind, {&t, 1}, present, s).message());
   };
-  EXPECT_EQ(message(fb::ReduceKind::Sum, none, streams), "an all-reduce needs a replica that has rows");
-  EXPECT_EQ(message(fb::ReduceKind::Sum, all, absl::MakeSpan(streams).first(1)),
+  EXPECT_EQ(message(format::ReduceKind::kSum, none, streams), "an all-reduce needs a replica that has rows");
+  EXPECT_EQ(message(format::ReduceKind::kSum, all, absl::MakeSpan(streams).first(1)),
             "a collective of 2 replicas got 1 streams");
-  t.dtype = fb::DType::UInt8;
-  EXPECT_EQ(message(fb::ReduceKind::Sum, all, streams), "an all-reduce cannot compute the Sum of UInt8 on GPUs");
+  t.dtype = DType::kUInt8;
+  EXPECT_EQ(message(format::ReduceKind::kSum, all, streams), "an all-reduce cannot compute the Sum of uint8 on GPUs");
   t.buffers.pop_back();
-  EXPECT_EQ(message(fb::ReduceKind::Sum, all, streams), "a collective of 2 replicas got a tensor with 1 buffers");
+  EXPECT_EQ(message(format::ReduceKind::kSum, all, streams), "a collective of 2 replicas got a tensor with 1 buffers");
 }
 
 TEST_F(CommunicatorTest, SomeReplicasOnOneGpuAreRejected) {

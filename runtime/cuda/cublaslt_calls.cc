@@ -23,19 +23,19 @@ namespace {
 // What arenas and variables are aligned to at least (library_calls.h).
 constexpr uint32_t kOperandAlignment = 16;
 
-int CudaType(fb::DType type) { return type == fb::DType::BFloat16 ? cublaslt::kBFloat16 : cublaslt::kFloat32; }
+int CudaType(DType type) { return type == DType::kBFloat16 ? cublaslt::kBFloat16 : cublaslt::kFloat32; }
 
-int64_t ElementBytes(fb::DType type) { return SizeOf(static_cast<DType>(type)); }
+int64_t ElementBytes(DType type) { return SizeOf(type); }
 
-uint32_t EpilogueOf(const Epilogue& e) {
+uint32_t EpilogueOf(const format::Epilogue& e) {
   uint32_t epilogue = 0;
   if (e.bias) epilogue += cublaslt::kEpilogueBias;
   if (e.relu()) epilogue += e.gradient ? cublaslt::kEpilogueReluGrad : cublaslt::kEpilogueRelu;
   if (e.gelu()) epilogue += e.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
   if (e.saves || e.gradient) epilogue += cublaslt::kEpilogueAux;
-  if (e.sums == fb::Summed::Y) epilogue += cublaslt::kEpilogueBiasGrad;
-  if (e.sums == fb::Summed::B) epilogue += cublaslt::kEpilogueBiasGradA;  // cuBLASLt's A is b
-  if (e.sums == fb::Summed::A) epilogue += cublaslt::kEpilogueBiasGradB;
+  if (e.sums == format::Summed::kY) epilogue += cublaslt::kEpilogueBiasGrad;
+  if (e.sums == format::Summed::kB) epilogue += cublaslt::kEpilogueBiasGradA;  // cuBLASLt's A is b
+  if (e.sums == format::Summed::kA) epilogue += cublaslt::kEpilogueBiasGradB;
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
@@ -158,7 +158,7 @@ class MatMulCall : public TunableCall {
   }
 
   absl::Status Describe() {
-    const bool rounds = tf32_ && product_.second.type == fb::DType::Float32;
+    const bool rounds = tf32_ && product_.second.type == DType::kFloat32;
     const int compute = rounds ? cublaslt::kCompute32FFastTf32 : cublaslt::kCompute32F;
     TD_RETURN_IF_ERROR(
         Check(api_->cublasLtMatmulDescCreate(desc_.out(), compute, cublaslt::kFloat32), "describe a product"));
@@ -225,7 +225,7 @@ class MatMulCall : public TunableCall {
     if (epilogue_.bias) {
       const CUdeviceptr bias = WidensBias() ? workspace + BiasOffset() : inputs[2];
       if (WidensBias()) {
-        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], y.type, bias, fb::DType::Float32, y.columns, stream));
+        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], y.type, bias, DType::kFloat32, y.columns, stream));
       }
       TD_RETURN_IF_ERROR(kernels_->AddBias(y, bias, stream));
     }
@@ -242,13 +242,13 @@ class MatMulCall : public TunableCall {
       TD_RETURN_IF_ERROR(kernels_->Gelu(y, stream));
     }
     switch (epilogue_.sums) {
-      case fb::Summed::None:
+      case format::Summed::kNone:
         return absl::OkStatus();
-      case fb::Summed::Y:
+      case format::Summed::kY:
         return kernels_->ColumnSums(y, outputs.back(), stream);
-      case fb::Summed::A:
+      case format::Summed::kA:
         return kernels_->ColumnSums(matrix(inputs[0], product_.second), outputs.back(), stream);
-      case fb::Summed::B:
+      case format::Summed::kB:
         return kernels_->ColumnSums(matrix(inputs[1], product_.first), outputs.back(), stream);
     }
     return absl::OkStatus();
@@ -257,12 +257,12 @@ class MatMulCall : public TunableCall {
   static void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
   absl::Status Check(cublasStatus_t status, const char* what) const { return CublasLtStatus(*api_, status, what); }
 
-  bool SumsUp() const { return epilogue_.sums != fb::Summed::None; }
+  bool SumsUp() const { return epilogue_.sums != format::Summed::kNone; }
   // The gradient of a bias goes where the bias would come from.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
   // The kernel behind the product takes a float32 bias; the call's is of the result's type, as cuBLASLt takes it.
-  bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == fb::DType::BFloat16; }
+  bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == DType::kBFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
   // Behind the algorithm's workspace, and the addresses behind that.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
@@ -407,7 +407,7 @@ class MatMulCall : public TunableCall {
   cublasLtHandle_t handle_;
   const LibraryKernels* kernels_;
   CublasLtProduct product_;
-  Epilogue epilogue_;
+  format::Epilogue epilogue_;
   Owned<cublasLtMatmulDesc_t> desc_;
   Form by_addresses_, by_strides_;
   std::vector<Algorithm> algorithms_;  // those by addresses first

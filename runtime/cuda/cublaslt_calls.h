@@ -11,7 +11,7 @@
 #include "runtime/cuda/cublaslt_product.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/tunable_call.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 

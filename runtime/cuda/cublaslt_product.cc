@@ -16,7 +16,7 @@ int64_t Elements(const std::vector<int64_t>& shape, size_t begin, size_t end) {
 }
 
 // All dimensions but the last are rows.
-CublasLtMatrix Rows(const std::vector<int64_t>& shape, fb::DType type, bool transpose) {
+CublasLtMatrix Rows(const std::vector<int64_t>& shape, DType type, bool transpose) {
   CublasLtMatrix m;
   m.type = type;
   m.rows = m.leading_dimension = shape.back();
@@ -27,7 +27,7 @@ CublasLtMatrix Rows(const std::vector<int64_t>& shape, fb::DType type, bool tran
 
 // The matrices of one operand of a BatchMatMul: [outer, inner, r, c], or [outer, r, inner, c] when swapped. A launch
 // goes over `inner`, and there is one launch per index of `outer`.
-CublasLtMatrix Batched(const std::vector<int64_t>& shape, fb::DType type, bool swap, bool transpose) {
+CublasLtMatrix Batched(const std::vector<int64_t>& shape, DType type, bool swap, bool transpose) {
   const size_t rank = shape.size();
   const int64_t rows = shape[swap ? rank - 3 : rank - 2], columns = shape[rank - 1];
   const int64_t inner = shape[swap ? rank - 2 : rank - 3];
@@ -44,7 +44,7 @@ CublasLtMatrix Batched(const std::vector<int64_t>& shape, fb::DType type, bool s
 
 }  // namespace
 
-CublasLtProduct DescribeProduct(const fb::MatMulT& call) {
+CublasLtProduct DescribeProduct(const format::MatMul& call) {
   CublasLtProduct p;
   p.first = Rows(call.b_shape, call.b_dtype, call.transpose_b);
   p.second = Rows(call.a_shape, call.a_dtype, call.transpose_a);
@@ -54,7 +54,7 @@ CublasLtProduct DescribeProduct(const fb::MatMulT& call) {
   return p;
 }
 
-CublasLtProduct DescribeProduct(const fb::BatchMatMulT& call) {
+CublasLtProduct DescribeProduct(const format::BatchMatMul& call) {
   CublasLtProduct p;
   const size_t rank = call.a_shape.size();
   // y's dimensions: outer x inner products.

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 // A row-major operand as cuBLASLt sees it, whose matrices are column-major: the stored matrix, transposed, `rows` being
 // the fast dimension. All counts are in elements.
 struct CublasLtMatrix {
-  fb::DType type = fb::DType::Float32;
+  DType type = DType::kFloat32;
   int64_t rows = 0, columns = 0, leading_dimension = 0;
   bool transpose = false;
   int64_t batch_stride = 0;   // from one product of a launch to the next
@@ -22,7 +22,7 @@ struct CublasLtMatrix {
 // y = a * b row by row is y^T = b^T * a^T column by column: `first` is b and `second` is a.
 struct CublasLtProduct {
   CublasLtMatrix first, second, result;
-  Epilogue epilogue;
+  format::Epilogue epilogue;
   std::string text;      // of the call
   int64_t batch = 1;     // products in one launch by strides
   int64_t launches = 1;  // of which there is more than one where no single stride leads from matrix to matrix
@@ -32,8 +32,8 @@ struct CublasLtProduct {
 inline constexpr int64_t kAddressesFromLaunches = 3;
 
 // For products that CheckOperation accepts. As few launches as strides allow.
-CublasLtProduct DescribeProduct(const fb::MatMulT& call);
-CublasLtProduct DescribeProduct(const fb::BatchMatMulT& call);
+CublasLtProduct DescribeProduct(const format::MatMul& call);
+CublasLtProduct DescribeProduct(const format::BatchMatMul& call);
 
 }  // namespace tandem
 

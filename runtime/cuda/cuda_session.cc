@@ -45,7 +45,7 @@ class CudaSession final : public Session {
   CudaSession(std::shared_ptr<const Executable> executable, std::shared_ptr<VariableStore> variables, Options options)
       : executable_(std::move(executable)),
         index_(executable_->index()),
-        program_(*index_.programs[index_.replicas[0]->program]),
+        program_(index_.programs[index_.replicas[0].program]),
         variables_(std::move(variables)),
         options_(std::move(options)),
         group_(options_.group != nullptr && options_.group->size() > 1 ? options_.group : nullptr),
@@ -58,7 +58,7 @@ class CudaSession final : public Session {
   }
 
   absl::Status Init() {
-    if (program_.gpu == nullptr) {
+    if (!program_.gpu) {
       return absl::FailedPreconditionError(absl::StrCat(executable_->name(), ": the program has no schedule for GPUs"));
     }
     if (index_.microbatch_rows != index_.rows_per_lane || executable_->lanes_per_replica() != 1) {
@@ -69,7 +69,7 @@ class CudaSession final : public Session {
     std::vector<std::shared_ptr<CudaDevice>> devices;
     for (int r = 0; r < LocalReplicas(); ++r) {
       const std::string& name =
-          options_.devices.empty() ? index_.replicas[first_replica_ + r]->device : options_.devices[r];
+          options_.devices.empty() ? index_.replicas[first_replica_ + r].device : options_.devices[r];
       TD_ASSIGN_OR_RETURN(std::shared_ptr<CudaDevice> device, DeviceOf(name));
       if (programs_.find(device.get()) == programs_.end()) {
         absl::StatusOr<std::unique_ptr<DeviceProgram>> program =
@@ -99,8 +99,8 @@ class CudaSession final : public Session {
     clock_ = std::make_unique<CommandClock>(*executable_, plan_, replicas_, options_.time_commands);
     const PlannedSegment* first = plan_.segments.empty() ? nullptr : &plan_.segments.front();
     const PlannedSegment* last = plan_.segments.empty() ? nullptr : &plan_.segments.back();
-    head_captured_ = first != nullptr && first->stream == fb::Stream::Compute && first->pieces.front().captured;
-    tail_captured_ = last != nullptr && last->stream == fb::Stream::Compute && last->pieces.back().captured &&
+    head_captured_ = first != nullptr && first->stream == format::Stream::kCompute && first->pieces.front().captured;
+    tail_captured_ = last != nullptr && last->stream == format::Stream::kCompute && last->pieces.back().captured &&
                      plan_.unawaited.empty();
     return absl::OkStatus();
   }
@@ -278,7 +278,7 @@ class CudaSession final : public Session {
                                                                     : CombineFlag());
           continue;
         }
-        const bool graph = graphs && piece.captured && segment.stream == fb::Stream::Compute;
+        const bool graph = graphs && piece.captured && segment.stream == format::Stream::kCompute;
         const bool with_head = graph && head_captured_ && s == 0 && p == 0;
         const bool with_tail =
             graph && tail_captured_ && s + 1 == plan_.segments.size() && p + 1 == segment.pieces.size();
@@ -300,12 +300,12 @@ class CudaSession final : public Session {
     }
     if (graphs && tail_captured_) return absl::OkStatus();
     return ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
-      for (uint32_t w : plan_.unawaited) TD_RETURN_IF_ERROR(replica.WaitFor(w, fb::Stream::Compute));
+      for (uint32_t w : plan_.unawaited) TD_RETURN_IF_ERROR(replica.WaitFor(w, format::Stream::kCompute));
       return tail(replica, r);
     });
   }
 
-  absl::Status IssueCommands(const PlannedPiece& piece, GpuReplica& replica, size_t r, fb::Stream on) {
+  absl::Status IssueCommands(const PlannedPiece& piece, GpuReplica& replica, size_t r, format::Stream on) {
     for (uint32_t command : piece.commands) {
       TD_RETURN_IF_ERROR(clock_->BeginCommand(r, command, replica.stream(on)));
       TD_RETURN_IF_ERROR(replica.issuer().Issue(command, inputs_[r].rows, inputs_[r].first_row, replica.stream(on)));
@@ -315,18 +315,18 @@ class CudaSession final : public Session {
   }
 
   // Of buffer b, or of the finite flags when it is null.
-  CollectiveTensor TensorOf(const fb::BufferT* b) const {
+  CollectiveTensor TensorOf(const format::Buffer* b) const {
     CollectiveTensor tensor;
     tensor.elements = b == nullptr ? 1 : NumElements(b->shape);
-    tensor.dtype = b == nullptr ? fb::DType::Int32 : b->dtype;
+    tensor.dtype = b == nullptr ? DType::kInt32 : b->dtype;
     for (const auto& replica : replicas_) {
       tensor.buffers.push_back(b == nullptr ? replica->memory().flag() : replica->memory().Address(*b));
     }
     return tensor;
   }
 
-  absl::Status Combine(fb::ReduceKind kind, const std::vector<CollectiveTensor>& tensors, bool all_present,
-                       fb::Stream on) {
+  absl::Status Combine(format::ReduceKind kind, const std::vector<CollectiveTensor>& tensors, bool all_present,
+                       format::Stream on) {
     std::vector<bool> present;
     for (const int64_t rows : replica_rows_) present.push_back(all_present || rows > 0);
     absl::InlinedVector<CUstream, 16> streams;
@@ -336,10 +336,10 @@ class CudaSession final : public Session {
     return communicator_->AllReduce(kind, tensors, present, streams);
   }
 
-  absl::Status AllReduce(uint32_t number, fb::Stream on) {
-    const fb::CommandT& table = *plan_.tables[number];
+  absl::Status AllReduce(uint32_t number, format::Stream on) {
+    const format::Command& table = *plan_.tables[number];
     std::vector<CollectiveTensor> tensors;
-    for (uint32_t b : table.inputs) tensors.push_back(TensorOf(program_.buffers[b].get()));
+    for (uint32_t b : table.inputs) tensors.push_back(TensorOf(&program_.buffers[b]));
     TD_RETURN_IF_ERROR(ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return clock_->BeginCommand(r, number, replica.stream(on)); }));
     absl::Status status = Combine(plan_.commands[number]->collective()->kind, tensors, false, on);
@@ -351,23 +351,23 @@ class CudaSession final : public Session {
   // On the communication stream: collectives of one communicator follow each other there.
   absl::Status CombineFlag() {
     TD_RETURN_IF_ERROR(
-        ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(fb::Stream::Communication); }));
-    TD_RETURN_IF_ERROR(Combine(fb::ReduceKind::Max, {TensorOf(nullptr)}, true, fb::Stream::Communication));
-    return ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(fb::Stream::Compute); });
+        ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(format::Stream::kCommunication); }));
+    TD_RETURN_IF_ERROR(Combine(format::ReduceKind::kMax, {TensorOf(nullptr)}, true, format::Stream::kCommunication));
+    return ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(format::Stream::kCompute); });
   }
 
   // Until all streams have done their work. A single GPU is asked at once, then ever more seldom.
   absl::Status Wait(const std::string& what) {
     if (communicator_ != nullptr) {
       std::vector<CUstream> streams;
-      for (const auto& replica : replicas_) streams.push_back(replica->stream(fb::Stream::Compute));
+      for (const auto& replica : replicas_) streams.push_back(replica->stream(format::Stream::kCompute));
       return communicator_->Wait(streams, options_.deadline_seconds, what);
     }
     CudaDevice& device = replicas_[0]->device();
     TD_RETURN_IF_ERROR(device.MakeCurrent());
     const auto begin = std::chrono::steady_clock::now();
     while (true) {
-      const CUresult result = device.driver().cuStreamQuery(replicas_[0]->stream(fb::Stream::Compute));
+      const CUresult result = device.driver().cuStreamQuery(replicas_[0]->stream(format::Stream::kCompute));
       if (result != kCudaNotReady) return device.Check(CudaStatus(device.driver(), result, "cuStreamQuery"));
       const double waited = SecondsSince(begin);
       const absl::Duration pause = WaitPause(absl::Seconds(waited));
@@ -382,13 +382,13 @@ class CudaSession final : public Session {
   absl::Status Fetch(const std::vector<int>& fetches, StepResult& result) {
     std::vector<std::vector<DeviceMemory::Region>> regions(replicas_.size());
     for (int f : fetches) {
-      const fb::BufferT& b = *program_.buffers[index_.outputs[f]->buffer];
+      const format::Buffer& b = program_.buffers[index_.outputs[f].buffer];
       Shape shape = b.shape;
       if (b.row_bytes > 0) {
         shape[0] = 0;
         for (const ReplicaInputs& replica : inputs_) shape[0] += replica.rows;
       }
-      HostTensor value(static_cast<DType>(b.dtype), shape);
+      HostTensor value(b.dtype, shape);
       auto* to = static_cast<uint8_t*>(value.raw());
       if (const uint8_t* small = replicas_[0]->TailOutput(f)) {
         std::memcpy(to, small, value.byte_size());
@@ -422,13 +422,13 @@ class CudaSession final : public Session {
     TD_RETURN_IF_ERROR(ForEachReplica(
         [&](GpuReplica& replica, size_t r) { return replica.IssueHead(inputs_[r].rows, false, false); }));
     for (uint32_t s = 0; s < plan_.tables.size(); ++s) {
-      const fb::CommandT& table = *plan_.tables[s];
+      const format::Command& table = *plan_.tables[s];
       if (plan_.commands[s]->WritesVariables(program_)) return std::string();
       const bool collective = plan_.commands[s]->collective().has_value();
       if (collective && communicator_ != nullptr && group_ == nullptr)
-        TD_RETURN_IF_ERROR(AllReduce(s, fb::Stream::Compute));
+        TD_RETURN_IF_ERROR(AllReduce(s, format::Stream::kCompute));
       TD_RETURN_IF_ERROR(ForEachReplica([&](GpuReplica& replica, size_t r) -> absl::Status {
-        const CUstream stream = replica.stream(fb::Stream::Compute);
+        const CUstream stream = replica.stream(format::Stream::kCompute);
         if (!collective) {
           TD_RETURN_IF_ERROR(replica.issuer().Issue(s, inputs_[r].rows, inputs_[r].first_row, stream));
         }
@@ -455,8 +455,8 @@ class CudaSession final : public Session {
   };
 
   const std::shared_ptr<const Executable> executable_;
-  const fb::ExecutableT& index_;
-  const fb::ProgramT& program_;
+  const format::Index& index_;
+  const format::Program& program_;
   const std::shared_ptr<VariableStore> variables_;
   const Options options_;
   ProcessGroup* const group_;  // null for one process

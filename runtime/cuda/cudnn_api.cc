@@ -21,7 +21,7 @@ absl::StatusOr<const CudnnApi*> LoadCudnn() {
   return (*loaded)->get();
 }
 
-absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm) {
+absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int sm) {
   TD_RETURN_IF_ERROR(CheckLibraryCall(call).status());
   if (LibraryOf(call) != GpuLibrary::kCudnn) {
     return absl::UnimplementedError("cuDNN does not compute this call, so that it needs no plan");

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/cuda/cuda_types.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -51,15 +51,15 @@ class CudnnDevice {
  public:
   virtual ~CudnnDevice() = default;
   // Loads a plan that was compiled before. Errors: FailedPrecondition when this device or version does not take it.
-  virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
+  virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const format::LibraryCall& call,
                                                                 absl::string_view bytes) = 0;
   // Builds plans for the call, in the order of cuDNN's heuristic, at most `limit` of them and none that needs more than
   // `max_workspace` bytes. All repeat their results bit for bit. Errors: Unimplemented when cuDNN has none.
-  virtual absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
-                                                                              uint64_t max_workspace) = 0;
+  virtual absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const format::LibraryCall& call,
+                                                                              int limit, uint64_t max_workspace) = 0;
   // Of those, however many there are, the one of that name (CudnnLoadedPlan::name); no other is built. Errors:
   // NotFound.
-  virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call,
+  virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const format::LibraryCall& call,
                                                                       const std::string& name,
                                                                       uint64_t max_workspace) = 0;
 };
@@ -70,7 +70,7 @@ class CudnnApi {
   virtual absl::StatusOr<std::unique_ptr<CudnnDevice>> OpenDevice() const = 0;
   // A plan for devices of compute capability sm / 10, made without one. Errors: Unimplemented when `sm` is an
   // architecture whose properties are not known here or cuDNN has no plan.
-  virtual absl::StatusOr<CudnnPlan> Compile(const fb::LibraryCallT& call, int sm) const = 0;
+  virtual absl::StatusOr<CudnnPlan> Compile(const format::LibraryCall& call, int sm) const = 0;
   // "cuDNN 9.19.0": part of what a measured choice of plans holds for.
   virtual std::string version() const = 0;
 };
@@ -84,7 +84,7 @@ absl::StatusOr<const CudnnApi*> LoadCudnn();
 // 90). Works without a GPU; does not fail for want of one. Errors as of LoadCudnn and CudnnApi::Compile: then the
 // executable has no plan, and the device builds one when it is loaded. Unimplemented also for calls that are not
 // cuDNN's.
-absl::StatusOr<CudnnPlan> CompileCudnnPlan(const fb::LibraryCallT& call, int sm);
+absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int sm);
 
 // Takes the place of LoadCudnn's result until it is destroyed. For tests; one at a time, not while others load.
 class ScopedCudnn {

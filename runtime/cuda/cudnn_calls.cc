@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-using fb::Direction;
+using format::Direction;
 
 // Whether the plans compute a call's epilogue, or kernels of our own behind them do.
 enum class EpilogueBy { kPlan, kKernels };
@@ -25,11 +25,11 @@ enum class EpilogueBy { kPlan, kKernels };
 class ConvolutionCall : public TunableCall {
  public:
   // The plans are those of PlannedConvolution(call).
-  ConvolutionCall(const fb::LibraryCallT& call, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
+  ConvolutionCall(const format::LibraryCall& call, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
                   const LibraryKernels* kernels)
-      : ConvolutionCall(*call.operation.AsConv2D(), *PlannedConvolution(call).operation.AsConv2D(), by,
-                        std::move(plans), kernels) {}
-  ConvolutionCall(const fb::Conv2DT& conv, const fb::Conv2DT& planned, EpilogueBy by,
+      : ConvolutionCall(*call.operation.As<format::Conv2D>(), *PlannedConvolution(call).operation.As<format::Conv2D>(),
+                        by, std::move(plans), kernels) {}
+  ConvolutionCall(const format::Conv2D& conv, const format::Conv2D& planned, EpilogueBy by,
                   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans, const LibraryKernels* kernels)
       : direction_(conv.direction),
         packed_(conv.packed),
@@ -45,7 +45,7 @@ class ConvolutionCall : public TunableCall {
         part_(PartOfKernel(conv)),
         output_channels_(conv.kernel_shape[3]),
         kernel_rows_(RowsOf(planned.kernel_shape)),
-        result_elements_(NumElements(direction_ == Direction::InputGrad ? conv.x_shape : conv.y_shape)) {
+        result_elements_(NumElements(direction_ == Direction::kInputGrad ? conv.x_shape : conv.y_shape)) {
     Select(0);
   }
 
@@ -59,11 +59,11 @@ class ConvolutionCall : public TunableCall {
     selected_ = candidate;
     implementation_ = absl::StrCat("cuDNN ", CandidateName(selected_));
     kernel_at_ = AlignUp(plans_[selected_]->workspace_bytes(), 256);
-    const bool moves_kernel = direction_ == Direction::FilterGrad || !packed_;
+    const bool moves_kernel = direction_ == Direction::kFilterGrad || !packed_;
     const int64_t kernel_elements = kernel_rows_ * output_channels_;
     result_at_ = kernel_at_ + (moves_kernel ? AlignUp(kernel_elements * ElementBytes(), 256) : 0);
     bias_at_ = result_at_ + (WidensResult() ? AlignUp(result_elements_ * ElementBytes(), 256)
-                             : IsPart()     ? AlignUp(kernel_elements * SizeOf(static_cast<DType>(result_)), 256)
+                             : IsPart()     ? AlignUp(kernel_elements * SizeOf(result_), 256)
                                             : 0);
   }
   std::string CandidateName(int candidate) const override {
@@ -76,7 +76,7 @@ class ConvolutionCall : public TunableCall {
       return absl::InternalError("a convolution got another number of operands than it was prepared for");
     }
     const CUdeviceptr kernel = workspace + kernel_at_;
-    if (direction_ == Direction::FilterGrad) {
+    if (direction_ == Direction::kFilterGrad) {
       TD_RETURN_IF_ERROR(plans_[selected_]->Enqueue({inputs[0], kernel, inputs[1], 0}, workspace, stream));
       const CUdeviceptr whole = IsPart() ? workspace + result_at_ : outputs[0];
       TD_RETURN_IF_ERROR(kernels_->Transpose(kernel, operand_, whole, result_, output_channels_, kernel_rows_, stream));
@@ -99,7 +99,7 @@ class ConvolutionCall : public TunableCall {
       tensors.bias = workspace + bias_at_;
       TD_RETURN_IF_ERROR(kernels_->Zero(tensors.bias, output_channels_ * ElementBytes(), stream));
     }
-    const bool forward = direction_ == Direction::Forward;
+    const bool forward = direction_ == Direction::kForward;
     const CUdeviceptr result = WidensResult() ? workspace + result_at_ : outputs[0];
     (forward ? tensors.x : tensors.y) = inputs[0];
     (forward ? tensors.y : tensors.x) = result;
@@ -115,7 +115,7 @@ class ConvolutionCall : public TunableCall {
   bool IsPart() const { return planned_shape_ != kernel_shape_; }
   // The rows of the call's kernel out of those of the planned one.
   absl::Status TakePart(CUdeviceptr whole, CUdeviceptr output, CUstream stream) const {
-    const uint64_t element = SizeOf(static_cast<DType>(result_));
+    const uint64_t element = SizeOf(result_);
     const int64_t channels = kernel_shape_[2] * kernel_shape_[3], row = kernel_shape_[1] * channels;
     for (int64_t i = 0; i < kernel_shape_[0]; ++i) {
       const int64_t from = ((part_[0] + i) * planned_shape_[1] + part_[1]) * channels;
@@ -132,27 +132,27 @@ class ConvolutionCall : public TunableCall {
     if (has_bias_) {
       const CUdeviceptr bias = WidensBias() ? workspace + bias_at_ : inputs[2];
       if (WidensBias()) {
-        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], result_, bias, fb::DType::Float32, output_channels_, stream));
+        TD_RETURN_IF_ERROR(kernels_->Convert(inputs[2], result_, bias, DType::kFloat32, output_channels_, stream));
       }
       TD_RETURN_IF_ERROR(kernels_->AddBias(y, bias, stream));
     }
     return has_relu_ ? kernels_->Relu(y, stream) : absl::OkStatus();
   }
 
-  int64_t ElementBytes() const { return SizeOf(static_cast<DType>(operand_)); }
+  int64_t ElementBytes() const { return SizeOf(operand_); }
   // cuDNN takes a bias in the operands' type only; the call's is of the result's.
   bool NarrowBias() const { return has_bias_ && !unfused_ && result_ != operand_; }
   // The kernel behind a plan takes a float32 bias.
-  bool WidensBias() const { return has_bias_ && unfused_ && result_ != fb::DType::Float32; }
+  bool WidensBias() const { return has_bias_ && unfused_ && result_ != DType::kFloat32; }
   // Plans know relu behind a bias only.
   bool ZeroBias() const { return has_relu_ && !has_bias_ && !unfused_; }
-  bool WidensResult() const { return direction_ != Direction::FilterGrad && result_ != operand_; }
+  bool WidensResult() const { return direction_ != Direction::kFilterGrad && result_ != operand_; }
 
   Direction direction_;
   bool packed_, has_bias_, has_relu_, unfused_;
   std::vector<std::unique_ptr<CudnnLoadedPlan>> plans_;
   const LibraryKernels* kernels_;
-  fb::DType operand_, result_;
+  DType operand_, result_;
   std::vector<int64_t> kernel_shape_, planned_shape_;
   std::array<int64_t, 2> part_;
   int64_t output_channels_, kernel_rows_, result_elements_;
@@ -163,7 +163,7 @@ class ConvolutionCall : public TunableCall {
 
 using Plans = std::vector<std::unique_ptr<CudnnLoadedPlan>>;
 
-absl::StatusOr<Plans> FindPlans(const fb::LibraryCallT& call, absl::string_view plan_bytes, CudnnDevice* device,
+absl::StatusOr<Plans> FindPlans(const format::LibraryCall& call, absl::string_view plan_bytes, CudnnDevice* device,
                                 int candidates) {
   if (candidates == 1 && !plan_bytes.empty()) {
     // A plan of another version of cuDNN, or for another device, is no error: it saves time where it fits.
@@ -178,10 +178,10 @@ absl::StatusOr<Plans> FindPlans(const fb::LibraryCallT& call, absl::string_view 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const format::LibraryCall& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates) {
-  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   absl::StatusOr<Plans> plans = FindPlans(PlannedConvolution(call), plan_bytes, device, candidates);
   EpilogueBy by = EpilogueBy::kPlan;
   if (!plans.ok() && !conv.epilogue.empty()) {
@@ -193,12 +193,12 @@ absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::Librar
   return std::make_unique<ConvolutionCall>(call, by, *std::move(plans), kernels);
 }
 
-absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const format::LibraryCall& call,
                                                                      const std::string& name, CudnnDevice* device,
                                                                      const LibraryKernels* kernels) {
   absl::string_view plan = name;
   const bool unfused = absl::ConsumePrefix(&plan, kUnfusedPlan);
-  const fb::LibraryCallT planned = unfused ? WithoutEpilogue(call) : PlannedConvolution(call);
+  const format::LibraryCall planned = unfused ? WithoutEpilogue(call) : PlannedConvolution(call);
   Plans plans(1);
   TD_ASSIGN_OR_RETURN(plans[0], device->BuildNamed(planned, std::string(plan), kMaxPlanWorkspace));
   const EpilogueBy by = unfused ? EpilogueBy::kKernels : EpilogueBy::kPlan;

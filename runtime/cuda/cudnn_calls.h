@@ -10,7 +10,7 @@
 #include "runtime/cuda/cudnn_api.h"
 #include "runtime/cuda/library_kernels.h"
 #include "runtime/cuda/tunable_call.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -21,12 +21,12 @@ namespace tandem {
 // combinations without a GPU's run-time compiler. Where it has no plan with the call's epilogue, that of the
 // convolution alone is taken, and kernels compute the epilogue behind it; the log says so. `device` and `kernels` must
 // outlive the result.
-absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const format::LibraryCall& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);
 
 // With the plan of that name alone. Errors: NotFound where cuDNN does not offer it here.
-absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const fb::LibraryCallT& call,
+absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const format::LibraryCall& call,
                                                                      const std::string& name, CudnnDevice* device,
                                                                      const LibraryKernels* kernels);
 

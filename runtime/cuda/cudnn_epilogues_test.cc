@@ -24,8 +24,8 @@
 namespace tandem {
 namespace {
 
-using fb::DType::BFloat16;
-using fb::DType::Float32;
+using DType::kBFloat16;
+using DType::kFloat32;
 
 class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
  protected:
@@ -37,8 +37,8 @@ class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
   }
 
   // A forward convolution of the types, with a packed kernel.
-  static fb::LibraryCallT Call(Epilogue epilogue, fb::DType type = Float32, fb::DType result = Float32) {
-    fb::Conv2DT conv = Conv(2, 8, 7, 3, 3, 3, 10, 1, 0, 1);
+  static format::LibraryCall Call(format::Epilogue epilogue, DType type = kFloat32, DType result = kFloat32) {
+    format::Conv2D conv = Conv(2, 8, 7, 3, 3, 3, 10, 1, 0, 1);
     SetTypes(conv, type);
     conv.y_dtype = result;
     conv.packed = true;
@@ -46,12 +46,12 @@ class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
     return CallOf(conv);
   }
 
-  CUdeviceptr Random(int64_t n, fb::DType type, uint32_t seed) {
-    const CUdeviceptr address = Allocate(n * SizeOf(static_cast<DType>(type)));
+  CUdeviceptr Random(int64_t n, DType type, uint32_t seed) {
+    const CUdeviceptr address = Allocate(n * SizeOf(type));
     std::mt19937 rng(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (int64_t i = 0; i < n; ++i) {
-      if (type == BFloat16) {
+      if (type == kBFloat16) {
         reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(uniform(rng));
       } else {
         reinterpret_cast<float*>(address)[i] = uniform(rng);
@@ -61,14 +61,14 @@ class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
   }
 
   // The result, by the plan in an executable where there is one. `launches` is what the stream was given.
-  std::vector<float> Run(const fb::LibraryCallT& call, absl::string_view plan = "") {
-    const fb::Conv2DT& conv = *call.operation.AsConv2D();
-    const fb::DType type = conv.y_dtype;
+  std::vector<float> Run(const format::LibraryCall& call, absl::string_view plan = "") {
+    const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
+    const DType type = conv.y_dtype;
     const int64_t n = NumElements(conv.y_shape);
     std::vector<CUdeviceptr> inputs = {Random(NumElements(conv.x_shape), conv.x_dtype, 1),
                                        Random(NumElements(conv.kernel_shape), conv.kernel_dtype, 2)};
     if (conv.epilogue.bias) inputs.push_back(Random(10, type, 3));
-    const CUdeviceptr output = Allocate(n * SizeOf(static_cast<DType>(type)));
+    const CUdeviceptr output = Allocate(n * SizeOf(type));
     auto prepared = runner->Prepare(call, plan);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     if (!prepared.ok()) return {};
@@ -86,8 +86,8 @@ class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
     EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
     std::vector<float> result(n);
     for (int64_t i = 0; i < n; ++i) {
-      result[i] = type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(output)[i])
-                                   : reinterpret_cast<const float*>(output)[i];
+      result[i] = type == kBFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(output)[i])
+                                    : reinterpret_cast<const float*>(output)[i];
     }
     FreeAll();
     return result;
@@ -97,13 +97,13 @@ class CudnnEpiloguesTest : public ::testing::Test, public LibraryFixture {
   std::string implementation, launches;
 };
 
-const Epilogue kBias = {.bias = true}, kBiasRelu = {.bias = true, .activation = fb::Activation::Relu},
-               kRelu = {.activation = fb::Activation::Relu};
+const format::Epilogue kBias = {.bias = true}, kBiasRelu = {.bias = true, .activation = format::Activation::kRelu},
+                       kRelu = {.activation = format::Activation::kRelu};
 
 TEST_F(CudnnEpiloguesTest, KernelsComputeWhatThePlansWould) {
-  for (const Epilogue& epilogue : {kBias, kBiasRelu, kRelu}) {
-    for (auto [type, result] : {std::pair{Float32, Float32}, {BFloat16, BFloat16}, {BFloat16, Float32}}) {
-      const fb::LibraryCallT call = Call(epilogue, type, result);
+  for (const format::Epilogue& epilogue : {kBias, kBiasRelu, kRelu}) {
+    for (auto [type, result] : {std::pair{kFloat32, kFloat32}, {kBFloat16, kBFloat16}, {kBFloat16, kFloat32}}) {
+      const format::LibraryCall call = Call(epilogue, type, result);
       SCOPED_TRACE(TextOf(call));
       cudnn.RefuseEpilogues(false);
       const std::vector<float> want = Run(call);
@@ -112,7 +112,7 @@ TEST_F(CudnnEpiloguesTest, KernelsComputeWhatThePlansWould) {
       LogCapture log;
       const std::vector<float> got = Run(call);
       EXPECT_EQ(implementation, "cuDNN unfused:fake_eng0");
-      const double unit = type == BFloat16 ? 1.0 / 64 : 0;
+      const double unit = type == kBFloat16 ? 1.0 / 64 : 0;
       ASSERT_EQ(got.size(), want.size());
       for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], unit * (1 + std::fabs(want[i]))) << i;
     }
@@ -127,9 +127,9 @@ TEST_F(CudnnEpiloguesTest, WhatIsLaunched) {
   EXPECT_EQ(launches, plan + "td_add_bias_f32");
   Run(Call(kRelu));
   EXPECT_EQ(launches, plan + "td_relu_f32");
-  Run(Call(kBiasRelu, BFloat16, BFloat16));
+  Run(Call(kBiasRelu, kBFloat16, kBFloat16));
   EXPECT_EQ(launches, plan + "td_convert_bf16_f32 td_add_bias_bf16 td_relu_bf16");
-  Run(Call(kBiasRelu, BFloat16, Float32));
+  Run(Call(kBiasRelu, kBFloat16, kFloat32));
   EXPECT_EQ(launches, plan + "td_convert_bf16_f32 td_add_bias_f32 td_relu_f32");
 }
 
@@ -155,7 +155,7 @@ TEST_F(CudnnEpiloguesTest, NoPlanAtAllIsAnError) {
 // An executable holds the plan of the convolution alone then, and a device builds no other.
 TEST_F(CudnnEpiloguesTest, ThePlanOfTheConvolutionIsCompiled) {
   cudnn.RefuseEpilogues();
-  const fb::LibraryCallT call = Call(kBiasRelu);
+  const format::LibraryCall call = Call(kBiasRelu);
   absl::StatusOr<const KernelLibrary*> library = KernelLibraryOf("gpu");
   ASSERT_TRUE(library.ok()) << library.status();
   absl::StatusOr<std::optional<LibraryPlan>> plan = (*library)->Plan(call, 90);
@@ -178,7 +178,7 @@ TEST_F(CudnnEpiloguesTest, ARecordedPlanIsRepeated) {
   }
   auto choices = PlanChoices::Load(Env::Default(), file);
   ASSERT_TRUE(choices.ok()) << choices.status();
-  const fb::LibraryCallT call = Call(kBias);
+  const format::LibraryCall call = Call(kBias);
   choices->Record(PlanChoiceKey(call, "fake", cudnn.version()), "unfused:fake_eng5");
   MakeRunner({.choices = &*choices, .device_name = "fake"});
   LogCapture log;

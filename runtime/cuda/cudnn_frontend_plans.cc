@@ -72,10 +72,10 @@ Dims ChannelsLastStrides(const Dims& d) { return {d[1] * d[2] * d[3], 1, d[3] * 
 // A graph of one convolution and its epilogue, with plans to choose from that repeat their results and round as the
 // call allows.
 struct Builder {
-  explicit Builder(const fb::LibraryCallT& call)
-      : conv(*call.operation.AsConv2D()),
+  explicit Builder(const format::LibraryCall& call)
+      : conv(*call.operation.As<format::Conv2D>()),
         tf32(call.tf32),
-        type(OperandType(conv) == fb::DType::BFloat16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT),
+        type(OperandType(conv) == DType::kBFloat16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::FLOAT),
         graph(std::make_shared<Graph>()) {
     graph->set_io_data_type(type)
         .set_intermediate_data_type(fe::DataType_t::FLOAT)
@@ -103,11 +103,11 @@ struct Builder {
     const Dims x = ChannelsFirst(conv.x_shape), y = ChannelsFirst(conv.y_shape), k = KernelDims(conv.kernel_shape);
     auto input = [&](int64_t id, const Dims& d) { return Input(id, d, ChannelsLastStrides(d)); };
     using fe::graph::Pointwise_attributes;
-    if (conv.direction == fb::Direction::InputGrad) {
+    if (conv.direction == format::Direction::kInputGrad) {
       return Output(graph->conv_dgrad(input(kY, y), input(kKernel, k), Window<fe::graph::Conv_dgrad_attributes>()), kX,
                     x);
     }
-    if (conv.direction == fb::Direction::FilterGrad) {
+    if (conv.direction == format::Direction::kFilterGrad) {
       return Output(graph->conv_wgrad(input(kY, y), input(kX, x), Window<fe::graph::Conv_wgrad_attributes>()), kKernel,
                     k);
     }
@@ -161,7 +161,7 @@ struct Builder {
     for (int64_t i = 0; i < graph->get_execution_plan_count(); ++i) {
       std::string name;
       TD_RETURN_IF_ERROR(Check(graph->get_plan_name_at_index(i, name), "name a plan"));
-      if (conv.direction == fb::Direction::FilterGrad && conv.pad_low != conv.pad_high && IsOfEvenPadsOnly(name)) {
+      if (conv.direction == format::Direction::kFilterGrad && conv.pad_low != conv.pad_high && IsOfEvenPadsOnly(name)) {
         continue;
       }
       (Groups(conv) == 1 && IsGroupedEngine(name) ? grouped : order).push_back(i);
@@ -195,7 +195,7 @@ struct Builder {
     return absl::UnimplementedError(absl::StrCat("cuDNN has no plan for ", TextOf(conv), ": ", why));
   }
 
-  const fb::Conv2DT& conv;
+  const format::Conv2D& conv;
   const bool tf32;
   fe::DataType_t type;
   std::shared_ptr<Graph> graph;
@@ -222,7 +222,8 @@ struct Handle {
 class LoadedPlan : public CudnnLoadedPlan {
  public:
   // Plan `index` of the graph.
-  LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, std::shared_ptr<Handle> handle, const fb::LibraryCallT& call)
+  LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, std::shared_ptr<Handle> handle,
+             const format::LibraryCall& call)
       : graph_(std::move(graph)), index_(index), handle_(std::move(handle)) {
     has_bias_ = !InfoOf(call).epilogue.empty();
   }
@@ -270,7 +271,7 @@ class Device : public CudnnDevice {
     }
   }
 
-  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const format::LibraryCall& call,
                                                         absl::string_view bytes) override {
     TD_ASSIGN_OR_RETURN(const CudnnPlanText chosen, ParseCudnnPlan(bytes));
     if (chosen.version != static_cast<int64_t>(version_)) {
@@ -286,12 +287,12 @@ class Device : public CudnnDevice {
     });
   }
 
-  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
+  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const format::LibraryCall& call, int limit,
                                                                       uint64_t max_workspace) override {
     return Guarded("build a plan", [&] { return Plans(call, nullptr, limit, max_workspace); });
   }
 
-  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call, const std::string& name,
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const format::LibraryCall& call, const std::string& name,
                                                               uint64_t max_workspace) override {
     using Result = absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>>;
     return Guarded("build a plan", [&]() -> Result {
@@ -311,7 +312,7 @@ class Device : public CudnnDevice {
   }
 
  private:
-  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Plans(const fb::LibraryCallT& call,
+  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Plans(const format::LibraryCall& call,
                                                                       const CudnnPlanText* chosen, int limit,
                                                                       uint64_t max_workspace) {
     Builder builder(call);
@@ -346,7 +347,7 @@ class Cudnn : public CudnnApi {
     });
   }
 
-  absl::StatusOr<CudnnPlan> Compile(const fb::LibraryCallT& call, int sm) const override {
+  absl::StatusOr<CudnnPlan> Compile(const format::LibraryCall& call, int sm) const override {
     if (version_ < kOldestDeviceless) {
       return absl::UnimplementedError(absl::StrCat(version(), " cannot make plans without a GPU; 9.11 and later can"));
     }
@@ -402,7 +403,7 @@ class Cudnn : public CudnnApi {
  private:
   // What the plan's text gives when it is loaded: what does not load here would not load on the device. Name and
   // workspace are those of the plan that will run.
-  static absl::StatusOr<CudnnPlan> Replay(const fb::LibraryCallT& call,
+  static absl::StatusOr<CudnnPlan> Replay(const format::LibraryCall& call,
                                           const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
                                           const CudnnPlanText& chosen) {
     CudnnPlan plan;

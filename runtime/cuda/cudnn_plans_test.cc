@@ -62,8 +62,8 @@ const Layer kLayers[] = {
     {"uneven pads, 14", 256, 14, 512, 512, 3, 2, 0, 1},
 };
 
-fb::Conv2DT ConvOf(const Layer& l, fb::Direction direction, fb::DType type) {
-  fb::Conv2DT call;
+format::Conv2D ConvOf(const Layer& l, format::Direction direction, DType type) {
+  format::Conv2D call;
   call.direction = direction;
   const int64_t out = (l.size + l.low + l.high - l.kernel) / l.stride + 1;
   call.x_shape = {l.batch, l.size, l.size, l.in};
@@ -98,26 +98,27 @@ TEST(CudnnTest, TheReasonIsOneSentence) {
 }
 
 // Where cuDNN has no engine but that of grouped convolutions: no model asks for the gradient of its images.
-bool OnlyOfGroups(const Layer& layer, fb::Direction direction, const std::string& precision) {
-  return precision == "f32" && direction == fb::Direction::InputGrad && layer.kernel == 7 && layer.low != layer.high;
+bool OnlyOfGroups(const Layer& layer, format::Direction direction, const std::string& precision) {
+  return precision == "f32" && direction == format::Direction::kInputGrad && layer.kernel == 7 &&
+         layer.low != layer.high;
 }
 
 // And none of them the engine of grouped convolutions, which is many times slower, nor with that one to fall back to.
 TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
   for (const Layer& layer : kLayers) {
     for (const char* precision : {"f32", "tf32", "bf16"}) {
-      for (fb::Direction direction : fb::EnumValuesDirection()) {
+      for (format::Direction direction : format::kDirectionValues) {
         const bool narrow = absl::StrContains(precision, "bf16");
-        fb::LibraryCallT call = CallOf(ConvOf(layer, direction, narrow ? fb::DType::BFloat16 : fb::DType::Float32));
+        format::LibraryCall call = CallOf(ConvOf(layer, direction, narrow ? DType::kBFloat16 : DType::kFloat32));
         call.tf32 = absl::StrContains(precision, "tf32");
         ASSERT_EQ(LibraryOf(call), GpuLibrary::kCudnn) << layer.name;
-        const std::string what = absl::StrCat(layer.name, " ", fb::EnumNameDirection(direction), " ", precision);
+        const std::string what = absl::StrCat(layer.name, " ", format::Name(direction), " ", precision);
         absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);  // which loads what it made
         ASSERT_TRUE(plan.ok()) << what << ": " << plan.status();
         EXPECT_FALSE(plan->bytes.empty()) << what;
         for (absl::string_view name : absl::StrSplit(plan->name, ", else ")) {
           EXPECT_TRUE(absl::StartsWith(name, "eng")) << what << ": " << plan->name;
-          EXPECT_FALSE(direction == fb::Direction::FilterGrad && precision != std::string("f32") &&
+          EXPECT_FALSE(direction == format::Direction::kFilterGrad && precision != std::string("f32") &&
                        layer.low != layer.high && IsOfEvenPadsOnly(name))
               << what << ": " << plan->name;
           EXPECT_TRUE(!IsGroupedEngine(name) || OnlyOfGroups(layer, direction, precision))
@@ -136,7 +137,7 @@ TEST_F(CudnnPlansTest, EveryConvolutionHasAPlan) {
 // (0), which the frontend has no name for, and SPLIT_K_BUF (12).
 TEST_F(CudnnPlansTest, LongSumsAreSplit) {
   for (const Layer& layer : {kLayers[0], kLayers[15]}) {
-    const fb::LibraryCallT call = CallOf(ConvOf(layer, fb::Direction::FilterGrad, fb::DType::BFloat16));
+    const format::LibraryCall call = CallOf(ConvOf(layer, format::Direction::kFilterGrad, DType::kBFloat16));
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_TRUE(absl::StrContains(plan->name, "_k0=") || absl::StrContains(plan->name, "_k12="))
@@ -144,19 +145,19 @@ TEST_F(CudnnPlansTest, LongSumsAreSplit) {
   }
 }
 
-const Epilogue kEpilogues[] = {
-    {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+const format::Epilogue kEpilogues[] = {
+    {.bias = true}, {.bias = true, .activation = format::Activation::kRelu}, {.activation = format::Activation::kRelu}};
 
 TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
   for (const Layer& layer : kLayers) {
-    for (fb::DType type : {fb::DType::Float32, fb::DType::BFloat16}) {
-      for (const Epilogue& epilogue : kEpilogues) {
-        fb::Conv2DT conv = ConvOf(layer, fb::Direction::Forward, type);
+    for (DType type : {DType::kFloat32, DType::kBFloat16}) {
+      for (const format::Epilogue& epilogue : kEpilogues) {
+        format::Conv2D conv = ConvOf(layer, format::Direction::kForward, type);
         conv.epilogue = epilogue;
         absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(CallOf(conv), 90);
-        const std::string what = absl::StrCat(layer.name, " ", epilogue.Text(), " ", fb::EnumNameDType(type));
+        const std::string what = absl::StrCat(layer.name, " ", epilogue.Text(), " ", Name(type));
         // Of the last one cuDNN computes no epilogue in float32 with another engine: kernels of our own do.
-        if (&layer == std::end(kLayers) - 1 && type == fb::DType::Float32) {
+        if (&layer == std::end(kLayers) - 1 && type == DType::kFloat32) {
           EXPECT_EQ(plan.status().code(), absl::StatusCode::kUnimplemented) << what;
           conv.epilogue = {};
           plan = CompileCudnnPlan(CallOf(conv), 90);
@@ -169,7 +170,7 @@ TEST_F(CudnnPlansTest, EpiloguesHavePlans) {
 }
 
 TEST_F(CudnnPlansTest, ACallHasOnePlan) {
-  const fb::LibraryCallT call = CallOf(ConvOf(kLayers[1], fb::Direction::Forward, fb::DType::Float32));
+  const format::LibraryCall call = CallOf(ConvOf(kLayers[1], format::Direction::kForward, DType::kFloat32));
   absl::StatusOr<CudnnPlan> a = CompileCudnnPlan(call, 90), b = CompileCudnnPlan(call, 90);
   ASSERT_TRUE(a.ok()) << a.status();
   ASSERT_TRUE(b.ok()) << b.status();
@@ -181,7 +182,7 @@ TEST_F(CudnnPlansTest, ACallHasOnePlan) {
 TEST_F(CudnnPlansTest, TensorFloat32IsOptIn) {
   std::set<std::string> exact, rounded;
   for (const Layer& layer : kLayers) {
-    fb::LibraryCallT call = CallOf(ConvOf(layer, fb::Direction::Forward, fb::DType::Float32));
+    format::LibraryCall call = CallOf(ConvOf(layer, format::Direction::kForward, DType::kFloat32));
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
     ASSERT_TRUE(plan.ok()) << plan.status();
     exact.insert(absl::StrCat(layer.name, " ", plan->name));
@@ -194,7 +195,7 @@ TEST_F(CudnnPlansTest, TensorFloat32IsOptIn) {
 }
 
 TEST_F(CudnnPlansTest, WhatCannotBeCompiledIsAnError) {
-  fb::Conv2DT conv = ConvOf(kLayers[1], fb::Direction::Forward, fb::DType::Float32);
+  format::Conv2D conv = ConvOf(kLayers[1], format::Direction::kForward, DType::kFloat32);
   const absl::Status unknown = CompileCudnnPlan(CallOf(conv), 75).status();
   EXPECT_EQ(unknown.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(unknown.message(), "plans for sm_75 are made on the GPU: its properties are not known here");

@@ -26,12 +26,12 @@ absl::Status Unusable(const std::string& message) {
 }
 
 // The newest image that the device can run.
-absl::StatusOr<const fb::GpuImageT*> ImageFor(const Executable& executable, const CudaDevice& device) {
-  const fb::GpuImageT* best = nullptr;
+absl::StatusOr<const format::GpuImage*> ImageFor(const Executable& executable, const CudaDevice& device) {
+  const format::GpuImage* best = nullptr;
   std::vector<std::string> has;
   for (const auto& image : executable.index().images) {
-    has.push_back(absl::StrCat("sm_", image->arch));
-    if (static_cast<int>(image->arch) <= device.compute_capability()) best = image.get();
+    has.push_back(absl::StrCat("sm_", image.arch));
+    if (static_cast<int>(image.arch) <= device.compute_capability()) best = &image;
   }
   if (best != nullptr) return best;
   return Unusable(absl::StrCat(executable.name(), ": compiled for ", has.empty() ? "no GPU" : absl::StrJoin(has, ", "),
@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<DeviceProgram>> DeviceProgram::Load(const Executa
   auto program = std::unique_ptr<DeviceProgram>(new DeviceProgram());
   program->device_ = device;
   TD_RETURN_IF_ERROR(device->MakeCurrent());
-  const fb::ProgramT& p = *executable.index().programs[executable.index().replicas[0]->program];
+  const format::Program& p = executable.index().programs[executable.index().replicas[0].program];
   program->workspace_bytes_ = p.gpu->workspace_bytes;
   TD_RETURN_IF_ERROR(program->LoadKernels(executable, *device));
   TD_RETURN_IF_ERROR(program->PrepareCalls(executable, plan_file));
@@ -61,10 +61,10 @@ DeviceProgram::~DeviceProgram() {
 }
 
 absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice& device) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   functions_.resize(index.kernels.size());
   if (index.kernels.empty()) return absl::OkStatus();
-  TD_ASSIGN_OR_RETURN(const fb::GpuImageT* image, ImageFor(executable, device));
+  TD_ASSIGN_OR_RETURN(const format::GpuImage* image, ImageFor(executable, device));
   const std::string text(executable.segment(image->segment));  // with a zero behind it
   const DriverApi& driver = device.driver();
   std::vector<char> log(8192);
@@ -94,15 +94,15 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
     return absl::OkStatus();
   };
   for (size_t k = 0; k < index.kernels.size(); ++k) {
-    const fb::KernelT& kernel = *index.kernels[k];
-    if (kernel.gpu == nullptr) continue;
+    const format::Kernel& kernel = index.kernels[k];
+    if (!kernel.gpu) continue;
     workspace_bytes_ = std::max(workspace_bytes_, kernel.gpu->scratch_bytes);
     TD_RETURN_IF_ERROR(get(kernel.symbol, kernel.gpu->shared_bytes, &functions_[k].main));
   }
-  for (const auto& command : CommandsInOrder(*index.programs[index.replicas[0]->program])) {
+  for (const auto& command : CommandsInOrder(index.programs[index.replicas[0].program])) {
     const std::optional<KernelLaunches> launches = command->launches();
-    if (!launches || !launches->grouped || index.kernels[launches->kernel]->gpu == nullptr) continue;
-    const std::string symbol = GpuGroupSymbol(index.kernels[launches->kernel]->symbol);
+    if (!launches || !launches->grouped || !index.kernels[launches->kernel].gpu) continue;
+    const std::string symbol = GpuGroupSymbol(index.kernels[launches->kernel].symbol);
     const CUresult found = driver.cuModuleGetFunction(&functions_[launches->kernel].group, module, symbol.c_str());
     if (found != kCudaSuccess && found != kCudaNotFound) return CudaStatus(driver, found, "cuModuleGetFunction");
   }
@@ -110,14 +110,14 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
 }
 
 absl::Status DeviceProgram::PrepareCalls(const Executable& executable, const std::string& plan_file) {
-  const fb::ProgramT& program = *executable.index().programs[executable.index().replicas[0]->program];
+  const format::Program& program = executable.index().programs[executable.index().replicas[0].program];
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   calls_.resize(commands.size());
   std::unique_ptr<PlanFile> plans;
   for (size_t i = 0; i < commands.size(); ++i) {
     workspace_bytes_ = std::max(workspace_bytes_, commands[i]->WorkspaceBytes({executable.index(), program}));
-    const fb::CommandT& table = commands[i]->table();
-    const fb::LibraryCallT* call = table.body.AsLibraryCall();
+    const format::Command& table = commands[i]->table();
+    const format::LibraryCall* call = table.body.As<format::LibraryCall>();
     if (call == nullptr) continue;
     if (runner_ == nullptr) {
       TD_ASSIGN_OR_RETURN(plans, PlanFile::Open(Env::Default(), plan_file));

@@ -11,19 +11,19 @@ namespace tandem {
 FetchCopies::FetchCopies(const Executable& executable, const SegmentPlan& plan,
                          const std::vector<std::unique_ptr<GpuReplica>>& replicas)
     : index_(executable.index()),
-      program_(*index_.programs[index_.replicas[0]->program]),
+      program_(index_.programs[index_.replicas[0].program]),
       gpu_replicas_(replicas),
       segments_(index_.outputs.size(), -1),
       last_segment_(static_cast<int>(plan.segments.size()) - 1),
       replicas_(replicas.size()) {
   for (size_t o = 0; o < segments_.size(); ++o) {
-    const fb::BufferT& output = *program_.buffers[index_.outputs[o]->buffer];
-    if (output.row_bytes == 0 || output.space != fb::Space::Batch) continue;
+    const format::Buffer& output = program_.buffers[index_.outputs[o].buffer];
+    if (output.row_bytes == 0 || output.space != format::Space::kBatch) continue;
     for (size_t s = 0; s < plan.segments.size(); ++s) {
       for (const PlannedPiece& piece : plan.segments[s].pieces) {
         for (uint32_t command : piece.commands) {
           for (uint32_t b : plan.tables[command]->outputs) {
-            const fb::BufferT& written = *program_.buffers[b];
+            const format::Buffer& written = program_.buffers[b];
             // Another value that takes the place later would be a writer too; an output keeps its own to the end.
             const bool overlaps = written.space == output.space && written.offset < output.offset + output.bytes &&
                                   output.offset < written.offset + written.bytes;
@@ -54,7 +54,7 @@ absl::Status FetchCopies::Begin(const std::vector<int>& fetches, const std::vect
   std::vector<uint64_t> offsets;
   for (int f : fetches) {
     if (segments_[f] < 0 || std::count(fetches_.begin(), fetches_.end(), f) > 0) continue;
-    const uint64_t bytes = AlignUp(program_.buffers[index_.outputs[f]->buffer]->bytes, 64);
+    const uint64_t bytes = AlignUp(program_.buffers[index_.outputs[f].buffer].bytes, 64);
     if (used + bytes > kMostBytes) continue;
     fetches_.push_back(f);
     aside |= segments_[f] != last_segment_;
@@ -74,7 +74,7 @@ absl::Status FetchCopies::Begin(const std::vector<int>& fetches, const std::vect
       replica.host_bytes = used;
     }
     for (size_t i = 0; i < fetches_.size(); ++i) {
-      const uint64_t row_bytes = program_.buffers[index_.outputs[fetches_[i]]->buffer]->row_bytes;
+      const uint64_t row_bytes = program_.buffers[index_.outputs[fetches_[i]].buffer].row_bytes;
       replica.places.push_back({offsets[i], inputs[r].rows * row_bytes});
     }
   }
@@ -85,7 +85,7 @@ absl::Status FetchCopies::AfterSegment(uint32_t segment, size_t r) {
   Replica& replica = replicas_[r];
   GpuReplica& gpu = *gpu_replicas_[r];
   const DriverApi& driver = gpu.device().driver();
-  const CUstream compute = gpu.stream(fb::Stream::Compute);
+  const CUstream compute = gpu.stream(format::Stream::kCompute);
   const bool last = static_cast<int>(segment) == last_segment_;
   bool waits = last;
   for (size_t i = 0; i < fetches_.size(); ++i) {
@@ -97,7 +97,7 @@ absl::Status FetchCopies::AfterSegment(uint32_t segment, size_t r) {
       replica.aside = true;
     }
     auto* to = static_cast<uint8_t*>(replica.host.get()) + place.offset;
-    const CUdeviceptr from = gpu.memory().Address(*program_.buffers[index_.outputs[fetches_[i]]->buffer]);
+    const CUdeviceptr from = gpu.memory().Address(program_.buffers[index_.outputs[fetches_[i]].buffer]);
     TD_CU(driver, cuMemcpyDtoHAsync_v2(to, from, place.bytes, last ? compute : replica.stream.get()));
   }
   return absl::OkStatus();
@@ -108,7 +108,7 @@ absl::Status FetchCopies::Join(size_t r) {
   if (!replica.aside) return absl::OkStatus();
   GpuReplica& gpu = *gpu_replicas_[r];
   TD_CU(gpu.device().driver(), cuEventRecord(replica.event.get(), replica.stream.get()));
-  TD_CU(gpu.device().driver(), cuStreamWaitEvent(gpu.stream(fb::Stream::Compute), replica.event.get(), 0));
+  TD_CU(gpu.device().driver(), cuStreamWaitEvent(gpu.stream(format::Stream::kCompute), replica.event.get(), 0));
   return absl::OkStatus();
 }
 

@@ -51,8 +51,8 @@ class FetchCopies {
     bool aside = false;         // copies were queued on the stream
   };
 
-  const fb::ExecutableT& index_;
-  const fb::ProgramT& program_;
+  const format::Index& index_;
+  const format::Program& program_;
   const std::vector<std::unique_ptr<GpuReplica>>& gpu_replicas_;
   std::vector<int> segments_;  // by output: the last that writes it, or -1
   int last_segment_ = -1;

@@ -34,11 +34,11 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
   }
   TD_ASSIGN_OR_RETURN(replica->host_staging_, MakePinned(device, replica->memory_->staging_layout().bytes));
   uint64_t tail = 64;  // the flag
-  const fb::ProgramT& p = *executable.index().programs[executable.index().replicas[0]->program];
+  const format::Program& p = executable.index().programs[executable.index().replicas[0].program];
   for (const auto& output : executable.index().outputs) {
-    const fb::BufferT& b = *p.buffers[output->buffer];
+    const format::Buffer& b = p.buffers[output.buffer];
     TailOutput_ out;
-    const uint64_t bytes = NumElements(b.shape) * SizeOf(static_cast<DType>(b.dtype));
+    const uint64_t bytes = NumElements(b.shape) * SizeOf(b.dtype);
     if (index == 0 && b.row_bytes == 0 && bytes <= kSmallOutput && tail + bytes <= kMaxTail) {
       out = {replica->memory_->Address(b), tail, bytes};
       tail += AlignUp(bytes, 64);
@@ -117,23 +117,24 @@ absl::Status GpuReplica::LaunchGraph(std::tuple<uint32_t, uint32_t, bool> key,
   return absl::OkStatus();
 }
 
-absl::Status GpuReplica::RecordEnd(uint32_t segment, fb::Stream on) {
+absl::Status GpuReplica::RecordEnd(uint32_t segment, format::Stream on) {
   TD_CU(driver(), cuEventRecord(ends_[segment].get(), stream(on)));
   return absl::OkStatus();
 }
 
-absl::Status GpuReplica::Join(fb::Stream later) {
-  const bool compute = later == fb::Stream::Compute;
+absl::Status GpuReplica::Join(format::Stream later) {
+  const bool compute = later == format::Stream::kCompute;
   CudaEvent& event = joins_[compute ? 0 : 1];
   if (event.get() == nullptr) {
     TD_ASSIGN_OR_RETURN(event, MakeEvent(shared_device()));
   }
-  TD_CU(driver(), cuEventRecord(event.get(), stream(compute ? fb::Stream::Communication : fb::Stream::Compute)));
+  TD_CU(driver(),
+        cuEventRecord(event.get(), stream(compute ? format::Stream::kCommunication : format::Stream::kCompute)));
   TD_CU(driver(), cuStreamWaitEvent(stream(later), event.get(), 0));
   return absl::OkStatus();
 }
 
-absl::Status GpuReplica::WaitFor(uint32_t segment, fb::Stream on) {
+absl::Status GpuReplica::WaitFor(uint32_t segment, format::Stream on) {
   TD_CU(driver(), cuStreamWaitEvent(stream(on), ends_[segment].get(), 0));
   return absl::OkStatus();
 }

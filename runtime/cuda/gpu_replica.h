@@ -36,8 +36,8 @@ class GpuReplica {
   const std::shared_ptr<CudaDevice>& shared_device() const { return memory_->shared_device(); }
   const ReplicaMemory& memory() const { return *memory_; }
   CommandIssuer& issuer() { return *issuer_; }
-  CUstream stream(fb::Stream stream) const {
-    return stream == fb::Stream::Compute ? compute_.get() : communication_.get();
+  CUstream stream(format::Stream stream) const {
+    return stream == format::Stream::kCompute ? compute_.get() : communication_.get();
   }
 
   // The pinned memory that the head copies from: scalars, then inputs (StagingLayout).
@@ -58,10 +58,10 @@ class GpuReplica {
   absl::Status LaunchGraph(std::tuple<uint32_t, uint32_t, bool> key, absl::FunctionRef<absl::Status()> issue);
 
   // Marks the end of a segment on its stream, and lets a stream wait for one.
-  absl::Status RecordEnd(uint32_t segment, fb::Stream stream);
-  absl::Status WaitFor(uint32_t segment, fb::Stream stream);
+  absl::Status RecordEnd(uint32_t segment, format::Stream stream);
+  absl::Status WaitFor(uint32_t segment, format::Stream stream);
   // Lets stream `later` wait for what has been issued on the other one.
-  absl::Status Join(fb::Stream later);
+  absl::Status Join(format::Stream later);
 
  private:
   GpuReplica() = default;

@@ -1,11 +1,11 @@
 #include "runtime/cuda/group_table.h"
 
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/gpu_launch.h"
 
 namespace tandem {
 
-GroupTable MakeGroupTable(const fb::GpuLaunchT& launch, const fb::GroupedLaunchT& group,
+GroupTable MakeGroupTable(const format::GpuLaunch& launch, const format::GroupedLaunch& group,
                           absl::FunctionRef<uint64_t(uint32_t buffer)> address) {
   GroupTable table;
   table.members.reserve(group.args.size() + 2 * group.counts.size());

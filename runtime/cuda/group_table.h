@@ -1,4 +1,4 @@
-// The tables by which one launch runs a kernel for all members of a group: GroupedLaunch in runtime/executable.fbs.
+// The tables by which one launch runs a kernel for all members of a group: GroupedLaunch in runtime/format/index.td.
 #ifndef TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_
 #define TANDEM_RUNTIME_CUDA_GROUP_TABLE_H_
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -19,7 +19,7 @@ struct GroupTable {
 };
 
 // `address`: on the device, of a buffer.
-GroupTable MakeGroupTable(const fb::GpuLaunchT& launch, const fb::GroupedLaunchT& group,
+GroupTable MakeGroupTable(const format::GpuLaunch& launch, const format::GroupedLaunch& group,
                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ namespace {
 class CudaKernelLibrary final : public KernelLibrary {
  public:
   // Which algorithm runs is the library's choice, made when its plans are.
-  absl::StatusOr<std::string> ImplementationOf(const fb::LibraryCallT& call) const override {
+  absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
     switch (LibraryOf(call)) {
       case GpuLibrary::kCublasLt:
         return "cublaslt";
@@ -29,17 +29,17 @@ class CudaKernelLibrary final : public KernelLibrary {
     return absl::InternalError("unknown library");
   }
 
-  absl::StatusOr<uint64_t> PackedWeightsBytes(const fb::LibraryCallT& call) const override {
+  absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) const override {
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return 0;
     return GpuPackedWeightsBytes(call);
   }
-  bool PacksPanels(const fb::LibraryCallT&) const override { return false; }
+  bool PacksPanels(const format::LibraryCall&) const override { return false; }
 
-  absl::Status UseInstructions(fb::InstructionSet) const override { return absl::OkStatus(); }
+  absl::Status UseInstructions(format::InstructionSet) const override { return absl::OkStatus(); }
 
   // The workspace of every call, and cuDNN's plans of convolutions. Where cuDNN is not on this machine, or has no plan
   // for a call, the executable goes without and the plan is made on the device; the log says so once.
-  absl::StatusOr<std::optional<LibraryPlan>> Plan(const fb::LibraryCallT& call, int sm) const override {
+  absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const override {
     if (LibraryOf(call) == GpuLibrary::kKernels) return std::nullopt;
     // cuBLASLt chooses when the executable is loaded; what it may use is known.
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};

@@ -26,7 +26,7 @@ constexpr int kMaxCandidates = 8;
 // PackWeights: HWIO to KRSC for cuDNN; a copy for cuBLASLt.
 class PackCall : public PreparedCall {
  public:
-  PackCall(const fb::PackWeightsT& packing, const LibraryKernels* kernels)
+  PackCall(const format::PackWeights& packing, const LibraryKernels* kernels)
       : from_(packing.plain_dtype), to_(InfoOf(packing).weights_dtype), kernels_(kernels) {
     const std::vector<int64_t> shape = InfoOf(packing).weights_shape;
     columns_ = shape.back();
@@ -43,19 +43,18 @@ class PackCall : public PreparedCall {
   }
 
  private:
-  fb::DType from_, to_;
+  DType from_, to_;
   const LibraryKernels* kernels_;
   int64_t rows_, columns_;
   bool transpose_;
   std::string implementation_ = "kernel";
 };
 
-std::vector<uint64_t> OperandBytes(const std::vector<std::vector<int64_t>>& shapes, const std::vector<fb::DType>& types,
+std::vector<uint64_t> OperandBytes(const std::vector<std::vector<int64_t>>& shapes, const std::vector<DType>& types,
                                    uint64_t packed_bytes) {
   std::vector<uint64_t> bytes;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    bytes.push_back(types[i] == fb::DType::Invalid ? packed_bytes
-                                                   : NumElements(shapes[i]) * SizeOf(static_cast<DType>(types[i])));
+    bytes.push_back(types[i] == DType::kInvalid ? packed_bytes : NumElements(shapes[i]) * SizeOf(types[i]));
   }
   return bytes;
 }
@@ -65,10 +64,10 @@ class Runner : public LibraryCallRunner {
   Runner(const DriverApi* driver, Options options, std::unique_ptr<LibraryKernels> kernels)
       : driver_(driver), options_(std::move(options)), kernels_(std::move(kernels)) {}
 
-  absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const fb::LibraryCallT& call,
+  absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const format::LibraryCall& call,
                                                         absl::string_view plan_bytes) override {
     TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckGpuLibraryCall(call));
-    if (const fb::PackWeightsT* packing = call.operation.AsPackWeights()) {
+    if (const format::PackWeights* packing = call.operation.As<format::PackWeights>()) {
       return std::make_unique<PackCall>(*packing, kernels_.get());
     }
     const bool cudnn = LibraryOf(call) == GpuLibrary::kCudnn;
@@ -96,7 +95,7 @@ class Runner : public LibraryCallRunner {
     }
     if (options_.autotune) {
       const OperationInfo info = InfoOf(call);
-      const uint64_t packed_bytes = NumElements(info.weights_shape) * SizeOf(static_cast<DType>(info.weights_dtype));
+      const uint64_t packed_bytes = NumElements(info.weights_shape) * SizeOf(info.weights_dtype);
       TD_ASSIGN_OR_RETURN(
           const int best,
           SelectFastest(*driver_, *prepared, OperandBytes(operands.inputs, operands.input_types, packed_bytes),
@@ -107,10 +106,12 @@ class Runner : public LibraryCallRunner {
   }
 
  private:
-  static CublasLtProduct ProductOf(const fb::LibraryCallT& call) {
-    if (const fb::Conv2DT* conv = call.operation.AsConv2D()) return DescribeProduct(ConvolutionAsMatMul(*conv));
-    if (const fb::BatchMatMulT* products = call.operation.AsBatchMatMul()) return DescribeProduct(*products);
-    return DescribeProduct(*call.operation.AsMatMul());
+  static CublasLtProduct ProductOf(const format::LibraryCall& call) {
+    if (const format::Conv2D* conv = call.operation.As<format::Conv2D>())
+      return DescribeProduct(ConvolutionAsMatMul(*conv));
+    if (const format::BatchMatMul* products = call.operation.As<format::BatchMatMul>())
+      return DescribeProduct(*products);
+    return DescribeProduct(*call.operation.As<format::MatMul>());
   }
 
   absl::Status OpenCublasLt() {

@@ -18,7 +18,7 @@
 #include "absl/types/span.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -59,7 +59,7 @@ class LibraryCallRunner {
   // `plan_bytes`: cuDNN's plan from the executable, or empty. A plan that this device does not take is built anew.
   // Errors: InvalidArgument for a call that CheckLibraryCall rejects; FailedPrecondition, one sentence, for a library
   // that is missing or too old; Unimplemented for what the library cannot compute; ResourceExhausted.
-  virtual absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const fb::LibraryCallT& call,
+  virtual absl::StatusOr<std::unique_ptr<PreparedCall>> Prepare(const format::LibraryCall& call,
                                                                 absl::string_view plan_bytes) = 0;
 };
 

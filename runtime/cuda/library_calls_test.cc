@@ -26,28 +26,28 @@
 namespace tandem {
 namespace {
 
-using fb::DType::BFloat16;
-using fb::DType::Float32;
+using DType::kBFloat16;
+using DType::kFloat32;
 
-uint64_t BytesOf(const std::vector<int64_t>& shape, fb::DType type) {
-  return NumElements(shape) * SizeOf(static_cast<DType>(type));
-}
+uint64_t BytesOf(const std::vector<int64_t>& shape, DType type) { return NumElements(shape) * SizeOf(type); }
 
 // Kernels of one tap without strides and pads are cuBLASLt's; all others cuDNN's. Pads differ on the two sides.
-const Epilogue kEpilogues[] = {
-    {}, {.bias = true}, {.bias = true, .activation = fb::Activation::Relu}, {.activation = fb::Activation::Relu}};
+const format::Epilogue kEpilogues[] = {{},
+                                       {.bias = true},
+                                       {.bias = true, .activation = format::Activation::kRelu},
+                                       {.activation = format::Activation::kRelu}};
 
-const fb::Conv2DT kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
-                                     Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
-                                     Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
-                                     Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
-                                     Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
-                                     Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
-                                     Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
-                                     Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
-                                     Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0),
-                                     Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)),
-                                     Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
+const format::Conv2D kConvolutions[] = {Conv(4, 28, 28, 1, 3, 3, 32, 1, 0, 0),
+                                        Conv(2, 13, 13, 32, 3, 3, 40, 1, 0, 0),
+                                        Conv(2, 9, 7, 3, 5, 3, 10, 2, 2, 1),
+                                        Conv(1, 6, 6, 5, 1, 1, 33, 1, 0, 0),
+                                        Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1),
+                                        Conv(1, 13, 13, 2, 5, 5, 1, 1, 2, 2),
+                                        Conv(5, 8, 9, 4, 2, 2, 7, 2, 0, 0),
+                                        Conv(3, 8, 8, 24, 1, 1, 12, 2, 0, 0),
+                                        Conv(2, 14, 14, 640, 1, 1, 20, 1, 0, 0),
+                                        Grouped(6, Conv(2, 8, 7, 6, 3, 2, 12, 2, 0, 1)),
+                                        Grouped(8, Conv(2, 6, 6, 8, 1, 1, 8, 1, 0, 0))};
 
 // One device, the libraries on it, and a runner.
 class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
@@ -60,13 +60,13 @@ class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
   }
 
   // Random numbers of the type, on the device.
-  CUdeviceptr Random(const std::vector<int64_t>& shape, fb::DType type, uint32_t seed) {
+  CUdeviceptr Random(const std::vector<int64_t>& shape, DType type, uint32_t seed) {
     const CUdeviceptr address = Allocate(BytesOf(shape, type));
     std::mt19937 rng(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (int64_t i = 0; i < NumElements(shape); ++i) {
       const float x = uniform(rng);
-      if (type == BFloat16) {
+      if (type == kBFloat16) {
         reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(x);
       } else {
         reinterpret_cast<float*>(address)[i] = x;
@@ -75,12 +75,12 @@ class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
     return address;
   }
 
-  static float At(CUdeviceptr address, fb::DType type, int64_t i) {
-    return type == BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
-                            : reinterpret_cast<const float*>(address)[i];
+  static float At(CUdeviceptr address, DType type, int64_t i) {
+    return type == kBFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
+                             : reinterpret_cast<const float*>(address)[i];
   }
 
-  absl::Status Enqueue(const fb::LibraryCallT& call, const std::vector<CUdeviceptr>& inputs, CUdeviceptr output,
+  absl::Status Enqueue(const format::LibraryCall& call, const std::vector<CUdeviceptr>& inputs, CUdeviceptr output,
                        absl::string_view plan = "") {
     auto prepared = runner->Prepare(call, plan);
     if (!prepared.ok()) return prepared.status();
@@ -107,9 +107,9 @@ class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
   void Compare(const Operation& operation) {
     Compare(CallOf(operation));
   }
-  void Compare(const fb::LibraryCallT& call) {
+  void Compare(const format::LibraryCall& call) {
     const bool packed = InfoOf(call).packed;
-    fb::LibraryCallT plain = call;
+    format::LibraryCall plain = call;
     SetPacked(plain, false);
     const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     std::vector<CUdeviceptr> inputs;
@@ -122,17 +122,17 @@ class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
     ASSERT_TRUE(computed.ok()) << computed.status();
     const std::vector<float>& want = *computed;
     if (packed) {
-      const fb::LibraryCallT pack = PackingFor(call);
+      const format::LibraryCall pack = PackingFor(call);
       const CUdeviceptr kernel = Allocate(*GpuPackedWeightsBytes(pack));
       const absl::Status status = Enqueue(pack, {inputs[1]}, kernel);
       ASSERT_TRUE(status.ok()) << status;
       inputs[1] = kernel;
     }
-    const fb::DType type = operands.output_types[0];
+    const DType type = operands.output_types[0];
     const CUdeviceptr output = Allocate(BytesOf(operands.outputs[0], type));
     const absl::Status status = Enqueue(call, inputs, output);
     ASSERT_TRUE(status.ok()) << status;
-    const double unit = operands.input_types[0] == BFloat16 ? 1.0 / 64 : 2e-4;
+    const double unit = operands.input_types[0] == kBFloat16 ? 1.0 / 64 : 2e-4;
     for (size_t i = 0; i < want.size(); ++i) {
       ASSERT_NEAR(At(output, type, i), want[i], unit * (1 + std::fabs(want[i]))) << TextOf(call) << " element " << i;
     }
@@ -157,14 +157,14 @@ class LibraryCallsTest : public ::testing::Test, public LibraryFixture {
 
 TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
   MakeRunner();
-  for (fb::Conv2DT call : kConvolutions) {
-    for (fb::Direction direction : fb::EnumValuesDirection()) {
+  for (format::Conv2D call : kConvolutions) {
+    for (format::Direction direction : format::kDirectionValues) {
       call.direction = direction;
       for (bool packed : {false, true}) {
-        if (packed && direction == fb::Direction::FilterGrad) continue;
+        if (packed && direction == format::Direction::kFilterGrad) continue;
         call.packed = packed;
-        for (const Epilogue& epilogue : kEpilogues) {
-          if (!epilogue.empty() && direction != fb::Direction::Forward) continue;
+        for (const format::Epilogue& epilogue : kEpilogues) {
+          if (!epilogue.empty() && direction != format::Direction::kForward) continue;
           call.epilogue = epilogue;
           Compare(call);
           if (HasFatalFailure()) return;
@@ -179,20 +179,20 @@ TEST_F(LibraryCallsTest, ConvolutionsMatchOneDnn) {
 
 TEST_F(LibraryCallsTest, BFloat16ConvolutionsMatchOneDnn) {
   MakeRunner();
-  for (fb::Conv2DT call : kConvolutions) {
-    SetTypes(call, BFloat16);
+  for (format::Conv2D call : kConvolutions) {
+    SetTypes(call, kBFloat16);
     for (bool wide : {false, true}) {
-      const fb::DType result = wide ? Float32 : BFloat16;
-      fb::Conv2DT c = call;
+      const DType result = wide ? kFloat32 : kBFloat16;
+      format::Conv2D c = call;
       c.y_dtype = result;
-      c.epilogue = wide ? Epilogue() : Epilogue{.bias = true, .activation = fb::Activation::Relu};
+      c.epilogue = wide ? format::Epilogue() : format::Epilogue{.bias = true, .activation = format::Activation::kRelu};
       Compare(c);
       c = call;
-      c.direction = fb::Direction::InputGrad;
+      c.direction = format::Direction::kInputGrad;
       c.x_dtype = result;
       Compare(c);
       c = call;
-      c.direction = fb::Direction::FilterGrad;
+      c.direction = format::Direction::kFilterGrad;
       c.kernel_dtype = result;
       Compare(c);
       if (HasFatalFailure()) return;
@@ -205,20 +205,21 @@ TEST_F(LibraryCallsTest, MatrixProductsMatchOneDnn) {
   const std::vector<std::vector<int64_t>> sizes = {{16, 576, 64}, {1, 10, 3}, {8, 64, 10}, {5, 1, 7}, {33, 17, 1}};
   for (const auto& s : sizes) {
     for (int flags = 0; flags < 16; ++flags) {
-      fb::MatMulT call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
+      format::MatMul call = MatMulOf(s[0], s[1], s[2], flags & 1, flags & 2);
       call.packed = flags & 4;
-      call.epilogue = flags & 8 ? Epilogue{.bias = true, .activation = fb::Activation::Relu} : Epilogue();
+      call.epilogue =
+          flags & 8 ? format::Epilogue{.bias = true, .activation = format::Activation::kRelu} : format::Epilogue();
       Compare(call);
       if (HasFatalFailure()) return;
     }
   }
   // Several dimensions of rows, and their sum; bfloat16 with a bias, which is rounded.
-  fb::MatMulT call;
+  format::MatMul call;
   call.a_shape = {2, 3, 5};
   call.b_shape = {5, 8};
   call.y_shape = {2, 3, 8};
   Compare(call);
-  SetTypes(call, BFloat16);
+  SetTypes(call, kBFloat16);
   call.epilogue = {.bias = true};
   Compare(call);
   call = {};
@@ -236,7 +237,7 @@ TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
       {2, 4, 16, 8, 12}, {5, 2, 3, 7, 4}, {1, 3, 1, 4, 6}, {5, 3, 3, 7, 4}};
   for (const auto& s : sizes) {
     for (int flags = 0; flags < 32; ++flags) {
-      const fb::BatchMatMulT call = BatchMatMulOf(s[0], s[1], s[2], s[3], s[4], flags);
+      const format::BatchMatMul call = BatchMatMulOf(s[0], s[1], s[2], s[3], s[4], flags);
       cublaslt.TakeCalls();
       Compare(call);
       if (HasFatalFailure()) return;
@@ -252,7 +253,7 @@ TEST_F(LibraryCallsTest, BatchedProductsMatchOneDnn) {
 // x and the result of attention with one query for each head: their matrices have one row.
 TEST_F(LibraryCallsTest, SwappedOperandsOfOneRowHaveOneStride) {
   MakeRunner();
-  fb::BatchMatMulT call;
+  format::BatchMatMul call;
   call.swap_a = call.swap_y = true;
   call.a_shape = {5, 1, 4, 7};
   call.b_shape = {5, 4, 7, 5};
@@ -263,8 +264,8 @@ TEST_F(LibraryCallsTest, SwappedOperandsOfOneRowHaveOneStride) {
 }
 
 // Attention's products of queries and keys.
-fb::LibraryCallT Heads(fb::DType type) {
-  fb::BatchMatMulT call;
+format::LibraryCall Heads(DType type) {
+  format::BatchMatMul call;
   call.swap_a = call.swap_b = call.transpose_b = true;
   call.a_shape = call.b_shape = {5, 6, 4, 3};
   call.y_shape = {5, 4, 6, 6};
@@ -277,7 +278,7 @@ constexpr char kByAddresses[] = "td_matrix_addresses cublasLtMatmul",
 
 TEST_F(LibraryCallsTest, HeadsAreOneProductByAddresses) {
   MakeRunner();
-  for (fb::DType type : {Float32, BFloat16}) {
+  for (DType type : {kFloat32, kBFloat16}) {
     fake.ClearCalls();
     Compare(Heads(type));
     EXPECT_EQ(TakeLaunches(), kByAddresses);
@@ -289,30 +290,30 @@ TEST_F(LibraryCallsTest, HeadsAreProductsByStridesWhereAddressesDoNotDo) {
   // No algorithm for addresses, but one for strides.
   cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kNotSupported);
   fake.ClearCalls();
-  Compare(Heads(Float32));
+  Compare(Heads(kFloat32));
   EXPECT_EQ(TakeLaunches(), kByStrides);
   cublaslt.KnowNoPointerArrays();
-  Compare(Heads(BFloat16));
+  Compare(Heads(kBFloat16));
   EXPECT_EQ(TakeLaunches(), kByStrides);
   cublaslt.SupportNothing();
-  EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(runner->Prepare(Heads(kFloat32), "").status().code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST_F(LibraryCallsTest, AddressesAndStridesAreMeasuredAgainstEachOther) {
   PlanChoices choices;
   MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
   fake.ClearCalls();
-  ASSERT_TRUE(runner->Prepare(Heads(Float32), "").ok());
+  ASSERT_TRUE(runner->Prepare(Heads(kFloat32), "").ok());
   const std::string launches = TakeLaunches();
   EXPECT_TRUE(absl::StrContains(launches, kByAddresses));
   EXPECT_TRUE(absl::StrContains(launches, kByStrides));
   // Which it was is part of what is recorded.
-  const std::string key = PlanChoiceKey(Heads(Float32), "Fake GPU", "cuBLASLt 130000");
+  const std::string key = PlanChoiceKey(Heads(kFloat32), "Fake GPU", "cuBLASLt 130000");
   ASSERT_NE(choices.Find(key), nullptr) << choices.ToJson();
   const std::string chosen = *choices.Find(key);
   EXPECT_TRUE(absl::StartsWith(chosen, "addresses:")) << chosen;  // in fake time all are equal, so the first
   choices.Record(key, std::string(absl::StripPrefix(chosen, "addresses:")));
-  Compare(Heads(Float32));
+  Compare(Heads(kFloat32));
   EXPECT_EQ(TakeLaunches(), kByStrides);
 }
 
@@ -320,44 +321,44 @@ TEST_F(LibraryCallsTest, FailuresWithAddressesAreStatuses) {
   MakeRunner();
   const CUdeviceptr x = Allocate(1440), kernel = Allocate(1440), y = Allocate(2880);
   fake.FailCall("cuLaunchKernel", kCudaLaunchFailed);
-  EXPECT_FALSE(Enqueue(Heads(Float32), {x, kernel}, y).ok());
+  EXPECT_FALSE(Enqueue(Heads(kFloat32), {x, kernel}, y).ok());
   cublaslt.FailCall("cublasLtMatmul", cublaslt::kExecutionFailed);
-  EXPECT_EQ(Enqueue(Heads(Float32), {x, kernel}, y).message(),
+  EXPECT_EQ(Enqueue(Heads(kFloat32), {x, kernel}, y).message(),
             "cuBLASLt cannot multiply: CUBLAS_STATUS_EXECUTION_FAILED (13)");
   // Whatever is wrong with addresses, there are strides.
   for (const char* name : {"cublasLtMatrixLayoutCreate", "cublasLtMatmulAlgoGetHeuristic"}) {
     for (cublasStatus_t status : {cublaslt::kInternalError, cublaslt::kInvalidValue}) {
       cublaslt.FailCall(name, status);
       fake.ClearCalls();
-      Compare(Heads(Float32));
+      Compare(Heads(kFloat32));
       EXPECT_EQ(TakeLaunches(), kByStrides) << name;
     }
   }
   // The first one's reason, where there is nothing else. Failures queue up: the second is of the call behind the first.
   cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kInternalError);
   cublaslt.FailCall("cublasLtMatmulAlgoGetHeuristic", cublaslt::kInvalidValue);
-  EXPECT_EQ(runner->Prepare(Heads(Float32), "").status().message(),
+  EXPECT_EQ(runner->Prepare(Heads(kFloat32), "").status().message(),
             "cuBLASLt cannot choose an algorithm: CUBLAS_STATUS_INTERNAL_ERROR (14)");
 }
 
 TEST_F(LibraryCallsTest, TensorFloat32IsOptIn) {
   MakeRunner();
-  fb::LibraryCallT call = CallOf(MatMulOf(1, 1, 1));
+  format::LibraryCall call = CallOf(MatMulOf(1, 1, 1));
   const CUdeviceptr x = Allocate(4), kernel = Allocate(4), y = Allocate(4);
   *reinterpret_cast<float*>(x) = 1.0001f;
   *reinterpret_cast<float*>(kernel) = 1;
   ASSERT_TRUE(Enqueue(call, {x, kernel}, y).ok());
-  EXPECT_EQ(At(y, Float32, 0), 1.0001f);
+  EXPECT_EQ(At(y, kFloat32, 0), 1.0001f);
   call.tf32 = true;
   ASSERT_TRUE(Enqueue(call, {x, kernel}, y).ok());
-  EXPECT_EQ(At(y, Float32, 0), 1.0f);
+  EXPECT_EQ(At(y, kFloat32, 0), 1.0f);
 }
 
 TEST_F(LibraryCallsTest, LibrariesAreOpenedWhenNeeded) {
   MakeRunner();
   EXPECT_EQ(cublaslt.live_objects(), 0);
   EXPECT_EQ(cudnn.live_objects(), 0);
-  const fb::LibraryCallT call = CallOf(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0));
+  const format::LibraryCall call = CallOf(Conv(1, 6, 6, 5, 1, 1, 8, 1, 0, 0));
   ASSERT_TRUE(runner->Prepare(call, "").ok());
   EXPECT_EQ(cudnn.live_objects(), 0);
   EXPECT_EQ(cublaslt.live_objects(), 1);  // the handle
@@ -365,7 +366,7 @@ TEST_F(LibraryCallsTest, LibrariesAreOpenedWhenNeeded) {
 
 TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
   MakeRunner();
-  const fb::LibraryCallT call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
+  const format::LibraryCall call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, 90);
   ASSERT_TRUE(plan.ok()) << plan.status();
   ASSERT_TRUE(runner->Prepare(call, plan->bytes).ok());
@@ -383,7 +384,7 @@ TEST_F(LibraryCallsTest, PlansOfTheExecutableAreUsedWhereTheyFit) {
 TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
   PlanChoices choices;
   MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
-  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
+  const format::LibraryCall conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
   const uint64_t before = fake.AllocatedBytes(0);
   ASSERT_TRUE(runner->Prepare(conv, "").ok());
   ASSERT_TRUE(runner->Prepare(product, "").ok());
@@ -413,7 +414,7 @@ TEST_F(LibraryCallsTest, MeasuredChoicesAreRepeated) {
 TEST_F(LibraryCallsTest, RecordedPlansAreFoundByName) {
   PlanChoices choices;
   MakeRunner({.choices = &choices, .device_name = "Fake GPU"});
-  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
+  const format::LibraryCall conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
   choices.Record(PlanChoiceKey(conv, "Fake GPU", cudnn.version()), "fake_eng9");
   auto prepared = runner->Prepare(conv, "");
   ASSERT_TRUE(prepared.ok()) << prepared.status();
@@ -432,12 +433,12 @@ TEST_F(LibraryCallsTest, RecordedPlansAreFoundByName) {
   ASSERT_TRUE(prepared.ok()) << prepared.status();
   EXPECT_EQ((*prepared)->workspace_bytes(), 0);
   EXPECT_EQ(absl::StrJoin(cublaslt.TakeCalls(), ", "), "cublasLtMatmulAlgoCheck");
-  Compare(*product.operation.AsMatMul());
+  Compare(*product.operation.As<format::MatMul>());
 }
 
 TEST_F(LibraryCallsTest, RecordedPlansThatAreNotOfferedAreMeasuredAgain) {
   PlanChoices choices;
-  const fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
+  const format::LibraryCall conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1)), product = CallOf(MatMulOf(4, 600, 4));
   for (bool autotune : {true, false}) {
     MakeRunner({.autotune = autotune, .choices = &choices, .device_name = "Fake GPU"});
     const std::string conv_key = PlanChoiceKey(conv, "Fake GPU", cudnn.version());
@@ -464,8 +465,8 @@ TEST_F(LibraryCallsTest, RecordedPlansThatAreNotOfferedAreMeasuredAgain) {
 TEST_F(LibraryCallsTest, RecordedProductsKeepTheirEpilogueApart) {
   PlanChoices choices;
   MakeRunner({.autotune = true, .choices = &choices, .device_name = "Fake GPU"});
-  fb::MatMulT product = MatMulOf(4, 6, 8);
-  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  format::MatMul product = MatMulOf(4, 6, 8);
+  product.epilogue = {.bias = true, .activation = format::Activation::kRelu};
   cublaslt.RefuseEpilogues(cublaslt::kInvalidValue);
   ASSERT_TRUE(runner->Prepare(CallOf(product), "").ok());
   const std::string* recorded = choices.Find(PlanChoiceKey(CallOf(product), "Fake GPU", "cuBLASLt 130000"));
@@ -512,14 +513,14 @@ TEST_F(LibraryCallsTest, AutotuningPassesOverWhatFails) {
 
 TEST_F(LibraryCallsTest, FailuresAreStatuses) {
   MakeRunner();
-  fb::LibraryCallT conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
+  format::LibraryCall conv = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   cudnn.FailNext("OpenDevice", absl::FailedPreconditionError("cuDNN cannot be loaded"));
   EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN cannot be loaded");
   cudnn.FailNext("Build", absl::UnimplementedError("cuDNN has no plan"));
   EXPECT_EQ(runner->Prepare(conv, "").status().message(), "cuDNN has no plan");
-  conv.operation.AsConv2D()->y_shape[1] = 3;
+  conv.operation.As<format::Conv2D>()->y_shape[1] = 3;
   EXPECT_EQ(runner->Prepare(conv, "").status().code(), absl::StatusCode::kInvalidArgument);
-  const fb::LibraryCallT product = CallOf(MatMulOf(4, 6, 4));
+  const format::LibraryCall product = CallOf(MatMulOf(4, 6, 4));
   cublaslt.FailCall("cublasLtCreate", cublaslt::kAllocFailed);
   absl::Status status = runner->Prepare(product, "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -551,13 +552,13 @@ TEST_F(LibraryCallsTest, DamagedChoicesAreErrors) {
   }
   // Keys tell apart all that decides about the computation.
   std::set<std::string> keys;
-  fb::LibraryCallT call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
+  format::LibraryCall call = CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 1, 1));
   keys.insert(PlanChoiceKey(call, "d", "v"));
   call.tf32 = true;
   keys.insert(PlanChoiceKey(call, "d", "v"));
-  call.operation.AsConv2D()->pad_high = {2, 2};
+  call.operation.As<format::Conv2D>()->pad_high = {2, 2};
   keys.insert(PlanChoiceKey(call, "d", "v"));
-  call.operation.AsConv2D()->x_dtype = BFloat16;
+  call.operation.As<format::Conv2D>()->x_dtype = kBFloat16;
   keys.insert(PlanChoiceKey(call, "d", "v"));
   keys.insert(PlanChoiceKey(call, "e", "v"));
   EXPECT_EQ(keys.size(), 5);

@@ -11,22 +11,22 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-uint64_t Bytes(fb::DType type, int64_t n) { return n * SizeOf(static_cast<DType>(type)); }
+uint64_t Bytes(DType type, int64_t n) { return n * SizeOf(type); }
 
 // A type's part of an entry's name; empty where there is no such kernel.
-const char* LibraryTypeName(fb::DType type) {
-  return type == fb::DType::Float32 ? "f32" : type == fb::DType::BFloat16 ? "bf16" : "";
+const char* LibraryTypeName(DType type) {
+  return type == DType::kFloat32 ? "f32" : type == DType::kBFloat16 ? "bf16" : "";
 }
 
-const char* NumberName(fb::DType type) {
+const char* NumberName(DType type) {
   switch (type) {
-    case fb::DType::Float32:
+    case DType::kFloat32:
       return "f32";
-    case fb::DType::Float64:
+    case DType::kFloat64:
       return "f64";
-    case fb::DType::Int32:
+    case DType::kInt32:
       return "s32";
-    case fb::DType::Int64:
+    case DType::kInt64:
       return "s64";
     default:
       return "";
@@ -75,15 +75,15 @@ absl::Status LibraryKernels::Launch(const std::string& name, int64_t blocks, std
   return absl::OkStatus();
 }
 
-absl::Status LibraryKernels::Transpose(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type,
-                                       int64_t rows, int64_t columns, CUstream stream) const {
+absl::Status LibraryKernels::Transpose(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t rows,
+                                       int64_t columns, CUstream stream) const {
   const uint64_t r = rows, c = columns;
   return Launch(absl::StrCat("td_transpose_", LibraryTypeName(in_type), "_", LibraryTypeName(out_type)),
                 CeilDiv(rows, kTransposeTile) * CeilDiv(columns, kTransposeTile), {in, out, r, c},
                 {{in, Bytes(in_type, rows * columns), false}, {out, Bytes(out_type, rows * columns), true}}, stream);
 }
 
-absl::Status LibraryKernels::Convert(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t n,
+absl::Status LibraryKernels::Convert(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t n,
                                      CUstream stream) const {
   if (in_type == out_type) {
     if (n > 0) TD_CU(*driver_, cuMemcpyDtoDAsync_v2(out, in, Bytes(in_type, n), stream));
@@ -99,9 +99,9 @@ absl::Status LibraryKernels::Zero(CUdeviceptr out, uint64_t bytes, CUstream stre
   return absl::OkStatus();
 }
 
-absl::Status LibraryKernels::Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
+absl::Status LibraryKernels::Combine(format::ReduceKind kind, DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                                      CUstream stream) const {
-  const char* op = kind == fb::ReduceKind::Sum ? "add" : kind == fb::ReduceKind::Max ? "max" : "";
+  const char* op = kind == format::ReduceKind::kSum ? "add" : kind == format::ReduceKind::kMax ? "max" : "";
   return Launch(absl::StrCat("td_", op, "_", NumberName(type)), CeilDiv(n, kLibraryKernelBlock),
                 {a, b, static_cast<uint64_t>(n)}, {{a, Bytes(type, n), true}, {b, Bytes(type, n), false}}, stream);
 }
@@ -120,7 +120,7 @@ absl::Status LibraryKernels::AddBias(const Matrix& y, CUdeviceptr bias, CUstream
   const int64_t n = y.rows * y.columns;
   return Launch(absl::StrCat("td_add_bias_", LibraryTypeName(y.type)), CeilDiv(n, kLibraryKernelBlock),
                 {y.data, bias, static_cast<uint64_t>(y.columns), static_cast<uint64_t>(n)},
-                {{y.data, Bytes(y.type, n), true}, {bias, Bytes(fb::DType::Float32, y.columns), false}}, stream);
+                {{y.data, Bytes(y.type, n), true}, {bias, Bytes(DType::kFloat32, y.columns), false}}, stream);
 }
 
 absl::Status LibraryKernels::Relu(const Matrix& y, CUstream stream) const {
@@ -163,14 +163,14 @@ absl::Status LibraryKernels::GeluGradient(const Matrix& y, CUdeviceptr x, CUstre
 }
 
 absl::Status LibraryKernels::ColumnSums(const Matrix& in, CUdeviceptr out, CUstream stream) const {
-  if (in.type != fb::DType::Float32) return absl::InvalidArgumentError("only float32 is summed up by columns");
+  if (in.type != DType::kFloat32) return absl::InvalidArgumentError("only float32 is summed up by columns");
   return Launch("td_column_sums_f32", CeilDiv(in.columns, kLibraryKernelBlock),
                 {in.data, out, static_cast<uint64_t>(in.rows), static_cast<uint64_t>(in.columns)},
                 {{in.data, Bytes(in.type, in.rows * in.columns), false}, {out, Bytes(in.type, in.columns), true}},
                 stream);
 }
 
-absl::Status LibraryKernels::Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const {
+absl::Status LibraryKernels::Divide(DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const {
   return Launch(absl::StrCat("td_divide_", NumberName(type)), CeilDiv(n, kLibraryKernelBlock),
                 {a, static_cast<uint64_t>(divisor), static_cast<uint64_t>(n)}, {{a, Bytes(type, n), true}}, stream);
 }

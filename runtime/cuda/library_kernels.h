@@ -14,7 +14,7 @@
 #include "runtime/cuda/access_watch.h"
 #include "runtime/cuda/cuda_types.h"
 #include "runtime/cuda/driver_api.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -48,15 +48,15 @@ class LibraryKernels {
   LibraryKernels& operator=(const LibraryKernels&) = delete;
 
   // out [columns, rows] = the transpose of in [rows, columns]. Float32 and BFloat16, rounded to nearest even.
-  absl::Status Transpose(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t rows,
-                         int64_t columns, CUstream stream) const;
+  absl::Status Transpose(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t rows, int64_t columns,
+                         CUstream stream) const;
   // Between Float32 and BFloat16; of one type, a copy.
-  absl::Status Convert(CUdeviceptr in, fb::DType in_type, CUdeviceptr out, fb::DType out_type, int64_t n,
+  absl::Status Convert(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t n,
                        CUstream stream) const;
   // `bytes` bytes become 0.
   absl::Status Zero(CUdeviceptr out, uint64_t bytes, CUstream stream) const;
   // a = a op b for Sum and Max; float32, float64, int32, int64.
-  absl::Status Combine(fb::ReduceKind kind, fb::DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
+  absl::Status Combine(format::ReduceKind kind, DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;
   // Where the inner x outer matrices of an operand are: at multiples of two strides, in bytes.
   struct MatrixGrid {
@@ -70,7 +70,7 @@ class LibraryKernels {
   // is ReluMaskShape's.
   struct Matrix {
     CUdeviceptr data = 0;
-    fb::DType type = fb::DType::Float32;
+    DType type = DType::kFloat32;
     int64_t rows = 0, columns = 0;
   };
   absl::Status AddBias(const Matrix& y, CUdeviceptr bias, CUstream stream) const;
@@ -83,7 +83,7 @@ class LibraryKernels {
   // out [columns] = sums over the rows of a float32 matrix, in their order.
   absl::Status ColumnSums(const Matrix& in, CUdeviceptr out, CUstream stream) const;
   // a = a / divisor; float32, float64.
-  absl::Status Divide(fb::DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
+  absl::Status Divide(DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
 
  private:
   LibraryKernels(const DriverApi* driver, CUmodule module) : driver_(driver), module_(module) {}

@@ -18,8 +18,8 @@
 namespace tandem {
 namespace {
 
-using fb::DType::BFloat16;
-using fb::DType::Float32;
+using DType::kBFloat16;
+using DType::kFloat32;
 
 class LibraryLaunchesTest : public ::testing::Test, public LibraryFixture {
  protected:
@@ -34,8 +34,8 @@ class LibraryLaunchesTest : public ::testing::Test, public LibraryFixture {
   }
 
   // What the stream is given for the call, by name.
-  std::vector<std::string> LaunchesOf(const fb::LibraryCallT& call) {
-    fb::LibraryCallT plain = call;
+  std::vector<std::string> LaunchesOf(const format::LibraryCall& call) {
+    format::LibraryCall plain = call;
     SetPacked(plain, false);
     const LibraryOperands operands = *CheckGpuLibraryCall(plain);
     auto allocate = [&](const std::vector<std::vector<int64_t>>& shapes) {
@@ -64,7 +64,7 @@ class LibraryLaunchesTest : public ::testing::Test, public LibraryFixture {
 
   template <typename Operation>
   void Expect(const Operation& operation, const std::string& launches) {
-    const fb::LibraryCallT call = CallOf(operation);
+    const format::LibraryCall call = CallOf(operation);
     const std::vector<std::string> seen = LaunchesOf(call);
     EXPECT_EQ(absl::StrJoin(seen, " "), launches) << TextOf(call);
     EXPECT_EQ(GpuLaunchesOf(call), static_cast<int64_t>(seen.size())) << TextOf(call);
@@ -76,47 +76,47 @@ class LibraryLaunchesTest : public ::testing::Test, public LibraryFixture {
 
 TEST_F(LibraryLaunchesTest, OfConvolutions) {
   const std::string run = "cudnnBackendExecute";
-  fb::Conv2DT conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0);
+  format::Conv2D conv = Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0);
   Expect(conv, "td_transpose_f32_f32 " + run);
   conv.packed = true;
   Expect(conv, run);
-  conv.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  conv.epilogue = {.bias = true, .activation = format::Activation::kRelu};
   Expect(conv, run);
-  conv.epilogue = {.activation = fb::Activation::Relu};
+  conv.epilogue = {.activation = format::Activation::kRelu};
   Expect(conv, "cuMemsetD8Async " + run);
-  SetTypes(conv, BFloat16);
+  SetTypes(conv, kBFloat16);
   conv.epilogue = {.bias = true};
   Expect(conv, run);
-  conv.y_dtype = Float32;
+  conv.y_dtype = kFloat32;
   Expect(conv, "td_convert_f32_bf16 " + run + " td_convert_bf16_f32");
   conv.epilogue = {};
   Expect(conv, run + " td_convert_bf16_f32");
-  conv.direction = fb::Direction::InputGrad;
-  conv.y_dtype = BFloat16;
+  conv.direction = format::Direction::kInputGrad;
+  conv.y_dtype = kBFloat16;
   Expect(conv, run);
   conv.packed = false;
-  conv.direction = fb::Direction::FilterGrad;
+  conv.direction = format::Direction::kFilterGrad;
   Expect(conv, run + " td_transpose_bf16_bf16");
-  conv.kernel_dtype = Float32;
+  conv.kernel_dtype = kFloat32;
   Expect(conv, run + " td_transpose_bf16_f32");
   // A part of a larger kernel's.
   conv = Conv(2, 8, 8, 3, 3, 3, 16, 2, 0, 1);
-  conv.direction = fb::Direction::FilterGrad;
+  conv.direction = format::Direction::kFilterGrad;
   Expect(conv, run + " td_transpose_f32_f32 cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoDAsync_v2");
   // A product of matrices.
   conv = Conv(2, 8, 8, 32, 1, 1, 16, 1, 0, 0);
   Expect(conv, "cublasLtMatmul");
-  conv.direction = fb::Direction::FilterGrad;
+  conv.direction = format::Direction::kFilterGrad;
   Expect(conv, "cublasLtMatmul");
 }
 
 TEST_F(LibraryLaunchesTest, OfProducts) {
-  fb::MatMulT product = MatMulOf(16, 24, 8);
-  product.epilogue = {.bias = true, .activation = fb::Activation::Relu};
+  format::MatMul product = MatMulOf(16, 24, 8);
+  product.epilogue = {.bias = true, .activation = format::Activation::kRelu};
   Expect(product, "cublasLtMatmul");
-  SetTypes(product, BFloat16);
+  SetTypes(product, kBFloat16);
   Expect(product, "cublasLtMatmul");
-  product.y_dtype = Float32;
+  product.y_dtype = kFloat32;
   Expect(product, "cublasLtMatmul");
   // Without an operand that is swapped, with one, and with few matrices.
   Expect(BatchMatMulOf(3, 4, 8, 8, 8, 0), "cublasLtMatmul");
@@ -125,7 +125,8 @@ TEST_F(LibraryLaunchesTest, OfProducts) {
 }
 
 TEST_F(LibraryLaunchesTest, OfPackedWeights) {
-  Expect(*PackingFor(CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0))).operation.AsPackWeights(), "td_transpose_f32_f32");
+  Expect(*PackingFor(CallOf(Conv(2, 8, 8, 3, 3, 3, 16, 1, 0, 0))).operation.As<format::PackWeights>(),
+         "td_transpose_f32_f32");
 }
 
 }  // namespace

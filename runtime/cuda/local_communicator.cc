@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-uint64_t Bytes(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
+uint64_t Bytes(const CollectiveTensor& t) { return t.elements * SizeOf(t.dtype); }
 
 class LocalCommunicator : public Communicator {
  public:
@@ -44,16 +44,17 @@ class LocalCommunicator : public Communicator {
   const char* name() const override { return "local"; }
   bool tree_order() const override { return true; }
 
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+  absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
     TD_RETURN_IF_ERROR(CheckAllReduce(replicas(), replicas(), kind, tensors, present, streams.size()));
     if (replicas() == 1) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Join(streams));
     const int64_t count = std::count(present.begin(), present.end(), true);
     for (const CollectiveTensor& t : tensors) {
-      const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+      const format::ReduceKind op =
+          kind == format::ReduceKind::kMax ? format::ReduceKind::kMax : format::ReduceKind::kSum;
       TD_ASSIGN_OR_RETURN(const int root, Combine(op, t, present, streams[0]));
-      if (kind == fb::ReduceKind::Mean && count > 1) {
+      if (kind == format::ReduceKind::kMean && count > 1) {
         TD_RETURN_IF_ERROR(kernels_->Divide(t.dtype, t.buffers[root], count, t.elements, streams[0]));
       }
       TD_RETURN_IF_ERROR(CopyToOthers(t, root, streams[0]));
@@ -65,7 +66,7 @@ class LocalCommunicator : public Communicator {
   void AbortAll() override {}
 
  private:
-  absl::StatusOr<int> Combine(fb::ReduceKind op, const CollectiveTensor& t, const std::vector<bool>& present,
+  absl::StatusOr<int> Combine(format::ReduceKind op, const CollectiveTensor& t, const std::vector<bool>& present,
                               CUstream stream) {
     return CombineInTree(present, [&](int a, int b) {
       return kernels_->Combine(op, t.dtype, t.buffers[a], t.buffers[b], t.elements, stream);

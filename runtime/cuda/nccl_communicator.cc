@@ -31,15 +31,15 @@
 namespace tandem {
 namespace {
 
-uint64_t BytesOf(const CollectiveTensor& t) { return t.elements * SizeOf(static_cast<DType>(t.dtype)); }
+uint64_t BytesOf(const CollectiveTensor& t) { return t.elements * SizeOf(t.dtype); }
 
-ncclDataType_t TypeOf(fb::DType type) {
+ncclDataType_t TypeOf(DType type) {
   switch (type) {
-    case fb::DType::Float64:
+    case DType::kFloat64:
       return nccl::kFloat64;
-    case fb::DType::Int32:
+    case DType::kInt32:
       return nccl::kInt32;
-    case fb::DType::Int64:
+    case DType::kInt64:
       return nccl::kInt64;
     default:
       return nccl::kFloat32;
@@ -95,10 +95,10 @@ class NcclCommunicator : public Communicator {
   // Of more than two numbers, NCCL's order depends on how the GPUs are linked.
   bool tree_order() const override { return replicas() <= 2 || tree_ != nullptr; }
 
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+  absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams) override {
     TD_RETURN_IF_ERROR(CheckAllReduce(local_replicas(), replicas(), kind, tensors, present, streams.size()));
-    if (tree_ != nullptr && kind != fb::ReduceKind::Max) {
+    if (tree_ != nullptr && kind != format::ReduceKind::kMax) {
       return tree_->AllReduce(
           kind, tensors, present, streams,
           [this](const std::string& what, const std::function<ncclResult_t(int)>& call) { return Group(what, call); });
@@ -108,7 +108,7 @@ class NcclCommunicator : public Communicator {
       if (present[first_replica_ + r]) continue;
       for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(FillIdentity(kind, t, r, streams[r]));
     }
-    const ncclRedOp_t op = kind == fb::ReduceKind::Max ? nccl::kMax : nccl::kSum;
+    const ncclRedOp_t op = kind == format::ReduceKind::kMax ? nccl::kMax : nccl::kSum;
     TD_RETURN_IF_ERROR(Group("all-reduce", [&](int r) {
       for (const CollectiveTensor& t : tensors) {
         if (t.elements == 0) continue;
@@ -119,7 +119,7 @@ class NcclCommunicator : public Communicator {
       return nccl::kSuccess;
     }));
     const int64_t count = std::count(present.begin(), present.end(), true);
-    if (kind != fb::ReduceKind::Mean || count == 1) return absl::OkStatus();
+    if (kind != format::ReduceKind::kMean || count == 1) return absl::OkStatus();
     for (int r = 0; r < local_replicas(); ++r) {
       TD_CU(*driver_, cuCtxSetCurrent(devices_[r].context));
       for (const CollectiveTensor& t : tensors) {
@@ -244,16 +244,16 @@ class NcclCommunicator : public Communicator {
   }
 
   // 0 for sums, the lowest value for Max.
-  absl::Status FillIdentity(fb::ReduceKind kind, const CollectiveTensor& t, int replica, CUstream stream) {
+  absl::Status FillIdentity(format::ReduceKind kind, const CollectiveTensor& t, int replica, CUstream stream) {
     if (t.elements == 0) return absl::OkStatus();
     TD_CU(*driver_, cuCtxSetCurrent(devices_[replica].context));
     const CUdeviceptr buffer = t.buffers[replica];
-    if (kind != fb::ReduceKind::Max) {
+    if (kind != format::ReduceKind::kMax) {
       TD_CU(*driver_, cuMemsetD8Async(buffer, 0, BytesOf(t), stream));
       return absl::OkStatus();
     }
-    const bool is_float = t.dtype == fb::DType::Float32 || t.dtype == fb::DType::Float64;
-    const bool wide = t.dtype == fb::DType::Float64 || t.dtype == fb::DType::Int64;
+    const bool is_float = t.dtype == DType::kFloat32 || t.dtype == DType::kFloat64;
+    const bool wide = t.dtype == DType::kFloat64 || t.dtype == DType::kInt64;
     // The upper (or only) word of -infinity, or of the lowest integer; the lower word is 0.
     const unsigned upper = !is_float ? 0x80000000u : wide ? 0xfff00000u : 0xff800000u;
     if (!wide) {

@@ -20,7 +20,7 @@ constexpr int64_t kWholeBytes = 16 << 10;
 constexpr int64_t kGroupCalls = 2048;
 constexpr int64_t kPartAlign = 64;  // elements
 
-int64_t ElementBytes(const CollectiveTensor& t) { return SizeOf(static_cast<DType>(t.dtype)); }
+int64_t ElementBytes(const CollectiveTensor& t) { return SizeOf(t.dtype); }
 
 int64_t CallsOfPiece(int64_t replicas) { return 2 * replicas * (replicas - 1); }
 
@@ -101,7 +101,7 @@ std::vector<NcclTree::Batch> NcclTree::MakeBatches(absl::Span<const CollectiveTe
   return batches;
 }
 
-absl::Status NcclTree::AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+absl::Status NcclTree::AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                                  const std::vector<bool>& present, absl::Span<const CUstream> streams, Group group) {
   for (const Batch& batch : MakeBatches(tensors)) {
     TD_RETURN_IF_ERROR(Gather(batch, present, streams, group));
@@ -147,9 +147,9 @@ absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& prese
 }
 
 // A subtree's result is in the place of its first leaf: a slot, or the owner's own part.
-absl::Status NcclTree::Reduce(fb::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
+absl::Status NcclTree::Reduce(format::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                               absl::Span<const CUstream> streams) {
-  const fb::ReduceKind op = kind == fb::ReduceKind::Max ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+  const format::ReduceKind op = kind == format::ReduceKind::kMax ? format::ReduceKind::kMax : format::ReduceKind::kSum;
   const int64_t count = std::count(present.begin(), present.end(), true);
   for (int r = 0; r < local_replicas(); ++r) {
     const int self = first_replica_ + r;
@@ -159,13 +159,13 @@ absl::Status NcclTree::Reduce(fb::ReduceKind kind, const Batch& batch, const std
       if (n == 0) continue;
       const CUdeviceptr mine = PartAt(piece, r, self);
       const auto leaf = [&](int q) { return q == self ? mine : SlotAt(piece, r, q); };
-      const fb::DType dtype = piece.tensor->dtype;
+      const DType dtype = piece.tensor->dtype;
       TD_ASSIGN_OR_RETURN(const int root, CombineInTree(present, [&](int a, int b) {
                             return kernels_[r]->Combine(op, dtype, leaf(a), leaf(b), n, streams[r]);
                           }));
       if (root != self)
         TD_CU(driver_, cuMemcpyDtoDAsync_v2(mine, leaf(root), n * ElementBytes(*piece.tensor), streams[r]));
-      if (kind == fb::ReduceKind::Mean && count > 1) {
+      if (kind == format::ReduceKind::kMean && count > 1) {
         TD_RETURN_IF_ERROR(kernels_[r]->Divide(dtype, mine, count, n, streams[r]));
       }
     }

@@ -43,7 +43,7 @@ class NcclTree {
   NcclTree& operator=(const NcclTree&) = delete;
 
   // As Communicator's, whose checks the arguments have passed.
-  absl::Status AllReduce(fb::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
+  absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                          const std::vector<bool>& present, absl::Span<const CUstream> streams, Group group);
 
  private:
@@ -96,7 +96,7 @@ class NcclTree {
   // The others' values of a replica's part into its workspace.
   absl::Status Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
                       Group group);
-  absl::Status Reduce(fb::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
+  absl::Status Reduce(format::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                       absl::Span<const CUstream> streams);
   // The results to all.
   absl::Status Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group);

@@ -70,7 +70,7 @@ absl::StatusOr<std::unique_ptr<PlanFile>> PlanFile::Open(Env* env, const std::st
 
 absl::Status PlanFile::Save() const { return choices_.changed() ? choices_.Save(env_, path_) : absl::OkStatus(); }
 
-std::string PlanChoiceKey(const fb::LibraryCallT& call, absl::string_view device_name,
+std::string PlanChoiceKey(const format::LibraryCall& call, absl::string_view device_name,
                           absl::string_view library_version) {
   return absl::StrCat(TextOf(call), call.tf32 ? " tf32" : "", " | ", device_name, " | ", library_version);
 }

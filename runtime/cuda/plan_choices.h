@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/env.h"
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -64,7 +64,7 @@ class PlanFile {
 };
 
 // All of the call that decides about its computation, and what the choice holds for.
-std::string PlanChoiceKey(const fb::LibraryCallT& call, absl::string_view device_name,
+std::string PlanChoiceKey(const format::LibraryCall& call, absl::string_view device_name,
                           absl::string_view library_version);
 
 }  // namespace tandem

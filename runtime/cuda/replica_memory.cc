@@ -14,28 +14,28 @@ namespace tandem {
 namespace {
 
 // "microbatch arena 12 bytes; its largest values: conv1 8 bytes, ..."
-std::string DescribeArenas(const Executable& executable, const fb::ProgramT& program, uint64_t staging,
+std::string DescribeArenas(const Executable& executable, const format::Program& program, uint64_t staging,
                            uint64_t workspace) {
   std::string text =
       absl::StrCat("microbatch arena ", program.microbatch_bytes, ", batch arena ", program.batch_bytes,
                    ", step arena ", program.step_bytes, ", lane slots ", program.lane_bytes, ", constants ",
                    executable.constants().size(), ", inputs ", staging, ", workspace ", workspace);
-  const fb::DebugT* debug = executable.index().debug.get();
+  const format::Debug* debug = &executable.index().debug;
   if (debug->memory.empty()) return text;
   const auto& largest = *std::max_element(debug->memory.begin(), debug->memory.end(),
-                                          [](const auto& a, const auto& b) { return a->peak_bytes < b->peak_bytes; });
-  std::vector<const fb::LiveBufferT*> live;
-  for (const auto& buffer : largest->live_at_peak) live.push_back(buffer.get());
+                                          [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });
+  std::vector<const format::LiveBuffer*> live;
+  for (const auto& buffer : largest.live_at_peak) live.push_back(&buffer);
   std::sort(live.begin(), live.end(), [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
   std::vector<std::string> names;
   for (size_t i = 0; i < live.size() && i < 5; ++i) names.push_back(absl::StrCat(live[i]->name, " ", live[i]->bytes));
   if (names.empty()) return text;
-  return absl::StrCat(text, "; the largest values of the ", largest->space,
+  return absl::StrCat(text, "; the largest values of the ", largest.space,
                       " arena at its peak: ", absl::StrJoin(names, ", "));
 }
 
 // Of the tables of all commands, one behind the other.
-uint64_t TableBytes(const fb::ExecutableT& index, const fb::ProgramT& program) {
+uint64_t TableBytes(const format::Index& index, const format::Program& program) {
   uint64_t bytes = 0;
   for (const auto& command : CommandsInOrder(program)) bytes += command->GpuTableBytes({index, program});
   return bytes;
@@ -44,12 +44,12 @@ uint64_t TableBytes(const fb::ExecutableT& index, const fb::ProgramT& program) {
 }  // namespace
 
 StagingLayout MakeStagingLayout(const Executable& executable) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   StagingLayout layout;
   layout.bytes = layout.scalar_bytes = AlignUp(std::max<uint64_t>(8, 8 * index.scalars.size()), 256);
   for (const auto& in : index.inputs) {
-    uint64_t row = SizeOf(static_cast<DType>(in->dtype));
-    for (size_t i = 1; i < in->shape.size(); ++i) row *= in->shape[i];
+    uint64_t row = SizeOf(in.dtype);
+    for (size_t i = 1; i < in.shape.size(); ++i) row *= in.shape[i];
     layout.input_offsets.push_back(layout.bytes);
     layout.input_row_bytes.push_back(row);
     layout.bytes += AlignUp(row * executable.rows_per_replica(), 256);
@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
                                                                      std::shared_ptr<CudaDevice> device,
                                                                      VariableStore& variables,
                                                                      uint64_t workspace_bytes) {
-  const fb::ExecutableT& index = executable.index();
-  const fb::ProgramT& program = *index.programs[index.replicas[0]->program];
+  const format::Index& index = executable.index();
+  const format::Program& program = index.programs[index.replicas[0].program];
   auto memory = std::unique_ptr<ReplicaMemory>(new ReplicaMemory());
   memory->device_ = device;
   memory->layout_ = MakeStagingLayout(executable);
@@ -81,7 +81,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   // Variables first: they stay when the session goes.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
   for (const auto& v : index.variables) {
-    TD_ASSIGN_OR_RETURN(const uint64_t address, variables.DeviceAddress(v->name, replica));
+    TD_ASSIGN_OR_RETURN(const uint64_t address, variables.DeviceAddress(v.name, replica));
     memory->variables_.push_back(address);
   }
   absl::StatusOr<uint64_t> base = device->Allocate(total, absl::StrCat("replica ", replica, "'s memory"));
@@ -111,23 +111,23 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
   return memory;
 }
 
-CUdeviceptr ReplicaMemory::Address(const fb::BufferT& b) const {
+CUdeviceptr ReplicaMemory::Address(const format::Buffer& b) const {
   switch (b.space) {
-    case fb::Space::Variable:
+    case format::Space::kVariable:
       return variables_[b.index];
-    case fb::Space::Input:
+    case format::Space::kInput:
       return staging_ + layout_.input_offsets[b.index];
-    case fb::Space::Scalar:
+    case format::Space::kScalar:
       return staging_ + 8 * b.index;
-    case fb::Space::Batch:
+    case format::Space::kBatch:
       return batch_ + b.offset;
-    case fb::Space::Lane:
+    case format::Space::kLane:
       return lane_ + b.offset;
-    case fb::Space::Microbatch:
+    case format::Space::kMicrobatch:
       return microbatch_ + b.offset;
-    case fb::Space::Step:
+    case format::Space::kStep:
       return step_ + b.offset;
-    case fb::Space::Constant:
+    case format::Space::kConstant:
       return constants_ + b.offset;
   }
   return 0;

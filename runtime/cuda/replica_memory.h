@@ -37,7 +37,7 @@ class ReplicaMemory {
   const std::shared_ptr<CudaDevice>& shared_device() const { return device_; }
   const StagingLayout& staging_layout() const { return layout_; }
 
-  CUdeviceptr Address(const fb::BufferT& buffer) const;
+  CUdeviceptr Address(const format::Buffer& buffer) const;
   CUdeviceptr staging() const { return staging_; }
   CUdeviceptr flag() const { return flag_; }          // int32, of CheckFinite
   CUdeviceptr counters() const { return counters_; }  // kGpuCounters, then the workspace

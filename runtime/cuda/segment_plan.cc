@@ -11,7 +11,7 @@ namespace {
 class Planner {
  public:
   explicit Planner(const Executable& executable)
-      : program_(*executable.index().programs[executable.index().replicas[0]->program]),
+      : program_(executable.index().programs[executable.index().replicas[0].program]),
         alone_(executable.num_replicas() == 1) {}
 
   SegmentPlan Run() {
@@ -20,10 +20,10 @@ class Planner {
     std::vector<int> place;
     for (const auto& from : program_.gpu->segments) {
       PlannedSegment segment;
-      segment.stream = from->stream;
-      for (uint32_t command : from->commands) AddCommand(segment, command, from->captured);
+      segment.stream = from.stream;
+      for (uint32_t command : from.commands) AddCommand(segment, command, from.captured);
       std::set<uint32_t> waits;
-      for (uint32_t w : from->waits) AddWait(w, from->stream, place, waits);
+      for (uint32_t w : from.waits) AddWait(w, from.stream, place, waits);
       segment.waits.assign(waits.begin(), waits.end());
       if (segment.pieces.empty()) {
         place.push_back(-1);
@@ -36,7 +36,7 @@ class Planner {
     }
     // Streams are in order, so of the communication stream's segments only the last can be missing.
     for (size_t i = plan_.segments.size(); i-- > 0;) {
-      if (plan_.segments[i].stream != fb::Stream::Communication) continue;
+      if (plan_.segments[i].stream != format::Stream::kCommunication) continue;
       if (!AwaitedByCompute(static_cast<uint32_t>(i))) {
         plan_.unawaited.push_back(static_cast<uint32_t>(i));
         plan_.segments[i].awaited = true;
@@ -51,12 +51,12 @@ class Planner {
     bool checked = false;
     int id = 0;
     for (const auto& section : program_.sections) {
-      for (const auto& table : section->commands) {
-        plan_.tables.push_back(table.get());
-        plan_.map.push_back(section->kind == fb::SectionKind::Map);
+      for (const auto& table : section.commands) {
+        plan_.tables.push_back(&table);
+        plan_.map.push_back(section.kind == format::SectionKind::kMap);
         plan_.ids.push_back(id++);
         plan_.guarded.push_back(checked);
-        plan_.commands.push_back(NewCommand(*table));
+        plan_.commands.push_back(NewCommand(table));
         checked |= plan_.commands.back()->may_end_step();
       }
       ++id;  // the section's LaneSum
@@ -64,7 +64,7 @@ class Planner {
   }
 
   void AddCommand(PlannedSegment& segment, uint32_t number, bool captured) {
-    const fb::CommandT& table = *plan_.tables[number];
+    const format::Command& table = *plan_.tables[number];
     if (plan_.commands[number]->collective().has_value()) {
       for (uint32_t b : table.outputs) {
         Overwrite(Place(b));
@@ -86,8 +86,9 @@ class Planner {
   }
 
   std::pair<uint64_t, uint64_t> Place(uint32_t buffer) const {
-    const fb::BufferT& b = *program_.buffers[buffer];
-    return b.space == fb::Space::Step ? std::make_pair(b.offset, b.bytes) : std::make_pair(~uint64_t{0}, uint64_t{0});
+    const format::Buffer& b = program_.buffers[buffer];
+    return b.space == format::Space::kStep ? std::make_pair(b.offset, b.bytes)
+                                           : std::make_pair(~uint64_t{0}, uint64_t{0});
   }
 
   void Overwrite(std::pair<uint64_t, uint64_t> range) {
@@ -98,12 +99,13 @@ class Planner {
   }
 
   // A wait for a segment that is empty is one for what that waits for.
-  void AddWait(uint32_t segment, fb::Stream stream, const std::vector<int>& place, std::set<uint32_t>& waits) const {
+  void AddWait(uint32_t segment, format::Stream stream, const std::vector<int>& place,
+               std::set<uint32_t>& waits) const {
     if (place[segment] >= 0) {
       if (plan_.segments[place[segment]].stream != stream) waits.insert(static_cast<uint32_t>(place[segment]));
       return;
     }
-    for (uint32_t w : program_.gpu->segments[segment]->waits) AddWait(w, stream, place, waits);
+    for (uint32_t w : program_.gpu->segments[segment].waits) AddWait(w, stream, place, waits);
   }
 
   // Neighbours on one stream, of which the second waits for nothing and nobody for the first alone, are one.
@@ -124,12 +126,12 @@ class Planner {
 
   bool AwaitedByCompute(uint32_t segment) const {
     for (const PlannedSegment& s : plan_.segments) {
-      if (s.stream == fb::Stream::Compute && std::count(s.waits.begin(), s.waits.end(), segment) > 0) return true;
+      if (s.stream == format::Stream::kCompute && std::count(s.waits.begin(), s.waits.end(), segment) > 0) return true;
     }
     return false;
   }
 
-  const fb::ProgramT& program_;
+  const format::Program& program_;
   const bool alone_;
   SegmentPlan plan_;
   std::set<std::pair<uint64_t, uint64_t>> alike_;  // places in the step arena with results of collectives

@@ -21,7 +21,7 @@ struct PlannedPiece {
 };
 
 struct PlannedSegment {
-  fb::Stream stream = fb::Stream::Compute;
+  format::Stream stream = format::Stream::kCompute;
   std::vector<PlannedPiece> pieces;
   std::vector<uint32_t> waits;  // segments of the plan, on other streams
   bool awaited = false;         // somebody waits for its end
@@ -31,7 +31,7 @@ struct SegmentPlan {
   std::vector<PlannedSegment> segments;
   std::vector<uint32_t> unawaited;  // segments on the communication stream whose end the step's end must wait for
   std::vector<bool> guarded;        // by command: behind a CheckFinite
-  std::vector<const fb::CommandT*> tables;
+  std::vector<const format::Command*> tables;
   std::vector<std::unique_ptr<Command>> commands;  // by command
   std::vector<bool> map;                           // by command: in a map section
   std::vector<int> ids;                            // by command: of ListCommands (command_info.h)

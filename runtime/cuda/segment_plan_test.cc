@@ -19,14 +19,14 @@ namespace {
 // sum [1] = rows of x added up, w -= sum of all replicas; the check sees each replica's own sum, or that of all.
 std::shared_ptr<const Executable> Model(int replicas, bool check_own) {
   ExecutableBuilder b(replicas, replicas, 2, 2);
-  const int add = b.Kernel("add", 0, fb::Domain::Rows), update = b.Kernel("update", 0, fb::Domain::Elements);
+  const int add = b.Kernel("add", 0, format::Domain::kRows), update = b.Kernel("update", 0, format::Domain::kElements);
   const int w = b.Variable("w", {1}), v = b.Variable("v", {1}), x = b.Input("x", {kBatch});
   const int own = b.Step("own", {1}), sum = b.Step("sum", {1});
   b.Map();
   b.Launch("add", add, {x}, {own});  // 0
   b.Global();
   b.Copy(own, sum);                              // 1
-  b.AllReduce(fb::ReduceKind::Sum, {sum});       // 2
+  b.AllReduce(format::ReduceKind::kSum, {sum});  // 2
   b.CheckFinite({check_own ? own : sum});        // 3
   b.Launch("update", update, {w, sum}, {w}, 1);  // 4
   b.Copy(sum, v);                                // 5: a copy that must be held back

@@ -9,7 +9,7 @@ namespace tandem {
 namespace {
 
 // Equal leading dimensions, at least one, and matrices that fit.
-absl::Status CheckShapes(const fb::BatchMatMulT& c) {
+absl::Status CheckShapes(const format::BatchMatMul& c) {
   const size_t rank = c.a_shape.size();
   if (!IsPositive(c.a_shape) || !IsPositive(c.b_shape) || !IsPositive(c.y_shape) || rank < 3 ||
       c.b_shape.size() != rank || c.y_shape.size() != rank) {
@@ -32,7 +32,7 @@ absl::Status CheckShapes(const fb::BatchMatMulT& c) {
 
 }  // namespace
 
-OperationInfo InfoOf(const fb::BatchMatMulT& c) {
+OperationInfo InfoOf(const format::BatchMatMul& c) {
   OperationInfo info;
   info.name = "BatchMatMul";
   info.flops = ProductFlops(c.a_shape, c.y_shape);
@@ -41,14 +41,14 @@ OperationInfo InfoOf(const fb::BatchMatMulT& c) {
   return info;
 }
 
-std::string TextOf(const fb::BatchMatMulT& c) {
+std::string TextOf(const format::BatchMatMul& c) {
   return absl::StrCat("BatchMatMul", TensorText("a", c.a_shape, c.a_dtype), TensorText("b", c.b_shape, c.b_dtype),
                       TensorText("y", c.y_shape, c.y_dtype), FlagText("transpose_a", c.transpose_a),
                       FlagText("transpose_b", c.transpose_b), FlagText("swap_a", c.swap_a),
                       FlagText("swap_b", c.swap_b), FlagText("swap_y", c.swap_y));
 }
 
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::BatchMatMulT& c) {
+absl::StatusOr<LibraryOperands> CheckOperation(const format::BatchMatMul& c) {
   TD_RETURN_IF_ERROR(CheckShapes(c));
   TD_RETURN_IF_ERROR(CheckTypes(c.a_dtype, c.b_dtype, c.y_dtype));
   LibraryOperands operands;

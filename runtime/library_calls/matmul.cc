@@ -9,10 +9,10 @@ namespace {
 
 bool IsMatrix(const std::vector<int64_t>& shape) { return shape.size() >= 2 && IsPositive(shape); }
 
-absl::Status DoNotFit(const fb::MatMulT& c) { return CannotMultiply(c.a_shape, c.b_shape, c.y_shape); }
+absl::Status DoNotFit(const format::MatMul& c) { return CannotMultiply(c.a_shape, c.b_shape, c.y_shape); }
 
 // All dimensions but the last are rows: of a and y, or of a and b, which are then summed up.
-absl::Status CheckRows(const fb::MatMulT& c) {
+absl::Status CheckRows(const format::MatMul& c) {
   std::vector<int64_t> rows(c.a_shape.begin(), c.a_shape.end() - 1), y = rows;
   if (c.transpose_a) {
     const std::vector<int64_t> other(c.b_shape.begin(), c.b_shape.end() - 1);
@@ -25,7 +25,7 @@ absl::Status CheckRows(const fb::MatMulT& c) {
   return c.y_shape == y ? absl::OkStatus() : DoNotFit(c);
 }
 
-absl::Status CheckShapes(const fb::MatMulT& c) {
+absl::Status CheckShapes(const format::MatMul& c) {
   if (!IsMatrix(c.a_shape) || !IsMatrix(c.b_shape) || !IsMatrix(c.y_shape)) {
     return BadOperation("a_shape, b_shape and y_shape must have 2 or more positive sizes");
   }
@@ -35,19 +35,19 @@ absl::Status CheckShapes(const fb::MatMulT& c) {
   return k == kb && c.y_shape == std::vector<int64_t>{m, n} ? absl::OkStatus() : DoNotFit(c);
 }
 
-bool GoTogether(const Epilogue& e) {
-  const bool activates = e.activation != fb::Activation::None;
-  const bool sums_operands = e.sums == fb::Summed::A || e.sums == fb::Summed::B;
+bool GoTogether(const format::Epilogue& e) {
+  const bool activates = e.activation != format::Activation::kNone;
+  const bool sums_operands = e.sums == format::Summed::kA || e.sums == format::Summed::kB;
   if (e.gradient) return activates && !e.bias && !e.saves && !sums_operands;
-  if (e.sums != fb::Summed::None) return sums_operands && !e.bias && !activates && !e.saves;
+  if (e.sums != format::Summed::kNone) return sums_operands && !e.bias && !activates && !e.saves;
   return activates || !e.saves;
 }
 
 // Beyond a bias, a residual and a relu all is in one type, and sums only in float32.
-absl::Status CheckEpilogue(const fb::MatMulT& c) {
-  const Epilogue& e = c.epilogue;
+absl::Status CheckEpilogue(const format::MatMul& c) {
+  const format::Epilogue& e = c.epilogue;
   TD_RETURN_IF_ERROR(CheckActivation(e.activation));
-  if (e.sums < fb::Summed::MIN || e.sums > fb::Summed::MAX) return BadOperation("unknown sums of an epilogue");
+  if (!Known(e.sums)) return BadOperation("unknown sums of an epilogue");
   if (e.residual && (!e.is_forward() || c.reduces_batch)) {
     return BadOperation("only Conv2D and MatMul of a batch add a residual, with no more than a bias and a relu");
   }
@@ -57,10 +57,10 @@ absl::Status CheckEpilogue(const fb::MatMulT& c) {
   }
   if (c.packed) return BadOperation("only MatMul of plain matrices takes this epilogue");
   if (c.a_dtype != c.y_dtype) return BadOperation("with this epilogue the result must have the operands' type");
-  if (e.sums != fb::Summed::None && c.a_dtype != fb::DType::Float32) {
+  if (e.sums != format::Summed::kNone && c.a_dtype != DType::kFloat32) {
     return BadOperation("only float32 is summed up by an epilogue");
   }
-  if ((e.sums == fb::Summed::A || e.sums == fb::Summed::B) && (!c.transpose_a || c.transpose_b)) {
+  if ((e.sums == format::Summed::kA || e.sums == format::Summed::kB) && (!c.transpose_a || c.transpose_b)) {
     return BadOperation("operands are summed up only where a is transposed and b is not");
   }
   if (e.gelu() && (e.saves || e.gradient) && c.y_shape.back() % 8 != 0) {
@@ -69,15 +69,16 @@ absl::Status CheckEpilogue(const fb::MatMulT& c) {
   return absl::OkStatus();
 }
 
-void AddEpilogueOperands(const fb::MatMulT& c, LibraryOperands& operands) {
-  const Epilogue& e = c.epilogue;
+void AddEpilogueOperands(const format::MatMul& c, LibraryOperands& operands) {
+  const format::Epilogue& e = c.epilogue;
   const std::vector<int64_t> saved = e.relu() ? ReluMaskShape(c.y_shape) : c.y_shape;
-  const fb::DType saved_type = e.relu() ? fb::DType::UInt8 : c.y_dtype;
-  if (e.bias) operands.AddInput({c.y_shape.back()}, fb::DType::Float32);
+  const DType saved_type = e.relu() ? DType::kUInt8 : c.y_dtype;
+  if (e.bias) operands.AddInput({c.y_shape.back()}, DType::kFloat32);
   if (e.gradient) operands.AddInput(saved, saved_type);
   if (e.saves) operands.AddOutput(saved, saved_type);
-  if (e.sums == fb::Summed::Y || e.sums == fb::Summed::B) operands.AddOutput({c.y_shape.back()}, fb::DType::Float32);
-  if (e.sums == fb::Summed::A) operands.AddOutput({c.a_shape.back()}, fb::DType::Float32);
+  if (e.sums == format::Summed::kY || e.sums == format::Summed::kB)
+    operands.AddOutput({c.y_shape.back()}, DType::kFloat32);
+  if (e.sums == format::Summed::kA) operands.AddOutput({c.a_shape.back()}, DType::kFloat32);
   if (e.residual) operands.AddInput(c.y_shape, c.y_dtype);
 }
 
@@ -95,7 +96,7 @@ std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape) {
   return shape;
 }
 
-OperationInfo InfoOf(const fb::MatMulT& c) {
+OperationInfo InfoOf(const format::MatMul& c) {
   OperationInfo info;
   info.name = "MatMul";
   info.flops = ProductFlops(c.a_shape, c.y_shape);
@@ -107,14 +108,14 @@ OperationInfo InfoOf(const fb::MatMulT& c) {
   return info;
 }
 
-std::string TextOf(const fb::MatMulT& c) {
+std::string TextOf(const format::MatMul& c) {
   return absl::StrCat("MatMul", TensorText("a", c.a_shape, c.a_dtype), TensorText("b", c.b_shape, c.b_dtype),
                       TensorText("y", c.y_shape, c.y_dtype), FlagText(c.epilogue.Text(), !c.epilogue.empty()),
                       FlagText("transpose_a", c.transpose_a), FlagText("transpose_b", c.transpose_b),
                       FlagText("packed", c.packed), FlagText("reduces_batch", c.reduces_batch));
 }
 
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::MatMulT& c) {
+absl::StatusOr<LibraryOperands> CheckOperation(const format::MatMul& c) {
   TD_RETURN_IF_ERROR(CheckShapes(c));
   TD_RETURN_IF_ERROR(CheckTypes(c.a_dtype, c.b_dtype, c.y_dtype));
   TD_RETURN_IF_ERROR(CheckEpilogue(c));

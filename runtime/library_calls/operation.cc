@@ -10,16 +10,16 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 }  // namespace
 
-void LibraryOperands::AddInput(const std::vector<int64_t>& shape, fb::DType type) {
+void LibraryOperands::AddInput(const std::vector<int64_t>& shape, DType type) {
   inputs.push_back(shape);
   input_types.push_back(type);
 }
 
-void LibraryOperands::AddWeights(const std::vector<int64_t>& shape, fb::DType type, bool packed) {
-  packed ? AddInput({}, fb::DType::Invalid) : AddInput(shape, type);
+void LibraryOperands::AddWeights(const std::vector<int64_t>& shape, DType type, bool packed) {
+  packed ? AddInput({}, DType::kInvalid) : AddInput(shape, type);
 }
 
-void LibraryOperands::AddOutput(const std::vector<int64_t>& shape, fb::DType type) {
+void LibraryOperands::AddOutput(const std::vector<int64_t>& shape, DType type) {
   outputs.push_back(shape);
   output_types.push_back(type);
 }
@@ -42,20 +42,19 @@ bool IsPositive(const std::vector<int64_t>& shape) {
   return CheckedElements(shape) > 0;
 }
 
-bool IsLibraryType(fb::DType type) { return type == fb::DType::Float32 || type == fb::DType::BFloat16; }
+bool IsLibraryType(DType type) { return type == DType::kFloat32 || type == DType::kBFloat16; }
 
-absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result) {
-  for (fb::DType type : {a, b, result}) {
+absl::Status CheckTypes(DType a, DType b, DType result) {
+  for (DType type : {a, b, result}) {
     if (!IsLibraryType(type)) return BadOperation("types must be Float32 or BFloat16");
   }
   if (a != b) return BadOperation("both operands must have one type");
-  if (result == fb::DType::Float32 || result == a) return absl::OkStatus();
+  if (result == DType::kFloat32 || result == a) return absl::OkStatus();
   return BadOperation("the result must have the operands' type or Float32");
 }
 
-absl::Status CheckActivation(fb::Activation activation) {
-  const bool known = activation >= fb::Activation::MIN && activation <= fb::Activation::MAX;
-  return known ? absl::OkStatus() : BadOperation("unknown activation");
+absl::Status CheckActivation(format::Activation activation) {
+  return Known(activation) ? absl::OkStatus() : BadOperation("unknown activation");
 }
 
 absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
@@ -64,8 +63,8 @@ absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int
       absl::StrCat("cannot multiply ", ShapeString(a), " by ", ShapeString(b), " into ", ShapeString(y)));
 }
 
-std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, fb::DType type) {
-  return absl::StrCat(" ", name, "=", ShapeString(shape), " ", Name(static_cast<DType>(type)));
+std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, DType type) {
+  return absl::StrCat(" ", name, "=", ShapeString(shape), " ", Name(type));
 }
 
 std::string FlagText(absl::string_view name, bool flag) { return flag ? absl::StrCat(" ", name) : ""; }

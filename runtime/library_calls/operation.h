@@ -1,4 +1,5 @@
-// What every operation of kernel libraries (LibraryOperation of executable.fbs) says of itself. Each has a file here.
+// What every operation of kernel libraries (LibraryOperation of runtime/format/index.td) says of itself. Each has a
+// file here.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
 #define TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
 
@@ -9,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -18,44 +19,44 @@ namespace tandem {
 struct LibraryOperands {
   std::vector<std::vector<int64_t>> inputs;
   std::vector<std::vector<int64_t>> outputs;
-  std::vector<fb::DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
+  std::vector<DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
 
-  void AddInput(const std::vector<int64_t>& shape, fb::DType type);
+  void AddInput(const std::vector<int64_t>& shape, DType type);
   // Of which only the library knows the size where they are packed.
-  void AddWeights(const std::vector<int64_t>& shape, fb::DType type, bool packed);
-  void AddOutput(const std::vector<int64_t>& shape, fb::DType type);
+  void AddWeights(const std::vector<int64_t>& shape, DType type, bool packed);
+  void AddOutput(const std::vector<int64_t>& shape, DType type);
 };
 
 struct OperationInfo {
   std::string name;  // "Conv2DInputGrad"
   // Of one execution. Each output of a convolution meets every weight of its channel once, in all three directions.
   double flops = 0;
-  Epilogue epilogue;
+  format::Epilogue epilogue;
   bool reduces_batch = false;  // rows that are not there are added up, so they have to be zeros
   // The kernel, or a product's right side; of PackWeights, its result.
   std::vector<int64_t> weights_shape;
-  fb::DType weights_dtype = fb::DType::Float32;
+  DType weights_dtype = DType::kFloat32;
   bool packed = false;  // they are in the library's layout
 };
 
 // Of any operation, valid or not.
-OperationInfo InfoOf(const fb::Conv2DT& conv);
-OperationInfo InfoOf(const fb::MatMulT& product);
-OperationInfo InfoOf(const fb::BatchMatMulT& product);
-OperationInfo InfoOf(const fb::PackWeightsT& packing);
+OperationInfo InfoOf(const format::Conv2D& conv);
+OperationInfo InfoOf(const format::MatMul& product);
+OperationInfo InfoOf(const format::BatchMatMul& product);
+OperationInfo InfoOf(const format::PackWeights& packing);
 
 // All that the table says: "Conv2D x=[2,8,8,3] float32 kernel=[3,3,3,16] float32 ... bias+relu packed".
-std::string TextOf(const fb::Conv2DT& conv);
-std::string TextOf(const fb::MatMulT& product);
-std::string TextOf(const fb::BatchMatMulT& product);
-std::string TextOf(const fb::PackWeightsT& packing);
+std::string TextOf(const format::Conv2D& conv);
+std::string TextOf(const format::MatMul& product);
+std::string TextOf(const format::BatchMatMul& product);
+std::string TextOf(const format::PackWeights& packing);
 
 // Checks ranks, sizes, strides, pads, types, epilogue and that the shapes fit together; all products fit into 2^40
 // elements. Errors: InvalidArgument saying which field is wrong.
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::Conv2DT& conv);
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::MatMulT& product);
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::BatchMatMulT& product);
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::PackWeightsT& packing);
+absl::StatusOr<LibraryOperands> CheckOperation(const format::Conv2D& conv);
+absl::StatusOr<LibraryOperands> CheckOperation(const format::MatMul& product);
+absl::StatusOr<LibraryOperands> CheckOperation(const format::BatchMatMul& product);
+absl::StatusOr<LibraryOperands> CheckOperation(const format::PackWeights& packing);
 
 // Product of sizes, or -1 when a size is negative or the product exceeds 2^40.
 int64_t CheckedElements(const std::vector<int64_t>& shape);
@@ -64,15 +65,15 @@ int64_t CheckedElements(const std::vector<int64_t>& shape);
 absl::Status BadOperation(absl::string_view what);
 // All sizes are positive, and CheckedElements has their product.
 bool IsPositive(const std::vector<int64_t>& shape);
-bool IsLibraryType(fb::DType type);
+bool IsLibraryType(DType type);
 // Operands of one type, and a result of that type or float32, which is the accumulator.
-absl::Status CheckTypes(fb::DType a, fb::DType b, fb::DType result);
-absl::Status CheckActivation(fb::Activation activation);
+absl::Status CheckTypes(DType a, DType b, DType result);
+absl::Status CheckActivation(format::Activation activation);
 absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                             const std::vector<int64_t>& y);
 
 // " x=[2,8,8,3] float32".
-std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, fb::DType type);
+std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, DType type);
 // " packed" if it is set.
 std::string FlagText(absl::string_view name, bool flag);
 

@@ -10,49 +10,49 @@ namespace tandem {
 namespace {
 
 // A call that reads packed weights, and nothing that their layout does not depend on.
-absl::Status CheckReader(const fb::PackWeightsT& packing) {
-  const OperationInfo reader = VisitReader(packing, [](const auto& op) { return InfoOf(op); });
+absl::Status CheckReader(const format::PackWeights& packing) {
+  const OperationInfo reader = packing.reader.Visited([](const auto& op) { return InfoOf(op); });
   if (reader.name.empty() || reader.reduces_batch) {
     return BadOperation("weights are packed for a Conv2D, its input gradient or a MatMul over rows only");
   }
   if (!reader.packed || !reader.epilogue.empty()) {
     return BadOperation("the reader of packed weights must be packed and without an epilogue");
   }
-  return VisitReader(packing, [](const auto& op) { return CheckOperation(op).status(); });
+  return packing.reader.Visited([](const auto& op) { return CheckOperation(op).status(); });
 }
 
 }  // namespace
 
-fb::LibraryCallT PackingFor(const fb::LibraryCallT& reader) {
-  fb::PackWeightsT packing;
-  if (const fb::Conv2DT* conv = reader.operation.AsConv2D()) {
-    fb::Conv2DT plain = *conv;
+format::LibraryCall PackingFor(const format::LibraryCall& reader) {
+  format::PackWeights packing;
+  if (const format::Conv2D* conv = reader.operation.As<format::Conv2D>()) {
+    format::Conv2D plain = *conv;
     plain.packed = true;
     plain.epilogue = {};
     packing.plain_dtype = conv->kernel_dtype;
-    packing.reader.Set(std::move(plain));
-  } else if (const fb::MatMulT* product = reader.operation.AsMatMul()) {
-    fb::MatMulT plain = *product;
+    packing.reader = std::move(plain);
+  } else if (const format::MatMul* product = reader.operation.As<format::MatMul>()) {
+    format::MatMul plain = *product;
     plain.packed = true;
     plain.reduces_batch = false;
     plain.epilogue = {};
     packing.plain_dtype = product->b_dtype;
-    packing.reader.Set(std::move(plain));
+    packing.reader = std::move(plain);
   }
-  fb::LibraryCallT call;
-  call.operation.Set(std::move(packing));
+  format::LibraryCall call;
+  call.operation = std::move(packing);
   return call;
 }
 
-fb::LibraryCallT ReaderOf(const fb::PackWeightsT& packing) {
-  fb::LibraryCallT call;
-  if (const fb::Conv2DT* conv = packing.reader.AsConv2D()) call.operation.Set(fb::Conv2DT(*conv));
-  if (const fb::MatMulT* product = packing.reader.AsMatMul()) call.operation.Set(fb::MatMulT(*product));
+format::LibraryCall ReaderOf(const format::PackWeights& packing) {
+  format::LibraryCall call;
+  if (const format::Conv2D* conv = packing.reader.As<format::Conv2D>()) call.operation = format::Conv2D(*conv);
+  if (const format::MatMul* product = packing.reader.As<format::MatMul>()) call.operation = format::MatMul(*product);
   return call;
 }
 
-OperationInfo InfoOf(const fb::PackWeightsT& packing) {
-  const OperationInfo reader = VisitReader(packing, [](const auto& op) { return InfoOf(op); });
+OperationInfo InfoOf(const format::PackWeights& packing) {
+  const OperationInfo reader = packing.reader.Visited([](const auto& op) { return InfoOf(op); });
   OperationInfo info;
   info.name = "PackWeights";
   info.weights_shape = reader.weights_shape;
@@ -61,17 +61,17 @@ OperationInfo InfoOf(const fb::PackWeightsT& packing) {
   return info;
 }
 
-std::string TextOf(const fb::PackWeightsT& packing) {
-  return absl::StrCat("PackWeights of ", Name(static_cast<DType>(packing.plain_dtype)), " for ",
-                      VisitReader(packing, [](const auto& reader) { return TextOf(reader); }));
+std::string TextOf(const format::PackWeights& packing) {
+  return absl::StrCat("PackWeights of ", Name(packing.plain_dtype), " for ",
+                      packing.reader.Visited([](const auto& reader) { return TextOf(reader); }));
 }
 
-absl::StatusOr<LibraryOperands> CheckOperation(const fb::PackWeightsT& packing) {
+absl::StatusOr<LibraryOperands> CheckOperation(const format::PackWeights& packing) {
   TD_RETURN_IF_ERROR(CheckReader(packing));
   if (!IsLibraryType(packing.plain_dtype)) return BadOperation("types must be Float32 or BFloat16");
   LibraryOperands operands;
   operands.AddInput(InfoOf(packing).weights_shape, packing.plain_dtype);
-  operands.AddOutput({}, fb::DType::Invalid);
+  operands.AddOutput({}, DType::kInvalid);
   return operands;
 }
 

@@ -18,141 +18,141 @@ ExecutableBuilder::ExecutableBuilder(int replicas, int lanes, int rows_per_lane,
   x_.lanes = lanes;
   x_.rows_per_lane = rows_per_lane;
   x_.microbatch_rows = microbatch_rows;
-  x_.programs.push_back(std::make_unique<fb::ProgramT>());
-  x_.programs[0]->device_class = "cpu";
+  x_.programs.push_back(format::Program());
+  x_.programs[0].device_class = "cpu";
   for (int i = 0; i < replicas; ++i) {
-    x_.replicas.push_back(std::make_unique<fb::ReplicaT>());
-    x_.replicas[i]->name = absl::StrCat("replica_", i);
-    x_.replicas[i]->device = absl::StrCat("cpu:", i);
+    x_.replicas.push_back(format::Replica());
+    x_.replicas[i].name = absl::StrCat("replica_", i);
+    x_.replicas[i].device = absl::StrCat("cpu:", i);
   }
-  x_.debug = std::make_unique<fb::DebugT>();
-  x_.debug->locations.push_back(std::make_unique<fb::LocationT>());
-  x_.debug->locations[0]->file = "model.cc";
-  x_.debug->locations[0]->line = 7;
+  x_.debug = format::Debug();
+  x_.debug.locations.push_back(format::Location());
+  x_.debug.locations[0].file = "model.cc";
+  x_.debug.locations[0].line = 7;
 }
 
-int ExecutableBuilder::Add(fb::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index,
-                           uint64_t* arena) {
-  auto b = std::make_unique<fb::BufferT>();
-  b->name = name;
-  b->space = space;
-  b->index = index;
-  b->dtype = static_cast<fb::DType>(dtype);
-  b->shape = shape;
+int ExecutableBuilder::Add(format::Space space, const std::string& name, const Shape& shape, DType dtype,
+                           uint32_t index, uint64_t* arena) {
+  format::Buffer b;
+  b.name = name;
+  b.space = space;
+  b.index = index;
+  b.dtype = dtype;
+  b.shape = shape;
   uint64_t rows = 1;
   if (!shape.empty() && shape[0] == kBatch) {
-    b->row_bytes = NumElements(absl::MakeConstSpan(shape).subspan(1)) * SizeOf(dtype);
-    rows = space == fb::Space::Microbatch ? x_.microbatch_rows : x_.lanes / x_.replicas.size() * x_.rows_per_lane;
+    b.row_bytes = NumElements(absl::MakeConstSpan(shape).subspan(1)) * SizeOf(dtype);
+    rows = space == format::Space::kMicrobatch ? x_.microbatch_rows : x_.lanes / x_.replicas.size() * x_.rows_per_lane;
   }
-  b->bytes = b->row_bytes > 0 ? rows * b->row_bytes : NumElements(shape) * SizeOf(dtype);
+  b.bytes = b.row_bytes > 0 ? rows * b.row_bytes : NumElements(shape) * SizeOf(dtype);
   if (arena != nullptr) {
-    b->offset = *arena;
-    *arena += AlignUp(b->bytes, 64);
+    b.offset = *arena;
+    *arena += AlignUp(b.bytes, 64);
   }
-  x_.programs[0]->buffers.push_back(std::move(b));
-  return static_cast<int>(x_.programs[0]->buffers.size()) - 1;
+  x_.programs[0].buffers.push_back(std::move(b));
+  return static_cast<int>(x_.programs[0].buffers.size()) - 1;
 }
 
 int ExecutableBuilder::Variable(const std::string& name, Shape shape, DType dtype) {
-  auto v = std::make_unique<fb::VariableT>();
-  v->name = name;
-  v->dtype = static_cast<fb::DType>(dtype);
-  v->shape = shape;
-  v->updated = true;
+  format::Variable v;
+  v.name = name;
+  v.dtype = dtype;
+  v.shape = shape;
+  v.updated = true;
   x_.variables.push_back(std::move(v));
-  return Add(fb::Space::Variable, name, shape, dtype, x_.variables.size() - 1, nullptr);
+  return Add(format::Space::kVariable, name, shape, dtype, x_.variables.size() - 1, nullptr);
 }
 
 int ExecutableBuilder::Input(const std::string& name, Shape shape, DType dtype) {
-  auto in = std::make_unique<fb::InputT>();
-  in->name = name;
-  in->dtype = static_cast<fb::DType>(dtype);
-  in->shape = shape;
+  format::Input in;
+  in.name = name;
+  in.dtype = dtype;
+  in.shape = shape;
   x_.inputs.push_back(std::move(in));
-  return Add(fb::Space::Input, name, shape, dtype, x_.inputs.size() - 1, nullptr);
+  return Add(format::Space::kInput, name, shape, dtype, x_.inputs.size() - 1, nullptr);
 }
 
 int ExecutableBuilder::Scalar(const std::string& name, DType dtype) {
-  auto s = std::make_unique<fb::ScalarT>();
-  s->name = name;
-  s->dtype = static_cast<fb::DType>(dtype);
+  format::Scalar s;
+  s.name = name;
+  s.dtype = dtype;
   x_.scalars.push_back(std::move(s));
-  return Add(fb::Space::Scalar, name, {}, dtype, x_.scalars.size() - 1, nullptr);
+  return Add(format::Space::kScalar, name, {}, dtype, x_.scalars.size() - 1, nullptr);
 }
 
 int ExecutableBuilder::Microbatch(const std::string& name, Shape shape, DType dtype) {
-  return Add(fb::Space::Microbatch, name, shape, dtype, 0, &x_.programs[0]->microbatch_bytes);
+  return Add(format::Space::kMicrobatch, name, shape, dtype, 0, &x_.programs[0].microbatch_bytes);
 }
 int ExecutableBuilder::Step(const std::string& name, Shape shape, DType dtype) {
-  return Add(fb::Space::Step, name, shape, dtype, 0, &x_.programs[0]->step_bytes);
+  return Add(format::Space::kStep, name, shape, dtype, 0, &x_.programs[0].step_bytes);
 }
 int ExecutableBuilder::Batch(const std::string& name, Shape shape, DType dtype) {
-  return Add(fb::Space::Batch, name, shape, dtype, 0, &x_.programs[0]->batch_bytes);
+  return Add(format::Space::kBatch, name, shape, dtype, 0, &x_.programs[0].batch_bytes);
 }
 
-int ExecutableBuilder::Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype) {
-  int b = Add(fb::Space::Lane, name, shape, dtype, 0, &x_.programs[0]->lane_bytes);
-  auto slot = std::make_unique<fb::LaneSlotT>();
-  slot->buffer = b;
-  slot->kind = kind;
-  x_.programs[0]->lane_slots.push_back(std::move(slot));
+int ExecutableBuilder::Lane(const std::string& name, Shape shape, format::ReduceKind kind, DType dtype) {
+  int b = Add(format::Space::kLane, name, shape, dtype, 0, &x_.programs[0].lane_bytes);
+  format::LaneSlot slot;
+  slot.buffer = b;
+  slot.kind = kind;
+  x_.programs[0].lane_slots.push_back(std::move(slot));
   return b;
 }
 
 int ExecutableBuilder::Constant(const std::string& name, uint64_t offset, Shape shape) {
-  int b = Add(fb::Space::Constant, name, shape, DType::kFloat32, 0, nullptr);
+  int b = Add(format::Space::kConstant, name, shape, DType::kFloat32, 0, nullptr);
   B(b).offset = offset;
   return b;
 }
 
-int ExecutableBuilder::Kernel(const std::string& symbol, int segment, fb::Domain domain) {
-  auto k = std::make_unique<fb::KernelT>();
-  k->name = k->symbol = symbol;
-  k->segment = segment;
-  k->domain = domain;
-  k->skeleton = domain == fb::Domain::Rows ? "loop" : domain == fb::Domain::Elements ? "flat" : "once";
+int ExecutableBuilder::Kernel(const std::string& symbol, int segment, format::Domain domain) {
+  format::Kernel k;
+  k.name = k.symbol = symbol;
+  k.segment = segment;
+  k.domain = domain;
+  k.skeleton = domain == format::Domain::kRows ? "loop" : domain == format::Domain::kElements ? "flat" : "once";
   x_.kernels.push_back(std::move(k));
   return static_cast<int>(x_.kernels.size()) - 1;
 }
 
 // What its first launch gives a kernel is what it takes.
 void ExecutableBuilder::Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count) {
-  fb::KernelT& k = *x_.kernels[kernel];
+  format::Kernel& k = x_.kernels[kernel];
   if (!k.inputs.empty() || !k.outputs.empty()) return;
-  const auto add = [&](int buffer, std::vector<std::unique_ptr<fb::KernelArgumentT>>& arguments) {
-    const fb::BufferT& b = B(buffer);
+  const auto add = [&](int buffer, std::vector<format::KernelArgument>& arguments) {
+    const format::Buffer& b = B(buffer);
     const bool batched = b.row_bytes > 0;
-    auto a = std::make_unique<fb::KernelArgumentT>();
-    a->dtype = b.dtype;
-    a->elements = NumElements({b.shape.data() + batched, b.shape.size() - batched});
-    a->extent = batched ? fb::Extent::Row : fb::Extent::Whole;
-    if (k.domain == fb::Domain::Elements && !b.shape.empty()) {
-      a->extent = fb::Extent::Range;
-      a->elements = 0;
+    format::KernelArgument a;
+    a.dtype = b.dtype;
+    a.elements = NumElements({b.shape.data() + batched, b.shape.size() - batched});
+    a.extent = batched ? format::Extent::kRow : format::Extent::kWhole;
+    if (k.domain == format::Domain::kElements && !b.shape.empty()) {
+      a.extent = format::Extent::kRange;
+      a.elements = 0;
     }
     arguments.push_back(std::move(a));
   };
   for (int b : in) add(b, k.inputs);
   for (int b : out) add(b, k.outputs);
-  if (k.domain == fb::Domain::Blocks) k.count = count;
+  if (k.domain == format::Domain::kBlocks) k.count = count;
 }
 
-void ExecutableBuilder::Map() { x_.programs[0]->sections.push_back(std::make_unique<fb::SectionT>()); }
+void ExecutableBuilder::Map() { x_.programs[0].sections.push_back(format::Section()); }
 
 void ExecutableBuilder::Global() {
   Map();
-  x_.programs[0]->sections.back()->kind = fb::SectionKind::Global;
+  x_.programs[0].sections.back().kind = format::SectionKind::kGlobal;
 }
 
 template <typename Body>
 void ExecutableBuilder::AddCommand(const std::string& name, Body body, const std::vector<int>& in,
                                    const std::vector<int>& out) {
-  auto command = std::make_unique<fb::CommandT>();
-  command->name = name;
-  command->body.Set(std::move(body));
-  command->inputs.assign(in.begin(), in.end());
-  command->outputs.assign(out.begin(), out.end());
-  x_.programs[0]->sections.back()->commands.push_back(std::move(command));
+  format::Command command;
+  command.name = name;
+  command.body = std::move(body);
+  command.inputs.assign(in.begin(), in.end());
+  command.outputs.assign(out.begin(), out.end());
+  x_.programs[0].sections.back().commands.push_back(std::move(command));
 }
 
 std::vector<int64_t> ExecutableBuilder::MicrobatchShape(int buffer) {
@@ -161,9 +161,10 @@ std::vector<int64_t> ExecutableBuilder::MicrobatchShape(int buffer) {
   return shape;
 }
 
-void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue, int bias, bool packed) {
+void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, format::Epilogue epilogue, int bias,
+                               bool packed) {
   const std::vector<int64_t> a = MicrobatchShape(x), result = MicrobatchShape(y);
-  fb::MatMulT product = MatMulOf(a[0], a[1], result[1]);
+  format::MatMul product = MatMulOf(a[0], a[1], result[1]);
   product.epilogue = epilogue;
   product.packed = packed;
   std::vector<int> in = {x, w};
@@ -172,7 +173,7 @@ void ExecutableBuilder::MatMul(const std::string& name, int x, int w, int y, Epi
 }
 
 void ExecutableBuilder::MatMulInputGrad(const std::string& name, int dy, int w, int dx) {
-  fb::MatMulT product;
+  format::MatMul product;
   product.a_shape = MicrobatchShape(dy);
   product.b_shape = MicrobatchShape(w);
   product.y_shape = MicrobatchShape(dx);
@@ -181,7 +182,7 @@ void ExecutableBuilder::MatMulInputGrad(const std::string& name, int dy, int w, 
 }
 
 void ExecutableBuilder::MatMulWeightGrad(const std::string& name, int x, int dy, int dw) {
-  fb::MatMulT product;
+  format::MatMul product;
   product.a_shape = MicrobatchShape(x);
   product.b_shape = MicrobatchShape(dy);
   product.y_shape = MicrobatchShape(dw);
@@ -194,7 +195,7 @@ void ExecutableBuilder::PackMatMul(const std::string& name, int w, int packed, S
   Library(name, PackingFor(CallOf(MatMulOf(n_rows, w_shape[0], w_shape[1]))), {w}, {packed});
 }
 
-void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in,
+void ExecutableBuilder::Library(const std::string& name, format::LibraryCall call, std::vector<int> in,
                                 std::vector<int> out) {
   AddCommand(name, std::move(call), in, out);
 }
@@ -202,7 +203,7 @@ void ExecutableBuilder::Library(const std::string& name, fb::LibraryCallT call, 
 void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out,
                                uint64_t count) {
   Describe(kernel, in, out, count);
-  fb::KernelLaunchT body;
+  format::KernelLaunch body;
   body.kernel = kernel;
   body.count = count;
   AddCommand(name, std::move(body), in, out);
@@ -212,7 +213,7 @@ void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_arg
                                 std::vector<uint64_t> counts) {
   // Which of them a kernel writes is its own matter here.
   Describe(kernel, {args.begin(), args.begin() + num_args}, {}, counts[0]);
-  fb::GroupedLaunchT body;
+  format::GroupedLaunch body;
   body.kernel = kernel;
   body.num_args = num_args;
   body.args.assign(args.begin(), args.end());
@@ -220,38 +221,38 @@ void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_arg
   AddCommand(name, std::move(body), {}, {});
 }
 
-void ExecutableBuilder::LaneReduce(fb::ReduceKind kind, std::vector<int> in, std::vector<int> out) {
-  fb::LaneReduceT body;
+void ExecutableBuilder::LaneReduce(format::ReduceKind kind, std::vector<int> in, std::vector<int> out) {
+  format::LaneReduce body;
   body.kind = kind;
   AddCommand("lane_reduce", std::move(body), in, out);
 }
 
-void ExecutableBuilder::AllReduce(fb::ReduceKind kind, std::vector<int> buffers) {
-  auto c = std::make_unique<fb::CollectiveT>();
-  c->seq = x_.collectives.size();
-  c->dtype = B(buffers[0]).dtype;
-  for (size_t r = 0; r < x_.replicas.size(); ++r) c->group.push_back(r);
+void ExecutableBuilder::AllReduce(format::ReduceKind kind, std::vector<int> buffers) {
+  format::Collective c;
+  c.seq = x_.collectives.size();
+  c.dtype = B(buffers[0]).dtype;
+  for (size_t r = 0; r < x_.replicas.size(); ++r) c.group.push_back(r);
   x_.collectives.push_back(std::move(c));
-  fb::AllReduceT body;
+  format::AllReduce body;
   body.kind = kind;
   body.collective = x_.collectives.size() - 1;
   AddCommand("all_reduce", std::move(body), buffers, buffers);
 }
 
 void ExecutableBuilder::CheckFinite(std::vector<int> buffers) {
-  AddCommand("check_finite", fb::CheckFiniteT(), buffers, {});
+  AddCommand("check_finite", format::CheckFinite(), buffers, {});
 }
 
-void ExecutableBuilder::Copy(int from, int to) { AddCommand("copy", fb::CopyT(), {from}, {to}); }
+void ExecutableBuilder::Copy(int from, int to) { AddCommand("copy", format::Copy(), {from}, {to}); }
 
 void ExecutableBuilder::ScatterAdd(int updates, int indices, int table) {
-  AddCommand("scatter_add", fb::ScatterAddT(), {updates, indices}, {table});
+  AddCommand("scatter_add", format::ScatterAdd(), {updates, indices}, {table});
 }
 
 void ExecutableBuilder::Output(const std::string& name, int buffer) {
-  x_.outputs.push_back(std::make_unique<fb::OutputT>());
-  x_.outputs.back()->name = name;
-  x_.outputs.back()->buffer = buffer;
+  x_.outputs.push_back(format::Output());
+  x_.outputs.back().name = name;
+  x_.outputs.back().buffer = buffer;
 }
 
 size_t IndexBytes(const std::string& file) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -23,43 +23,45 @@ class ExecutableBuilder {
   int Microbatch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Step(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Batch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
-  int Lane(const std::string& name, Shape shape, fb::ReduceKind kind, DType dtype = DType::kFloat32);
+  int Lane(const std::string& name, Shape shape, format::ReduceKind kind, DType dtype = DType::kFloat32);
   int Constant(const std::string& name, uint64_t offset, Shape shape);
   // A kernel in ELF segment `segment`; returns its index. Its first launch says what it takes.
-  int Kernel(const std::string& symbol, int segment, fb::Domain domain);
+  int Kernel(const std::string& symbol, int segment, format::Domain domain);
 
   // Commands go to the section begun last.
   void Map();
   void Global();
   // y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
-  void MatMul(const std::string& name, int x, int w, int y, Epilogue epilogue = {}, int bias = -1, bool packed = false);
+  void MatMul(const std::string& name, int x, int w, int y, format::Epilogue epilogue = {}, int bias = -1,
+              bool packed = false);
   // dx = dy * w^T.
   void MatMulInputGrad(const std::string& name, int dy, int w, int dx);
   // dw = x^T * dy, summed over the rows.
   void MatMulWeightGrad(const std::string& name, int x, int dy, int dw);
   void PackMatMul(const std::string& name, int w, int packed, Shape w_shape, int n_rows);
-  void Library(const std::string& name, fb::LibraryCallT call, std::vector<int> in, std::vector<int> out);
+  void Library(const std::string& name, format::LibraryCall call, std::vector<int> in, std::vector<int> out);
   void Launch(const std::string& name, int kernel, std::vector<int> in, std::vector<int> out, uint64_t count = 0);
   void Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args, std::vector<uint64_t> counts);
-  void LaneReduce(fb::ReduceKind kind, std::vector<int> in, std::vector<int> out);
-  void AllReduce(fb::ReduceKind kind, std::vector<int> buffers);
+  void LaneReduce(format::ReduceKind kind, std::vector<int> in, std::vector<int> out);
+  void AllReduce(format::ReduceKind kind, std::vector<int> buffers);
   void CheckFinite(std::vector<int> buffers);
   void Copy(int from, int to);
   void ScatterAdd(int updates, int indices, int table);
 
   void Output(const std::string& name, int buffer);
-  fb::ExecutableT Take() { return std::move(x_); }
-  fb::ExecutableT& index() { return x_; }
+  format::Index Take() { return std::move(x_); }
+  format::Index& index() { return x_; }
 
  private:
-  int Add(fb::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index, uint64_t* arena);
-  fb::BufferT& B(int i) { return *x_.programs[0]->buffers[i]; }
+  int Add(format::Space space, const std::string& name, const Shape& shape, DType dtype, uint32_t index,
+          uint64_t* arena);
+  format::Buffer& B(int i) { return x_.programs[0].buffers[i]; }
   template <typename Body>
   void AddCommand(const std::string& name, Body body, const std::vector<int>& in, const std::vector<int>& out);
   std::vector<int64_t> MicrobatchShape(int buffer);
   void Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count);
 
-  fb::ExecutableT x_;
+  format::Index x_;
 };
 
 // Length of the index of an executable file.

@@ -6,28 +6,28 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
-// A call of any operation of executable.fbs.
+// A call of any operation of runtime/format/index.td.
 template <typename Operation>
-fb::LibraryCallT CallOf(Operation operation, fb::Algorithm algorithm = fb::Algorithm::Library) {
-  fb::LibraryCallT call;
-  call.operation.Set(std::move(operation));
+format::LibraryCall CallOf(Operation operation, format::Algorithm algorithm = format::Algorithm::kLibrary) {
+  format::LibraryCall call;
+  call.operation = std::move(operation);
   call.algorithm = algorithm;
   return call;
 }
 
-inline void SetTypes(fb::Conv2DT& conv, fb::DType type) { conv.x_dtype = conv.kernel_dtype = conv.y_dtype = type; }
+inline void SetTypes(format::Conv2D& conv, DType type) { conv.x_dtype = conv.kernel_dtype = conv.y_dtype = type; }
 template <typename Product>  // MatMulT or BatchMatMulT
-void SetTypes(Product& product, fb::DType type) {
+void SetTypes(Product& product, DType type) {
   product.a_dtype = product.b_dtype = product.y_dtype = type;
 }
 
 // Sizes of a convolution of `n` images [h, w, c] with a kernel [kh, kw, c, o]; pads are the same in both dimensions.
-inline fb::Conv2DT Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
-  fb::Conv2DT conv;
+inline format::Conv2D Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
+  format::Conv2D conv;
   conv.x_shape = {n, h, w, c};
   conv.kernel_shape = {kh, kw, c, o};
   conv.strides = {stride, stride};
@@ -38,14 +38,14 @@ inline fb::Conv2DT Conv(int n, int h, int w, int c, int kh, int kw, int o, int s
 }
 
 // The same with channels in groups that do not see each other.
-inline fb::Conv2DT Grouped(int groups, fb::Conv2DT conv) {
+inline format::Conv2D Grouped(int groups, format::Conv2D conv) {
   conv.kernel_shape[2] /= groups;
   return conv;
 }
 
 // [m, k] x [k, n], of operands that are stored transposed or not.
-inline fb::MatMulT MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a = false, bool transpose_b = false) {
-  fb::MatMulT product;
+inline format::MatMul MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a = false, bool transpose_b = false) {
+  format::MatMul product;
   product.a_shape = transpose_a ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k};
   product.b_shape = transpose_b ? std::vector<int64_t>{n, k} : std::vector<int64_t>{k, n};
   product.y_shape = {m, n};
@@ -55,12 +55,12 @@ inline fb::MatMulT MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a = 
 }
 
 // `outer` x `inner` products, with flags of BatchMatMul as bits: transpose_a, transpose_b, swap_a, swap_b, swap_y.
-inline fb::BatchMatMulT BatchMatMulOf(int64_t outer, int64_t inner, int64_t m, int64_t k, int64_t n, int flags) {
+inline format::BatchMatMul BatchMatMulOf(int64_t outer, int64_t inner, int64_t m, int64_t k, int64_t n, int flags) {
   const auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
     if (transpose) std::swap(rows, columns);
     return swap ? std::vector<int64_t>{outer, rows, inner, columns} : std::vector<int64_t>{outer, inner, rows, columns};
   };
-  fb::BatchMatMulT product;
+  format::BatchMatMul product;
   product.transpose_a = flags & 1;
   product.transpose_b = flags & 2;
   product.swap_a = flags & 4;

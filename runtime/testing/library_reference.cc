@@ -16,16 +16,18 @@ namespace tandem {
 
 namespace {
 
-void SetFloat32(fb::LibraryCallT& call) {
-  constexpr fb::DType kFloat32 = fb::DType::Float32;
-  if (fb::Conv2DT* conv = call.operation.AsConv2D()) conv->x_dtype = conv->kernel_dtype = conv->y_dtype = kFloat32;
-  if (fb::MatMulT* c = call.operation.AsMatMul()) c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
-  if (fb::BatchMatMulT* c = call.operation.AsBatchMatMul()) c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
+void SetFloat32(format::LibraryCall& call) {
+  constexpr DType kFloat32 = DType::kFloat32;
+  if (format::Conv2D* conv = call.operation.As<format::Conv2D>())
+    conv->x_dtype = conv->kernel_dtype = conv->y_dtype = kFloat32;
+  if (format::MatMul* c = call.operation.As<format::MatMul>()) c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
+  if (format::BatchMatMul* c = call.operation.As<format::BatchMatMul>())
+    c->a_dtype = c->b_dtype = c->y_dtype = kFloat32;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<float>> RunInFloat32(fb::LibraryCallT call, const std::vector<const void*>& inputs) {
+absl::StatusOr<std::vector<float>> RunInFloat32(format::LibraryCall call, const std::vector<const void*>& inputs) {
   SetPacked(call, false);
   TD_ASSIGN_OR_RETURN(const LibraryOperands operands, CheckGpuLibraryCall(call));
   SetFloat32(call);
@@ -40,7 +42,7 @@ absl::StatusOr<std::vector<float>> RunInFloat32(fb::LibraryCallT call, const std
   for (size_t i = 0; i < inputs.size(); ++i) {
     const int64_t n = NumElements(operands.inputs[i]);
     TD_ASSIGN_OR_RETURN(float* to, allocate(n * sizeof(float)));
-    if (operands.input_types[i] == fb::DType::BFloat16) {
+    if (operands.input_types[i] == DType::kBFloat16) {
       const auto* from = static_cast<const uint16_t*>(inputs[i]);
       for (int64_t j = 0; j < n; ++j) to[j] = FromBFloat16Bits(from[j]);
     } else {

@@ -27,30 +27,31 @@ std::string SmallKernels() {
 
 std::string ProgramWithKernels() {
   ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
-  const int twice = b.Kernel("twice", 0, fb::Domain::Rows), update = b.Kernel("update", 0, fb::Domain::Elements);
+  const int twice = b.Kernel("twice", 0, format::Domain::kRows),
+            update = b.Kernel("update", 0, format::Domain::kElements);
   const int w = b.Variable("w", {3, 5}), bias = b.Variable("bias", {5}), x = b.Input("x", {kBatch, 3});
   const int rate = b.Scalar("rate"), small = b.Step("small", {1});
   const int z = b.Microbatch("z", {kBatch, 3}), y = b.Batch("y", {kBatch, 5});
-  const int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum), sum = b.Step("sum", {3, 5}), s = b.Step("s", {5});
+  const int g = b.Lane("g", {3, 5}, format::ReduceKind::kSum), sum = b.Step("sum", {3, 5}), s = b.Step("s", {5});
   b.Map();
   b.Launch("twice", twice, {x}, {z});
   b.MatMul("forward", z, w, y);
   b.MatMulWeightGrad("gradient", z, y, g);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {g}, {sum});
+  b.AllReduce(format::ReduceKind::kSum, {sum});
   b.CheckFinite({sum});
   b.Launch("again", update, {s, rate}, {bias}, 5);
   b.Grouped("update", update, 3, {sum, rate, w, s, rate, bias}, {15, 5});
   for (int o : {sum, y, small}) b.Output("o", o);
-  return BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "code", SmallKernels()}});
+  return BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "code", SmallKernels()}});
 }
 
 std::string ProgramOfLibraryCalls() {
   ExecutableBuilder b(/*replicas=*/2, /*lanes=*/4, /*rows_per_lane=*/3, /*microbatch_rows=*/2);
   int w = b.Variable("w", {3, 5}), x = b.Input("x", {kBatch, 3}), s = b.Scalar("example_count");
   int y = b.Batch("y", {kBatch, 5}), z = b.Microbatch("z", {kBatch, 5}), t = b.Constant("t", 0, {5});
-  int g = b.Lane("g", {3, 5}, fb::ReduceKind::Sum), m = b.Lane("m", {5, 5}, fb::ReduceKind::Max);
+  int g = b.Lane("g", {3, 5}, format::ReduceKind::kSum), m = b.Lane("m", {5, 5}, format::ReduceKind::kMax);
   int sum = b.Step("sum", {3, 5}), max = b.Step("max", {5, 5}), copy = b.Step("copy", {}), constant = b.Step("c", {5});
   b.Map();
   b.MatMul("forward", x, w, y);
@@ -58,46 +59,45 @@ std::string ProgramOfLibraryCalls() {
   b.MatMulWeightGrad("gradient", x, z, g);
   b.MatMulWeightGrad("square", z, y, m);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {g}, {sum});
-  b.LaneReduce(fb::ReduceKind::Max, {m}, {max});
-  b.AllReduce(fb::ReduceKind::Sum, {sum});
-  b.AllReduce(fb::ReduceKind::Max, {max});
+  b.LaneReduce(format::ReduceKind::kSum, {g}, {sum});
+  b.LaneReduce(format::ReduceKind::kMax, {m}, {max});
+  b.AllReduce(format::ReduceKind::kSum, {sum});
+  b.AllReduce(format::ReduceKind::kMax, {max});
   b.Copy(s, copy);
   b.Copy(t, constant);
   b.CheckFinite({sum, max});
   for (int o : {sum, max, y, copy, constant}) b.Output("o", o);
-  return BuildExecutable(b.Take(), {{fb::SegmentKind::Constants, "constants", std::string(64, 1)}});
+  return BuildExecutable(b.Take(), {{format::SegmentKind::kConstants, "constants", std::string(64, 1)}});
 }
 
 namespace {
 
 // Inputs of the shapes that the executable asks for, when they are small.
-bool MakeInputs(const fb::ExecutableT& index, StepInputs& inputs) {
+bool MakeInputs(const format::Index& index, StepInputs& inputs) {
   for (size_t r = 0; r < index.replicas.size(); ++r) {
     inputs.inputs.emplace_back();
     for (const auto& in : index.inputs) {
-      Shape shape = in->shape;
+      Shape shape = in.shape;
       shape[0] = 5;
       if (NumElements(shape) > 1 << 20) return false;
-      inputs.inputs.back().push_back(HostTensor::Zeros(static_cast<DType>(in->dtype), shape));
+      inputs.inputs.back().push_back(HostTensor::Zeros(in.dtype, shape));
     }
   }
-  for (const auto& s : index.scalars) inputs.scalars[s->name] = 1;
+  for (const auto& s : index.scalars) inputs.scalars[s.name] = 1;
   return true;
 }
 
 }  // namespace
 
 bool TryToRun(const std::shared_ptr<const Executable>& executable, const std::shared_ptr<ThreadPool>& pool) {
-  const fb::ExecutableT& index = executable->index();
+  const format::Index& index = executable->index();
   uint64_t memory = 0;
   for (const auto& p : index.programs) {
-    memory +=
-        p->lane_bytes * index.lanes + p->microbatch_bytes + (p->step_bytes + p->batch_bytes) * index.replicas.size();
+    memory += p.lane_bytes * index.lanes + p.microbatch_bytes + (p.step_bytes + p.batch_bytes) * index.replicas.size();
   }
   if (memory > 64 << 20 || index.replicas.size() > 8) return false;
   for (const auto& v : index.variables) {
-    if (NumElements(v->shape) > 1 << 20) return false;
+    if (NumElements(v.shape) > 1 << 20) return false;
   }
   auto variables = std::make_shared<VariableStore>(executable->num_replicas());
   auto session = Session::Create(executable, variables, {pool});

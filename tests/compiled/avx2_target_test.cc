@@ -15,7 +15,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -44,18 +44,18 @@ absl::StatusOr<Program> PrepareAvx2() { return Prepare(Build, {.batch = kRows, .
 TEST(Avx2Target, HasNoLibraryCallOfAvx512) {
   absl::StatusOr<Program> program = PrepareAvx2();
   ASSERT_TRUE(program.ok()) << program.status();
-  const fb::ExecutableT& index = program->executable->index();
+  const format::Index& index = program->executable->index();
   EXPECT_THAT(index.target, Not(HasSubstr("avx512")));
-  EXPECT_EQ(index.instructions, fb::InstructionSet::Avx2);
+  EXPECT_EQ(index.instructions, format::InstructionSet::kAvx2);
   int calls = 0;
-  for (const auto& section : index.programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      const fb::LibraryCallT* call = command->body.AsLibraryCall();
+  for (const auto& section : index.programs[0].sections) {
+    for (const auto& command : section.commands) {
+      const format::LibraryCall* call = command.body.As<format::LibraryCall>();
       if (call == nullptr) continue;
       ++calls;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("avx512"))) << command->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("unpacked_gemm"))) << command->name;
-      EXPECT_THAT(call->implementation, Not(HasSubstr("direct_filter_grad"))) << command->name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("avx512"))) << command.name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("unpacked_gemm"))) << command.name;
+      EXPECT_THAT(call->implementation, Not(HasSubstr("direct_filter_grad"))) << command.name;
     }
   }
   EXPECT_GT(calls, 5);

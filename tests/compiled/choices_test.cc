@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "passes/report_segments.h"
 #include "runtime/cpu/instruction_set.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -40,7 +40,7 @@ void Model(GraphBuilder& g) {
 int Taken(const Executable& executable, const std::string& algorithm) {
   int taken = 0;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
-    if (executable.index().segments[i]->name != kContractionReports) continue;
+    if (executable.index().segments[i].name != kContractionReports) continue;
     for (absl::string_view line : absl::StrSplit(executable.segment(static_cast<int>(i)), '\n', absl::SkipEmpty())) {
       const std::vector<std::string> fields = absl::StrSplit(line, '\t');
       taken += fields[3] == algorithm && fields[6].empty();
@@ -50,11 +50,11 @@ int Taken(const Executable& executable, const std::string& algorithm) {
 }
 
 // Library calls by `algorithm`.
-int Calls(const Executable& executable, fb::Algorithm algorithm) {
+int Calls(const Executable& executable, format::Algorithm algorithm) {
   int calls = 0;
-  for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      const fb::LibraryCallT* call = command->body.AsLibraryCall();
+  for (const auto& section : executable.index().programs[0].sections) {
+    for (const auto& command : section.commands) {
+      const format::LibraryCall* call = command.body.As<format::LibraryCall>();
       calls += call != nullptr && call->algorithm == algorithm;
     }
   }
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(All, GeneratedAlgorithms,
 
 struct LibraryAlgorithm {
   std::string name;
-  fb::Algorithm algorithm;
+  format::Algorithm algorithm;
   bool needs_avx512;
 };
 void PrintTo(const LibraryAlgorithm& a, std::ostream* os) { *os << a.name; }
@@ -109,12 +109,13 @@ TEST_P(LibraryAlgorithms, ComputeTheReferencesValues) {
   CompareWithReference(Model, options);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LibraryAlgorithms,
-                         testing::Values(LibraryAlgorithm{"unpacked_gemm", fb::Algorithm::UnpackedGemm, true},
-                                         LibraryAlgorithm{"direct_filter_grad", fb::Algorithm::DirectFilterGrad, true},
-                                         LibraryAlgorithm{"pointwise_product", fb::Algorithm::PointwiseProduct, false},
-                                         LibraryAlgorithm{"dense_pointwise", fb::Algorithm::DensePointwise, false}),
-                         [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, LibraryAlgorithms,
+    testing::Values(LibraryAlgorithm{"unpacked_gemm", format::Algorithm::kUnpackedGemm, true},
+                    LibraryAlgorithm{"direct_filter_grad", format::Algorithm::kDirectFilterGrad, true},
+                    LibraryAlgorithm{"pointwise_product", format::Algorithm::kPointwiseProduct, false},
+                    LibraryAlgorithm{"dense_pointwise", format::Algorithm::kDensePointwise, false}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(ChoicesTest, AnAlgorithmThatCannotComputeTheNamedOpIsAnError) {
   Options options;

@@ -14,7 +14,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/session.h"
 #include "runtime/thread_pool.h"
 #include "tests/compiled/harness.h"
@@ -34,7 +34,7 @@ std::vector<std::string> Names(const BuildFn& build, Options options = {}) {
   std::vector<std::string> names;
   if (!program.ok()) return names;
   for (const auto& collective : program->executable->index().collectives) {
-    names.insert(names.end(), collective->tensors.begin(), collective->tensors.end());
+    names.insert(names.end(), collective.tensors.begin(), collective.tensors.end());
   }
   return names;
 }
@@ -150,7 +150,7 @@ class Listener final : public ProcessGroup {
   int size() const override { return 2; }
   std::string transport() const override { return "none"; }
   bool waits_for_network() const override { return false; }
-  absl::Status DoAllReduce(fb::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view what,
+  absl::Status DoAllReduce(format::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view what,
                            const ResultFn&) override {
     heard.emplace_back(what);
     return absl::OkStatus();

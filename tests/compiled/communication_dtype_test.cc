@@ -17,7 +17,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"
 
@@ -217,7 +217,7 @@ TEST(CommunicationDtype, HalvesTheBytes) {
                            {.devices = 2, .communication_dtype = dtype});
     EXPECT_TRUE(program.ok()) << program.status();
     uint64_t sum = 0;
-    for (const auto& collective : program->executable->index().collectives) sum += collective->bytes;
+    for (const auto& collective : program->executable->index().collectives) sum += collective.bytes;
     return sum;
   };
   EXPECT_EQ(bytes(DType::kFloat32), 4 * kWidth + 4);

@@ -17,7 +17,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -748,7 +748,7 @@ TEST_P(ComposedOps, ValuesAndSlopes) {
     ASSERT_TRUE(result.ok()) << result.status();
     std::map<std::string, HostTensor> outputs;
     for (size_t i = 0; i < result->outputs.size(); ++i) {
-      outputs[program->executable->index().outputs[i]->name] = result->outputs[i];
+      outputs[program->executable->index().outputs[i].name] = result->outputs[i];
     }
     for (size_t i = 0; i < job.draws.size(); ++i) {
       const Drawn& drawn = job.draws[i];

@@ -7,7 +7,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -42,11 +42,11 @@ TEST(ConvWeightBlocks, TrainingStepsMatchTheReference) {
 TEST(ConvWeightBlocks, LanesHaveNoSlotsForThem) {
   absl::StatusOr<Program> program = Prepare(NormModel, {.batch = 16});
   ASSERT_TRUE(program.ok()) << program.status();
-  const fb::ExecutableT& index = program->executable->index();
+  const format::Index& index = program->executable->index();
   EXPECT_EQ(std::count_if(index.kernels.begin(), index.kernels.end(),
-                          [](const auto& kernel) { return kernel->domain == fb::Domain::Blocks; }),
+                          [](const auto& kernel) { return kernel.domain == format::Domain::kBlocks; }),
             3);
-  EXPECT_LT(index.programs[0]->lane_bytes, 32 << 10);
+  EXPECT_LT(index.programs[0].lane_bytes, 32 << 10);
 }
 
 TEST(ConvWeightBlocks, SameBitsOnAnyDevicesAndThreads) {

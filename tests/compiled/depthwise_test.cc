@@ -8,7 +8,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -53,11 +53,11 @@ TEST_P(Depthwise, IsGenerated) {
   absl::StatusOr<Program> program = Prepare(Build(), {.batch = 9});
   ASSERT_TRUE(program.ok()) << program.status();
   int calls = 0, ops = 0;
-  for (const auto& section : program->executable->index().programs[0]->sections) {
-    for (const auto& command : section->commands) calls += command->body.AsLibraryCall() != nullptr;
+  for (const auto& section : program->executable->index().programs[0].sections) {
+    for (const auto& command : section.commands) calls += command.body.As<format::LibraryCall>() != nullptr;
   }
   for (const auto& kernel : program->executable->index().kernels) {
-    for (const std::string& op : kernel->ops) ops += absl::StartsWith(op, "td.depthwise_conv2d");
+    for (const std::string& op : kernel.ops) ops += absl::StartsWith(op, "td.depthwise_conv2d");
   }
   const bool one_channel = GetParam().channels == 1;
   EXPECT_EQ(calls > 0, one_channel);

@@ -13,7 +13,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/cpu/instruction_set.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -85,7 +85,7 @@ void ExpectAsReference(Program& program, const Options& options, int step, doubl
   absl::StatusOr<StepResult> got = program.Run(inputs);
   ASSERT_TRUE(want.ok() && got.ok()) << want.status() << got.status();
   for (size_t i = 0; i < got->outputs.size(); ++i) {
-    const std::string& name = program.executable->index().outputs[i]->name;
+    const std::string& name = program.executable->index().outputs[i].name;
     EXPECT_LE(MaxDifference(got->outputs[i], want->at(name)), tolerance * MaxMagnitude(want->at(name))) << name;
   }
 }
@@ -94,8 +94,8 @@ void ExpectAsReference(Program& program, const Options& options, int step, doubl
 int Subtractions(const Executable& executable) {
   int count = 0;
   for (const auto& kernel : executable.index().kernels) {
-    if (kernel->skeleton != "loop") continue;
-    for (const std::string& name : kernel->ops) count += name == "td.sub";
+    if (kernel.skeleton != "loop") continue;
+    for (const std::string& name : kernel.ops) count += name == "td.sub";
   }
   return count;
 }

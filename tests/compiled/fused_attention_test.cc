@@ -10,7 +10,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/encoder_model.h"
 #include "tests/compiled/harness.h"
 
@@ -124,7 +124,7 @@ std::vector<FusedCase> Cases() {
 int AttentionKernels(const Executable& executable) {
   int count = 0;
   for (const auto& kernel : executable.index().kernels) {
-    for (const std::string& op : kernel->ops) count += op == "exec.attention" || op == "exec.attention_grad";
+    for (const std::string& op : kernel.ops) count += op == "exec.attention" || op == "exec.attention_grad";
   }
   return count;
 }
@@ -160,7 +160,7 @@ TEST(FusedAttentionMemory, GrowsWithTheSequence) {
     absl::StatusOr<Program> program = Prepare(build, {.batch = 2, .l2_bytes = l2_bytes});
     EXPECT_TRUE(program.ok()) << program.status();
     if (!program.ok()) return 0;
-    const fb::ProgramT& p = *program->executable->index().programs[0];
+    const format::Program& p = program->executable->index().programs[0];
     return p.lane_bytes + p.microbatch_bytes + p.step_bytes + p.batch_bytes;
   };
   const double apart = 1e12;

@@ -14,7 +14,7 @@
 #include "graph/replicas.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"
 
@@ -72,7 +72,7 @@ Values MeansOfReplicas(const std::vector<int64_t>& rows, const HostTensor& x) {
 
 HostTensor Fetched(const Executable& executable, const StepResult& result, const std::string& name) {
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    if (executable.index().outputs[i]->name == name) return result.outputs[i];
+    if (executable.index().outputs[i].name == name) return result.outputs[i];
   }
   ADD_FAILURE() << "no output " << name;
   return HostTensor();

@@ -170,11 +170,11 @@ absl::StatusOr<Program> Prepare(const BuildFn& build, const Options& options) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(-0.1, 0.1);
   for (const auto& v : p.executable->index().variables) {
-    TD_RETURN_IF_ERROR(p.variables->Initialize(v->name, *v->initializer, kSeed));
-    if (v->initializer->kind != 0 || !v->slot_of.empty() || v->dtype != fb::DType::Float32) continue;
-    std::vector<double> values(NumElements(v->shape));
+    TD_RETURN_IF_ERROR(p.variables->Initialize(v.name, v.initializer, kSeed));
+    if (v.initializer.kind != 0 || !v.slot_of.empty() || v.dtype != DType::kFloat32) continue;
+    std::vector<double> values(NumElements(v.shape));
     for (double& value : values) value = uniform(random);
-    TD_RETURN_IF_ERROR(p.variables->Assign(v->name, FromDoubles(DType::kFloat32, v->shape, values)));
+    TD_RETURN_IF_ERROR(p.variables->Assign(v.name, FromDoubles(DType::kFloat32, v.shape, values)));
   }
   return p;
 }
@@ -183,14 +183,14 @@ TensorMap RandomInputs(const Executable& executable, int64_t rows, const Options
   TensorMap batch;
   for (const auto& input : executable.index().inputs) {
     // Keyed by name: independent of the order of inputs and of the number of rows before.
-    std::seed_seq key(input->name.begin(), input->name.end());
+    std::seed_seq key(input.name.begin(), input.name.end());
     std::mt19937 random(key);
     random.discard(1000003ull * seed);
-    Shape shape(input->shape.begin(), input->shape.end());
+    Shape shape(input.shape.begin(), input.shape.end());
     shape[0] = rows;
-    DType dtype = static_cast<DType>(input->dtype);
+    DType dtype = input.dtype;
     bool real = dtype == DType::kFloat32 || dtype == DType::kFloat64;
-    auto given = options.ranges.find(input->name);
+    auto given = options.ranges.find(input.name);
     std::pair<double, double> range = given != options.ranges.end() ? given->second
                                       : real                        ? std::pair(-1.0, 1.0)
                                       : dtype == DType::kBool       ? std::pair(0.0, 2.0)
@@ -198,7 +198,7 @@ TensorMap RandomInputs(const Executable& executable, int64_t rows, const Options
     std::uniform_real_distribution<double> uniform(range.first, range.second);
     std::vector<double> values(NumElements(shape));
     for (double& v : values) v = real ? uniform(random) : std::floor(uniform(random));
-    batch[input->name] = FromDoubles(dtype, shape, values);
+    batch[input.name] = FromDoubles(dtype, shape, values);
   }
   return batch;
 }
@@ -220,7 +220,7 @@ StepInputs Deal(const Program& program, const TensorMap& batch, const std::vecto
   for (int64_t n : rows) {
     inputs.inputs.emplace_back();
     for (const auto& input : program.executable->index().inputs) {
-      inputs.inputs.back().push_back(Rows(batch.at(input->name), begin, begin + n));
+      inputs.inputs.back().push_back(Rows(batch.at(input.name), begin, begin + n));
     }
     begin += n;
   }
@@ -308,7 +308,7 @@ void CompareWithReference(const BuildFn& build, const Options& given) {
 
     size_t outputs = 0;
     for (size_t i = 0; i < got->outputs.size(); ++i) {
-      const std::string& name = program->executable->index().outputs[i]->name;
+      const std::string& name = program->executable->index().outputs[i].name;
       ASSERT_TRUE(want->count(name)) << name;
       ++outputs;
       const HostTensor& w = want->at(name);

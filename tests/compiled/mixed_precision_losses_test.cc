@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "passes/compile.h"
 #include "runtime/cpu/instruction_set.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"
 
@@ -62,16 +62,16 @@ class Judged {
     EXPECT_TRUE(check.ok()) << check.status();
     std::map<std::string, HostTensor> inputs, variables;
     for (const auto& input : (*executable)->index().inputs) {
-      Shape shape(input->shape.begin(), input->shape.end());
+      Shape shape(input.shape.begin(), input.shape.end());
       shape[0] = kRows;
-      HostTensor& value = inputs[input->name] = Filled(shape, input->name == "t" ? kTarget : 0.5);
-      if (input->name == "row") {
+      HostTensor& value = inputs[input.name] = Filled(shape, input.name == "t" ? kTarget : 0.5);
+      if (input.name == "row") {
         for (int64_t i = 0; i < kRows; ++i) value.data<float>()[i * (kWidth + 1) + kWidth] = kTarget;
       }
     }
     for (const auto& v : (*executable)->index().variables) {
-      const Shape shape(v->shape.begin(), v->shape.end());
-      variables[v->name] = Filled(shape, v->name == "y/bias" ? kPrediction : v->name == "y/kernel" ? 0 : 0.01);
+      const Shape shape(v.shape.begin(), v.shape.end());
+      variables[v.name] = Filled(shape, v.name == "y/bias" ? kPrediction : v.name == "y/kernel" ? 0 : 0.01);
     }
     StepScalars scalars(graph.scalar_defaults().begin(), graph.scalar_defaults().end());
     scalars["seed"] = 1;

@@ -74,7 +74,7 @@ constexpr char kNoBFloat16[] = "this CPU has no AVX-512: oneDNN has no bfloat16 
 int CountOps(const Executable& executable, const std::string& op) {
   int count = 0;
   for (const auto& kernel : executable.index().kernels) {
-    for (const std::string& name : kernel->ops) count += name == op;
+    for (const std::string& name : kernel.ops) count += name == op;
   }
   return count;
 }
@@ -112,7 +112,7 @@ void CompareWithThePaintedGraph(const BuildFn& build, const std::string& target,
     absl::StatusOr<StepResult> got = program->Run(inputs);
     ASSERT_TRUE(got.ok()) << got.status();
     for (size_t i = 0; i < got->outputs.size(); ++i) {
-      const std::string& name = program->executable->index().outputs[i]->name;
+      const std::string& name = program->executable->index().outputs[i].name;
       EXPECT_EQ(got->outputs[i].dtype(), DType::kFloat32) << name;
       auto error = (*check)->CompareOutput(name, got->outputs[i]);
       ASSERT_TRUE(error.ok()) << error.status();
@@ -154,7 +154,7 @@ TEST_P(MixedPrecision, IsNearFloat32) {
   ASSERT_TRUE(a.ok() && b.ok());
   for (size_t i = 0; i < a->outputs.size(); ++i) {
     const double difference = MaxDifference(a->outputs[i], b->outputs[i]);
-    EXPECT_LT(difference, 0.03 * (1 + MaxMagnitude(a->outputs[i]))) << exact->executable->index().outputs[i]->name;
+    EXPECT_LT(difference, 0.03 * (1 + MaxMagnitude(a->outputs[i]))) << exact->executable->index().outputs[i].name;
     EXPECT_GT(difference, 0) << "nothing was rounded";
   }
 }
@@ -184,35 +184,35 @@ TEST_P(MixedPrecision, TrainsToTheSameBitsOnAnyDevicesAndThreads) {
 TEST_P(MixedPrecision, KeepsFloat32WhereItMatters) {
   absl::StatusOr<Program> program = Prepare(GetParam().build, {.precision = kMixed});
   ASSERT_TRUE(program.ok()) << program.status();
-  const fb::ExecutableT& index = program->executable->index();
-  for (const auto& v : index.variables) EXPECT_EQ(v->dtype, fb::DType::Float32) << v->name;
-  for (const auto& in : index.inputs) EXPECT_NE(in->dtype, fb::DType::BFloat16) << in->name;
+  const format::Index& index = program->executable->index();
+  for (const auto& v : index.variables) EXPECT_EQ(v.dtype, DType::kFloat32) << v.name;
+  for (const auto& in : index.inputs) EXPECT_NE(in.dtype, DType::kBFloat16) << in.name;
   int calls = 0;
-  for (const auto& section : index.programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      const fb::LibraryCallT* call = command->body.AsLibraryCall();
+  for (const auto& section : index.programs[0].sections) {
+    for (const auto& command : section.commands) {
+      const format::LibraryCall* call = command.body.As<format::LibraryCall>();
       if (call == nullptr) continue;
       ++calls;
-      EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << command->name << " " << call->implementation;
-      if (const fb::PackWeightsT* packing = call->operation.AsPackWeights()) {
-        EXPECT_NE(packing->plain_dtype, fb::DType::BFloat16) << command->name;
-        EXPECT_EQ(InfoOf(*packing).weights_dtype, fb::DType::BFloat16) << command->name;
+      EXPECT_EQ(call->implementation.find("ref"), std::string::npos) << command.name << " " << call->implementation;
+      if (const format::PackWeights* packing = call->operation.As<format::PackWeights>()) {
+        EXPECT_NE(packing->plain_dtype, DType::kBFloat16) << command.name;
+        EXPECT_EQ(InfoOf(*packing).weights_dtype, DType::kBFloat16) << command.name;
       }
-      const fb::Conv2DT* conv = call->operation.AsConv2D();
-      if (conv == nullptr || conv->direction == fb::Direction::InputGrad) continue;
-      EXPECT_EQ(conv->x_dtype, fb::DType::BFloat16) << command->name;
-      if (conv->direction == fb::Direction::FilterGrad) {
-        EXPECT_NE(conv->kernel_dtype, fb::DType::BFloat16) << command->name;
+      const format::Conv2D* conv = call->operation.As<format::Conv2D>();
+      if (conv == nullptr || conv->direction == format::Direction::kInputGrad) continue;
+      EXPECT_EQ(conv->x_dtype, DType::kBFloat16) << command.name;
+      if (conv->direction == format::Direction::kFilterGrad) {
+        EXPECT_NE(conv->kernel_dtype, DType::kBFloat16) << command.name;
       } else {
         // A small result that only float32 ops read is not rounded.
         const bool small = NumElements(conv->y_shape) <= 1024 * conv->y_shape[0];
-        EXPECT_TRUE(small || conv->y_dtype == fb::DType::BFloat16) << command->name;
+        EXPECT_TRUE(small || conv->y_dtype == DType::kBFloat16) << command.name;
       }
     }
   }
   EXPECT_GT(calls, 0);
-  for (const auto& slot : index.programs[0]->lane_slots) {
-    EXPECT_NE(index.programs[0]->buffers[slot->buffer]->dtype, fb::DType::BFloat16);
+  for (const auto& slot : index.programs[0].lane_slots) {
+    EXPECT_NE(index.programs[0].buffers[slot.buffer].dtype, DType::kBFloat16);
   }
 }
 
@@ -271,13 +271,13 @@ TEST(MixedPrecisionErrors, IsFloat32WithoutAvx512) {
   options.target = "cpu:x86-64-v3";
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const fb::ExecutableT& index = (*executable)->index();
+  const format::Index& index = (*executable)->index();
   ASSERT_EQ(index.warnings.size(), 1u);
   EXPECT_EQ(
       index.warnings[0],
       "precision mixed_bfloat16 is computed in float32: bfloat16 products run at 45 GFLOP/s here and float32's at "
       "45 (machine model \"generic-avx2\"; tandem-calibrate measures this machine)");
-  for (const auto& buffer : index.programs[0]->buffers) EXPECT_NE(buffer->dtype, fb::DType::BFloat16);
+  for (const auto& buffer : index.programs[0].buffers) EXPECT_NE(buffer.dtype, DType::kBFloat16);
 }
 
 // A machine model may promise what the target has not.
@@ -305,13 +305,13 @@ TEST(MixedPrecisionErrors, IsFloat32WhereItWouldBeSlower) {
   options.target = "cpu:cooperlake";
   auto executable = CompileGraph(graph, "train", options);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const fb::ExecutableT& index = (*executable)->index();
+  const format::Index& index = (*executable)->index();
   ASSERT_EQ(index.warnings.size(), 1u);
   EXPECT_EQ(
       index.warnings[0],
       "precision mixed_bfloat16 is computed in float32: bfloat16 products run at 80 GFLOP/s here and float32's at "
       "80 (machine model \"generic-avx512\"; tandem-calibrate measures this machine)");
-  for (const auto& buffer : index.programs[0]->buffers) EXPECT_NE(buffer->dtype, fb::DType::BFloat16);
+  for (const auto& buffer : index.programs[0].buffers) EXPECT_NE(buffer.dtype, DType::kBFloat16);
   EXPECT_EQ(index.target.find("bf16"), std::string::npos);
 }
 

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "runtime/collectives/testing/thread_group.h"
 #include "runtime/command_trace.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/thread_pool.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"
@@ -36,8 +36,8 @@ const Options kOptions{.devices = kDevices, .batch = 8};
 
 int OverlappedCommands(const Executable& executable) {
   int count = 0;
-  for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& command : section->commands) count += command->overlap > 0 ? 1 : 0;
+  for (const auto& section : executable.index().programs[0].sections) {
+    for (const auto& command : section.commands) count += command.overlap > 0 ? 1 : 0;
   }
   return count;
 }

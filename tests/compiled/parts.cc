@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "estimator/parameter_server/placement.h"
 #include "graph/parameter_servers.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem::compiled {
 
@@ -52,9 +52,9 @@ absl::StatusOr<StepResult> Parts::Run(const StepInputs& inputs) {
   if (!result.finite) return result;
   const auto& outputs = worker_.executable->index().outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::optional<SentValue> sent = SentValueOfName(outputs[i]->name);
+    const std::optional<SentValue> sent = SentValueOfName(outputs[i].name);
     if (!sent.has_value()) continue;
-    TD_RETURN_IF_ERROR(servers_.at(sent->server).variables->Assign(outputs[i]->name, result.outputs[i]));
+    TD_RETURN_IF_ERROR(servers_.at(sent->server).variables->Assign(outputs[i].name, result.outputs[i]));
   }
   for (Program& server : servers_) {
     StepInputs of_server;

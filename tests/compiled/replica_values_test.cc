@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -290,7 +290,7 @@ TEST(ReplicaValuesOrder, FusionMovesAnAllReduce) {
   ASSERT_TRUE(result.ok()) << result.status();
   const double first = Of({kX, kX + 4}).mean, second = Of({kX + 4, kX + 6}).mean;
   for (size_t i = 0; i < 2; ++i) {
-    const bool wide = program->executable->index().outputs[i]->name == "wide";
+    const bool wide = program->executable->index().outputs[i].name == "wide";
     EXPECT_NEAR(result->outputs[i].data<float>()[0], wide ? std::sin(first) + std::sin(second) : 2 * (first + second),
                 1e-5);
   }

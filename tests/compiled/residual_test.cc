@@ -61,15 +61,15 @@ struct Found {
 
 Found Count(const Executable& executable) {
   Found found;
-  for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      const auto* call = command->body.AsLibraryCall();
+  for (const auto& section : executable.index().programs[0].sections) {
+    for (const auto& command : section.commands) {
+      const auto* call = command.body.As<format::LibraryCall>();
       found.adds += call != nullptr && InfoOf(*call).epilogue.residual;
-      found.copies += section->kind == fb::SectionKind::Map && command->body.AsCopy() != nullptr;
+      found.copies += section.kind == format::SectionKind::kMap && command.body.As<format::Copy>() != nullptr;
     }
   }
   for (const auto& kernel : executable.index().kernels) {
-    for (const std::string& op : kernel->ops) {
+    for (const std::string& op : kernel.ops) {
       found.sums += op == "td.add";
       found.winograd += op == "exec.winograd_conv2d";
     }
@@ -146,7 +146,7 @@ TEST(Residual, MixedPrecision) {
     absl::StatusOr<StepResult> got = program->Run(inputs);
     ASSERT_TRUE(got.ok()) << got.status();
     for (size_t i = 0; i < got->outputs.size(); ++i) {
-      const std::string& name = program->executable->index().outputs[i]->name;
+      const std::string& name = program->executable->index().outputs[i].name;
       auto error = (*check)->CompareOutput(name, got->outputs[i]);
       ASSERT_TRUE(error.ok()) << error.status();
       EXPECT_TRUE(error->Within(2e-2, 1e-3)) << name << ": " << error->error << " of " << error->magnitude;

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "samples/networks.h"
 #include "tests/compiled/encoder_model.h"
 #include "tests/compiled/harness.h"
@@ -79,7 +79,7 @@ TEST(SameBits, AnyMemoryLimit) {
   options.memory_limit = 10 << 20;
   absl::StatusOr<Program> limited = Prepare(Residual, options);
   ASSERT_TRUE(limited.ok()) << limited.status();
-  EXPECT_LT(limited->executable->index().programs[0]->batch_bytes, free->executable->index().programs[0]->batch_bytes);
+  EXPECT_LT(limited->executable->index().programs[0].batch_bytes, free->executable->index().programs[0].batch_bytes);
   ExpectSameBits(all, Train(Residual, options, kRows));
 
   options.memory_limit = 1 << 20;

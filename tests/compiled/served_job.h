@@ -21,7 +21,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/parts.h"
 
 namespace tandem::compiled {
@@ -120,7 +120,7 @@ class ServedJob : public testing::Test {
   static TensorMap Read(const Worker& worker) {
     TensorMap values;
     for (const auto& variable : worker.program.executable->index().variables) {
-      values[variable->name] = *worker.program.variables->Read(variable->name);
+      values[variable.name] = *worker.program.variables->Read(variable.name);
     }
     return values;
   }
@@ -135,7 +135,7 @@ class ServedJob : public testing::Test {
     if (!result.ok()) return result.status();
     std::map<std::string, HostTensor> values;
     const auto& outputs = worker.program.executable->index().outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) values[outputs[i]->name] = result->outputs[i];
+    for (size_t i = 0; i < outputs.size(); ++i) values[outputs[i].name] = result->outputs[i];
     return worker.variables->Exchange(values, inputs.scalars);
   }
 

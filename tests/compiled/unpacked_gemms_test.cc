@@ -13,7 +13,7 @@
 #include "runtime/command_info.h"
 #include "runtime/command_trace.h"
 #include "runtime/cpu/instruction_set.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -45,12 +45,12 @@ struct Calls {
 
 Calls Count(const Executable& executable) {
   Calls calls;
-  for (const auto& section : executable.index().programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      if (command->body.type != fb::CommandBody::LibraryCall) continue;
-      const fb::LibraryCallT& call = *command->body.AsLibraryCall();
-      calls.unpacked_gemms += call.implementation == "unpacked_gemm";
-      calls.packings += call.operation.AsPackWeights() != nullptr;
+  for (const auto& section : executable.index().programs[0].sections) {
+    for (const auto& command : section.commands) {
+      const auto* call = command.body.As<format::LibraryCall>();
+      if (call == nullptr) continue;
+      calls.unpacked_gemms += call->implementation == "unpacked_gemm";
+      calls.packings += call->operation.As<format::PackWeights>() != nullptr;
     }
   }
   return calls;

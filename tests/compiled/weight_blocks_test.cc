@@ -8,7 +8,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -27,7 +27,7 @@ void Model(GraphBuilder& g) {
 
 int CountBlockKernels(const Executable& executable) {
   int count = 0;
-  for (const auto& kernel : executable.index().kernels) count += kernel->domain == fb::Domain::Blocks;
+  for (const auto& kernel : executable.index().kernels) count += kernel.domain == format::Domain::kBlocks;
   return count;
 }
 
@@ -44,7 +44,7 @@ TEST(WeightBlocks, LanesHaveNoSlotsForThem) {
   absl::StatusOr<Program> program = Prepare(Model, {.batch = 16});
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(CountBlockKernels(*program->executable), 2);
-  EXPECT_LT(program->executable->index().programs[0]->lane_bytes, 16 << 10);
+  EXPECT_LT(program->executable->index().programs[0].lane_bytes, 16 << 10);
   // A batch whose rows outweigh the gradients stays with the lanes.
   absl::StatusOr<Program> large = Prepare(Model, {.batch = 512});
   ASSERT_TRUE(large.ok()) << large.status();

@@ -8,7 +8,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -18,7 +18,7 @@ namespace {
 int CountOps(const Executable& executable, const std::string& op) {
   int count = 0;
   for (const auto& kernel : executable.index().kernels) {
-    for (const std::string& name : kernel->ops) count += name == op;
+    for (const std::string& name : kernel.ops) count += name == op;
   }
   return count;
 }

@@ -19,7 +19,7 @@
 #include "estimator/eval_log.h"
 #include "passes/analysis/machine_model.h"
 #include "runtime/cuda/plan_choices.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/testing/small_programs.h"
 #include "tools/costs/costs.h"
 #include "tools/costs/measurement.h"

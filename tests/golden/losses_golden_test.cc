@@ -12,7 +12,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -156,7 +156,7 @@ TEST_P(LossesGoldenTest, LossesAndGradientsAreTensorFlows) {
     const int64_t n = rows.data<int32_t>()[c];
     TensorMap batch = {{"row", Rows(row_numbers, 0, n)}};
     for (const auto& input : program->executable->index().inputs) {
-      if (input->name != "row") batch[input->name] = Rows(golden->at(input->name), begin, begin + n);
+      if (input.name != "row") batch[input.name] = Rows(golden->at(input.name), begin, begin + n);
     }
     for (const Loss& loss : Losses()) {
       ASSERT_TRUE(program->variables->Assign(loss.name, HostTensor::Zeros(DType::kFloat32, {kRows, kClasses})).ok());
@@ -169,7 +169,7 @@ TEST_P(LossesGoldenTest, LossesAndGradientsAreTensorFlows) {
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_TRUE(result->finite);
     for (size_t i = 0; i < result->outputs.size(); ++i) {
-      const std::string& name = program->executable->index().outputs[i]->name;
+      const std::string& name = program->executable->index().outputs[i].name;
       if (!golden->count(name)) continue;
       HostTensor want = HostTensor::FromVector<float>({}, {golden->at(name).data<float>()[c]});
       EXPECT_LE(MaxDifference(result->outputs[i], want), Allowed(want))

@@ -13,7 +13,7 @@
 #include "frontends/metrics.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -119,7 +119,7 @@ TEST_P(MetricsGoldenTest, ValuesAreTensorFlowsAndScikitLearns) {
       const int64_t n = std::min(kRows, end - begin);
       TensorMap batch;
       for (const auto& input : program->executable->index().inputs) {
-        batch[input->name] = Rows(golden->at(input->name), begin, begin + n);
+        batch[input.name] = Rows(golden->at(input.name), begin, begin + n);
       }
       std::vector<int64_t> dealt;
       for (int64_t left = n; dealt.size() < static_cast<size_t>(devices); left -= dealt.back()) {
@@ -130,7 +130,7 @@ TEST_P(MetricsGoldenTest, ValuesAreTensorFlowsAndScikitLearns) {
       RunValues values;
       values.examples = n;
       for (size_t i = 0; i < step->outputs.size(); ++i) {
-        values.tensors[program->executable->index().outputs[i]->name] = step->outputs[i];
+        values.tensors[program->executable->index().outputs[i].name] = step->outputs[i];
       }
       ASSERT_TRUE(accumulator.Add(values).ok());
       begin += n;

@@ -9,7 +9,7 @@
 #include "estimator/checkpoint/safetensors.h"
 #include "frontends/schedules.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {
@@ -68,7 +68,7 @@ TEST(SchedulesGoldenTest, RatesAreTensorFlowsAndNumPys) {
     absl::StatusOr<StepResult> result = program->Run(Deal(*program, {}, {0}, step));
     ASSERT_TRUE(result.ok()) << result.status();
     for (size_t o = 0; o < result->outputs.size(); ++o) {
-      const std::string& output = program->executable->index().outputs[o]->name;
+      const std::string& output = program->executable->index().outputs[o].name;
       const size_t digits = output.find_last_not_of("0123456789") + 1;
       const HostTensor& want = golden->at(output.substr(0, digits));
       const double rate = want.data<double>()[std::stoi(output.substr(digits)) * steps.num_elements() + s];

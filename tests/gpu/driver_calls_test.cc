@@ -49,7 +49,7 @@ absl::StatusOr<Job> Start(const std::string& name, const std::string& device, co
   if (!session.ok()) return session.status();
   job.session = *std::move(session);
   for (const auto& v : job.executable->index().variables) {
-    absl::Status status = job.variables->Initialize(v->name, *v->initializer, 7);
+    absl::Status status = job.variables->Initialize(v.name, v.initializer, 7);
     if (!status.ok()) return status;
   }
   return job;
@@ -61,10 +61,10 @@ StepInputs Inputs(const Job& job, const benchmarks::BenchModel& model, int step)
   inputs.inputs.emplace_back();
   for (const auto& input : job.executable->index().inputs) {
     const auto spec = std::find_if(model.inputs.begin(), model.inputs.end(),
-                                   [&](const benchmarks::InputSpec& s) { return s.name == input->name; });
-    Shape shape = input->shape;
+                                   [&](const benchmarks::InputSpec& s) { return s.name == input.name; });
+    Shape shape = input.shape;
     shape[0] = kRows;
-    HostTensor t(static_cast<DType>(input->dtype), shape);
+    HostTensor t(input.dtype, shape);
     for (int64_t i = 0; i < t.num_elements(); ++i) {
       const double unit = std::uniform_real_distribution<double>(0, 1)(random);
       if (t.dtype() == DType::kFloat32) t.data<float>()[i] = static_cast<float>(unit);
@@ -81,8 +81,8 @@ StepInputs Inputs(const Job& job, const benchmarks::BenchModel& model, int step)
 
 // What the compiler says that a full batch launches.
 int64_t CountedLaunches(const Executable& executable) {
-  const fb::ExecutableT& index = executable.index();
-  const fb::ProgramT& program = *index.programs[0];
+  const format::Index& index = executable.index();
+  const format::Program& program = index.programs[0];
   int64_t launches = 0;
   for (const auto& command : CommandsInOrder(program)) launches += command->GpuLaunches({index, program});
   return launches;
@@ -114,7 +114,7 @@ TEST(DriverCallsTest, AStepIsOneGraphAndOneQuery) {
       ASSERT_TRUE(gpu.ok()) << gpu.status();
       int loss = 0;
       const auto& outputs = gpu->executable->index().outputs;
-      while (outputs[loss]->name != "loss") ++loss;
+      while (outputs[loss].name != "loss") ++loss;
       for (int step = 0; step < 4; ++step) {
         auto want = cpu->session->Run(Inputs(*cpu, model, step), {loss});
         ASSERT_TRUE(want.ok()) << want.status();

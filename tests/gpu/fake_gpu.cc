@@ -31,9 +31,9 @@ namespace {
 // The kernels of the executable for the CPU, under the symbols that they have in it: from the text of the last phase
 // before code is made. What the jobs of a test have in common is compiled once.
 absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   const auto text = std::find_if(index.segments.begin(), index.segments.end(), [](const auto& segment) {
-    return segment->kind == fb::SegmentKind::IrText && segment->name == "memory";
+    return segment.kind == format::SegmentKind::kIrText && segment.name == "memory";
   });
   if (text == index.segments.end()) return absl::InternalError("the executable has no text of phase memory");
   mlir::DialectRegistry registry;
@@ -44,7 +44,7 @@ absl::StatusOr<CompiledGpuKernels> CompileForTheCpu(const Executable& executable
   if (!module) return absl::InternalError("the text of phase memory cannot be read");
   GpuCompileOptions options;
   options.archs.clear();
-  for (const auto& image : index.images) options.archs.push_back(static_cast<int>(image->arch));
+  for (const auto& image : index.images) options.archs.push_back(static_cast<int>(image.arch));
   options.rows = exec::CompileConfigAttr::of(*module).getBatch();
   options.build = index.producer.substr(std::string("tandem ").size());
   options.walk = true;
@@ -88,22 +88,22 @@ absl::Status FakeGpuMachine::LoadKernels() {
       if (executable->index().images.empty()) continue;  // for CPUs
       std::vector<absl::string_view> objects;
       std::vector<std::string> symbols;
-      std::set<const fb::KernelT*> grouped;
-      for (const std::unique_ptr<Command>& command : CommandsInOrder(*executable->index().programs[0])) {
+      std::set<const format::Kernel*> grouped;
+      for (const std::unique_ptr<Command>& command : CommandsInOrder(executable->index().programs[0])) {
         const std::optional<KernelLaunches> launches = command->launches();
-        if (launches && launches->grouped) grouped.insert(executable->index().kernels[launches->kernel].get());
+        if (launches && launches->grouped) grouped.insert(&executable->index().kernels[launches->kernel]);
       }
       TD_ASSIGN_OR_RETURN(const CompiledGpuKernels compiled, CompileForTheCpu(*executable));
       for (const auto& kernel : executable->index().kernels) {
-        if (kernel->gpu == nullptr || by_symbol_.count(kernel->symbol) > 0) continue;
+        if (!kernel.gpu || by_symbol_.count(kernel.symbol) > 0) continue;
         const auto code = std::find_if(compiled.kernels.begin(), compiled.kernels.end(),
-                                       [&](const CompiledGpuKernel& k) { return k.symbol == kernel->symbol; });
+                                       [&](const CompiledGpuKernel& k) { return k.symbol == kernel.symbol; });
         if (code == compiled.kernels.end()) {
-          return absl::InternalError(absl::StrCat("the kernel ", kernel->symbol, " is not compiled for the CPU"));
+          return absl::InternalError(absl::StrCat("the kernel ", kernel.symbol, " is not compiled for the CPU"));
         }
         objects.push_back(code->walk_object);
-        symbols.push_back(kernel->symbol);
-        if (grouped.count(kernel.get()) > 0) symbols.push_back(GpuGroupSymbol(kernel->symbol));
+        symbols.push_back(kernel.symbol);
+        if (grouped.count(&kernel) > 0) symbols.push_back(GpuGroupSymbol(kernel.symbol));
       }
       TD_ASSIGN_OR_RETURN(std::unique_ptr<WalkedKernels> walk, WalkedKernels::Load(objects, symbols));
       for (const std::string& symbol : symbols) by_symbol_[symbol] = walk.get();

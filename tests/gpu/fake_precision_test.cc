@@ -20,7 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "runtime/executable.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/gpu/fake_job.h"
 
 namespace tandem {
@@ -89,7 +89,7 @@ int AttentionKernels(const std::string& dir) {
     EXPECT_TRUE(executable.ok()) << executable.status();
     if (!executable.ok()) continue;
     for (const auto& kernel : (*executable)->index().kernels) {
-      for (const std::string& op : kernel->ops) count += op == "td.attention" || op == "td.attention_grad";
+      for (const std::string& op : kernel.ops) count += op == "td.attention" || op == "td.attention_grad";
     }
   }
   return count;

@@ -33,8 +33,8 @@ TEST_P(LaunchCountsTest, AreWithinTheLimit) {
   absl::StatusOr<std::shared_ptr<const Executable>> executable =
       CompileModelForGpu(c.model, c.batch, c.precision, {.tf32 = c.tf32});
   ASSERT_TRUE(executable.ok()) << executable.status();
-  const fb::ExecutableT& index = (*executable)->index();
-  const fb::ProgramT& program = *index.programs[0];
+  const format::Index& index = (*executable)->index();
+  const format::Program& program = index.programs[0];
   int64_t launches = 0;
   for (const auto& command : CommandsInOrder(program)) launches += command->GpuLaunches({index, program});
   std::printf(

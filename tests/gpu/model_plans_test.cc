@@ -43,8 +43,8 @@ TEST_P(ModelPlansTest, EveryConvolutionHasAPlanOfAFastEngine) {
         CompileModelForGpu(c.model, c.batch, v.precision, {.tf32 = v.tf32, .all_layers = true});
     ASSERT_TRUE(executable.ok()) << executable.status();
     int convolutions = 0;
-    for (const auto& command : CommandsInOrder(*(*executable)->index().programs[0])) {
-      const fb::LibraryCallT* call = command->table().body.AsLibraryCall();
+    for (const auto& command : CommandsInOrder((*executable)->index().programs[0])) {
+      const format::LibraryCall* call = command->table().body.As<format::LibraryCall>();
       if (call == nullptr || LibraryOf(*call) != GpuLibrary::kCudnn) continue;
       ++convolutions;
       absl::string_view plans = call->implementation;

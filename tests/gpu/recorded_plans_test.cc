@@ -29,9 +29,9 @@ TEST_P(RecordedPlansTest, AreOfTodaysCalls) {
       CompileModelForGpu(GetParam().model, GetParam().batch, Precision::kMixedBfloat16);
   ASSERT_TRUE(executable.ok()) << executable.status();
   int64_t calls = 0, unknown = 0;
-  for (const auto& command : CommandsInOrder(*(*executable)->index().programs[0])) {
-    const fb::LibraryCallT* call = command->table().body.AsLibraryCall();
-    if (call == nullptr || call->operation.AsPackWeights() != nullptr) continue;
+  for (const auto& command : CommandsInOrder((*executable)->index().programs[0])) {
+    const format::LibraryCall* call = command->table().body.As<format::LibraryCall>();
+    if (call == nullptr || call->operation.As<format::PackWeights>() != nullptr) continue;
     const bool cudnn = LibraryOf(*call) == GpuLibrary::kCudnn;
     const std::string key = PlanChoiceKey(*call, "NVIDIA H100 80GB HBM3", cudnn ? "cuDNN 9.19.0" : "cuBLASLt 130100");
     ++calls;

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::oracle {
@@ -58,17 +58,17 @@ ref::Numbers FirstValue(const std::string& model, const std::string& variable, c
 TensorMap DrawInputs(const Executable& executable, const Model& model, int64_t rows, const std::string& key) {
   TensorMap inputs;
   for (const auto& input : executable.index().inputs) {
-    std::mt19937_64 random = Random(key + " " + input->name);
-    const DType dtype = static_cast<DType>(input->dtype);
+    std::mt19937_64 random = Random(key + " " + input.name);
+    const DType dtype = input.dtype;
     const bool real = dtype == DType::kFloat32;
     Range range = real ? Range() : Range{0, dtype == DType::kBool ? 2.0 : 4.0};
-    if (auto given = model.ranges.find(input->name); given != model.ranges.end()) range = given->second;
+    if (auto given = model.ranges.find(input.name); given != model.ranges.end()) range = given->second;
     std::uniform_real_distribution<double> uniform(range.low, range.high);
-    ref::Numbers n{Shape(input->shape.begin(), input->shape.end()), {}};
+    ref::Numbers n{Shape(input.shape.begin(), input.shape.end()), {}};
     n.shape[0] = rows;
     n.values.resize(NumElements(n.shape));
     for (double& v : n.values) v = real && !range.whole ? uniform(random) : std::floor(uniform(random));
-    inputs[input->name] = ToTensor(dtype, n);
+    inputs[input.name] = ToTensor(dtype, n);
   }
   return inputs;
 }

@@ -7,7 +7,7 @@
 #include "frontends/metrics.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/oracle/singular_points.h"
 
@@ -198,7 +198,7 @@ TEST(SingularPoints, OfMetrics) {
   RunValues values;
   values.examples = kExamples;
   for (size_t i = 0; i < step->outputs.size(); ++i) {
-    values.tensors[program->executable->index().outputs[i]->name] = step->outputs[i];
+    values.tensors[program->executable->index().outputs[i].name] = step->outputs[i];
   }
   MetricAccumulator accumulator(metrics);
   const absl::Status added = accumulator.Add(values);

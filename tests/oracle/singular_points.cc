@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "graph/ops.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::oracle {
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<std::string>> WrongNumbers(const std::vector<Singular
   TD_ASSIGN_OR_RETURN(const StepResult result, program.Run(compiled::Deal(program, inputs, {batch}, 0)));
   std::map<std::string, HostTensor> outputs;
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    outputs[program.executable->index().outputs[i]->name] = compiled::ToFloat64(result.outputs[i]);
+    outputs[program.executable->index().outputs[i].name] = compiled::ToFloat64(result.outputs[i]);
   }
   std::vector<std::string> wrong;
   for (size_t r = 0; r < rows.size(); ++r) {

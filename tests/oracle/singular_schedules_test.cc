@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontends/schedules.h"
 #include "gtest/gtest.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/oracle/singular_points.h"
 
@@ -125,7 +125,7 @@ TEST(SingularPoints, OfSchedules) {
     absl::StatusOr<StepResult> result = program->Run(compiled::Deal(*program, {}, {0}, step));
     ASSERT_TRUE(result.ok()) << result.status();
     for (size_t i = 0; i < result->outputs.size(); ++i) {
-      const std::string& name = program->executable->index().outputs[i]->name;
+      const std::string& name = program->executable->index().outputs[i].name;
       for (const ScheduleRow& row : rows) {
         const auto rate = row.rates.find(step);
         if (row.name != name || rate == row.rates.end()) continue;

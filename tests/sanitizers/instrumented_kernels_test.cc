@@ -60,12 +60,12 @@ absl::StatusOr<std::shared_ptr<const Executable>> Program(KernelSanitizer saniti
   absl::StatusOr<OptimizedObject> object = (*compiler)->Compile(*module);
   if (!object.ok()) return object.status();
   ExecutableBuilder b(1, 1, 8, 8);
-  const int add_one = b.Kernel("add_one", 0, fb::Domain::Rows);
+  const int add_one = b.Kernel("add_one", 0, format::Domain::kRows);
   const int x = b.Input("x", {kBatch}), y = b.Batch("y", {kBatch});
   b.Map();
   b.Launch("add_one", add_one, {x}, {y});
   b.Output("y", y);
-  return Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "kernels", object->elf}}));
+  return Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "kernels", object->elf}}));
 }
 
 void RunKernel(const LoadedKernels& kernels, std::vector<float>& x, std::vector<float>& y, int64_t rows) {

@@ -11,7 +11,7 @@ from timed_compiler import EXECUTABLE, GRPC, LINK, LLVM_DIALECT, MLIR, OTHER  # 
 MLIR_HEADER = " /usr/lib/llvm-19/include/mlir/IR/Value.h \\\n"
 DIALECT_HEADER = " /usr/lib/llvm-19/include/mlir/Dialect/LLVMIR/LLVMDialect.h \\\n"
 GRPC_HEADER = " /usr/include/grpcpp/server.h \\\n"
-FORMAT_HEADER = " bazel-out/k8-fastbuild/bin/runtime/executable_generated.h\n"
+FORMAT_HEADER = " bazel-out/k8-fastbuild/bin/runtime/format/executable_generated.h\n"
 
 
 def equal(actual, wanted):

@@ -160,10 +160,10 @@ class Machine {
   // A product so small that its operations hardly count.
   absl::StatusOr<double> LibraryCallSeconds(const MachineModel& m) {
     constexpr int64_t n = 16;
-    fb::MatMulT product;
+    format::MatMul product;
     product.a_shape = product.b_shape = product.y_shape = {n, n};
-    fb::LibraryCallT call;
-    call.operation.Set(std::move(product));
+    format::LibraryCall call;
+    call.operation = std::move(product);
     TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> matmul, OneDnnPrimitive::Create(call, 1));
     std::vector<float> a(n * n, 0.5f), b(n * n, 0.5f), c(n * n);
     TD_ASSIGN_OR_RETURN(Arena scratch, Arena::Create(matmul->scratch_bytes(), "scratch"));
@@ -176,15 +176,15 @@ class Machine {
 
   // Seconds of the gradient to the 3x3 kernel of a padded convolution over 8 images of `width` pixels a side and 64
   // channels; a negative number where the CPU does not have the algorithm.
-  absl::StatusOr<double> FilterGradSeconds(fb::Algorithm algorithm, int64_t width) {
+  absl::StatusOr<double> FilterGradSeconds(format::Algorithm algorithm, int64_t width) {
     constexpr int64_t kImages = 8, kChannels = 64;
-    fb::Conv2DT conv;
-    conv.direction = fb::Direction::FilterGrad;
+    format::Conv2D conv;
+    conv.direction = format::Direction::kFilterGrad;
     conv.x_shape = conv.y_shape = {kImages, width, width, kChannels};
     conv.kernel_shape = {3, 3, kChannels, kChannels};
     conv.strides = conv.pad_low = conv.pad_high = {1, 1};
-    fb::LibraryCallT call;
-    call.operation.Set(std::move(conv));
+    format::LibraryCall call;
+    call.operation = std::move(conv);
     call.algorithm = algorithm;
     absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> gradient = OneDnnPrimitive::Create(call, 1);
     if (absl::IsFailedPrecondition(gradient.status())) return -1;
@@ -203,8 +203,8 @@ class Machine {
   // ones gain nothing; any, where images of 28 pixels gain.
   absl::StatusOr<double> DirectFilterGradWidth() {
     constexpr double kSmall = 13, kAny = 4096;
-    TD_ASSIGN_OR_RETURN(const double direct, FilterGradSeconds(fb::Algorithm::DirectFilterGrad, 28));
-    TD_ASSIGN_OR_RETURN(const double library, FilterGradSeconds(fb::Algorithm::Library, 28));
+    TD_ASSIGN_OR_RETURN(const double direct, FilterGradSeconds(format::Algorithm::kDirectFilterGrad, 28));
+    TD_ASSIGN_OR_RETURN(const double library, FilterGradSeconds(format::Algorithm::kLibrary, 28));
     return direct > 0 && direct < library ? kAny : kSmall;
   }
 

@@ -14,7 +14,7 @@
 #include "base/text_file.h"
 #include "passes/analysis/command_cost.h"
 #include "runtime/command_info.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -38,7 +38,7 @@ class CostTable {
       : executable_(executable),
         index_(executable.index()),
         machine_(machine),
-        gpu_(index_.programs[0]->device_class == "gpu"),
+        gpu_(index_.programs[0].device_class == "gpu"),
         lanes_(gpu_ ? 1 : index_.lanes),
         replicas_(gpu_ ? 1 : executable.num_replicas()),
         threads_(gpu_                                                 ? 1
@@ -153,7 +153,7 @@ class CostTable {
   }
 
   const Executable& executable_;
-  const fb::ExecutableT& index_;
+  const format::Index& index_;
   const MachineModel& machine_;
   // GPUs compute side by side, each as the machine model's one core does: the table is of one of them.
   const bool gpu_;

@@ -22,17 +22,17 @@ std::shared_ptr<const Executable> Linear() {
   ExecutableBuilder b(/*replicas=*/1, kLanes, kRowsPerLane, kMicrobatchRows);
   b.index().mode = "train";
   b.index().key = "key of linear";
-  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
-  b.index().kernels[sgd]->flops_per_row = 2;
+  const int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
+  b.index().kernels[sgd].flops_per_row = 2;
   const int w = b.Variable("w", {kIn, kOut}), x = b.Input("x", {kBatch, kIn}), y = b.Microbatch("y", {kBatch, kOut});
-  const int dw = b.Lane("dw", {kIn, kOut}, fb::ReduceKind::Sum), sum = b.Step("sum", {kIn, kOut});
+  const int dw = b.Lane("dw", {kIn, kOut}, format::ReduceKind::kSum), sum = b.Step("sum", {kIn, kOut});
   b.Map();
   b.MatMul("dense/MatMul", x, w, y);
   b.MatMulWeightGrad("gradients/dense/MatMul", x, y, dw);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {dw}, {sum});
+  b.LaneReduce(format::ReduceKind::kSum, {dw}, {sum});
   b.Launch("SGD/Apply", sgd, {sum}, {w}, kIn * kOut);
-  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{fb::SegmentKind::ElfObject, "k", "code"}}));
+  auto executable = Executable::Parse(BuildExecutable(b.Take(), {{format::SegmentKind::kElfObject, "k", "code"}}));
   EXPECT_TRUE(executable.ok()) << executable.status();
   return *executable;
 }

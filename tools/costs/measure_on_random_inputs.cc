@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/run.h"
 #include "tools/costs/measurement.h"
 #include "tools/run/random_inputs.h"
@@ -12,14 +12,14 @@ namespace tandem {
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds) {
   constexpr int kWarmUps = 3, kMinRuns = 3, kMaxRuns = 1000;
   TD_ASSIGN_OR_RETURN(auto model, LoadExecutable(path, {.threads = threads}));
-  const fb::ExecutableT& index = model->executable().index();
+  const format::Index& index = model->executable().index();
   std::map<std::string, HostTensor> inputs;
   for (const auto& input : index.inputs) {
-    inputs[input->name] = RandomInput(*input, model->max_rows(), /*seed=*/0, /*step=*/0);
+    inputs[input.name] = RandomInput(input, model->max_rows(), /*seed=*/0, /*step=*/0);
   }
   // Small steps: the values must stay finite.
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
-  for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
+  for (const auto& s : index.scalars) scalars.emplace(s.name, 1e-6);
   MeasurementBuilder builder(model->executable());
   const int64_t start = TraceNow();
   double spent = 0;

@@ -11,7 +11,7 @@
 #include "base/json_string.h"
 #include "base/status_macros.h"
 #include "base/text_file.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/costs/measurement.h"
 
 namespace tandem {
@@ -54,7 +54,7 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
       !trace.contains("otherData") || !trace["otherData"].is_object()) {
     return Damaged(file, "no Chrome trace of a Tandem program");
   }
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   const Json programs = trace["otherData"].value("programs", Json::object());
   if (!programs.is_object() || !programs.contains(index.mode) || programs[index.mode] != index.key) {
     return absl::FailedPreconditionError(absl::StrCat(file, " has no commands of ", executable.name(), " (", index.mode,

@@ -14,7 +14,7 @@
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "passes/compile.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/json_dump.h"
 
@@ -45,7 +45,7 @@ DumpedProgram ProgramOf(const Made& made) {
   EXPECT_TRUE(executable.ok()) << executable.status();
   DumpedProgram program{.dump = DumpJson(**executable, /*expand_replicas=*/false)};
   for (size_t i = 0; i < (*executable)->index().segments.size(); ++i) {
-    const fb::SegmentT& segment = *(*executable)->index().segments[i];
+    const format::Segment& segment = (*executable)->index().segments[i];
     if (IsPhase(segment) && segment.name == "input") {
       program.ops = ParseIrGraph(*IrText(**executable, static_cast<int>(i)));
     }

@@ -57,12 +57,12 @@ std::string ReportText(absl::string_view lines) {
 }
 
 // The compiler's own choice stands in the program; what else there was follows from the call.
-std::string CallText(const fb::CommandT& command, const fb::LibraryCallT& call, const LibraryContext& context) {
-  std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", fb::EnumNameAlgorithm(call.algorithm), " (",
+std::string CallText(const format::Command& command, const format::LibraryCall& call, const LibraryContext& context) {
+  std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", format::Name(call.algorithm), " (",
                                   call.implementation, ")\n");
   for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.algorithm == call.algorithm) continue;
-    absl::StrAppend(&text, "    not ", fb::EnumNameAlgorithm(verdict.algorithm), ": ",
+    absl::StrAppend(&text, "    not ", format::Name(verdict.algorithm), ": ",
                     verdict.why_not.empty() ? "this machine model would take it" : verdict.why_not, "\n");
   }
   return text;
@@ -75,7 +75,7 @@ bool IsContraction(absl::string_view op) {
   return false;
 }
 
-std::string KernelText(const fb::KernelT& kernel) {
+std::string KernelText(const format::Kernel& kernel) {
   std::vector<std::string> ops;
   for (const std::string& op : kernel.ops) {
     if (IsContraction(op)) ops.push_back(op);
@@ -86,29 +86,30 @@ std::string KernelText(const fb::KernelT& kernel) {
 }  // namespace
 
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf("cpu"));
   const LibraryContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
   std::string calls, kernels;
   for (const auto& program : index.programs) {
-    for (const auto& section : program->sections) {
-      for (const auto& command : section->commands) {
-        const fb::LibraryCallT* call = command->body.AsLibraryCall();
+    for (const auto& section : program.sections) {
+      for (const auto& command : section.commands) {
+        const format::LibraryCall* call = command.body.As<format::LibraryCall>();
         if (call == nullptr) continue;
-        if (program->device_class == "gpu") {
-          absl::StrAppend(&calls, command->name, ": ", TextOf(*call), "\n  ", call->implementation,
+        if (program.device_class == "gpu") {
+          absl::StrAppend(&calls, command.name, ": ", TextOf(*call), "\n  ", call->implementation,
                           ", which chooses by itself\n");
         } else {
           TD_RETURN_IF_ERROR(CheckLibraryCall(*call).status());
-          calls += CallText(*command, *call, context);
+          calls += CallText(command, *call, context);
         }
       }
     }
   }
-  for (const auto& kernel : index.kernels) kernels += KernelText(*kernel);
+  for (const auto& kernel : index.kernels) kernels += KernelText(kernel);
   std::string reports;
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    if (index.segments[i]->kind != fb::SegmentKind::IrText || index.segments[i]->name != kContractionReports) continue;
+    if (index.segments[i].kind != format::SegmentKind::kIrText || index.segments[i].name != kContractionReports)
+      continue;
     reports = ReportText(executable.segment(static_cast<int>(i)));
   }
   return absl::StrCat(executable.name(), "\n\nContractions, as the compiler chose\n", reports,

@@ -6,14 +6,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "passes/report_segments.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
 absl::StatusOr<std::string> ExplainPrecision(const Executable& executable, const std::string& op) {
   const auto& segments = executable.index().segments;
   for (size_t i = 0; i < segments.size(); ++i) {
-    if (segments[i]->kind != fb::SegmentKind::IrText || segments[i]->name != kPrecisionDecisions) continue;
+    if (segments[i].kind != format::SegmentKind::kIrText || segments[i].name != kPrecisionDecisions) continue;
     std::string text;
     for (absl::string_view line : absl::StrSplit(executable.segment(static_cast<int>(i)), '\n', absl::SkipEmpty())) {
       const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');

@@ -22,24 +22,24 @@ using Json = nlohmann::ordered_json;
 // Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
                                             const std::vector<std::unique_ptr<Command>>& commands) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   std::map<uint32_t, uint64_t> grids;
   for (const std::unique_ptr<Command>& command : commands) {
     const std::optional<KernelLaunches> launches = command->launches();
     if (!launches) continue;
-    const fb::KernelT& kernel = *index.kernels[launches->kernel];
+    const format::Kernel& kernel = index.kernels[launches->kernel];
     uint64_t blocks = 0;
     for (uint64_t count : launches->counts) {
-      blocks += GpuGrid(*kernel.gpu, kernel.domain == fb::Domain::Rows   ? index.microbatch_rows
-                                     : kernel.domain == fb::Domain::Once ? 1
-                                                                         : count);
+      blocks += GpuGrid(*kernel.gpu, kernel.domain == format::Domain::kRows   ? index.microbatch_rows
+                                     : kernel.domain == format::Domain::kOnce ? 1
+                                                                              : count);
     }
     grids.emplace(launches->kernel, blocks);
   }
   return grids;
 }
 
-Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t grid) {
+Json LaunchJson(const format::GpuLaunch& gpu, uint64_t grid) {
   Json j = {{"grid", grid},
             {"block", gpu.block},
             {"items_per_block", gpu.items_per_block},
@@ -49,25 +49,25 @@ Json LaunchJson(const fb::GpuLaunchT& gpu, uint64_t grid) {
   return j;
 }
 
-Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
+Json SegmentsJson(const format::Index& index, const format::Program& program,
                   const std::vector<std::unique_ptr<Command>>& commands) {
   Json segments = Json::array();
   for (const auto& s : program.gpu->segments) {
     Json names = Json::array(), collectives = Json::array();
-    for (uint32_t command : s->commands) {
+    for (uint32_t command : s.commands) {
       names.push_back(commands[command]->table().name);
       const std::optional<CollectiveUse> collective = commands[command]->collective();
       if (!collective) continue;
-      const fb::CollectiveT& c = *index.collectives[collective->number];
+      const format::Collective& c = index.collectives[collective->number];
       collectives.push_back({{"seq", c.seq}, {"bucket", c.bucket}, {"bytes", c.bytes}, {"kind", c.kind}});
     }
     Json waits = Json::array();
-    for (uint32_t w : s->waits) waits.push_back(program.gpu->segments[w]->name);
-    segments.push_back({{"name", s->name},
-                        {"stream", fb::EnumNameStream(s->stream)},
-                        {"captured", s->captured},
+    for (uint32_t w : s.waits) waits.push_back(program.gpu->segments[w].name);
+    segments.push_back({{"name", s.name},
+                        {"stream", format::Name(s.stream)},
+                        {"captured", s.captured},
                         {"waits_for", waits},
-                        {"commands", s->commands},
+                        {"commands", s.commands},
                         {"command_names", names}});
     if (!collectives.empty()) segments.back()["collectives"] = collectives;
   }
@@ -75,7 +75,7 @@ Json SegmentsJson(const fb::ExecutableT& index, const fb::ProgramT& program,
 }
 
 // What the streams are given for a full batch, by kind of command.
-Json LaunchesJson(const fb::ExecutableT& index, const fb::ProgramT& program,
+Json LaunchesJson(const format::Index& index, const format::Program& program,
                   const std::vector<std::unique_ptr<Command>>& commands) {
   std::map<std::string, int64_t> by_kind;
   int64_t all = 0;
@@ -90,24 +90,24 @@ Json LaunchesJson(const fb::ExecutableT& index, const fb::ProgramT& program,
 }  // namespace
 
 void AddGpuJson(const Executable& executable, Json* dump) {
-  const fb::ExecutableT& index = executable.index();
-  const fb::ProgramT& program = *index.programs[0];
-  if (program.gpu == nullptr) return;
+  const format::Index& index = executable.index();
+  const format::Program& program = index.programs[0];
+  if (!program.gpu) return;
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   for (const auto& [kernel, grid] : GridsOfKernels(executable, commands)) {
-    (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel]->gpu, grid);
+    (*dump)["kernels"][kernel]["launch"] = LaunchJson(*index.kernels[kernel].gpu, grid);
   }
   Json gpu = {{"target", index.target}, {"workspace_bytes", program.gpu->workspace_bytes}};
   gpu["images"] = Json::array();
   for (const auto& image : index.images) {
-    gpu["images"].push_back({{"arch", absl::StrCat("sm_", image->arch)},
-                             {"ptx_bytes", executable.segment(static_cast<int>(image->segment)).size()}});
+    gpu["images"].push_back({{"arch", absl::StrCat("sm_", image.arch)},
+                             {"ptx_bytes", executable.segment(static_cast<int>(image.segment)).size()}});
   }
   gpu["launches"] = LaunchesJson(index, program, commands);
   gpu["segments"] = SegmentsJson(index, program, commands);
   gpu["plans"] = Json::array();
   for (size_t i = 0; i < commands.size(); ++i) {
-    const fb::LibraryCallT* call = commands[i]->table().body.AsLibraryCall();
+    const format::LibraryCall* call = commands[i]->table().body.As<format::LibraryCall>();
     if (call == nullptr) continue;
     gpu["plans"].push_back(
         {{"command", i},

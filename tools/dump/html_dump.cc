@@ -7,7 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/json_string.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/dump/ir_graph.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/live_ranges.h"
@@ -39,7 +39,7 @@ Json PhasesJson(const Executable& executable) {
   Json phases = Json::array();
   std::vector<std::pair<std::string, std::string>> texts;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
-    const fb::SegmentT& s = *executable.index().segments[i];
+    const format::Segment& s = executable.index().segments[i];
     if (!IsPhase(s)) continue;
     const absl::StatusOr<std::string> ir = IrText(executable, static_cast<int>(i));
     const std::string text = ir.ok() ? *ir : std::string(ir.status().message());
@@ -61,14 +61,14 @@ Json PhasesJson(const Executable& executable) {
   return phases;
 }
 
-Json ArenasJson(const fb::ExecutableT& index) {
+Json ArenasJson(const format::Index& index) {
   Json arenas = Json::array();
-  const fb::ProgramT& program = *index.programs[0];
+  const format::Program& program = index.programs[0];
   for (const ArenaTimeline& timeline : ArenaTimelines(index, program)) {
     if (timeline.live.empty()) continue;
     Json live = Json::array();
     for (const LiveBuffer& b : timeline.live) {
-      live.push_back(Json::array({program.buffers[b.buffer]->name, b.offset, b.bytes, b.first, b.last}));
+      live.push_back(Json::array({program.buffers[b.buffer].name, b.offset, b.bytes, b.first, b.last}));
     }
     arenas.push_back(
         {{"title", timeline.title}, {"bytes", timeline.bytes}, {"peak", timeline.peak}, {"live", std::move(live)}});
@@ -86,9 +86,9 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["costs"] = costs;
   // Of all commands in order, and where sections begin: the axis of the arenas.
   Json sections = Json::array(), names = Json::array();
-  for (const auto& section : executable.index().programs[0]->sections) {
-    sections.push_back(Json::array({section->name, names.size()}));
-    for (const auto& command : section->commands) names.push_back(command->name);
+  for (const auto& section : executable.index().programs[0].sections) {
+    sections.push_back(Json::array({section.name, names.size()}));
+    for (const auto& command : section.commands) names.push_back(command.name);
   }
   data["timeline"] = {{"sections", std::move(sections)}, {"commands", std::move(names)}};
   data["arenas"] = ArenasJson(executable.index());

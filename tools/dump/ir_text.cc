@@ -4,18 +4,18 @@
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/report_segments.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
-bool IsPhase(const fb::SegmentT& segment) {
-  return segment.kind == fb::SegmentKind::IrText && segment.name != kFusionDecisions &&
+bool IsPhase(const format::Segment& segment) {
+  return segment.kind == format::SegmentKind::kIrText && segment.name != kFusionDecisions &&
          segment.name != kContractionReports && segment.name != kPrecisionDecisions &&
          !absl::StartsWith(segment.name, kConstantPrefix);
 }
 
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment) {
-  const fb::SegmentT& s = *executable.index().segments[segment];
+  const format::Segment& s = executable.index().segments[segment];
   if (s.name != "codegen") return std::string(executable.segment(segment));
   absl::StatusOr<std::string> text = KernelIrText(executable.segment(segment));
   if (text.ok()) return text;

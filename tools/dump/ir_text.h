@@ -10,7 +10,7 @@
 namespace tandem {
 
 // Whether a segment is the IR at the end of a phase, and not what passes note beside it.
-bool IsPhase(const fb::SegmentT& segment);
+bool IsPhase(const format::Segment& segment);
 
 // Of segment `segment`, whose kind is IrText. All phases are stored as text but `codegen`, which is bitcode of LLVM:
 // DataLossError when LLVM cannot read it.

@@ -17,14 +17,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // "file:line".
-std::string Where(const fb::ExecutableT& index, uint32_t location) {
-  const fb::LocationT& l = *index.debug->locations[location];
+std::string Where(const format::Index& index, uint32_t location) {
+  const format::Location& l = index.debug.locations[location];
   return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
 }
 
-Json BufferJson(const fb::BufferT& b, uint32_t id) {
-  Json j = {{"buffer", id}, {"name", b.name}, {"space", fb::EnumNameSpace(b.space)}};
-  bool indexed = b.space == fb::Space::Variable || b.space == fb::Space::Input || b.space == fb::Space::Scalar;
+Json BufferJson(const format::Buffer& b, uint32_t id) {
+  Json j = {{"buffer", id}, {"name", b.name}, {"space", format::Name(b.space)}};
+  bool indexed =
+      b.space == format::Space::kVariable || b.space == format::Space::kInput || b.space == format::Space::kScalar;
   if (indexed) {
     j["index"] = b.index;
   } else {
@@ -32,12 +33,12 @@ Json BufferJson(const fb::BufferT& b, uint32_t id) {
   }
   j["bytes"] = b.bytes;
   if (b.row_bytes) j["row_bytes"] = b.row_bytes;
-  j["dtype"] = std::string(Name(static_cast<DType>(b.dtype)));
+  j["dtype"] = std::string(Name(b.dtype));
   j["shape"] = ShapeString(b.shape);
   return j;
 }
 
-Json CommandJson(const fb::ExecutableT& index, const fb::CommandT& table) {
+Json CommandJson(const format::Index& index, const format::Command& table) {
   const std::unique_ptr<Command> command = NewCommand(table);
   Json j = {{"name", table.name}, {"kind", command->kind()}, {"summary", command->Summary(index)}};
   for (const CommandProperty& property : command->Properties(index)) {
@@ -55,30 +56,30 @@ Json CommandJson(const fb::ExecutableT& index, const fb::CommandT& table) {
 }
 
 // Where the gradient that `command` of `section` computes is applied; null when it is stored.
-Json BlockUpdateJson(const fb::SectionT& section, uint32_t command) {
+Json BlockUpdateJson(const format::Section& section, uint32_t command) {
   for (const auto& update : section.block_updates) {
-    if (update->gradient != command) continue;
-    return {{"command", section.commands[update->update]->name}, {"member", update->member}};
+    if (update.gradient != command) continue;
+    return {{"command", section.commands[update.update].name}, {"member", update.member}};
   }
   return nullptr;
 }
 
-Json SectionJson(const fb::SectionT& section) {
+Json SectionJson(const format::Section& section) {
   Json j = {{"section", section.name},
-            {"runs", section.kind == fb::SectionKind::Map ? "per microbatch" : "per device"}};
+            {"runs", section.kind == format::SectionKind::kMap ? "per microbatch" : "per device"}};
   if (section.run_inline) j["run_inline"] = true;
   if (section.lanes_together > 1) j["lanes_together"] = section.lanes_together;
   return j;
 }
 
-Json ProgramCommands(const fb::ExecutableT& index, const fb::ProgramT& program, const std::string& replica) {
+Json ProgramCommands(const format::Index& index, const format::Program& program, const std::string& replica) {
   Json commands = Json::array();
   for (const auto& section : program.sections) {
-    for (uint32_t i = 0; i < section->commands.size(); ++i) {
-      Json j = CommandJson(index, *section->commands[i]);
-      if (Json update = BlockUpdateJson(*section, i); !update.is_null()) j["block_update"] = std::move(update);
-      j["section"] = section->name;
-      j["runs"] = section->kind == fb::SectionKind::Map ? "per microbatch" : "per device";
+    for (uint32_t i = 0; i < section.commands.size(); ++i) {
+      Json j = CommandJson(index, section.commands[i]);
+      if (Json update = BlockUpdateJson(section, i); !update.is_null()) j["block_update"] = std::move(update);
+      j["section"] = section.name;
+      j["runs"] = section.kind == format::SectionKind::kMap ? "per microbatch" : "per device";
       if (!replica.empty()) j["replica"] = replica;
       commands.push_back(std::move(j));
     }
@@ -88,25 +89,25 @@ Json ProgramCommands(const fb::ExecutableT& index, const fb::ProgramT& program, 
 
 // The commands that launch each kernel: kernels that are equal are one, and have the names of one of their users
 // inside.
-std::vector<Json> UsersOfKernels(const fb::ExecutableT& index) {
+std::vector<Json> UsersOfKernels(const format::Index& index) {
   std::vector<Json> users(index.kernels.size(), Json::array());
   for (const auto& program : index.programs) {
-    for (const auto& section : program->sections) {
-      for (const auto& table : section->commands) {
-        const std::optional<KernelLaunches> launches = NewCommand(*table)->launches();
+    for (const auto& section : program.sections) {
+      for (const auto& table : section.commands) {
+        const std::optional<KernelLaunches> launches = NewCommand(table)->launches();
         if (!launches) continue;
-        users[launches->kernel].push_back({{"name", table->name}, {"source", Where(index, table->location)}});
+        users[launches->kernel].push_back({{"name", table.name}, {"source", Where(index, table.location)}});
       }
     }
   }
   return users;
 }
 
-Json MemoryJson(const fb::ExecutableT& index, const fb::ProgramT& program) {
+Json MemoryJson(const format::Index& index, const format::Program& program) {
   Json memory;
   int64_t parameters = 0, slots = 0;
   for (const auto& v : index.variables) {
-    (v->slot_of.empty() ? parameters : slots) += NumElements(v->shape) * SizeOf(static_cast<DType>(v->dtype));
+    (v.slot_of.empty() ? parameters : slots) += NumElements(v.shape) * SizeOf(v.dtype);
   }
   int64_t lanes = index.lanes / index.replicas.size();
   memory["parameter_bytes"] = parameters;
@@ -119,20 +120,20 @@ Json MemoryJson(const fb::ExecutableT& index, const fb::ProgramT& program) {
   memory["peak_bytes_per_device"] = parameters + slots + program.microbatch_bytes + lanes * program.lane_bytes +
                                     program.step_bytes + program.batch_bytes;
   memory["arenas"] = Json::array();
-  for (const auto& report : index.debug->memory) {
+  for (const auto& report : index.debug.memory) {
     Json live = Json::array();
-    for (const auto& l : report->live_at_peak) live.push_back({{"name", l->name}, {"bytes", l->bytes}});
-    memory["arenas"].push_back({{"space", report->space}, {"peak_bytes", report->peak_bytes}, {"live_at_peak", live}});
+    for (const auto& l : report.live_at_peak) live.push_back({{"name", l.name}, {"bytes", l.bytes}});
+    memory["arenas"].push_back({{"space", report.space}, {"peak_bytes", report.peak_bytes}, {"live_at_peak", live}});
   }
   memory["buffers"] = Json::array();
-  for (uint32_t i = 0; i < program.buffers.size(); ++i) memory["buffers"].push_back(BufferJson(*program.buffers[i], i));
+  for (uint32_t i = 0; i < program.buffers.size(); ++i) memory["buffers"].push_back(BufferJson(program.buffers[i], i));
   return memory;
 }
 
 }  // namespace
 
 Json DumpJson(const Executable& executable, bool expand_replicas) {
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   Json dump;
   dump["executable"] = {{"file", executable.name()},
                         {"mode", index.mode},
@@ -148,7 +149,7 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
                         {"microbatch_rows", index.microbatch_rows}};
   dump["placement"] = Json::array();
   for (const auto& p : index.placement) {
-    const PlacedPart part{p->variable, static_cast<int>(p->server), p->first_row, p->rows};
+    const PlacedPart part{p.variable, static_cast<int>(p.server), p.first_row, p.rows};
     dump["placement"].push_back({{"name", part.name()},
                                  {"variable", part.variable},
                                  {"server", part.server},
@@ -157,35 +158,35 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
   }
   dump["replicas"] = Json::array();
   for (const auto& r : index.replicas) {
-    dump["replicas"].push_back({{"name", r->name}, {"device", r->device}, {"program", r->program}});
+    dump["replicas"].push_back({{"name", r.name}, {"device", r.device}, {"program", r.program}});
   }
   dump["collectives"] = Json::array();
   for (const auto& c : index.collectives) {
-    dump["collectives"].push_back({{"seq", c->seq},
-                                   {"kind", c->kind},
-                                   {"bucket", c->bucket},
-                                   {"bytes", c->bytes},
-                                   {"dtype", std::string(Name(static_cast<DType>(c->dtype)))},
-                                   {"tensors", c->tensors},
-                                   {"group", c->group},
-                                   {"algorithm", c->algorithm}});
+    dump["collectives"].push_back({{"seq", c.seq},
+                                   {"kind", c.kind},
+                                   {"bucket", c.bucket},
+                                   {"bytes", c.bytes},
+                                   {"dtype", std::string(Name(c.dtype))},
+                                   {"tensors", c.tensors},
+                                   {"group", c.group},
+                                   {"algorithm", c.algorithm}});
   }
   dump["kernels"] = Json::array();
   std::vector<Json> users = UsersOfKernels(index);
   for (size_t number = 0; number < index.kernels.size(); ++number) {
-    const fb::KernelT* k = index.kernels[number].get();
+    const format::Kernel* k = &index.kernels[number];
     Json ops = Json::array();
     for (size_t i = 0; i < k->ops.size(); ++i) {
       Json op = {{"op", k->ops[i]}};
       if (i < k->locations.size()) {
-        op["name"] = index.debug->locations[k->locations[i]]->name;
+        op["name"] = index.debug.locations[k->locations[i]].name;
         op["source"] = Where(index, k->locations[i]);
       }
       ops.push_back(std::move(op));
     }
     dump["kernels"].push_back({{"name", k->name},
                                {"skeleton", k->skeleton},
-                               {"domain", fb::EnumNameDomain(k->domain)},
+                               {"domain", format::Name(k->domain)},
                                {"code_bytes", executable.segment(k->segment).size()},
                                {"ops", ops},
                                {"users", std::move(users[number])}});
@@ -193,31 +194,31 @@ Json DumpJson(const Executable& executable, bool expand_replicas) {
   dump["commands"] = Json::array();
   if (expand_replicas) {
     for (const auto& r : index.replicas) {
-      for (auto& s : ProgramCommands(index, *index.programs[r->program], r->name))
+      for (auto& s : ProgramCommands(index, index.programs[r.program], r.name))
         dump["commands"].push_back(std::move(s));
     }
   } else {
     for (const auto& p : index.programs) {
-      for (auto& s : ProgramCommands(index, *p, "")) dump["commands"].push_back(std::move(s));
+      for (auto& s : ProgramCommands(index, p, "")) dump["commands"].push_back(std::move(s));
     }
   }
   dump["sections"] = Json::array();
-  for (const auto& section : index.programs[0]->sections) dump["sections"].push_back(SectionJson(*section));
-  dump["executable"]["flat"] = index.programs[0]->flat;
+  for (const auto& section : index.programs[0].sections) dump["sections"].push_back(SectionJson(section));
+  dump["executable"]["flat"] = index.programs[0].flat;
   AddGpuJson(executable, &dump);
-  dump["memory"] = MemoryJson(index, *index.programs[0]);
+  dump["memory"] = MemoryJson(index, index.programs[0]);
   dump["variables"] = Json::array();
   for (const auto& v : index.variables) {
-    dump["variables"].push_back({{"name", v->name},
-                                 {"dtype", std::string(Name(static_cast<DType>(v->dtype)))},
-                                 {"shape", ShapeString(v->shape)},
-                                 {"trainable", v->trainable},
-                                 {"slot_of", v->slot_of},
-                                 {"updated", v->updated}});
+    dump["variables"].push_back({{"name", v.name},
+                                 {"dtype", std::string(Name(v.dtype))},
+                                 {"shape", ShapeString(v.shape)},
+                                 {"trainable", v.trainable},
+                                 {"slot_of", v.slot_of},
+                                 {"updated", v.updated}});
   }
   dump["phases"] = Json::array();
   for (const auto& s : index.segments) {
-    if (IsPhase(*s)) dump["phases"].push_back(s->name);
+    if (IsPhase(s)) dump["phases"].push_back(s.name);
   }
   return dump;
 }

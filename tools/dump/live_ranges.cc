@@ -14,13 +14,13 @@ namespace {
 // One arena; sees the commands in order.
 class Timeline {
  public:
-  Timeline(const fb::ProgramT& program, fb::Space space, std::string title, uint64_t bytes)
+  Timeline(const format::Program& program, format::Space space, std::string title, uint64_t bytes)
       : program_(program), space_(space) {
     result_.title = std::move(title);
     result_.bytes = bytes;
   }
 
-  void AddCommand(const fb::CommandT& table) {
+  void AddCommand(const format::Command& table) {
     const int now = commands_++;
     const std::unique_ptr<Command> command = NewCommand(table);
     for (uint32_t b : command->Reads()) Read(b, now);
@@ -28,7 +28,7 @@ class Timeline {
   }
 
   void EndSection() {
-    if (space_ == fb::Space::Microbatch) current_.clear();
+    if (space_ == format::Space::kMicrobatch) current_.clear();
   }
 
   void KeepToTheEnd(uint32_t buffer) {
@@ -51,8 +51,8 @@ class Timeline {
   }
 
  private:
-  bool In(uint32_t buffer) const { return program_.buffers[buffer]->space == space_; }
-  uint64_t PlaceOf(uint32_t buffer) const { return program_.buffers[buffer]->offset; }
+  bool In(uint32_t buffer) const { return program_.buffers[buffer].space == space_; }
+  uint64_t PlaceOf(uint32_t buffer) const { return program_.buffers[buffer].offset; }
 
   void Write(uint32_t buffer, int now) {
     if (!In(buffer)) return;
@@ -64,7 +64,7 @@ class Timeline {
       return;
     }
     current_[PlaceOf(buffer)] = result_.live.size();
-    result_.live.push_back({buffer, PlaceOf(buffer), program_.buffers[buffer]->bytes, now, now});
+    result_.live.push_back({buffer, PlaceOf(buffer), program_.buffers[buffer].bytes, now, now});
   }
 
   void Read(uint32_t buffer, int now) {
@@ -77,8 +77,8 @@ class Timeline {
     }
   }
 
-  const fb::ProgramT& program_;
-  const fb::Space space_;
+  const format::Program& program_;
+  const format::Space space_;
   ArenaTimeline result_;
   int commands_ = 0;
   std::map<uint64_t, size_t> current_;  // offset -> what was written there last, in result_.live
@@ -86,20 +86,20 @@ class Timeline {
 
 }  // namespace
 
-std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb::ProgramT& program) {
+std::vector<ArenaTimeline> ArenaTimelines(const format::Index& index, const format::Program& program) {
   std::vector<ArenaTimeline> result;
   for (auto [space, name, bytes] :
-       {std::tuple{fb::Space::Microbatch, "microbatch arena (of each thread)", program.microbatch_bytes},
-        {fb::Space::Step, "step arena", program.step_bytes},
-        {fb::Space::Batch, "batch arena", program.batch_bytes}}) {
+       {std::tuple{format::Space::kMicrobatch, "microbatch arena (of each thread)", program.microbatch_bytes},
+        {format::Space::kStep, "step arena", program.step_bytes},
+        {format::Space::kBatch, "batch arena", program.batch_bytes}}) {
     if (bytes == 0) continue;
     Timeline timeline(program, space, name, bytes);
     for (const auto& section : program.sections) {
-      for (const auto& command : section->commands) timeline.AddCommand(*command);
+      for (const auto& command : section.commands) timeline.AddCommand(command);
       timeline.EndSection();
     }
-    if (space != fb::Space::Microbatch) {
-      for (const auto& output : index.outputs) timeline.KeepToTheEnd(output->buffer);
+    if (space != format::Space::kMicrobatch) {
+      for (const auto& output : index.outputs) timeline.KeepToTheEnd(output.buffer);
     }
     result.push_back(timeline.Finish());
   }

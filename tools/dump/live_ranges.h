@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executable_fwd.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -26,7 +26,7 @@ struct ArenaTimeline {
 
 // From the commands' operands: a buffer lives from the command that writes it to the last that reads it or a view of it
 // (a buffer in the same place that no command writes). What is an output of the program lives to the end.
-std::vector<ArenaTimeline> ArenaTimelines(const fb::ExecutableT& index, const fb::ProgramT& program);
+std::vector<ArenaTimeline> ArenaTimelines(const format::Index& index, const format::Program& program);
 
 }  // namespace tandem
 

@@ -2,7 +2,7 @@
 
 #include "base/fingerprint.h"
 #include "base/philox.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -20,10 +20,10 @@ void Fill(HostTensor* tensor, uint64_t seed, uint64_t stream, F from_word) {
 
 }  // namespace
 
-HostTensor RandomInput(const fb::InputT& input, int64_t rows, uint64_t seed, int64_t step) {
+HostTensor RandomInput(const format::Input& input, int64_t rows, uint64_t seed, int64_t step) {
   Shape shape = input.shape;
   shape[0] = rows;
-  HostTensor tensor(static_cast<DType>(input.dtype), shape);
+  HostTensor tensor(input.dtype, shape);
   const uint64_t stream = Fingerprint64(input.name, static_cast<uint64_t>(step));
   const uint64_t integers = input.indices > 0 ? input.indices : 10;
   const auto digit = [&](uint32_t word) { return word % integers; };

@@ -26,7 +26,7 @@
 #include "passes/exec/dialect.h"
 #include "passes/report_segments.h"
 #include "passes/step_signature.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
@@ -35,7 +35,7 @@ namespace {
 absl::string_view PhaseText(const Executable& executable, absl::string_view phase) {
   const auto& segments = executable.index().segments;
   for (size_t i = 0; i < segments.size(); ++i) {
-    if (segments[i]->kind == fb::SegmentKind::IrText && segments[i]->name == phase) {
+    if (segments[i].kind == format::SegmentKind::kIrText && segments[i].name == phase) {
       return executable.segment(static_cast<int>(i));
     }
   }
@@ -45,17 +45,17 @@ absl::string_view PhaseText(const Executable& executable, absl::string_view phas
 // The constants of the program by the names that the text of a phase may have for them.
 std::map<std::string, absl::string_view> ConstantsByName(const Executable& executable) {
   std::map<std::string, absl::string_view> found;
-  const fb::ExecutableT& index = executable.index();
+  const format::Index& index = executable.index();
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    if (absl::StartsWith(index.segments[i]->name, kConstantPrefix)) {
-      found[index.segments[i]->name] = executable.segment(static_cast<int>(i));
+    if (absl::StartsWith(index.segments[i].name, kConstantPrefix)) {
+      found[index.segments[i].name] = executable.segment(static_cast<int>(i));
     }
   }
   const absl::string_view constants = executable.constants();
   for (const auto& program : index.programs) {
-    for (const auto& buffer : program->buffers) {
-      if (buffer->space != fb::Space::Constant) continue;
-      const absl::string_view bytes = constants.substr(buffer->offset, buffer->bytes);
+    for (const auto& buffer : program.buffers) {
+      if (buffer.space != format::Space::kConstant) continue;
+      const absl::string_view bytes = constants.substr(buffer.offset, buffer.bytes);
       found[ConstantName({bytes.data(), bytes.size()})] = bytes;
     }
   }

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "runtime/command_info.h"
 #include "runtime/command_trace.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/run/random_inputs.h"
 
 namespace tandem {
@@ -19,14 +19,14 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   TD_ASSIGN_OR_RETURN(std::shared_ptr<const Executable> executable, Executable::Load(path));
   options.threads = executable->num_replicas();
   TD_ASSIGN_OR_RETURN(std::unique_ptr<LoadedExecutable> model, LoadExecutable(path, options));
-  const fb::ExecutableT& index = model->executable().index();
+  const format::Index& index = model->executable().index();
   std::map<std::string, HostTensor> inputs;
   for (const auto& input : index.inputs) {
-    inputs[input->name] = RandomInput(*input, model->max_rows(), /*seed=*/1, /*step=*/0);
+    inputs[input.name] = RandomInput(input, model->max_rows(), /*seed=*/1, /*step=*/0);
   }
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
   // A rate so small that random data cannot make the weights overflow.
-  for (const auto& s : index.scalars) scalars.emplace(s->name, 1e-6);
+  for (const auto& s : index.scalars) scalars.emplace(s.name, 1e-6);
   auto step = [&]() -> absl::StatusOr<double> {
     const int64_t start = TraceNow();
     TD_ASSIGN_OR_RETURN(RunResult result, Run(*model, inputs, scalars));

@@ -271,7 +271,7 @@ std::shared_ptr<const Executable> TwoLayers(int replicas) {
   ExecutableBuilder b(replicas, /*lanes=*/4, /*rows_per_lane=*/2, /*microbatch_rows=*/1);
   const int w = b.Variable("w", {3, 3}), v = b.Variable("v", {3, 3}), x = b.Input("x", {kBatch, 3});
   const int y = b.Microbatch("y", {kBatch, 3}), z = b.Microbatch("z", {kBatch, 3});
-  const int dw = b.Lane("dw", {3, 3}, fb::ReduceKind::Sum), dv = b.Lane("dv", {3, 3}, fb::ReduceKind::Sum);
+  const int dw = b.Lane("dw", {3, 3}, format::ReduceKind::kSum), dv = b.Lane("dv", {3, 3}, format::ReduceKind::kSum);
   const int sum_w = b.Step("sum_w", {3, 3}), sum_v = b.Step("sum_v", {3, 3});
   b.Map();
   b.MatMul("first", x, w, y);
@@ -279,18 +279,18 @@ std::shared_ptr<const Executable> TwoLayers(int replicas) {
   b.MatMulWeightGrad("second_grad", y, z, dv);
   b.MatMulWeightGrad("first_grad", x, z, dw);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Sum, {dv}, {sum_v});
-  b.LaneReduce(fb::ReduceKind::Sum, {dw}, {sum_w});
+  b.LaneReduce(format::ReduceKind::kSum, {dv}, {sum_v});
+  b.LaneReduce(format::ReduceKind::kSum, {dw}, {sum_w});
   if (replicas > 1) {
-    b.AllReduce(fb::ReduceKind::Sum, {sum_v});
-    b.AllReduce(fb::ReduceKind::Sum, {sum_w});
+    b.AllReduce(format::ReduceKind::kSum, {sum_v});
+    b.AllReduce(format::ReduceKind::kSum, {sum_w});
   }
   b.CheckFinite({sum_v, sum_w});
-  fb::ExecutableT index = b.Take();
+  format::Index index = b.Take();
   if (replicas > 1) {
     for (uint32_t i = 0; i < index.collectives.size(); ++i) {
-      index.collectives[i]->seq = i;
-      index.collectives[i]->bytes = 36;
+      index.collectives[i].seq = i;
+      index.collectives[i].bytes = 36;
     }
   }
   auto executable = Executable::Parse(BuildExecutable(std::move(index), {}));

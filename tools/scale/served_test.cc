@@ -123,22 +123,22 @@ TEST(Served, QueuesMoveAsFastAsTheBoundSays) {
   }
 }
 
-std::shared_ptr<const Executable> Parsed(fb::ExecutableT index) {
+std::shared_ptr<const Executable> Parsed(format::Index index) {
   auto executable = Executable::Parse(BuildExecutable(std::move(index), {}), "part.tdx");
   EXPECT_TRUE(executable.ok()) << executable.status();
   return executable.ok() ? *executable : nullptr;
 }
 
-void Place(fb::ExecutableT& index, const std::string& variable, uint32_t server, int64_t first_row, int64_t rows) {
-  auto part = std::make_unique<fb::PlacedPartT>();
-  part->variable = variable;
-  part->server = server;
-  part->first_row = first_row;
-  part->rows = rows;
+void Place(format::Index& index, const std::string& variable, uint32_t server, int64_t first_row, int64_t rows) {
+  format::PlacedPart part;
+  part.variable = variable;
+  part.server = server;
+  part.first_row = first_row;
+  part.rows = rows;
   index.placement.push_back(std::move(part));
 }
 
-void PlaceAll(fb::ExecutableT& index) {
+void PlaceAll(format::Index& index) {
   index.parameter_servers = 2;
   Place(index, "table", 0, 0, 60);
   Place(index, "table", 1, 60, 40);
@@ -174,7 +174,7 @@ std::shared_ptr<const Executable> ServerPart(int server) {
   b.Global();
   PlaceAll(b.index());
   b.index().parameter_server = server;
-  for (auto& v : b.index().variables) v->updated = v->name != "frozen";
+  for (auto& v : b.index().variables) v.updated = v.name != "frozen";
   return Parsed(b.Take());
 }
 
@@ -207,8 +207,8 @@ TEST(ServedStep, VariablesOfAWholeProgramArePlacedByBytes) {
   b.Variable("b", {100});
   b.Variable("frozen", {10});
   b.Global();
-  for (auto& v : b.index().variables) v->updated = v->name != "frozen";
-  b.index().variables[1]->slot_of = "a";
+  for (auto& v : b.index().variables) v.updated = v.name != "frozen";
+  b.index().variables[1].slot_of = "a";
   const auto program = Parsed(b.Take());
   ASSERT_NE(program, nullptr);
   // a and its slot on the first server, b and what is frozen on the other; slots do not travel.
@@ -225,7 +225,7 @@ TEST(ServedStep, ALargeVariableIsSpread) {
   ExecutableBuilder b(1, 1, 1, 1);
   b.Variable("table", {1024, 256});  // 1 MiB
   b.Global();
-  b.index().variables[0]->updated = true;
+  b.index().variables[0].updated = true;
   const auto program = Parsed(b.Take());
   ASSERT_NE(program, nullptr);
   const ServedStep step = PlacedStep(*program, 4, 1);

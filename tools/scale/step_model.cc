@@ -36,9 +36,9 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
       clock += times.seconds[i];
       continue;
     }
-    const fb::CommandT& table = *info.table;
+    const format::Command& table = *info.table;
     if (const std::optional<CollectiveUse> use = NewCommand(table)->collective()) {
-      const fb::CollectiveT& collective = *executable.index().collectives[use->number];
+      const format::Collective& collective = executable.index().collectives[use->number];
       Bucket bucket;
       bucket.seq = static_cast<int>(collective.seq);
       bucket.name = absl::StrCat("bucket ", collective.bucket, " (", collective.tensors.size(), " tensors, ",

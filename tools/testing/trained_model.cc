@@ -11,7 +11,7 @@
 #include "frontends/metrics.h"
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tools/dump/find_executable.h"
 
 namespace tandem::tool_test {
@@ -79,15 +79,15 @@ std::string DamagedFile(size_t offset_from_end) {
 }
 
 std::string ChangedFile(const std::string& name,
-                        const std::function<void(fb::ExecutableT&, std::vector<SegmentData>&)>& change) {
+                        const std::function<void(format::Index&, std::vector<SegmentData>&)>& change) {
   const auto path = FindExecutable(TwoDevices(), "train");
   EXPECT_TRUE(path.ok()) << path.status();
   const auto executable = Executable::Load(*path);
   EXPECT_TRUE(executable.ok()) << executable.status();
-  fb::ExecutableT index = (*executable)->index();
+  format::Index index = (*executable)->index();
   std::vector<SegmentData> segments;
   for (size_t i = 0; i < index.segments.size(); ++i) {
-    const fb::SegmentT& s = *index.segments[i];
+    const format::Segment& s = index.segments[i];
     segments.push_back({s.kind, s.name, std::string((*executable)->segment(static_cast<int>(i)))});
   }
   change(index, segments);

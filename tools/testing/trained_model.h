@@ -30,7 +30,7 @@ std::string TwoDevices();
 std::string DamagedFile(size_t offset_from_end);
 // That executable after `change`, with right checksums, in a file of this name.
 std::string ChangedFile(const std::string& name,
-                        const std::function<void(fb::ExecutableT&, std::vector<SegmentData>&)>& change);
+                        const std::function<void(format::Index&, std::vector<SegmentData>&)>& change);
 
 }  // namespace tandem::tool_test
 

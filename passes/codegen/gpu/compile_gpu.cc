@@ -77,7 +77,7 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
 
 // In the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
 CachedKernel Pack(const CompiledGpuKernel& kernel) {
-  const fb::GpuLaunchT& l = kernel.launch;
+  const format::GpuLaunch& l = kernel.launch;
   std::vector<uint64_t> numbers = {l.block,        l.items_per_block, l.split,
                                    l.shared_bytes, l.scratch_bytes,   kernel.walk_object.size()};
   for (const std::string& ptx : kernel.ptx) numbers.push_back(ptx.size());
@@ -102,7 +102,7 @@ bool Unpack(absl::string_view bytes, size_t archs, CompiledGpuKernel& kernel) {
     bytes.remove_prefix(std::min<uint64_t>(size, bytes.size()));
     return text;
   };
-  fb::GpuLaunchT& l = kernel.launch;
+  format::GpuLaunch& l = kernel.launch;
   l.block = n[0];
   l.items_per_block = n[1];
   l.split = n[2];
@@ -136,7 +136,7 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   }
   TD_RETURN_IF_ERROR(LowerMath(*emitted.module, /*precise=*/false, /*native_bfloat16=*/true));
   job.plan = emitted.plan;
-  fb::GpuLaunchT& launch = job.kernel.launch;
+  format::GpuLaunch& launch = job.kernel.launch;
   launch.block = job.plan.block;
   launch.items_per_block = job.plan.items_per_block;
   launch.split = job.plan.split;

@@ -11,7 +11,7 @@
 #include "passes/codegen/compile.h"
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/kernel_cache.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 
 namespace tandem {
 
@@ -34,8 +34,8 @@ struct GpuCompileOptions {
 struct CompiledGpuKernel {
   std::string name;    // of the func.func
   std::string symbol;  // of the entry: "td_" and the kernel's fingerprint
-  KernelDomain domain = KernelDomain::kRows;
-  fb::GpuLaunchT launch;
+  format::Domain domain = format::Domain::kRows;
+  format::GpuLaunch launch;
   std::string walk_object;       // ELF; for runtime/cuda/testing/kernel_walk.h
   std::vector<std::string> ptx;  // without a header, per architecture; none where none was asked for
   double seconds = 0;            // of compile time on one thread

@@ -163,7 +163,7 @@ TEST_F(CompileGpuTest, AGroupComputesWhatItsMembersDo) {
   auto compiled = CompileGpuKernels(*module, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   const CompiledGpuKernel& kernel = compiled->kernels[0];
-  const fb::GpuLaunchT& l = kernel.launch;
+  const format::GpuLaunch& l = kernel.launch;
   const std::string group_symbol = GpuGroupSymbol(kernel.symbol);
   auto walked = WalkedKernels::Load({kernel.walk_object}, {kernel.symbol, group_symbol});
   ASSERT_TRUE(walked.ok()) << walked.status();
@@ -196,7 +196,7 @@ TEST_F(CompileGpuTest, AGroupComputesWhatItsMembersDo) {
     for (uint64_t& v : values) params.push_back(&v);
     ASSERT_TRUE((*walked)->Launch(kernel.symbol, GpuGrid(l, counts[m]), l.block, 0, params.data()).ok());
   }
-  fb::GroupedLaunchT group;
+  format::GroupedLaunch group;
   group.num_args = kArgs;
   group.counts = counts;
   for (uint32_t i = 0; i < counts.size() * kArgs; ++i) group.args.push_back(i);

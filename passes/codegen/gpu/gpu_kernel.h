@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// How an emitted kernel is launched: GpuLaunch of runtime/executable.fbs, which says what the numbers mean.
+// How an emitted kernel is launched: GpuLaunch of runtime/format/index.td, which says what the numbers mean.
 struct GpuPlan {
   int64_t block = 32;
   int64_t items_per_block = 1;

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Adds `name`(ptr members, ptr blocks, ptr guard), as GroupedLaunch in runtime/executable.fbs says, which runs the
+// Adds `name`(ptr members, ptr blocks, ptr guard), as GroupedLaunch in runtime/format/index.td says, which runs the
 // kernel `symbol` of the module. `items_per_block`: of the kernel, whose blocks share nothing (split 1, no scratch
 // memory).
 void AddGroupEntry(llvm::Module& module, const std::string& symbol, const std::string& name, int64_t items_per_block);

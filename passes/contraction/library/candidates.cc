@@ -13,9 +13,9 @@ absl::Span<const LibraryCandidate* const> LibraryCandidates() {
   return kCandidates;
 }
 
-std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::vector<Verdict> WeighAlgorithms(const format::LibraryCall& call, const LibraryContext& context) {
   std::vector<Verdict> verdicts;
-  fb::LibraryCallT attempt = call;
+  format::LibraryCall attempt = call;
   std::string taken;
   for (const LibraryCandidate* candidate : LibraryCandidates()) {
     attempt.algorithm = candidate->algorithm;
@@ -23,18 +23,19 @@ std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const Library
     std::string why_not = candidate->needs_avx512 && !context.avx512 ? "the target has no AVX-512"
                           : taken.empty()                            ? candidate->why_not(attempt, context)
                                                                      : absl::StrCat(taken, " is taken");
-    if (why_not.empty()) taken = fb::EnumNameAlgorithm(candidate->algorithm);
+    if (why_not.empty()) taken = format::Name(candidate->algorithm);
     verdicts.push_back({candidate->algorithm, std::move(why_not)});
   }
-  verdicts.push_back({fb::Algorithm::Library, taken.empty() ? "" : absl::StrCat(taken, " is expected to be faster")});
+  verdicts.push_back(
+      {format::Algorithm::kLibrary, taken.empty() ? "" : absl::StrCat(taken, " is expected to be faster")});
   return verdicts;
 }
 
-fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const LibraryContext& context) {
+format::Algorithm BestAlgorithm(const format::LibraryCall& call, const LibraryContext& context) {
   for (const Verdict& verdict : WeighAlgorithms(call, context)) {
     if (verdict.why_not.empty()) return verdict.algorithm;
   }
-  return fb::Algorithm::Library;
+  return format::Algorithm::kLibrary;
 }
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "passes/analysis/machine_model.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/kernel_library.h"
 
 namespace tandem {
@@ -22,11 +22,11 @@ struct LibraryContext {
 };
 
 struct LibraryCandidate {
-  fb::Algorithm algorithm;
+  format::Algorithm algorithm;
   bool needs_avx512;
   // Why the library's primitive is expected to be faster; empty: the candidate is. Only asked of calls that it can
   // compute.
-  std::string (*why_not)(const fb::LibraryCallT& call, const LibraryContext& context);
+  std::string (*why_not)(const format::LibraryCall& call, const LibraryContext& context);
 };
 
 extern const LibraryCandidate kUnpackedGemm, kDirectFilterGrad, kPointwiseProduct, kDensePointwise, kPackPanels;
@@ -36,16 +36,16 @@ absl::Span<const LibraryCandidate* const> LibraryCandidates();
 
 // A candidate that computes a call, and why it is not taken; empty for the one that is.
 struct Verdict {
-  fb::Algorithm algorithm;
+  format::Algorithm algorithm;
   std::string why_not;
 };
 
 // All candidates that compute the call, in the order in which they are asked, and the library. Exactly one is taken.
 // `call` is valid (CheckLibraryCall); its own algorithm does not matter.
-std::vector<Verdict> WeighAlgorithms(const fb::LibraryCallT& call, const LibraryContext& context);
+std::vector<Verdict> WeighAlgorithms(const format::LibraryCall& call, const LibraryContext& context);
 
 // The one that is taken: the first candidate that is expected to be faster than the library, else the library.
-fb::Algorithm BestAlgorithm(const fb::LibraryCallT& call, const LibraryContext& context);
+format::Algorithm BestAlgorithm(const format::LibraryCall& call, const LibraryContext& context);
 
 }  // namespace tandem
 

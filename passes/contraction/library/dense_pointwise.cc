@@ -10,14 +10,15 @@
 namespace tandem {
 namespace {
 
-std::string WhyNotDensePointwise(const fb::LibraryCallT& call, const LibraryContext& context) {
-  const fb::Conv2DT& conv = *call.operation.AsConv2D();
-  if (conv.direction == fb::Direction::InputGrad) return "";
+std::string WhyNotDensePointwise(const format::LibraryCall& call, const LibraryContext& context) {
+  const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
+  if (conv.direction == format::Direction::kInputGrad) return "";
   return kPointwiseProduct.why_not(DensePointwiseCall(conv), context);
 }
 
 }  // namespace
 
-const LibraryCandidate kDensePointwise = {fb::Algorithm::DensePointwise, /*needs_avx512=*/false, WhyNotDensePointwise};
+const LibraryCandidate kDensePointwise = {format::Algorithm::kDensePointwise, /*needs_avx512=*/false,
+                                          WhyNotDensePointwise};
 
 }  // namespace tandem

@@ -11,11 +11,11 @@
 namespace tandem {
 namespace {
 
-std::string WhyNotDirectFilterGrad(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotDirectFilterGrad(const format::LibraryCall& call, const LibraryContext& context) {
   constexpr int64_t kMinChannels = 16, kMinPixels = 32;
   // A gradient in the second-level cache. Wider images than these have been measured only where any gradient pays.
   constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
-  const fb::Conv2DT& conv = *call.operation.AsConv2D();
+  const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   const int64_t pixels = conv.y_shape[0] * conv.y_shape[1] * conv.y_shape[2];
   const int64_t taps = conv.kernel_shape[0] * conv.kernel_shape[1], in = conv.x_shape[3], out = conv.y_shape[3];
   const auto max_width = static_cast<int64_t>(context.machine.direct_filter_grad_width);
@@ -33,7 +33,7 @@ std::string WhyNotDirectFilterGrad(const fb::LibraryCallT& call, const LibraryCo
 
 }  // namespace
 
-const LibraryCandidate kDirectFilterGrad = {fb::Algorithm::DirectFilterGrad, /*needs_avx512=*/true,
+const LibraryCandidate kDirectFilterGrad = {format::Algorithm::kDirectFilterGrad, /*needs_avx512=*/true,
                                             WhyNotDirectFilterGrad};
 
 }  // namespace tandem

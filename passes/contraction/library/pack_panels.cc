@@ -5,12 +5,12 @@
 namespace tandem {
 namespace {
 
-std::string WhyNotPackPanels(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotPackPanels(const format::LibraryCall& call, const LibraryContext& context) {
   return context.library.PacksPanels(call) ? "" : "the layout that the product reads has no panels";
 }
 
 }  // namespace
 
-const LibraryCandidate kPackPanels = {fb::Algorithm::PackPanels, /*needs_avx512=*/true, WhyNotPackPanels};
+const LibraryCandidate kPackPanels = {format::Algorithm::kPackPanels, /*needs_avx512=*/true, WhyNotPackPanels};
 
 }  // namespace tandem

@@ -10,9 +10,9 @@
 namespace tandem {
 namespace {
 
-std::string WhyNotPointwiseProduct(const fb::LibraryCallT& call, const LibraryContext& context) {
+std::string WhyNotPointwiseProduct(const format::LibraryCall& call, const LibraryContext& context) {
   constexpr int64_t kMinElements = 1 << 18, kMinColumns = 32;
-  const std::vector<int64_t>& kernel = call.operation.AsConv2D()->kernel_shape;
+  const std::vector<int64_t>& kernel = call.operation.As<format::Conv2D>()->kernel_shape;
   const int64_t in = kernel[2], out = kernel[3];
   if (in * out < kMinElements && (out < 4 * in || in < kMinColumns)) {
     return absl::StrCat("a gradient of ", in, " x ", out, " is neither large nor wide");
@@ -25,7 +25,7 @@ std::string WhyNotPointwiseProduct(const fb::LibraryCallT& call, const LibraryCo
 
 }  // namespace
 
-const LibraryCandidate kPointwiseProduct = {fb::Algorithm::PointwiseProduct, /*needs_avx512=*/false,
+const LibraryCandidate kPointwiseProduct = {format::Algorithm::kPointwiseProduct, /*needs_avx512=*/false,
                                             WhyNotPointwiseProduct};
 
 }  // namespace tandem

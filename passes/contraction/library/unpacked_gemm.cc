@@ -9,9 +9,9 @@
 namespace tandem {
 namespace {
 
-std::string WhyNotUnpackedGemm(const fb::LibraryCallT& call, const LibraryContext&) {
+std::string WhyNotUnpackedGemm(const format::LibraryCall& call, const LibraryContext&) {
   constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
-  const fb::MatMulT& product = *call.operation.AsMatMul();
+  const format::MatMul& product = *call.operation.As<format::MatMul>();
   const int64_t rows = RowsOf(product.a_shape), depth = product.a_shape.back(), columns = product.y_shape.back();
   if (depth * columns < kMinElements) {
     return absl::StrCat(depth * columns, " weights stay in the second-level cache: less than ", kMinElements);
@@ -27,6 +27,6 @@ std::string WhyNotUnpackedGemm(const fb::LibraryCallT& call, const LibraryContex
 
 }  // namespace
 
-const LibraryCandidate kUnpackedGemm = {fb::Algorithm::UnpackedGemm, /*needs_avx512=*/true, WhyNotUnpackedGemm};
+const LibraryCandidate kUnpackedGemm = {format::Algorithm::kUnpackedGemm, /*needs_avx512=*/true, WhyNotUnpackedGemm};
 
 }  // namespace tandem

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -59,7 +59,7 @@ class ThreadGroup final : public ProcessGroup {
   int size() const override { return static_cast<int>(meeting_->given.size()); }
   std::string transport() const override { return "threads"; }
 
-  absl::Status DoAllReduce(fb::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
+  absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                            absl::string_view, const ResultFn& on_result) override {
     for (const Values& v : values) {
       const auto bytes = static_cast<size_t>(v.count) * SizeOf(v.dtype);

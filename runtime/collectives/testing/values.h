@@ -42,7 +42,7 @@ std::vector<T> TestVector(uint64_t salt, int rank, int64_t count, bool special =
 
 // The definition of an all-reduce: TreeReduce over the TestVectors of the ranks present.
 template <typename T>
-std::vector<T> ReducedTestVector(uint64_t salt, fb::ReduceKind kind, absl::Span<const bool> present, int64_t count,
+std::vector<T> ReducedTestVector(uint64_t salt, format::ReduceKind kind, absl::Span<const bool> present, int64_t count,
                                  bool special = false) {
   std::vector<std::vector<T>> all(present.size());
   std::vector<const void*> leaves(present.size());

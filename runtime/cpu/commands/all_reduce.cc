@@ -15,14 +15,14 @@
 namespace tandem {
 namespace {
 
-using fb::ReduceKind;
+using format::ReduceKind;
 
 class CpuAllReduce final : public CpuCommand {
  public:
-  CpuAllReduce(const PlanContext& context, const fb::CommandT& table, const fb::CollectiveT& collective)
+  CpuAllReduce(const PlanContext& context, const format::Command& table, const format::Collective& collective)
       : CpuCommand(context, table),
-        kind_(table.body.AsAllReduce()->kind),
-        checks_(table.body.AsAllReduce()->checks),
+        kind_(table.body.As<format::AllReduce>()->kind),
+        checks_(table.body.As<format::AllReduce>()->checks),
         what_(CollectiveText(collective)) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
@@ -40,7 +40,7 @@ class CpuAllReduce final : public CpuCommand {
     }
     // A mean over all processes is a sum first.
     const bool part = run.state.group != nullptr;
-    TreeReduce(part && kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, o.dtype, leaves,
+    TreeReduce(part && kind_ == ReduceKind::kMean ? ReduceKind::kSum : kind_, o.dtype, leaves,
                run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
     if (part) return;
     if (checks_) Check(run, o.dtype, run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
@@ -56,10 +56,10 @@ class CpuAllReduce final : public CpuCommand {
     if (checks_) {
       on_result = [&run, dtype = values[0].dtype](const void* data, int64_t n) { Check(run, dtype, data, n); };
     }
-    TD_RETURN_IF_ERROR(state.group->AllReduce(kind_ == ReduceKind::Mean ? ReduceKind::Sum : kind_, values,
+    TD_RETURN_IF_ERROR(state.group->AllReduce(kind_ == ReduceKind::kMean ? ReduceKind::kSum : kind_, values,
                                               absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()),
                                               what_, on_result));
-    if (kind_ == ReduceKind::Mean) {
+    if (kind_ == ReduceKind::kMean) {
       for (const ProcessGroup::Values& v : values) Divide(v.dtype, v.data, state.replicas_with_rows, v.count);
     }
     return absl::OkStatus();
@@ -95,8 +95,8 @@ class CpuAllReduce final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table) {
-  const fb::CollectiveT& collective = *context.index().collectives[table.body.AsAllReduce()->collective];
+CpuCommandOr NewCpuAllReduce(const PlanContext& context, const format::Command& table) {
+  const format::Collective& collective = context.index().collectives[table.body.As<format::AllReduce>()->collective];
   if (!collective.algorithm.empty()) return NewCpuCrossDeviceReduce(context, table);
   return std::make_unique<CpuAllReduce>(context, table, collective);
 }

@@ -13,14 +13,14 @@ namespace {
 
 class CpuCheckFinite final : public CpuCommand {
  public:
-  CpuCheckFinite(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
+  CpuCheckFinite(const PlanContext& context, const format::Command& table) : CpuCommand(context, table) {
     std::set<uint32_t> combined, checked;
     for (const auto& section : context.program.sections) {
-      for (const auto& command : section->commands) {
-        const fb::AllReduceT* all_reduce = command->body.AsAllReduce();
+      for (const auto& command : section.commands) {
+        const format::AllReduce* all_reduce = command.body.As<format::AllReduce>();
         if (all_reduce == nullptr) continue;
-        combined.insert(command->outputs.begin(), command->outputs.end());
-        if (all_reduce->checks) checked.insert(command->outputs.begin(), command->outputs.end());
+        combined.insert(command.outputs.begin(), command.outputs.end());
+        if (all_reduce->checks) checked.insert(command.outputs.begin(), command.outputs.end());
       }
     }
     for (size_t i = 0; i < inputs().size(); ++i) {
@@ -65,7 +65,7 @@ class CpuCheckFinite final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::CommandT& table) {
+CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const format::Command& table) {
   return std::make_unique<CpuCheckFinite>(context, table);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 class CpuCopy final : public CpuCommand {
  public:
-  CpuCopy(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
+  CpuCopy(const PlanContext& context, const format::Command& table) : CpuCommand(context, table) {
     work.Add(0, outputs()[0].elements, std::max<int64_t>(1, outputs()[0].elements));
   }
 
@@ -35,7 +35,7 @@ class CpuCopy final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::CommandT& table) {
+CpuCommandOr NewCpuCopy(const PlanContext& context, const format::Command& table) {
   return std::make_unique<CpuCopy>(context, table);
 }
 

@@ -5,10 +5,10 @@
 namespace tandem {
 
 Operand PlanContext::MakeOperand(uint32_t buffer) const {
-  const fb::BufferT& b = *program.buffers[buffer];
+  const format::Buffer& b = program.buffers[buffer];
   Operand o;
   o.space = b.space;
-  o.dtype = static_cast<DType>(b.dtype);
+  o.dtype = b.dtype;
   o.index = b.index;
   o.offset = b.offset;
   o.row_bytes = b.row_bytes;
@@ -18,7 +18,7 @@ Operand PlanContext::MakeOperand(uint32_t buffer) const {
   return o;
 }
 
-CpuCommand::CpuCommand(const PlanContext& context, const fb::CommandT& table)
+CpuCommand::CpuCommand(const PlanContext& context, const format::Command& table)
     : table_(table), command_(NewCommand(table)) {
   for (uint32_t b : table.inputs) inputs_.push_back(context.MakeOperand(b));
   for (uint32_t b : table.outputs) outputs_.push_back(context.MakeOperand(b));

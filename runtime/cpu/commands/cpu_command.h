@@ -23,11 +23,11 @@ namespace tandem {
 // What a command is planned from.
 struct PlanContext {
   const Executable& executable;
-  const fb::ProgramT& program;
+  const format::Program& program;
   const LoadedKernels& kernels;
   int num_threads;
 
-  const fb::ExecutableT& index() const { return executable.index(); }
+  const format::Index& index() const { return executable.index(); }
   Operand MakeOperand(uint32_t buffer) const;
 };
 
@@ -45,12 +45,12 @@ class CallList;
 
 class CpuCommand {
  public:
-  CpuCommand(const PlanContext& context, const fb::CommandT& table);
+  CpuCommand(const PlanContext& context, const format::Command& table);
   CpuCommand(const CpuCommand&) = delete;
   CpuCommand& operator=(const CpuCommand&) = delete;
   virtual ~CpuCommand() = default;
 
-  const fb::CommandT& table() const { return table_; }
+  const format::Command& table() const { return table_; }
   const std::vector<Operand>& inputs() const { return inputs_; }
   const std::vector<Operand>& outputs() const { return outputs_; }
   // What the command is, whatever runs it.
@@ -96,16 +96,16 @@ class CpuCommand {
 
  private:
   friend absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context,
-                                                                   const fb::CommandT& table);
+                                                                   const format::Command& table);
 
-  const fb::CommandT& table_;
+  const format::Command& table_;
   const std::unique_ptr<Command> command_;
   std::vector<Operand> inputs_, outputs_;
 };
 
 // `table` must outlive it. Errors: those of OneDnnPrimitive::Create, and DataLoss for packed weights whose buffer is
 // too small.
-absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const fb::CommandT& table);
+absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const format::Command& table);
 
 }  // namespace tandem
 

@@ -20,12 +20,12 @@ using PerReplica = CrossDeviceOps::PerReplica;
 
 class CpuCrossDeviceReduce final : public CpuCommand {
  public:
-  CpuCrossDeviceReduce(const PlanContext& context, const fb::CommandT& table, const fb::CollectiveT& collective,
+  CpuCrossDeviceReduce(const PlanContext& context, const format::Command& table, const format::Collective& collective,
                        std::unique_ptr<CrossDeviceOps> ops)
       : CpuCommand(context, table),
         collective_(collective),
         what_(CollectiveText(collective)),
-        kind_(table.body.AsAllReduce()->kind),
+        kind_(table.body.As<format::AllReduce>()->kind),
         ops_(std::move(ops)) {}
 
   bool is_for_all_devices() const override { return true; }
@@ -55,13 +55,13 @@ class CpuCrossDeviceReduce final : public CpuCommand {
       std::vector<ProcessGroup::Values> values;
       for (const PerReplica& t : tensors) values.push_back({t.dtype, t.values[0], t.elements});
       TD_RETURN_IF_ERROR(
-          state.group->AllReduce(fb::ReduceKind::Sum, values,
+          state.group->AllReduce(format::ReduceKind::kSum, values,
                                  absl::MakeConstSpan(state.processes_with_rows.get(), state.group->size()), what_));
     }
     if (state.group != nullptr && devices > 1) {
       TD_RETURN_IF_ERROR(Call("Broadcast", tensors, [&] { return ops_->Broadcast(0, tensors, parallel_for); }));
     }
-    if (kind_ == fb::ReduceKind::Mean) {
+    if (kind_ == format::ReduceKind::kMean) {
       for (const PerReplica& t : tensors) {
         parallel_for(devices, [&](int64_t d) { Divide(t.dtype, t.values[d], state.replicas_with_rows, t.elements); });
       }
@@ -97,16 +97,16 @@ class CpuCrossDeviceReduce final : public CpuCommand {
            SizeOf(tensor.dtype);
   }
 
-  const fb::CollectiveT& collective_;
+  const format::Collective& collective_;
   const std::string what_;  // for errors
-  const fb::ReduceKind kind_;
+  const format::ReduceKind kind_;
   const std::unique_ptr<CrossDeviceOps> ops_;
 };
 
 }  // namespace
 
-CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const fb::CommandT& table) {
-  const fb::CollectiveT& collective = *context.index().collectives[table.body.AsAllReduce()->collective];
+CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const format::Command& table) {
+  const format::Collective& collective = context.index().collectives[table.body.As<format::AllReduce>()->collective];
   absl::StatusOr<std::unique_ptr<CrossDeviceOps>> ops = NewCrossDeviceOps(collective.algorithm);
   if (!ops.ok()) {
     return absl::FailedPreconditionError(

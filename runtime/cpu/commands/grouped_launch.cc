@@ -5,8 +5,9 @@
 
 namespace tandem {
 
-CpuGroupedLaunch::CpuGroupedLaunch(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
-  const fb::GroupedLaunchT& group = *table.body.AsGroupedLaunch();
+CpuGroupedLaunch::CpuGroupedLaunch(const PlanContext& context, const format::Command& table)
+    : CpuCommand(context, table) {
+  const format::GroupedLaunch& group = *table.body.As<format::GroupedLaunch>();
   function_ = context.kernels.function(static_cast<int>(group.kernel));
   num_args_ = group.num_args;
   for (uint32_t b : group.args) arguments_.push_back(context.MakeOperand(b));

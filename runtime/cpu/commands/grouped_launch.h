@@ -11,7 +11,7 @@ namespace tandem {
 
 class CpuGroupedLaunch final : public CpuCommand {
  public:
-  CpuGroupedLaunch(const PlanContext& context, const fb::CommandT& table);
+  CpuGroupedLaunch(const PlanContext& context, const format::Command& table);
 
   KernelFunction function() const { return function_; }
   // Operands of the kernel for one member.

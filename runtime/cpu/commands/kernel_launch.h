@@ -8,7 +8,7 @@ namespace tandem {
 
 class CpuKernelLaunch final : public CpuCommand {
  public:
-  CpuKernelLaunch(const PlanContext& context, const fb::CommandT& table);
+  CpuKernelLaunch(const PlanContext& context, const format::Command& table);
 
   KernelFunction function() const { return function_; }
   // Elements, or blocks; 1 for other domains.
@@ -25,7 +25,7 @@ class CpuKernelLaunch final : public CpuCommand {
   int64_t BlockRows(const PlanContext& context) const;
 
   KernelFunction function_;
-  fb::Domain domain_;
+  format::Domain domain_;
   int64_t count_;
 };
 

@@ -10,14 +10,14 @@ namespace tandem {
 
 using CpuCommandOr = absl::StatusOr<std::unique_ptr<CpuCommand>>;
 
-CpuCommandOr NewCpuAllReduce(const PlanContext& context, const fb::CommandT& table);
-CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuAllReduce(const PlanContext& context, const format::Command& table);
+CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const format::Command& table);
 // An all-reduce whose collective names cross-device ops. FailedPrecondition when this process has none of that name.
-CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const fb::CommandT& table);
-CpuCommandOr NewCpuCopy(const PlanContext& context, const fb::CommandT& table);
-CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::CommandT& table);
-CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::CommandT& table);
-CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const fb::CommandT& table);
+CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const format::Command& table);
+CpuCommandOr NewCpuCopy(const PlanContext& context, const format::Command& table);
+CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const format::Command& table);
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const format::Command& table);
+CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const format::Command& table);
 
 }  // namespace tandem
 

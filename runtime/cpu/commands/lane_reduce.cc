@@ -11,8 +11,8 @@ namespace {
 
 class CpuLaneReduce final : public CpuCommand {
  public:
-  CpuLaneReduce(const PlanContext& context, const fb::CommandT& table)
-      : CpuCommand(context, table), kind_(table.body.AsLaneReduce()->kind) {
+  CpuLaneReduce(const PlanContext& context, const format::Command& table)
+      : CpuCommand(context, table), kind_(table.body.As<format::LaneReduce>()->kind) {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
@@ -70,12 +70,12 @@ class CpuLaneReduce final : public CpuCommand {
     TreeReduce(kind_, inputs()[piece.item].dtype, leaves, out, piece.end - piece.begin);
   }
 
-  const fb::ReduceKind kind_;
+  const format::ReduceKind kind_;
 };
 
 }  // namespace
 
-CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const fb::CommandT& table) {
+CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const format::Command& table) {
   return std::make_unique<CpuLaneReduce>(context, table);
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 class CpuLibraryCall final : public CpuCommand {
  public:
-  CpuLibraryCall(const PlanContext& context, const fb::CommandT& table, std::unique_ptr<OneDnnPrimitive> primitive)
-      : CpuCommand(context, table), call_(*table.body.AsLibraryCall()), primitive_(std::move(primitive)) {
+  CpuLibraryCall(const PlanContext& context, const format::Command& table, std::unique_ptr<OneDnnPrimitive> primitive)
+      : CpuCommand(context, table), call_(*table.body.As<format::LibraryCall>()), primitive_(std::move(primitive)) {
     reduces_batch_ = InfoOf(call_).reduces_batch;
     for (const auto* operands : {&inputs(), &outputs()}) {
       for (const Operand& o : *operands) staging_bytes_ += AlignUp(o.row_bytes * context.index().microbatch_rows, 64);
@@ -54,7 +54,7 @@ class CpuLibraryCall final : public CpuCommand {
       const Operand& o = inputs()[i];
       uint8_t* address = context.Address(o);
       const uint64_t valid = rows * o.row_bytes, all = microbatch_rows * o.row_bytes;
-      const bool staged = o.row_bytes > 0 && o.space != fb::Space::Microbatch;
+      const bool staged = o.row_bytes > 0 && o.space != format::Space::kMicrobatch;
       if (staged) {
         std::memcpy(staging, address, valid);
         address = staging;
@@ -65,7 +65,7 @@ class CpuLibraryCall final : public CpuCommand {
     }
     const Operand& out = outputs()[0];
     uint8_t* address = context.Address(out);
-    const bool staged = out.row_bytes > 0 && out.space != fb::Space::Microbatch;
+    const bool staged = out.row_bytes > 0 && out.space != format::Space::kMicrobatch;
     TD_RETURN_IF_ERROR(
         primitive_->Run(run.thread, absl::MakeConstSpan(args, inputs().size()), staged ? staging : address, scratch));
     if (staged) std::memcpy(address, staging, rows * out.row_bytes);
@@ -73,8 +73,8 @@ class CpuLibraryCall final : public CpuCommand {
   }
 
   absl::Status PlanJoint(const PlanContext& context, int lanes) override {
-    fb::LibraryCallT call = call_;
-    fb::MatMulT& product = *call.operation.AsMatMul();  // the loader knows no others
+    format::LibraryCall call = call_;
+    format::MatMul& product = *call.operation.As<format::MatMul>();  // the loader knows no others
     product.a_shape[0] *= lanes;
     product.y_shape[0] *= lanes;
     TD_ASSIGN_OR_RETURN(joint_, OneDnnPrimitive::Create(call, context.num_threads));
@@ -93,7 +93,7 @@ class CpuLibraryCall final : public CpuCommand {
                          run.memory().library.data());
   }
 
-  const fb::LibraryCallT& call_;
+  const format::LibraryCall& call_;
   std::unique_ptr<OneDnnPrimitive> primitive_;
   std::unique_ptr<OneDnnPrimitive> joint_;  // for the rows of all lanes that run together; or null
   bool reduces_batch_ = false;
@@ -101,11 +101,11 @@ class CpuLibraryCall final : public CpuCommand {
 };
 
 // The buffer of packed weights is as large as oneDNN on this machine wants it.
-absl::Status CheckPacked(const PlanContext& context, const fb::CommandT& table, const fb::LibraryCallT& call) {
+absl::Status CheckPacked(const PlanContext& context, const format::Command& table, const format::LibraryCall& call) {
   if (!InfoOf(call).packed) return absl::OkStatus();
-  const bool packs = call.operation.AsPackWeights() != nullptr;
+  const bool packs = call.operation.As<format::PackWeights>() != nullptr;
   TD_ASSIGN_OR_RETURN(const uint64_t bytes, PackedWeightsBytes(call));
-  const fb::BufferT& b = *context.program.buffers[packs ? table.outputs[0] : table.inputs[1]];
+  const format::Buffer& b = context.program.buffers[packs ? table.outputs[0] : table.inputs[1]];
   if (b.bytes >= bytes) return absl::OkStatus();
   return WithExitCode(absl::DataLossError(absl::StrCat(context.executable.name(), ": packed weights need ", bytes,
                                                        " bytes and buffer ", b.name, " has ", b.bytes)),
@@ -114,8 +114,8 @@ absl::Status CheckPacked(const PlanContext& context, const fb::CommandT& table, 
 
 }  // namespace
 
-CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const fb::CommandT& table) {
-  const fb::LibraryCallT& call = *table.body.AsLibraryCall();
+CpuCommandOr NewCpuLibraryCall(const PlanContext& context, const format::Command& table) {
+  const format::LibraryCall& call = *table.body.As<format::LibraryCall>();
   TD_ASSIGN_OR_RETURN(std::unique_ptr<OneDnnPrimitive> primitive, OneDnnPrimitive::Create(call, context.num_threads));
   TD_RETURN_IF_ERROR(CheckPacked(context, table, call));
   return std::make_unique<CpuLibraryCall>(context, table, std::move(primitive));

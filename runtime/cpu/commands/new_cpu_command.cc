@@ -1,4 +1,3 @@
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/commands/grouped_launch.h"
 #include "runtime/cpu/commands/kernel_launch.h"
@@ -7,33 +6,27 @@
 namespace tandem {
 namespace {
 
-CpuCommandOr NewOfKind(const PlanContext& context, const fb::CommandT& table) {
-  switch (table.body.type) {
-    case fb::CommandBody::KernelLaunch:
-      return std::make_unique<CpuKernelLaunch>(context, table);
-    case fb::CommandBody::GroupedLaunch:
-      return std::make_unique<CpuGroupedLaunch>(context, table);
-    case fb::CommandBody::LibraryCall:
-      return NewCpuLibraryCall(context, table);
-    case fb::CommandBody::LaneReduce:
-      return NewCpuLaneReduce(context, table);
-    case fb::CommandBody::AllReduce:
-      return NewCpuAllReduce(context, table);
-    case fb::CommandBody::CheckFinite:
-      return NewCpuCheckFinite(context, table);
-    case fb::CommandBody::Copy:
-      return NewCpuCopy(context, table);
-    case fb::CommandBody::ScatterAdd:
-      return NewCpuScatterAdd(context, table);
-    default:
-      return absl::UnimplementedError(absl::StrCat("CPUs do not run ", fb::EnumNameCommandBody(table.body.type)));
+struct NewCpu {
+  const PlanContext& context;
+  const format::Command& table;
+  CpuCommandOr operator()(const format::KernelLaunch&) const {
+    return std::make_unique<CpuKernelLaunch>(context, table);
   }
-}
+  CpuCommandOr operator()(const format::GroupedLaunch&) const {
+    return std::make_unique<CpuGroupedLaunch>(context, table);
+  }
+  CpuCommandOr operator()(const format::LibraryCall&) const { return NewCpuLibraryCall(context, table); }
+  CpuCommandOr operator()(const format::LaneReduce&) const { return NewCpuLaneReduce(context, table); }
+  CpuCommandOr operator()(const format::AllReduce&) const { return NewCpuAllReduce(context, table); }
+  CpuCommandOr operator()(const format::CheckFinite&) const { return NewCpuCheckFinite(context, table); }
+  CpuCommandOr operator()(const format::Copy&) const { return NewCpuCopy(context, table); }
+  CpuCommandOr operator()(const format::ScatterAdd&) const { return NewCpuScatterAdd(context, table); }
+};
 
 }  // namespace
 
-CpuCommandOr NewCpuCommand(const PlanContext& context, const fb::CommandT& table) {
-  TD_ASSIGN_OR_RETURN(std::unique_ptr<CpuCommand> command, NewOfKind(context, table));
+CpuCommandOr NewCpuCommand(const PlanContext& context, const format::Command& table) {
+  TD_ASSIGN_OR_RETURN(std::unique_ptr<CpuCommand> command, table.body.Visited(NewCpu{context, table}));
   command->work.MakeTasks(command->pieces_apart_);
   return command;
 }

@@ -12,8 +12,8 @@ constexpr int64_t kScatterPieces = 64;
 class CpuScatterAdd final : public CpuCommand {
  public:
   // Pieces are whole rows of the table; each looks through all indices, so there are not many.
-  CpuScatterAdd(const PlanContext& context, const fb::CommandT& table) : CpuCommand(context, table) {
-    const int64_t rows = context.program.buffers[table.outputs[0]]->shape[0];
+  CpuScatterAdd(const PlanContext& context, const format::Command& table) : CpuCommand(context, table) {
+    const int64_t rows = context.program.buffers[table.outputs[0]].shape[0];
     width_ = outputs()[0].elements / rows;
     const int64_t piece_rows = std::max((rows + kScatterPieces - 1) / kScatterPieces, kTaskElements / width_ + 1);
     work.Add(0, outputs()[0].elements, piece_rows * width_);
@@ -43,7 +43,7 @@ class CpuScatterAdd final : public CpuCommand {
 
 }  // namespace
 
-CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const fb::CommandT& table) {
+CpuCommandOr NewCpuScatterAdd(const PlanContext& context, const format::Command& table) {
   return std::make_unique<CpuScatterAdd>(context, table);
 }
 

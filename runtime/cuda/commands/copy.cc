@@ -9,9 +9,8 @@ class CudaCopy final : public CudaCommand {
   using CudaCommand::CudaCommand;
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    const fb::BufferT& to = Buffer(table().outputs[0]);
-    const uint64_t bytes =
-        to.row_bytes > 0 ? rows * to.row_bytes : ElementsOf(to) * SizeOf(static_cast<DType>(to.dtype));
+    const format::Buffer& to = Buffer(table().outputs[0]);
+    const uint64_t bytes = to.row_bytes > 0 ? rows * to.row_bytes : ElementsOf(to) * SizeOf(to.dtype);
     const CUdeviceptr source = Address(table().inputs[0]), target = Address(table().outputs[0]);
     if (source == target || bytes == 0) return absl::OkStatus();
     if (guard() != 0) return context().memory.device().kernels().Copy(target, source, bytes, guard(), stream);

@@ -25,15 +25,15 @@ struct CudaContext {
   DeviceProgram& program;
   CUdeviceptr free_table;  // of the memory for commands' tables, what no command has taken
 
-  const fb::ExecutableT& index() const { return executable.index(); }
-  const fb::ProgramT& program_table() const { return *index().programs[index().replicas[0]->program]; }
-  const fb::BufferT& Buffer(uint32_t b) const { return *program_table().buffers[b]; }
+  const format::Index& index() const { return executable.index(); }
+  const format::Program& program_table() const { return index().programs[index().replicas[0].program]; }
+  const format::Buffer& Buffer(uint32_t b) const { return program_table().buffers[b]; }
   CUdeviceptr Address(uint32_t b) const { return memory.Address(Buffer(b)); }
   const DriverApi& driver() const { return memory.device().driver(); }
 };
 
 // Of a row when batched.
-int64_t ElementsOf(const fb::BufferT& buffer);
+int64_t ElementsOf(const format::Buffer& buffer);
 // The flag becomes 1 where the buffer, of so many rows when batched, is not finite.
 absl::Status CheckFinite(const CudaContext& context, uint32_t buffer, int64_t rows, CUstream stream);
 
@@ -50,12 +50,12 @@ class CudaCommand {
   // What it would give for no rows: zeros in the step arena and in slots.
   virtual absl::Status Clear(CUstream stream);
 
-  const fb::CommandT& table() const { return *context_.plan.tables[number_]; }
+  const format::Command& table() const { return *context_.plan.tables[number_]; }
   bool map() const { return context_.plan.map[number_]; }
 
  protected:
   const CudaContext& context() const { return context_; }
-  const fb::BufferT& Buffer(uint32_t b) const { return context_.Buffer(b); }
+  const format::Buffer& Buffer(uint32_t b) const { return context_.Buffer(b); }
   CUdeviceptr Address(uint32_t b) const { return context_.Address(b); }
   const DriverApi& driver() const { return context_.driver(); }
   // Behind a finite check nothing may be written once it has failed: the address of its flag; else 0.

@@ -12,7 +12,7 @@ namespace tandem {
 namespace {
 
 // Of `args`, those that the command writes: all of them where it has no outputs.
-std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::CommandT& table) {
+std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const format::Command& table) {
   if (table.outputs.empty()) return args;
   const std::set<uint32_t> outputs(table.outputs.begin(), table.outputs.end());
   std::vector<uint32_t> writes;
@@ -22,13 +22,13 @@ std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const fb::Com
   return writes;
 }
 
-std::vector<uint32_t> ReadOf(const std::vector<uint32_t>& args, const fb::CommandT& table) {
+std::vector<uint32_t> ReadOf(const std::vector<uint32_t>& args, const format::Command& table) {
   return table.outputs.empty() ? std::vector<uint32_t>() : args;
 }
 
 class CudaGroup final : public CudaCommand {
  public:
-  CudaGroup(const CudaContext& context, uint32_t number, const fb::GroupedLaunchT& group)
+  CudaGroup(const CudaContext& context, uint32_t number, const format::GroupedLaunch& group)
       : CudaCommand(context, number), group_(group) {}
 
   // Writes the table of members to the device, at `free`, which moves on.
@@ -53,9 +53,9 @@ class CudaGroup final : public CudaCommand {
   }
 
  private:
-  const fb::GpuLaunchT& gpu() const { return *context().index().kernels[group_.kernel]->gpu; }
+  const format::GpuLaunch& gpu() const { return *context().index().kernels[group_.kernel].gpu; }
 
-  const fb::GroupedLaunchT& group_;
+  const format::GroupedLaunch& group_;
   unsigned grid_ = 0;
   uint64_t table_bytes_ = 0;
   std::array<uint64_t, 3> values_ = {};  // members, blocks, guard
@@ -63,7 +63,7 @@ class CudaGroup final : public CudaCommand {
 
 class CudaLaunchOfEachMember final : public CudaCommand {
  public:
-  CudaLaunchOfEachMember(const CudaContext& context, uint32_t number, const fb::GroupedLaunchT& group)
+  CudaLaunchOfEachMember(const CudaContext& context, uint32_t number, const format::GroupedLaunch& group)
       : CudaCommand(context, number) {
     for (size_t m = 0; m < group.counts.size(); ++m) {
       const auto first = group.args.begin() + m * group.num_args;
@@ -89,8 +89,8 @@ class CudaLaunchOfEachMember final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaGroupedLaunch(CudaContext& context, uint32_t number) {
-  const fb::CommandT& table = *context.plan.tables[number];
-  const fb::GroupedLaunchT& group = *table.body.AsGroupedLaunch();
+  const format::Command& table = *context.plan.tables[number];
+  const format::GroupedLaunch& group = *table.body.As<format::GroupedLaunch>();
   TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, table, group.kernel));
   if (context.program.functions(group.kernel).group == nullptr) {
     return std::make_unique<CudaLaunchOfEachMember>(context, number, group);

@@ -8,7 +8,7 @@ namespace {
 
 class CudaKernelLaunch final : public CudaCommand {
  public:
-  CudaKernelLaunch(const CudaContext& context, uint32_t number, const fb::KernelLaunchT& launch)
+  CudaKernelLaunch(const CudaContext& context, uint32_t number, const format::KernelLaunch& launch)
       : CudaCommand(context, number), launch_(context, launch.kernel, Arguments(), launch.count, guard()) {}
 
   absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) override {
@@ -20,8 +20,8 @@ class CudaKernelLaunch final : public CudaCommand {
   // Sums over no rows, and what is computed from them.
   absl::Status Clear(CUstream stream) override {
     for (uint32_t b : table().outputs) {
-      const fb::Space space = Buffer(b).space;
-      if (space == fb::Space::Step || space == fb::Space::Lane) return Issue(0, 0, stream);
+      const format::Space space = Buffer(b).space;
+      if (space == format::Space::kStep || space == format::Space::kLane) return Issue(0, 0, stream);
     }
     return absl::OkStatus();
   }
@@ -39,8 +39,8 @@ class CudaKernelLaunch final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaKernelLaunch(CudaContext& context, uint32_t number) {
-  const fb::CommandT& table = *context.plan.tables[number];
-  const fb::KernelLaunchT& launch = *table.body.AsKernelLaunch();
+  const format::Command& table = *context.plan.tables[number];
+  const format::KernelLaunch& launch = *table.body.As<format::KernelLaunch>();
   TD_RETURN_IF_ERROR(CheckKernelIsForGpu(context, table, launch.kernel));
   return std::make_unique<CudaKernelLaunch>(context, number, launch);
 }

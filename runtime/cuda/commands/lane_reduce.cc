@@ -11,18 +11,18 @@ class CudaLaneReduce final : public CudaCommand {
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     if (rows == 0) return Clear(stream);
     for (size_t i = 0; i < table().inputs.size(); ++i) {
-      const fb::BufferT& to = Buffer(table().outputs[i]);
+      const format::Buffer& to = Buffer(table().outputs[i]);
       TD_CU(driver(), cuMemcpyDtoDAsync_v2(Address(table().outputs[i]), Address(table().inputs[i]),
-                                           ElementsOf(to) * SizeOf(static_cast<DType>(to.dtype)), stream));
+                                           ElementsOf(to) * SizeOf(to.dtype), stream));
     }
     return absl::OkStatus();
   }
 
   // Of a maximum, the lowest number.
   absl::Status Clear(CUstream stream) override {
-    if (table().body.AsLaneReduce()->kind != fb::ReduceKind::Max) return CudaCommand::Clear(stream);
+    if (table().body.As<format::LaneReduce>()->kind != format::ReduceKind::kMax) return CudaCommand::Clear(stream);
     for (uint32_t b : table().outputs) {
-      const DType dtype = static_cast<DType>(Buffer(b).dtype);
+      const DType dtype = Buffer(b).dtype;
       const size_t n = static_cast<size_t>(ElementsOf(Buffer(b)));
       const CUdeviceptr address = Address(b);
       if (SizeOf(dtype) == 4) {

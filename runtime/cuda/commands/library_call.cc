@@ -14,12 +14,12 @@ class CudaLibraryCall final : public CudaCommand {
   // The call takes all rows that it was compiled for. Those behind the valid ones hold anything: they are cleared where
   // the call adds up rows, and not looked at elsewhere.
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    const fb::LibraryCallT& call = *table().body.AsLibraryCall();
+    const format::LibraryCall& call = *table().body.As<format::LibraryCall>();
     const int64_t all = context().index().microbatch_rows;
     const bool reduces = InfoOf(call).reduces_batch;
     absl::InlinedVector<CUdeviceptr, 4> inputs, outputs;
     for (uint32_t b : table().inputs) {
-      const fb::BufferT& buffer = Buffer(b);
+      const format::Buffer& buffer = Buffer(b);
       inputs.push_back(Address(b));
       if (!map() || !reduces || buffer.row_bytes == 0 || rows == all) continue;
       TD_CU(driver(),
@@ -35,9 +35,9 @@ class CudaLibraryCall final : public CudaCommand {
 }  // namespace
 
 CudaCommandOr NewCudaLibraryCall(CudaContext& context, uint32_t number) {
-  const fb::CommandT& table = *context.plan.tables[number];
+  const format::Command& table = *context.plan.tables[number];
   for (uint32_t b : table.outputs) {
-    if (context.plan.guarded[number] && context.Buffer(b).space == fb::Space::Variable) {
+    if (context.plan.guarded[number] && context.Buffer(b).space == format::Space::kVariable) {
       return absl::FailedPreconditionError(absl::StrCat(context.executable.name(), ": command ", table.name,
                                                         ": a library call cannot be held back by a finite check"));
     }

@@ -1,4 +1,3 @@
-#include "absl/strings/str_cat.h"
 #include "runtime/cuda/commands/kinds.h"
 
 namespace tandem {
@@ -13,30 +12,23 @@ class CudaCollective final : public CudaCommand {
   }
 };
 
+struct NewCuda {
+  CudaContext& context;
+  uint32_t number;
+  CudaCommandOr operator()(const format::KernelLaunch&) const { return NewCudaKernelLaunch(context, number); }
+  CudaCommandOr operator()(const format::GroupedLaunch&) const { return NewCudaGroupedLaunch(context, number); }
+  CudaCommandOr operator()(const format::LibraryCall&) const { return NewCudaLibraryCall(context, number); }
+  CudaCommandOr operator()(const format::LaneReduce&) const { return NewCudaLaneReduce(context, number); }
+  CudaCommandOr operator()(const format::AllReduce&) const { return std::make_unique<CudaCollective>(context, number); }
+  CudaCommandOr operator()(const format::CheckFinite&) const { return NewCudaCheckFinite(context, number); }
+  CudaCommandOr operator()(const format::Copy&) const { return NewCudaCopy(context, number); }
+  CudaCommandOr operator()(const format::ScatterAdd&) const { return NewCudaScatterAdd(context, number); }
+};
+
 }  // namespace
 
 CudaCommandOr NewCudaCommand(CudaContext& context, uint32_t number) {
-  const fb::CommandT& table = *context.plan.tables[number];
-  switch (table.body.type) {
-    case fb::CommandBody::KernelLaunch:
-      return NewCudaKernelLaunch(context, number);
-    case fb::CommandBody::GroupedLaunch:
-      return NewCudaGroupedLaunch(context, number);
-    case fb::CommandBody::LibraryCall:
-      return NewCudaLibraryCall(context, number);
-    case fb::CommandBody::LaneReduce:
-      return NewCudaLaneReduce(context, number);
-    case fb::CommandBody::AllReduce:
-      return std::make_unique<CudaCollective>(context, number);
-    case fb::CommandBody::CheckFinite:
-      return NewCudaCheckFinite(context, number);
-    case fb::CommandBody::Copy:
-      return NewCudaCopy(context, number);
-    case fb::CommandBody::ScatterAdd:
-      return NewCudaScatterAdd(context, number);
-    default:
-      return absl::UnimplementedError(absl::StrCat("GPUs do not run ", fb::EnumNameCommandBody(table.body.type)));
-  }
+  return context.plan.tables[number]->body.Visited(NewCuda{context, number});
 }
 
 }  // namespace tandem

@@ -9,7 +9,7 @@ class CudaScatterAdd final : public CudaCommand {
   using CudaCommand::CudaCommand;
 
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
-    const fb::BufferT &indices = Buffer(table().inputs[1]), &out = Buffer(table().outputs[0]);
+    const format::Buffer &indices = Buffer(table().inputs[1]), &out = Buffer(table().outputs[0]);
     BuiltinKernels::Scatter s;
     s.updates = Address(table().inputs[0]);
     s.indices = Address(table().inputs[1]);

@@ -20,10 +20,10 @@ SingleLaunch::SingleLaunch(const CudaContext& context, uint32_t kernel, const st
 
 absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int64_t row_offset, CUstream stream,
                                   absl::FunctionRef<void(uint64_t workspace)> declare) {
-  const fb::KernelT& k = *context.index().kernels[kernel];
-  const fb::GpuLaunchT& gpu = *k.gpu;
+  const format::Kernel& k = context.index().kernels[kernel];
+  const format::GpuLaunch& gpu = *k.gpu;
   const DeviceProgram::Functions& functions = context.program.functions(kernel);
-  const int64_t end = k.domain == fb::Domain::Rows ? rows : k.domain == fb::Domain::Once ? 1 : count;
+  const int64_t end = k.domain == format::Domain::kRows ? rows : k.domain == format::Domain::kOnce ? 1 : count;
   values[values.size() - 4] = end;
   values[values.size() - 3] = row_offset;
   const uint64_t grid = GpuGrid(gpu, end);
@@ -36,8 +36,8 @@ absl::Status SingleLaunch::Launch(const CudaContext& context, int64_t rows, int6
   return absl::OkStatus();
 }
 
-absl::Status CheckKernelIsForGpu(const CudaContext& context, const fb::CommandT& table, uint32_t kernel) {
-  if (context.index().kernels[kernel]->gpu != nullptr) return absl::OkStatus();
+absl::Status CheckKernelIsForGpu(const CudaContext& context, const format::Command& table, uint32_t kernel) {
+  if (context.index().kernels[kernel].gpu.has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(context.executable.name(), ": command ", table.name, ": its kernel was not compiled for a GPU"));
 }

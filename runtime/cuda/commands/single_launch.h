@@ -27,7 +27,7 @@ struct SingleLaunch {
 };
 
 // FailedPrecondition when the kernel was not compiled for a GPU.
-absl::Status CheckKernelIsForGpu(const CudaContext& context, const fb::CommandT& table, uint32_t kernel);
+absl::Status CheckKernelIsForGpu(const CudaContext& context, const format::Command& table, uint32_t kernel);
 
 }  // namespace tandem
 

@@ -22,10 +22,11 @@ struct FakeCudnn::State {
   std::map<std::string, absl::Status> failures;
   bool refuses_epilogues = false;
 
-  absl::Status Enter(const std::string& what, const fb::LibraryCallT& call) {
-    const bool epilogue = !call.operation.AsConv2D()->epilogue.empty();
+  absl::Status Enter(const std::string& what, const format::LibraryCall& call) {
+    const bool epilogue = !call.operation.As<format::Conv2D>()->epilogue.empty();
     if (refuses_epilogues && epilogue) return absl::UnimplementedError("no plan with an epilogue");
-    if (PlannedConvolution(call).operation.AsConv2D()->kernel_shape != call.operation.AsConv2D()->kernel_shape) {
+    if (PlannedConvolution(call).operation.As<format::Conv2D>()->kernel_shape !=
+        call.operation.As<format::Conv2D>()->kernel_shape) {
       return absl::InternalError("this convolution is not to be asked for");
     }
     return Enter(what);
@@ -45,27 +46,27 @@ using State = FakeCudnn::State;
 // The second: behind those that a list of a few plans has, as measurements of another day may have found them.
 constexpr int kPlans = 3, kHiddenPlans = 7;
 
-std::vector<float> Read(CUdeviceptr address, int64_t n, fb::DType type) {
+std::vector<float> Read(CUdeviceptr address, int64_t n, DType type) {
   std::vector<float> values(n);
   for (int64_t i = 0; i < n; ++i) {
-    values[i] = type == fb::DType::BFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
-                                            : reinterpret_cast<const float*>(address)[i];
+    values[i] = type == DType::kBFloat16 ? FromBFloat16Bits(reinterpret_cast<const uint16_t*>(address)[i])
+                                         : reinterpret_cast<const float*>(address)[i];
   }
   return values;
 }
 
 // What enters products.
-std::vector<float> Operand(fb::DType type, bool tf32, CUdeviceptr address, int64_t n) {
+std::vector<float> Operand(DType type, bool tf32, CUdeviceptr address, int64_t n) {
   std::vector<float> values = Read(address, n, type);
-  if (tf32 && type == fb::DType::Float32) {
+  if (tf32 && type == DType::kFloat32) {
     for (float& v : values) v = ToTf32(v);
   }
   return values;
 }
 
-void Write(CUdeviceptr address, const std::vector<float>& values, fb::DType type) {
+void Write(CUdeviceptr address, const std::vector<float>& values, DType type) {
   for (size_t i = 0; i < values.size(); ++i) {
-    if (type == fb::DType::BFloat16) {
+    if (type == DType::kBFloat16) {
       reinterpret_cast<uint16_t*>(address)[i] = ToBFloat16Bits(values[i]);
     } else {
       reinterpret_cast<float*>(address)[i] = values[i];
@@ -75,7 +76,7 @@ void Write(CUdeviceptr address, const std::vector<float>& values, fb::DType type
 
 // Calls fn(offset in x of the channels, offset in y of the channels, tap) for every tap of every window inside of x.
 template <typename Fn>
-void ForEachTap(const fb::Conv2DT& c, Fn fn) {
+void ForEachTap(const format::Conv2D& c, Fn fn) {
   const auto &x = c.x_shape, &k = c.kernel_shape, &y = c.y_shape;
   for (int64_t n = 0; n < y[0]; ++n) {
     for (int64_t i = 0; i < y[1]; ++i) {
@@ -95,15 +96,15 @@ void ForEachTap(const fb::Conv2DT& c, Fn fn) {
 }
 
 // The kernel is KRSC: output channel, tap, input channel.
-void Compute(const fb::Conv2DT& c, bool tf32, const CudnnTensors& t) {
-  const fb::DType type = OperandType(c);
+void Compute(const format::Conv2D& c, bool tf32, const CudnnTensors& t) {
+  const DType type = OperandType(c);
   const auto operand = [&](CUdeviceptr address, int64_t n) { return Operand(type, tf32, address, n); };
   const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3], taps = c.kernel_shape[0] * c.kernel_shape[1];
   const int64_t outputs_of_group = out / Groups(c);
   // Of the group that output channel `o` is in: its first input channel.
   const auto group = [&](int64_t o) { return o / outputs_of_group * in; };
   const int64_t x_n = NumElements(c.x_shape), y_n = NumElements(c.y_shape), k_n = taps * in * out;
-  if (c.direction == fb::Direction::InputGrad) {
+  if (c.direction == format::Direction::kInputGrad) {
     const std::vector<float> dy = operand(t.y, y_n), k = operand(t.kernel, k_n);
     std::vector<float> dx(x_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
@@ -114,7 +115,7 @@ void Compute(const fb::Conv2DT& c, bool tf32, const CudnnTensors& t) {
     });
     return Write(t.x, dx, type);
   }
-  if (c.direction == fb::Direction::FilterGrad) {
+  if (c.direction == format::Direction::kFilterGrad) {
     const std::vector<float> xs = operand(t.x, x_n), dy = operand(t.y, y_n);
     std::vector<float> dk(k_n);
     ForEachTap(c, [&](int64_t x, int64_t y, int64_t tap) {
@@ -145,15 +146,15 @@ void Compute(const fb::Conv2DT& c, bool tf32, const CudnnTensors& t) {
   Write(t.y, y_values, type);
 }
 
-std::string PlanText(const fb::LibraryCallT& call, int sm, int engine) {
+std::string PlanText(const format::LibraryCall& call, int sm, int engine) {
   return absl::StrCat("fake plan ", engine, " sm_", sm, " ", PlanChoiceKey(call, "", ""));
 }
 
 class FakePlan : public CudnnLoadedPlan {
  public:
-  FakePlan(std::shared_ptr<State> state, const fb::LibraryCallT& call, int engine)
+  FakePlan(std::shared_ptr<State> state, const format::LibraryCall& call, int engine)
       : state_(std::move(state)),
-        conv_(*call.operation.AsConv2D()),
+        conv_(*call.operation.As<format::Conv2D>()),
         tf32_(call.tf32),
         engine_(engine),
         name_(absl::StrCat("fake_eng", engine)) {
@@ -166,9 +167,9 @@ class FakePlan : public CudnnLoadedPlan {
   absl::Status Enqueue(const CudnnTensors& t, CUdeviceptr workspace, CUstream stream) override {
     if (absl::Status failed = state_->Enter("Enqueue"); !failed.ok()) return failed;
     state_->calls.push_back("Enqueue " + name_);
-    const uint64_t element = SizeOf(static_cast<DType>(OperandType(conv_)));
-    const bool writes_x = conv_.direction == fb::Direction::InputGrad;
-    const bool writes_kernel = conv_.direction == fb::Direction::FilterGrad;
+    const uint64_t element = SizeOf(OperandType(conv_));
+    const bool writes_x = conv_.direction == format::Direction::kInputGrad;
+    const bool writes_kernel = conv_.direction == format::Direction::kFilterGrad;
     std::vector<DeviceAccess> accesses = {{t.x, NumElements(conv_.x_shape) * element, writes_x},
                                           {t.kernel, NumElements(conv_.kernel_shape) * element, writes_kernel},
                                           {t.y, NumElements(conv_.y_shape) * element, !writes_x && !writes_kernel},
@@ -185,7 +186,7 @@ class FakePlan : public CudnnLoadedPlan {
 
  private:
   std::shared_ptr<State> state_;
-  fb::Conv2DT conv_;
+  format::Conv2D conv_;
   bool tf32_;
   int engine_;
   std::string name_;
@@ -195,7 +196,7 @@ class FakeDevice : public CudnnDevice {
  public:
   explicit FakeDevice(std::shared_ptr<State> state) : state_(std::move(state)) { ++state_->live; }
   ~FakeDevice() override { --state_->live; }
-  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const fb::LibraryCallT& call,
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const format::LibraryCall& call,
                                                         absl::string_view bytes) override {
     state_->calls.push_back("Load");
     if (absl::Status failed = state_->Enter("Load", call); !failed.ok()) return failed;
@@ -204,7 +205,7 @@ class FakeDevice : public CudnnDevice {
     }
     return absl::FailedPreconditionError("the plan is for another call or GPU");
   }
-  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const fb::LibraryCallT& call, int limit,
+  absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const format::LibraryCall& call, int limit,
                                                                       uint64_t max_workspace) override {
     state_->calls.push_back(absl::StrCat("Build ", limit));
     if (absl::Status failed = state_->Enter("Build", call); !failed.ok()) return failed;
@@ -215,7 +216,7 @@ class FakeDevice : public CudnnDevice {
     }
     return plans;
   }
-  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const fb::LibraryCallT& call, const std::string& name,
+  absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const format::LibraryCall& call, const std::string& name,
                                                               uint64_t max_workspace) override {
     state_->calls.push_back(absl::StrCat("BuildNamed ", name));
     if (absl::Status failed = state_->Enter("BuildNamed", call); !failed.ok()) return failed;
@@ -240,7 +241,7 @@ absl::StatusOr<std::unique_ptr<CudnnDevice>> FakeCudnn::OpenDevice() const {
   return std::make_unique<FakeDevice>(state_);
 }
 
-absl::StatusOr<CudnnPlan> FakeCudnn::Compile(const fb::LibraryCallT& call, int sm) const {
+absl::StatusOr<CudnnPlan> FakeCudnn::Compile(const format::LibraryCall& call, int sm) const {
   if (absl::Status failed = state_->Enter("Compile", call); !failed.ok()) return failed;
   if (sm != 90) return absl::UnimplementedError(absl::StrCat("the properties of sm_", sm, " are not known here"));
   return CudnnPlan{PlanText(call, sm, 0), 1000, "fake_eng0"};

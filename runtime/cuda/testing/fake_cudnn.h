@@ -21,7 +21,7 @@ class FakeCudnn : public CudnnApi {
   ~FakeCudnn() override;
 
   absl::StatusOr<std::unique_ptr<CudnnDevice>> OpenDevice() const override;
-  absl::StatusOr<CudnnPlan> Compile(const fb::LibraryCallT& call, int sm) const override;
+  absl::StatusOr<CudnnPlan> Compile(const format::LibraryCall& call, int sm) const override;
   std::string version() const override { return "cuDNN 9.0.0 (fake)"; }
 
   // The next of these fails: "OpenDevice", "Load", "Build", "Compile", "Enqueue".

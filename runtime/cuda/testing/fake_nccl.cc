@@ -16,7 +16,7 @@
 #include "absl/synchronization/notification.h"
 #include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
@@ -134,7 +134,7 @@ void Compute(const std::vector<Call>& ranks) {
   const Call& first = ranks[0];
   const DType type = TypeOf(first.type);
   const auto count = static_cast<int64_t>(first.count);
-  const fb::ReduceKind kind = first.op_or_peer == nccl::kMax ? fb::ReduceKind::Max : fb::ReduceKind::Sum;
+  const format::ReduceKind kind = first.op_or_peer == nccl::kMax ? format::ReduceKind::kMax : format::ReduceKind::kSum;
   const size_t bytes = count * SizeOf(type);
   std::string values;
   for (const Call& c : ranks) values.append(static_cast<const char*>(c.send), bytes);

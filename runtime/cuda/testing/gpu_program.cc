@@ -25,13 +25,13 @@ T KernelParam(void** params, int i) {
 constexpr int kItemsPerBlock = 128;
 
 // Buffers that each kernel takes.
-std::map<uint32_t, size_t> CountArguments(const fb::ExecutableT& index) {
+std::map<uint32_t, size_t> CountArguments(const format::Index& index) {
   std::map<uint32_t, size_t> counts;
-  for (const auto& section : index.programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      if (const auto* launch = command->body.AsKernelLaunch()) {
-        counts[launch->kernel] = command->inputs.size() + command->outputs.size();
-      } else if (const auto* group = command->body.AsGroupedLaunch()) {
+  for (const auto& section : index.programs[0].sections) {
+    for (const auto& command : section.commands) {
+      if (const auto* launch = command.body.As<format::KernelLaunch>()) {
+        counts[launch->kernel] = command.inputs.size() + command.outputs.size();
+      } else if (const auto* group = command.body.As<format::GroupedLaunch>()) {
         counts[group->kernel] = group->num_args;
       }
     }
@@ -67,22 +67,22 @@ void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int n, Gpu
   });
 }
 
-std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups) {
+std::string GpuProgramPtx(const format::Index& index, int sm, bool groups) {
   std::string text = absl::StrCat(".version 7.8\n.target sm_", sm, "\n.address_size 64\n");
   std::set<uint32_t> grouped;
-  for (const auto& section : index.programs[0]->sections) {
-    for (const auto& command : section->commands) {
-      if (const auto* group = command->body.AsGroupedLaunch()) grouped.insert(group->kernel);
+  for (const auto& section : index.programs[0].sections) {
+    for (const auto& command : section.commands) {
+      if (const auto* group = command.body.As<format::GroupedLaunch>()) grouped.insert(group->kernel);
     }
   }
   for (const auto& [kernel, args] : CountArguments(index)) {
     std::vector<std::string> params;
     if (groups && grouped.count(kernel) > 0) {
-      absl::StrAppend(&text, ".visible .entry ", GpuGroupSymbol(index.kernels[kernel]->symbol),
+      absl::StrAppend(&text, ".visible .entry ", GpuGroupSymbol(index.kernels[kernel].symbol),
                       "(.param .u64 members, .param .u64 blocks, .param .u64 guard)\n{\n  ret;\n}\n");
     }
     for (size_t i = 0; i < args + 5; ++i) params.push_back(absl::StrCat(".param .u64 p", i));
-    absl::StrAppend(&text, ".visible .entry ", index.kernels[kernel]->symbol, "(", absl::StrJoin(params, ", "),
+    absl::StrAppend(&text, ".visible .entry ", index.kernels[kernel].symbol, "(", absl::StrJoin(params, ", "),
                     ")\n{\n  ret;\n}\n");
   }
   return text;
@@ -90,42 +90,42 @@ std::string GpuProgramPtx(const fb::ExecutableT& index, int sm, bool groups) {
 
 std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms,
                                                    const std::string& ptx, bool shared, bool groups) {
-  fb::ExecutableT& index = builder.index();
+  format::Index& index = builder.index();
   index.target = "cuda sm_75 sm_90";
-  fb::ProgramT& program = *index.programs[0];
+  format::Program& program = index.programs[0];
   program.device_class = "gpu";
-  for (size_t r = 0; r < index.replicas.size(); ++r) index.replicas[r]->device = absl::StrCat("gpu:", shared ? 0 : r);
+  for (size_t r = 0; r < index.replicas.size(); ++r) index.replicas[r].device = absl::StrCat("gpu:", shared ? 0 : r);
   for (auto& kernel : index.kernels) {
-    kernel->gpu = std::make_unique<fb::GpuLaunchT>();
-    kernel->gpu->block = 128;
-    kernel->gpu->items_per_block = kItemsPerBlock;
-    kernel->segment = 0;
+    kernel.gpu = format::GpuLaunch();
+    kernel.gpu->block = 128;
+    kernel.gpu->items_per_block = kItemsPerBlock;
+    kernel.segment = 0;
   }
   std::vector<SegmentData> data;
   for (int sm : sms) {
-    index.images.push_back(std::make_unique<fb::GpuImageT>());
-    index.images.back()->arch = static_cast<uint32_t>(sm);
-    index.images.back()->segment = static_cast<uint32_t>(data.size());
+    index.images.push_back(format::GpuImage());
+    index.images.back().arch = static_cast<uint32_t>(sm);
+    index.images.back().segment = static_cast<uint32_t>(data.size());
     data.push_back(
-        {fb::SegmentKind::Ptx, absl::StrCat("sm_", sm), ptx.empty() ? GpuProgramPtx(index, sm, groups) : ptx});
+        {format::SegmentKind::kPtx, absl::StrCat("sm_", sm), ptx.empty() ? GpuProgramPtx(index, sm, groups) : ptx});
   }
-  data.push_back({fb::SegmentKind::Constants, "constants", std::string(64, 0)});
-  program.gpu = std::make_unique<fb::GpuProgramT>();
+  data.push_back({format::SegmentKind::kConstants, "constants", std::string(64, 0)});
+  program.gpu = format::GpuProgram();
   auto& segments = program.gpu->segments;
   uint32_t number = 0;
   for (const auto& section : program.sections) {
-    for (const auto& command : section->commands) {
-      const fb::Stream stream =
-          command->body.type == fb::CommandBody::AllReduce ? fb::Stream::Communication : fb::Stream::Compute;
-      if (segments.empty() || segments.back()->stream != stream) {
-        auto segment = std::make_unique<fb::GpuSegmentT>();
-        segment->name = absl::StrCat("segment ", segments.size());
-        segment->stream = stream;
-        segment->captured = stream == fb::Stream::Compute;
-        if (!segments.empty()) segment->waits = {static_cast<uint32_t>(segments.size() - 1)};
+    for (const auto& command : section.commands) {
+      const format::Stream stream =
+          command.body.As<format::AllReduce>() ? format::Stream::kCommunication : format::Stream::kCompute;
+      if (segments.empty() || segments.back().stream != stream) {
+        format::GpuSegment segment;
+        segment.name = absl::StrCat("segment ", segments.size());
+        segment.stream = stream;
+        segment.captured = stream == format::Stream::kCompute;
+        if (!segments.empty()) segment.waits = {static_cast<uint32_t>(segments.size() - 1)};
         segments.push_back(std::move(segment));
       }
-      segments.back()->commands.push_back(number++);
+      segments.back().commands.push_back(number++);
     }
   }
   auto parsed = Executable::Parse(BuildExecutable(builder.Take(), data));

@@ -26,17 +26,18 @@ HostTensor Rows(const HostTensor& t, int64_t begin, int64_t n) {
 
 std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms, bool groups) {
   ExecutableBuilder b(replicas, replicas, kRows / replicas, kRows / replicas);
-  const int forward = b.Kernel("forward", 0, fb::Domain::Rows),
-            row_number = b.Kernel("row_number", 0, fb::Domain::Rows);
-  const int gradient = b.Kernel("gradient", 0, fb::Domain::Rows), largest = b.Kernel("largest", 0, fb::Domain::Rows);
-  const int sgd = b.Kernel("sgd", 0, fb::Domain::Elements);
+  const int forward = b.Kernel("forward", 0, format::Domain::kRows),
+            row_number = b.Kernel("row_number", 0, format::Domain::kRows);
+  const int gradient = b.Kernel("gradient", 0, format::Domain::kRows),
+            largest = b.Kernel("largest", 0, format::Domain::kRows);
+  const int sgd = b.Kernel("sgd", 0, format::Domain::kElements);
   const int w = b.Variable("w", {kIn}), c = b.Variable("c", {});
   const int x = b.Input("x", {kBatch, kIn}), t = b.Input("t", {kBatch}), k = b.Input("k", {kBatch}, DType::kInt32);
   const int rate = b.Scalar("learning_rate"), count = b.Scalar("example_count");
   const int y = b.Batch("y", {kBatch}), row = b.Batch("row", {kBatch}), kept = b.Batch("kept", {kBatch, kIn});
   const int keys = b.Batch("keys", {kBatch}, DType::kInt32), d = b.Microbatch("d", {kBatch});
   const int dw = b.Step("dw", {kIn}), dc = b.Step("dc", {}), loss = b.Step("loss", {});
-  const int lane_max = b.Lane("lane_max", {1}, fb::ReduceKind::Max), max = b.Step("max", {1});
+  const int lane_max = b.Lane("lane_max", {1}, format::ReduceKind::kMax), max = b.Step("max", {1});
   const int table = b.Step("table", {4, kIn});
 
   b.Map();
@@ -47,10 +48,10 @@ std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<in
   b.Copy(x, kept);
   b.Copy(k, keys);
   b.Global();
-  b.LaneReduce(fb::ReduceKind::Max, {lane_max}, {max});
-  b.AllReduce(fb::ReduceKind::Sum, {dw, dc});
-  b.AllReduce(fb::ReduceKind::Sum, {loss});
-  b.AllReduce(fb::ReduceKind::Max, {max});
+  b.LaneReduce(format::ReduceKind::kMax, {lane_max}, {max});
+  b.AllReduce(format::ReduceKind::kSum, {dw, dc});
+  b.AllReduce(format::ReduceKind::kSum, {loss});
+  b.AllReduce(format::ReduceKind::kMax, {max});
   b.ScatterAdd(kept, keys, table);
   b.CheckFinite({dw, dc, loss});
   b.Grouped("update", sgd, 4, {w, dw, rate, count, c, dc, rate, count}, {kIn, 1});

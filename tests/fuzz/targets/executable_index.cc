@@ -23,9 +23,9 @@ std::vector<std::string> Seeds() {
       "    %0:2 = exec.map_microbatches (%x) {\n    ^bb0(%y: tensor<?x3xf32>):\n      %1 = exec.launch @k(%y) : "
       "(tensor<?x3xf32>)\n"
       "      exec.yield %1\n    }\n    return\n  }\n}\n";
-  seeds.push_back(BuildExecutable(
-      (*executable)->index(),
-      {{fb::SegmentKind::Constants, "constants", std::string(64, 1)}, {fb::SegmentKind::IrText, "memory", text}}));
+  seeds.push_back(
+      BuildExecutable((*executable)->index(), {{format::SegmentKind::kConstants, "constants", std::string(64, 1)},
+                                               {format::SegmentKind::kIrText, "memory", text}}));
   return seeds;
 }
 

@@ -39,7 +39,7 @@ std::shared_ptr<const Executable> Program() {
   b.Copy(rate, rate_used);
   b.Copy(step, step_used);
   b.Copy(gradient, w);
-  b.index().variables[0]->updated = false;
+  b.index().variables[0].updated = false;
   b.index().parameter_servers = 1;
   b.index().parameter_server = 0;
   auto program = Executable::Parse(BuildExecutable(b.Take(), {}));

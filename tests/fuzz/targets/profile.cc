@@ -1,7 +1,7 @@
 // A trace that a run wrote, as tandem-dump --profile reads it.
 #include <memory>
 
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "runtime/testing/small_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"

@@ -14,7 +14,7 @@
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_group.h"
 #include "runtime/collectives/gather_texts.h"
-#include "runtime/executable_generated.h"
+#include "runtime/format/index.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 
@@ -61,7 +61,7 @@ class HalfOfAGroup : public ProcessGroup {
     std::memcpy(&length, bytes.data(), sizeof(length));
     return length > kMost && length <= kMaxTextBytes;
   }
-  absl::Status DoAllReduce(fb::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view,
+  absl::Status DoAllReduce(format::ReduceKind, absl::Span<const Values>, absl::Span<const bool>, absl::string_view,
                            const ResultFn&) override {
     return absl::UnimplementedError("no values are reduced");
   }

@@ -1,0 +1,24 @@
+// The index as it is stored: a FlatBuffer. generate.py writes the conversions.
+#ifndef TANDEM_RUNTIME_FORMAT_FLATBUFFER_H_
+#define TANDEM_RUNTIME_FORMAT_FLATBUFFER_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "runtime/format/index.h"
+
+namespace tandem::format {
+
+// Equal tables give equal bytes.
+std::string ToFlatBuffer(const Index& index);
+// None for bytes that are not the FlatBuffer of an index. The numbers in it are not checked; enumerations may have
+// values that have no name. `bytes` must be aligned to 8.
+std::optional<Index> IndexFromFlatBuffer(absl::string_view bytes);
+
+// Equal calls have equal text.
+std::string ToFlatBuffer(const LibraryCall& call);
+
+}  // namespace tandem::format
+
+#endif  // TANDEM_RUNTIME_FORMAT_FLATBUFFER_H_
