@@ -28,7 +28,7 @@ llvm::SmallVector<T> GetArray(mlir::Operation* op, llvm::StringRef name) {
   return values;
 }
 
-// Whether attribute `name` of `op` is missing or a list of T.
+// True if attribute `name` of `op` is missing or a list of T.
 template <typename T>
 bool IsArrayOf(mlir::Operation* op, llvm::StringRef name) {
   mlir::Attribute attribute = op->getAttr(name);

@@ -17,16 +17,16 @@
 
 namespace tandem {
 
-// Bytes of one batch row (batched types) or of the whole value.
+// Bytes of one batch row (RowBytes, batched types) or of the whole value (StaticBytes).
 int64_t RowBytes(mlir::Type type);
 int64_t StaticBytes(mlir::Type type);
 
 void SetBuffers(mlir::ModuleOp module, const std::vector<format::Buffer>& buffers);
-// Empty before td-assign-buffers.
+// Returns an empty list before td-assign-buffers.
 std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module);
 
 void SetArenas(mlir::ModuleOp module, exec::ArenasAttr arenas);
-// Null before td-assign-buffers.
+// Returns null before td-assign-buffers.
 exec::ArenasAttr GetArenas(mlir::ModuleOp module);
 
 void SetPeaks(mlir::ModuleOp module, llvm::ArrayRef<exec::PeakAttr> peaks);
@@ -35,19 +35,19 @@ llvm::SmallVector<exec::PeakAttr> GetPeaks(mlir::ModuleOp module);
 void SetLaneSlots(exec::MapMicrobatchesOp map, llvm::ArrayRef<exec::LaneSlotAttr> slots);
 llvm::SmallVector<exec::LaneSlotAttr> GetLaneSlots(exec::MapMicrobatchesOp map);
 
-// Numbers of buffers: of an op's results, of the arguments of a map's body and of an argument of @step. Null and -1
-// where there are none.
+// The buffer numbers of an op's results, of the arguments of a map's body and of an argument of @step. The getters
+// return null or -1 where none were set.
 void SetResultBuffers(mlir::Operation* op, llvm::ArrayRef<int64_t> buffers);
 mlir::DenseI64ArrayAttr GetResultBuffers(mlir::Operation* op);
 void SetArgumentBuffers(exec::MapMicrobatchesOp map, llvm::ArrayRef<int64_t> buffers);
 mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map);
 void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffer);
 int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument);
-// The buffer of any value: a result of an op, or an argument of @step or of a map's body.
+// Returns the number of the buffer of any value: a result of an op, or an argument of @step or of a map's body.
 int64_t BufferOf(mlir::Value value);
 
-// Every value has a buffer of the table, and every result that lanes combine has a slot: what the functions above and
-// their callers rely on. Emits an error where it is not so.
+// Checks what the functions above and their callers rely on: every value has a buffer of the table, and every result
+// that lanes combine has a slot. Emits an error where it is not so.
 mlir::LogicalResult VerifyBuffers(mlir::func::FuncOp step);
 
 }  // namespace tandem

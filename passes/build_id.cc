@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Called for the main program first; stops there.
+// Callback of dl_iterate_phdr, which calls it for the main program first; the nonzero result ends the iteration there.
 int FindBuildId(dl_phdr_info* info, size_t, void* out) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];

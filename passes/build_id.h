@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// The linker's build id of the running program in hexadecimal: changes whenever its code does. Part of every cache key.
-// "unknown" when the program was linked without one.
+// Returns the linker's build id of the running program in hexadecimal, which changes whenever its code does; "unknown"
+// when the program was linked without one. It is part of every cache key.
 std::string BuildId();
 
 }  // namespace tandem

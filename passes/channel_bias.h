@@ -1,4 +1,4 @@
-// What may become the epilogue of a convolution or matmul.
+// Helpers that find what may become the epilogue of a convolution or matmul.
 #ifndef TANDEM_PASSES_CHANNEL_BIAS_H_
 #define TANDEM_PASSES_CHANNEL_BIAS_H_
 
@@ -6,11 +6,11 @@
 
 namespace tandem {
 
-// The only user of `v` when there is exactly one use; else null.
+// Returns the only user of `v` when there is exactly one use; else null.
 mlir::Operation* OnlyUser(mlir::Value v);
 
-// The bias that `add` adds to `y`: one value per channel, [channels] broadcast along the last dimension. Null when it
-// adds anything else.
+// Returns the bias that `add` adds to `y`: one value per channel, [channels] broadcast along the last dimension. Null
+// when `add` adds anything else.
 mlir::Value ChannelBiasOf(td::AddOp add, mlir::Value y);
 
 }  // namespace tandem

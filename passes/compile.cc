@@ -54,7 +54,7 @@ mlir::ArrayAttr Strings(mlir::MLIRContext* context, const std::vector<std::strin
   return strings.empty() ? mlir::ArrayAttr() : mlir::ArrayAttr::get(context, attributes);
 }
 
-// What steers the passes, as an attribute of the module: it is part of every dump.
+// Stores the options of the passes as an attribute of the module, so that they are part of every dump.
 absl::Status SetConfig(mlir::ModuleOp module, absl::string_view mode, const CompileTarget& target,
                        absl::string_view machine, const CompileOptions& options) {
   mlir::MLIRContext* context = module.getContext();
@@ -113,7 +113,7 @@ absl::StatusOr<std::unique_ptr<CompileTarget>> CheckedTarget(const CompileOption
   return target;
 }
 
-// What the passes take the machine to be able to do: the name of a built-in model, or the text of the user's.
+// Returns the machine model that the passes use: the name of a built-in one, or the text of the user's.
 absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, const CompileOptions& options) {
   if (options.machine_model.empty()) return target.MachineModelName();
   TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(Env::Default(), options.machine_model));
@@ -121,8 +121,8 @@ absl::StatusOr<std::string> MachineModelAttribute(const CompileTarget& target, c
   return MachineModelText(model);
 }
 
-// Float32 where the machine multiplies bfloat16 numbers hardly faster: conversions would make every step slower. Says
-// so in `warnings`.
+// Returns the precision to compile with: float32 instead of mixed_bfloat16, with a warning, where the machine
+// multiplies bfloat16 numbers hardly faster, since conversions would make every step slower.
 absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, absl::string_view machine,
                                               std::vector<std::string>* warnings) {
   constexpr double kMinGain = 1.25;
@@ -138,28 +138,29 @@ absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, abs
   return Precision::kFloat32;
 }
 
-// The key of the cache: everything that the bytes of the executable depend on.
+// Returns the key of the cache: a fingerprint of everything that the bytes of the executable depend on.
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
-  constexpr int64_t kPrinted = 16;  // larger constants by the fingerprint in their name
+  constexpr int64_t kPrinted = 16;  // larger constants count by the fingerprint in their name
   std::string text = ConstantPrinter().Print(module, kPrinted, mlir::OpPrintingFlags().enableDebugInfo(true));
   absl::StrAppend(&text, target.CodeKey(options), BuildId(), absl::StrJoin(options.disabled_passes, ","));
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
 }
 
-// Of the inputs that ops take as indices, how many there are.
+// Returns, for every input that ops take as indices, how many index values are valid.
 std::map<std::string, uint64_t> IndicesOfInputs(GraphBuilder& graph) {
   std::map<std::string, uint64_t> indices;
   graph.module().module().walk([&](td::InputOp op) {
     const mlir::Type type = op.getResult().getType();
     const DType dtype = td::ToDType(mlir::getElementTypeOrSelf(type));
-    // Asking again for an input returns the one that is there.
+    // GraphBuilder::Input returns the existing input when it is asked for again.
     const IndexRange range = IndexRangeOf(graph.Input(op.getName().str(), dtype, td::ToShape(type)));
     if (range.size > 0) indices[op.getName().str()] = range.size;
   });
   return indices;
 }
 
-// Of processes that were killed while they kept what they had compiled. What cannot be deleted is somebody else's.
+// Deletes temporary files of processes that were killed while they wrote to the cache. Errors are ignored: a file that
+// cannot be deleted belongs to somebody else.
 void DeleteLeftovers(const std::string& dir, absl::string_view ending) {
   DeleteTemporaries(Env::Default(), dir, [&](absl::string_view target) {
     return absl::EndsWith(target, ending);
@@ -261,16 +262,18 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.module().module().clone());
   if (absl::Status s = SetConfig(*module, mode, *target, machine, options); !s.ok()) return WithExitCode(s, kExitUsage);
   std::string key = CacheKey(*module, *target, options);
-  // "train-0123456789abcdef.tdx", "train_ps0-0123456789abcdef.tdx" for a parameter server's part.
+  // The cache file, for example "train-0123456789abcdef.tdx", or "train_ps0-0123456789abcdef.tdx" for a parameter
+  // server's part.
   const std::string server = options.part.server >= 0 ? absl::StrCat("_ps", options.part.server) : "";
   std::string path = options.cache_dir.empty()
                          ? ""
                          : absl::StrCat(options.cache_dir, "/", mode, server, "-", key.substr(0, 16), ".tdx");
   Env* env = Env::Default();
-  // Printing is of what the passes do, so they must run.
+  // --print-ir-* and --timing need the passes to run: skip the cache.
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
-    scope.reset();  // a file that is too large is no reason to end
+    // Running out of memory while loading a cached file is no error of the compiler: do not end the process.
+    scope.reset();
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
     if (cached.ok() && (*cached)->index().key == key) {
       for (const std::string& warning : (*cached)->index().warnings) TD_LOG(WARNING) << warning;
@@ -285,8 +288,8 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
                       Compile(*module, key, mode, *target, IndicesOfInputs(graph), std::move(warnings), options));
   module = nullptr;
   scope.reset();
-  // Only what can be loaded is kept: a file that cannot would be in the way of every later start. It takes memory that
-  // the compiler has left, before that is given back.
+  // Loads the executable before it is kept: a file that cannot be loaded would be in the way of every later start. This
+  // happens before freed memory is given back, so that it reuses what the compiler left.
   TD_ASSIGN_OR_RETURN(
       std::shared_ptr<const Executable> executable,
       Executable::FromBytes(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
@@ -294,7 +297,8 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   ReleaseFreedMemory();
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
   if (!path.empty()) {
-    // A start waits for it, and a file that a crash of the machine damages is compiled again.
+    // Written without fsync: the start waits for this, and a file that a crash of the machine damages is compiled
+    // again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
     DeleteLeftovers(options.cache_dir, ".tdx");
     if (stored.ok()) stored = WriteFileUnsynced(env, path, {static_cast<const char*>(bytes.raw()), bytes.byte_size()});

@@ -17,7 +17,7 @@
 namespace tandem {
 
 // Compiles `graph` for `mode` ("train", "eval", "predict"). With a cache, an executable of the same graph, options,
-// target and compiler build is loaded instead; a damaged cache entry is reported and compiled anew; files are written
+// target and compiler build is loaded instead; a damaged cache entry is reported and compiled anew. Files are written
 // to a temporary name and renamed. Errors: the graph's own first error; exit code 70 (compile error) with the op and
 // the user's file and line.
 //
@@ -28,19 +28,19 @@ namespace tandem {
 absl::StatusOr<std::shared_ptr<const Executable>> CompileGraph(GraphBuilder& graph, absl::string_view mode,
                                                                const CompileOptions& options);
 
-// What of `options` and TANDEM_FLAGS an executable depends on besides graph, target and machine model: a name and a
-// value each, for messages that say in what two programs differ.
+// Returns name and value of every part of `options` and TANDEM_FLAGS that an executable depends on, without graph,
+// target and machine model: for messages that say how two programs differ.
 std::vector<std::pair<std::string, std::string>> OptionParts(const CompileOptions& options);
 
-// CompileOptions::target for GPUs of compute capability sm / 10, for example "cuda:sm_90" for 90: the newest known one
-// that they run. FailedPrecondition (exit code 2) for a GPU that is too old.
+// Returns the CompileOptions::target for GPUs of compute capability sm / 10, for example "cuda:sm_90" for 90: the
+// newest known target that they run. FailedPrecondition (exit code 2) for a GPU that is too old.
 absl::StatusOr<std::string> GpuTargetName(int sm);
 
-// "cpu" or "gpu", for a CompileOptions::target. InvalidArgument (exit code 2), listing all, for one that does not
-// exist.
+// Returns "cpu" or "gpu" for a CompileOptions::target. InvalidArgument (exit code 2), listing all targets, for one that
+// does not exist.
 absl::StatusOr<std::string> DeviceClassOfTarget(absl::string_view target);
 
-// How often this process really compiled (not loaded) a graph.
+// Returns how many graphs this process compiled; those loaded from a cache do not count.
 int64_t CompileCount();
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Where the time of a compilation goes.
+// Records how much time each stage of a compilation takes.
 #ifndef TANDEM_PASSES_COMPILE_TIMES_H_
 #define TANDEM_PASSES_COMPILE_TIMES_H_
 
@@ -12,7 +12,7 @@ class CompileTimes {
   // Adds to `name`'s time; names keep the order in which they came.
   void Add(const std::string& name, double seconds);
   double total() const;
-  // A line for each name that took at least `least` seconds: milliseconds, share of the total, name.
+  // Returns a line for each name that took at least `least` seconds: milliseconds, share of the total, name.
   std::string Text(double least = 1e-3) const;
 
  private:

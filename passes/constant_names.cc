@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-// An attribute that is printed as `dense_resource<NAME>` and has no content.
+// Returns an attribute that is printed as `dense_resource<NAME>` and has no content.
 mlir::DenseResourceElementsAttr NameOnly(mlir::ShapedType type, const std::string& name) {
   mlir::MLIRContext* context = type.getContext();
   auto& interface = mlir::DenseResourceElementsHandle::getManagerInterface(context);
@@ -59,7 +59,7 @@ mlir::DenseElementsAttr ConstantOfBytes(mlir::ShapedType type, llvm::StringRef b
 const ConstantPrinter::Named& ConstantPrinter::NameOf(mlir::DenseElementsAttr elements) {
   const auto [entry, added] = names_.try_emplace(elements);
   if (added) {
-    // Numbers that lie as a program has them need not be copied.
+    // Except for booleans, the raw data are the bytes that a program has in memory: no copy is needed.
     const bool as_they_lie = !elements.getElementType().isInteger(1);
     const llvm::ArrayRef<char> raw = elements.getRawData();
     entry->second.name = as_they_lie ? ConstantName({raw.data(), raw.size()}) : ConstantName(ConstantBytes(elements));

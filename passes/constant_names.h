@@ -1,4 +1,4 @@
-// Names for the large constants of a program, so that its text costs and shows what it does without them.
+// Names for the large constants of a program, so that its printed text stays short and quick to write.
 #ifndef TANDEM_PASSES_CONSTANT_NAMES_H_
 #define TANDEM_PASSES_CONSTANT_NAMES_H_
 
@@ -14,19 +14,20 @@
 
 namespace tandem {
 
-// The numbers as a program has them in memory: row-major, booleans one byte; of one that is repeated all.
+// Returns the constant's elements as they lie in the memory of a program: row-major, one byte per boolean. A splat is
+// written out in full.
 std::string ConstantBytes(mlir::DenseElementsAttr elements);
-// What a constant of these bytes is called: kConstantPrefix (report_segments.h) and their fingerprint.
+// Returns the name of a constant of these bytes: kConstantPrefix (report_segments.h) and their fingerprint.
 std::string ConstantName(llvm::StringRef bytes);
-// The constant of `type` with these bytes; null where their number does not fit.
+// Returns the constant of `type` with these bytes, or null if their number does not fit the type.
 mlir::DenseElementsAttr ConstantOfBytes(mlir::ShapedType type, llvm::StringRef bytes);
 
 // Prints modules of one context. Each constant's bytes are read once, however often it is printed.
 class ConstantPrinter {
  public:
   using ByName = std::map<std::string, mlir::DenseElementsAttr>;
-  // The text of `module`, in which `dense_resource<NAME>` stands for constants of more than `max_elements` numbers
-  // that are not one repeated. They are added to `named`, unless it is null. The module is the same afterwards.
+  // Returns the text of `module`, in which `dense_resource<NAME>` stands for every constant of more than `max_elements`
+  // numbers that is no splat. Adds those constants to `named`, unless it is null. The module is the same afterwards.
   std::string Print(mlir::ModuleOp module, int64_t max_elements, const mlir::OpPrintingFlags& flags,
                     ByName* named = nullptr);
 

@@ -1,4 +1,4 @@
-// What the streams of a GPU do: a program's commands as segments, with the waits between them.
+// The schedule of a GPU's streams: a program's commands cut into segments, with the waits between them.
 #ifndef TANDEM_PASSES_GPU_SCHEDULE_H_
 #define TANDEM_PASSES_GPU_SCHEDULE_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// A graph of a single launch costs more than the launch.
+// Segments of fewer commands are not captured as a CUDA graph: a graph of a single launch costs more than the launch.
 constexpr int kLeastCapturedCommands = 2;
 
-// The schedule of a program whose sections and buffers are complete, with the kernels and sizes of `index`, of which it
-// need not be part yet; deterministic.
+// Returns the schedule of a program whose sections and buffers are complete. `index` has its kernels and sizes; the
+// program need not be part of it yet. Deterministic.
 //
 // Collectives run on the communication stream, in the order of their numbers, everything else on the compute stream, in
 // the order of the program. A collective begins as soon as the compute stream has done what it depends on, so the
@@ -27,7 +27,7 @@ constexpr int kLeastCapturedCommands = 2;
 // between two waits waits for both. Segments of two and more compute commands are captured. Waits that another wait or
 // the order of a stream implies are left out.
 //
-// `workspace_bytes` is the most that a command needs.
+// The schedule's `workspace_bytes` is the most that any command needs.
 format::GpuProgram MakeGpuSchedule(const format::Index& index, const format::Program& program);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Library calls between their form in the IR (exec.library_call) and their table in the executable.
+// Converts library calls between their form in the IR (exec.library_call) and their table in the executable.
 #ifndef TANDEM_PASSES_LIBRARY_CALL_OP_H_
 #define TANDEM_PASSES_LIBRARY_CALL_OP_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// `call` has an operation.
+// Builds an exec.library_call of `call`, whose operation must be set.
 exec::LibraryCallOp BuildLibraryCall(mlir::OpBuilder& builder, mlir::Location loc, mlir::TypeRange results,
                                      const format::LibraryCall& call, mlir::ValueRange operands);
 format::LibraryCall LibraryCallOf(exec::LibraryCallOp op);

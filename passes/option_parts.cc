@@ -1,4 +1,4 @@
-// What of the options an executable depends on, in words.
+// Names the options that an executable depends on in words, for messages.
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +19,7 @@ std::string NumberText(int64_t number, absl::string_view of_zero) {
 
 std::vector<std::pair<std::string, std::string>> OptionParts(const CompileOptions& given) {
   CompileOptions options = given;
-  // CompileGraph reports mistakes.
+  // Mistakes in the flags are ignored here: CompileGraph reports them.
   if (const char* flags = std::getenv("TANDEM_FLAGS")) ApplyTandemFlags(flags, &options).IgnoreError();
   const PrecisionLists& lists = options.precision_lists;
   return {{"the number of devices", absl::StrCat(options.devices.size())},

@@ -27,7 +27,7 @@ void EraseUnusedOperands(exec::MapMicrobatchesOp map) {
     mlir::Operation* maker = map.getOperand(i).getDefiningOp();
     body.eraseArgument(i);
     map.getOperandsMutable().erase(i);
-    // A chain: a view of a cast of a variable.
+    // The operand may be made by a chain of ops, for example a view of a cast of a variable.
     while (maker != nullptr && mlir::isOpTriviallyDead(maker)) {
       mlir::Operation* before = maker->getNumOperands() == 1 ? maker->getOperand(0).getDefiningOp() : nullptr;
       maker->erase();
@@ -56,7 +56,7 @@ std::string LocationName(mlir::Location loc) {
 
 bool IsGradient(mlir::Operation* op) { return absl::StartsWith(LocationName(op->getLoc()), kGradientScope); }
 
-// Kernels hold several ops: the op that makes the value is named, not the first one of the kernel.
+// A kernel holds several ops: the name is that of the op that makes the value, not of the first one in the kernel.
 std::string ValueName(mlir::Value value) {
   if (auto map = value.getDefiningOp<exec::MapMicrobatchesOp>()) {
     unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
@@ -65,7 +65,7 @@ std::string ValueName(mlir::Value value) {
   if (auto launch = value.getDefiningOp<exec::LaunchOp>()) {
     auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(launch, launch.getKernelAttr());
     unsigned i = mlir::cast<mlir::OpResult>(value).getResultNumber();
-    // A kernel of several users has the first one's names inside (td-outline-kernels).
+    // A kernel that several launches share has the names of the first launch's ops inside (td-outline-kernels).
     if (auto names = launch->getAttrOfType<mlir::ArrayAttr>(kLaunchNames)) {
       return mlir::cast<mlir::StringAttr>(names[i]).str();
     }

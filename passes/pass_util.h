@@ -13,38 +13,39 @@
 
 namespace tandem {
 
-// The step function, or null (phase `input` makes it).
+// Returns the step function, or null before phase `input` has made it.
 inline mlir::func::FuncOp StepFunction(mlir::ModuleOp module) {
   return module.lookupSymbol<mlir::func::FuncOp>("step");
 }
 
-// What steers the compilation.
+// Returns the configuration of the compilation, an attribute of the module.
 inline exec::CompileConfigAttr ConfigOf(mlir::ModuleOp module) { return exec::CompileConfigAttr::of(module); }
 
-// In front of `map`, right behind what computes `value` there: a value that nothing else reads is not kept for longer
-// than it has to be.
+// Returns a builder that inserts right after the op that computes `value`, in front of `map`, so that a value that
+// nothing else reads is not kept for longer than necessary.
 mlir::OpBuilder BehindValue(exec::MapMicrobatchesOp map, mlir::Value value);
 
-// Erases ops of the body that nothing reads, takes operands that the body does not read off the map, and erases what
-// made them for nothing else.
+// Erases the ops of the map's body that nothing reads, the operands of the map that its body does not read, and the ops
+// outside that computed only those operands.
 void EraseUnusedOperands(exec::MapMicrobatchesOp map);
 
-// The attribute of a launch with the names of its results, where they are not those of the kernel's values: an array of
-// strings.
+// Name of the attribute of a launch (an array of strings) with the names of its results, for launches whose results are
+// not named like the kernel's values.
 inline constexpr llvm::StringLiteral kLaunchNames = "exec.names";
 
-// The number that every element of `value` is, where the program says so: a splat constant or its broadcast.
+// Returns the number that all elements of `value` are, if it is a splat constant or a broadcast of one.
 std::optional<double> SplatOf(mlir::Value value);
 
-// The op's scoped name: the NameLoc inside its location, "" when there is none.
+// Returns an op's scoped name: the NameLoc inside its location, or "" when there is none.
 std::string LocationName(mlir::Location loc);
-// What the names of ops begin with that BuildGradients makes (graph/gradients.h).
+// Prefix of the names of the ops that BuildGradients makes (graph/gradients.h).
 inline constexpr char kGradientScope[] = "gradients/";
-// Whether BuildGradients made the op, or a pass from one that it made.
+// True if BuildGradients made the op, or a pass made it from such an op.
 bool IsGradient(mlir::Operation* op);
-// The scoped name of what computes `value`: for a result of a microbatch map, of the value that its body yields.
+// Returns the scoped name of the op that computes `value`; for a result of a microbatch map, of the op that computes
+// the value that its body yields.
 std::string ValueName(mlir::Value value);
-// The user's file and line inside a location; false when there is none.
+// Gets the user's file and line out of a location; false when it has none.
 bool LocationFileLine(mlir::Location loc, std::string* file, int* line);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The phases of the compiler: which passes run, in which order, and why in this one.
+// The phases of the compiler: which passes run, in which order, and the reasons for this order.
 #ifndef TANDEM_PASSES_PHASES_H_
 #define TANDEM_PASSES_PHASES_H_
 
@@ -9,12 +9,12 @@ namespace tandem {
 
 struct Phase {
   std::string name;
-  std::string summary;              // what it does
-  std::string why;                  // why it stands where it does; empty where that needs no words
+  std::string summary;              // what the phase does
+  std::string why;                  // why it has its place in the order; empty where that needs no words
   std::vector<std::string> passes;  // arguments, "td-schedule", in order; the last one verifies
 };
 
-// All phases on modules, in order. `codegen` and `executable` follow them (compile.h).
+// Returns all phases that work on MLIR modules, in order. `codegen` and `executable` follow them (compile.h).
 const std::vector<Phase>& Phases();
 
 }  // namespace tandem

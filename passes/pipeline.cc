@@ -63,7 +63,7 @@ absl::Status CheckNames(const PipelineOptions& options) {
   return absl::OkStatus();
 }
 
-// That every constant has its numbers, which text may have a name for (constant_names.h).
+// Checks that every constant has its numbers: printed IR may have only a name for them (constant_names.h).
 absl::Status CheckConstants(mlir::ModuleOp module) {
   absl::Status status;
   module.walk([&](td::ConstantOp op) {
@@ -80,7 +80,7 @@ absl::Status CheckConstants(mlir::ModuleOp module) {
   return WithExitCode(status, kExitBadData);
 }
 
-// What an earlier phase would have made sure of, for text that starts behind it.
+// For a program that enters the pipeline at a later phase: checks what the phases before would have made sure of.
 absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_from) {
   if (compile_from.empty() || compile_from == Phases().front().name) return absl::OkStatus();
   mlir::func::FuncOp step = StepFunction(module);
@@ -93,7 +93,7 @@ absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_fr
                                                  step ? "" : "it has no function @step"));
 }
 
-// Adds the passes of `phase` but `disabled` ones.
+// Adds the passes of `phase` except those in `disabled`.
 mlir::LogicalResult AddPasses(const Phase& phase, const std::vector<std::string>& disabled,
                               mlir::OpPassManager& manager) {
   for (const std::string& pass : phase.passes) {
@@ -102,7 +102,7 @@ mlir::LogicalResult AddPasses(const Phase& phase, const std::vector<std::string>
   return mlir::success();
 }
 
-// The phases that `options` ask for, in order.
+// Adds the phases that `options` ask for, in order.
 absl::Status AddPhases(const PipelineOptions& options, mlir::PassManager& manager,
                        PipelineInstrumentation& instrumentation) {
   bool started = options.compile_from.empty();
@@ -161,7 +161,7 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, 
   passes.BeforePasses(module);
   if (mlir::succeeded(manager.run(module))) return absl::OkStatus();
   if (IsMarkedUnsupported(module)) return WithExitCode(absl::UnimplementedError(first_error), kExitCompileError);
-  // With one, the last error is the pass manager's, which notes where it is.
+  // With a crash reproducer, the last error is the pass manager's, whose note says where the reproducer is.
   const std::string reproducer = options.crash_reproducer.empty() ? "" : absl::StrCat("; ", last_note);
   return WithExitCode(
       absl::InternalError(absl::StrCat("compilation failed in ", passes.Running(), ": ", first_error, reproducer)),

@@ -20,23 +20,24 @@ struct PipelineOptions {
   std::vector<std::string> disabled_passes;  // pass arguments, "td-schedule"
   std::vector<std::string> print_before;     // pass arguments; IR goes to stderr
   std::vector<std::string> print_after;
-  // MLIR verifies the module after every pass, which takes as long as the passes; otherwise at the end of each phase.
+  // True: MLIR verifies the module after every pass, which takes as long as the passes. False: at the end of each
+  // phase.
   bool verify_each = false;
-  // Gets the module, without locations, before the pass that fails or crashes, which `tandem-opt --run-reproducer` runs
-  // on it; empty = none is kept.
+  // File that gets the module, without locations, as it was before the pass that fails or crashes; `tandem-opt
+  // --run-reproducer` runs that pass on it. Empty = none is kept.
   std::string crash_reproducer;
-  CompileTimes* times = nullptr;                 // of every pass, when not null
-  std::vector<std::string>* warnings = nullptr;  // what passes warn of, when not null; it is logged as well
-  // When not null: gets the large constants, by their names, of the phase that the reference interpreter runs.
+  CompileTimes* times = nullptr;                 // gets the time of every pass, when not null
+  std::vector<std::string>* warnings = nullptr;  // gets the passes' warnings, when not null; they are logged as well
+  // When not null: gets the large constants, by their names, of the phase whose IR the reference interpreter runs.
   std::map<std::string, mlir::DenseElementsAttr>* constants = nullptr;
 };
 
-// Phase name, text.
+// Pairs of a phase's name and the text of its IR.
 using PhaseTexts = std::vector<std::pair<std::string, std::string>>;
 
 // Runs the phases on `module`. The IR after each phase is appended to `snapshots` (name, text with locations) unless it
-// is null. In it `dense_resource<NAME>` stands for constants of more than 4096 elements (constant_names.h). Errors:
-// InvalidArgument, listing what there is, for an unknown phase or pass, and for a module in which a constant has a name
+// is null. In that text `dense_resource<NAME>` stands for constants of more than 4096 elements (constant_names.h).
+// Errors: InvalidArgument for an unknown phase or pass (listing all) and for a module in which a constant has a name
 // and no numbers; others carry exit code 70 and the first diagnostic: op, message, the user's file and line.
 absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, PhaseTexts* snapshots);
 

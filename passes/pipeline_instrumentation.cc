@@ -13,10 +13,11 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kShownElements = 64;     // for people
-constexpr int64_t kStoredElements = 4096;  // see RunPipeline
+constexpr int64_t kShownElements = 64;     // constants of up to as many elements are printed in full for people
+constexpr int64_t kStoredElements = 4096;  // the same for the texts in the executable, see RunPipeline
 
-// What the reference interpreter runs to check a program: the graph, with the types it computes in.
+// True if the reference interpreter runs the IR of this phase to check a program: the graph, with the types it computes
+// in.
 bool IsReference(mlir::ModuleOp module, const std::string& phase) {
   const bool mixed = exec::CompileConfigAttr::of(module).getPrecision() == Precision::kMixedBfloat16;
   return phase == (mixed ? "precision" : "input");
@@ -24,7 +25,7 @@ bool IsReference(mlir::ModuleOp module, const std::string& phase) {
 
 }  // namespace
 
-// Locations stand behind their ops, not in a list of aliases at the end.
+// Prints locations behind their ops, not in a list of aliases at the end.
 std::string PipelineInstrumentation::Print(mlir::ModuleOp module, int64_t max_elements,
                                            ConstantPrinter::ByName* named) {
   return printer_.Print(module, max_elements, mlir::OpPrintingFlags().enableDebugInfo(true).useLocalScope(), named);

@@ -1,4 +1,4 @@
-// What the pipeline does between its passes.
+// The work of the pipeline between its passes.
 #ifndef TANDEM_PASSES_PIPELINE_INSTRUMENTATION_H_
 #define TANDEM_PASSES_PIPELINE_INSTRUMENTATION_H_
 
@@ -22,17 +22,17 @@ namespace tandem {
 // module at the end of every phase.
 class PipelineInstrumentation : public mlir::PassInstrumentation {
  public:
-  // Both must outlive it; `snapshots` may be null.
+  // Both arguments must outlive this object; `snapshots` may be null.
   PipelineInstrumentation(const PipelineOptions& options, PhaseTexts* snapshots)
       : options_(options), snapshots_(snapshots) {}
 
-  // `passes` are those of `phase` that run. Call it for one phase after the other.
+  // Adds `phase`, of whose passes `passes` run. Call it for one phase after the other.
   void AddPhase(const Phase& phase, llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes);
 
-  // Ends the phases before the first pass, which have all of theirs left out. Call it before the passes run.
+  // Ends the leading phases of which no pass runs, since all of theirs are disabled. Call it before the passes run.
   void BeforePasses(mlir::ModuleOp module) { EndPhases(nullptr, module); }
 
-  // "phase fusion, pass td-form-fusions": the pass that runs or was the last to run.
+  // Names the pass that runs or was the last to run: "phase fusion, pass td-form-fusions".
   std::string Running() const;
 
   void runBeforePass(mlir::Pass* pass, mlir::Operation* op) override;
@@ -47,7 +47,7 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
   PhaseTexts* snapshots_;
   std::map<const mlir::Pass*, const Phase*> phases_;
   std::vector<std::pair<const mlir::Pass*, const Phase*>> ends_;  // the last pass up to the end of each phase
-  const mlir::Pass* last_ = nullptr;                              // of those added
+  const mlir::Pass* last_ = nullptr;                              // the last pass added
   const mlir::Pass* running_ = nullptr;
   std::chrono::steady_clock::time_point start_;
   ConstantPrinter printer_;

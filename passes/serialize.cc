@@ -57,7 +57,7 @@ class Serializer {
         index_.placement.push_back(exec::ToTable(placed));
       }
     }
-    // Phase `precision` says where values are rounded.
+    // With mixed_bfloat16 the reference interpreter needs the types that phase `precision` decides on.
     index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";
     index_.target = options_.target;
     index_.target_name = options_.target_name;
@@ -82,7 +82,7 @@ class Serializer {
     index_.programs.push_back(std::move(program));
     for (const auto& [phase, text] : options_.ir) segments_.push_back({format::SegmentKind::kIrText, phase, text});
     for (const auto& [name, value] : options_.constants) {
-      if (written_.contains(value)) continue;  // it is found there
+      if (written_.contains(value)) continue;  // readers find it among the program's constants
       segments_.push_back({format::SegmentKind::kIrText, name, ConstantBytes(value)});
     }
     return PackExecutable(std::move(index_), segments_);
@@ -105,7 +105,7 @@ class Serializer {
     }
   }
 
-  // Inputs, scalars and variables, in the order of the arguments; then variables that are only written.
+  // Writes inputs, scalars and variables, in the order of the arguments; then variables that are only written.
   void WriteSignature() {
     llvm::SmallVector<llvm::StringRef> variables;
     for (unsigned i = 0; i < step_.getNumArguments(); ++i) {
@@ -191,7 +191,8 @@ class Serializer {
     return absl::OkStatus();
   }
 
-  // What the code of `function` reads and writes, by its type: see docs/developers/internals.md, "The kernel ABI".
+  // Writes what the code of `function` reads and writes, which follows from its type: see docs/developers/internals.md,
+  // "The kernel ABI".
   static void WriteKernelArguments(mlir::func::FuncOp function, exec::KernelKind kind, format::Kernel& kernel) {
     const auto add = [&](mlir::Type type, std::vector<format::KernelArgument>& arguments) {
       format::KernelArgument argument;
@@ -209,12 +210,13 @@ class Serializer {
     };
     for (mlir::Type type : function.getArgumentTypes()) add(type, kernel.inputs);
     for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
-    // Of these kinds every launch is for the whole of one tensor.
+    // Every launch of these kinds of kernels covers the whole of one tensor.
     if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0].elements;
     if (kind == exec::KernelKind::kBlock) kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
   }
 
-  // Constants lie in one segment, at the offsets of their buffers. Those of equal numbers may share one.
+  // Writes all constants into one segment, at the offsets of their buffers. Constants of equal numbers may share an
+  // offset.
   void WriteConstants() {
     std::map<int64_t, mlir::DenseElementsAttr> by_offset;
     const std::vector<format::Buffer> buffers = GetBuffers(module_);
@@ -260,7 +262,7 @@ class Serializer {
       command_numbers_[op] = static_cast<uint32_t>(section.commands.size());
       section.commands.push_back(*std::move(command));
     }
-    // Behind all commands, whose numbers they name.
+    // Block updates refer to commands by number, so all commands come first.
     for (auto launch : step_.getOps<exec::LaunchOp>()) WriteBlockUpdate(launch, program);
     return absl::OkStatus();
   }
@@ -339,11 +341,11 @@ class Serializer {
   const SerializeOptions& options_;
   format::Index index_;
   std::vector<SegmentData> segments_;
-  // Of ops outside of maps: the section, and the command's number in it.
+  // For ops outside of maps: the section of the op's command, and the command's number in it.
   llvm::DenseMap<mlir::Operation*, size_t> command_sections_;
   llvm::DenseMap<mlir::Operation*, uint32_t> command_numbers_;
-  llvm::DenseSet<mlir::Attribute> written_;  // among the constants
-  std::deque<std::string> made_;             // bytes of constants that are not stored so
+  llvm::DenseSet<mlir::Attribute> written_;  // values in the segment of constants
+  std::deque<std::string> made_;             // bytes of that segment that no attribute holds as they are
   CommandWriter writer_;
 };
 

@@ -1,4 +1,4 @@
-// Serialisation: the compiled module as the index and segments of an executable.
+// Serialises a compiled module as the index and segments of an executable.
 #ifndef TANDEM_PASSES_SERIALIZE_H_
 #define TANDEM_PASSES_SERIALIZE_H_
 
@@ -20,20 +20,21 @@
 
 namespace tandem {
 
-// Machine code of a kernel.
+// The machine code of a kernel.
 struct KernelCode {
-  std::string name;          // of its func.func
-  std::string symbol;        // of its entry
+  std::string name;          // name of the kernel's func.func
+  std::string symbol;        // symbol of its entry point
   std::string elf_object;    // for CPUs
   format::GpuLaunch launch;  // for GPUs
 };
 
 struct GpuImage {
-  int arch = 0;     // 75, 90
+  int arch = 0;     // compute capability x 10: 75, 90
   std::string ptx;  // all kernels
 };
 
-// Nothing where the library needs no plan, or cannot make it here: then it is made when the executable is loaded.
+// Plans a library call. Returns nothing where the library needs no plan, or cannot make it here; it is made when the
+// executable is loaded then.
 using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const format::LibraryCall&)>;
 
 struct SerializeOptions {
@@ -44,16 +45,18 @@ struct SerializeOptions {
   std::string target_name;
   format::InstructionSet instructions = format::InstructionSet::kAny;
   std::vector<std::pair<std::string, std::string>> ir;  // phase name and IR text, in order
-  // What the text of the phase that the reference interpreter runs has names for.
+  // The constants that have names in the text of the phase that the reference interpreter runs.
   std::map<std::string, mlir::DenseElementsAttr> constants;
-  std::map<std::string, uint64_t> indices;  // of inputs that are: see runtime/format/index.td
+  // For each input that ops take as indices: how many index values are valid (Input.indices, runtime/format/index.td).
+  std::map<std::string, uint64_t> indices;
   std::vector<std::string> warnings;
-  std::vector<GpuImage> images;  // for GPUs, ascending
+  std::vector<GpuImage> images;  // for GPUs, by ascending arch
   LibraryPlanner planner;        // for GPUs; may be empty
 };
 
-// `module` is at the end of phase `memory`; `kernels` holds code for every kernel function in it. A module for a
-// target without lanes gets the schedule of its streams here. The bytes are those of PackExecutable.
+// Returns the bytes of the executable, as PackExecutable makes them. `module` has passed phase `commands`; `kernels`
+// holds code for every kernel function in it. A program for a target without lanes gets the schedule of its streams
+// here.
 absl::StatusOr<HostTensor> SerializeExecutable(mlir::ModuleOp module, const std::vector<KernelCode>& kernels,
                                                const SerializeOptions& options);
 

@@ -1,4 +1,4 @@
-// Commands of an executable from ops whose buffers are assigned.
+// Makes the commands of an executable from ops whose buffers are assigned.
 #ifndef TANDEM_PASSES_SERIALIZE_COMMANDS_H_
 #define TANDEM_PASSES_SERIALIZE_COMMANDS_H_
 
@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-// What a kernel of kind "block" counts: the places of all dimensions but the last one.
+// Returns the count of a kernel of kind "block": the product of all dimensions but the last one.
 int64_t RowsOfBlocks(mlir::Type type);
 
 class CommandWriter {
@@ -23,9 +23,9 @@ class CommandWriter {
   CommandWriter(mlir::ModuleOp module, format::Index* index) : module_(module), index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
-  // The row of Debug.locations for `loc`, added when new.
+  // Returns the row of Debug.locations for `loc`, adding it when new.
   uint32_t Location(mlir::Location loc);
-  // The table for a command of `op`'s kind, a map excepted.
+  // Returns the command for `op`, which may be any command but a map.
   absl::StatusOr<format::Command> Write(mlir::Operation* op);
 
  private:

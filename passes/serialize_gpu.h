@@ -1,4 +1,4 @@
-// What an executable for GPUs has besides.
+// Writes the parts of an executable that only those for GPUs have.
 #ifndef TANDEM_PASSES_SERIALIZE_GPU_H_
 #define TANDEM_PASSES_SERIALIZE_GPU_H_
 
@@ -10,13 +10,13 @@
 
 namespace tandem {
 
-// The PTX of all kernels, a segment for each architecture. Before any kernel is written.
+// Writes the PTX of all kernels, a segment for each architecture. Call it before any kernel is written.
 void WriteGpuImages(const std::vector<GpuImage>& images, format::Index& index, std::vector<SegmentData>& segments);
 
-// The launch of a kernel.
+// Writes the launch of a kernel (grid, block) into its table.
 void WriteGpuLaunch(const KernelCode& code, const format::Index& index, format::Kernel& kernel);
 
-// Plans of the program's library calls: one segment for all calls of the same sizes. Errors are the planner's.
+// Writes the plans of the program's library calls: one segment for all equal calls. Errors are the planner's.
 absl::Status WriteLibraryPlans(const LibraryPlanner& planner, format::Program& program,
                                std::vector<SegmentData>& segments);
 

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// A tensor whose sizes are known but for a leading batch.
+// True for a tensor whose sizes are all known, except perhaps that of the leading dimension (the batch).
 bool IsValueType(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor || td::ToDType(tensor.getElementType()) == DType::kInvalid) return false;
@@ -52,7 +52,7 @@ mlir::LogicalResult VerifyResult(mlir::func::FuncOp step, unsigned i) {
   return error() << "is marked neither td.update = @NAME, td.output = \"NAME\" nor td.check_finite";
 }
 
-// `op` gives a kernel the values that `members` calls of it take.
+// Checks that `op` has operands and results of the element types that `members` calls of kernel `name` need.
 mlir::LogicalResult VerifyLaunch(mlir::ModuleOp module, mlir::Operation* op, mlir::FlatSymbolRefAttr name,
                                  int64_t members) {
   auto kernel = module.lookupSymbol<mlir::func::FuncOp>(name.getAttr());

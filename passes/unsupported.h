@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// Called where a pass cannot go on because of something in the user's graph that no program can have: the compilation
-// ends in Unimplemented instead of Internal. The error that the pass emits says what to do.
+// A pass calls this when it cannot go on because the user's graph has something that no program can have: the
+// compilation then ends in Unimplemented instead of Internal. The error that the pass emits says what to do.
 inline void MarkUnsupported(mlir::Operation* op) {
   op->getParentOfType<mlir::ModuleOp>()->setAttr("exec.unsupported", mlir::UnitAttr::get(op->getContext()));
 }

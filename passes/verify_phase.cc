@@ -33,10 +33,10 @@ class PhaseVerifier {
  public:
   PhaseVerifier(mlir::ModuleOp module, llvm::StringRef phase) : module_(module), phase_(phase) {}
 
-  // False, with errors, when something does not hold.
+  // Returns false, with errors emitted, when something does not hold.
   bool Run() {
     CheckPhase();
-    // MLIR's verifier, which the pipeline runs nowhere else: after every pass it would take as long as the passes.
+    // The pipeline runs MLIR's verifier only here: after every pass it would take as long as the passes.
     return ok_ && mlir::succeeded(mlir::verify(module_));
   }
 
@@ -49,7 +49,7 @@ class PhaseVerifier {
     }
     Check(VerifyPure(step));
     const bool graph = phase_ == "input" || phase_ == "precision";
-    // Kernels have several results later, of which some may differ between replicas and some not.
+    // Not checked in later phases: there a kernel has several results, of which some may differ between replicas.
     if (graph || phase_ == "distribute") Check(VerifyReplicasAgree(step));
     if (graph) return;
     Check(VerifyDistributed(step));
@@ -74,7 +74,8 @@ class PhaseVerifier {
     return mlir::success();
   }
 
-  // Replicas keep copies of variables: one update that differs, and they are different models from then on.
+  // Checks that all replicas compute the same updates: they keep copies of variables, and a single update that differs
+  // would turn them into different models.
   mlir::LogicalResult VerifyReplicasAgree(mlir::func::FuncOp step) {
     if (ConfigOf(module_).getReplicas() == 1) return mlir::success();
     td::ReplicaValues replicas;
@@ -113,13 +114,13 @@ class PhaseVerifier {
     return mlir::success();
   }
 
-  // A kernel of casts to the type that gradients are combined in (td-insert-all-reduce).
+  // True for a kernel of casts to the type in which gradients are combined (td-insert-all-reduce).
   static bool RoundsForAllReduce(mlir::Operation& op) {
     return mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp>(op) &&
            llvm::all_of(op.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::AllReduceOp>(user); });
   }
 
-  // What a replica has of a sum over all rows.
+  // True if `value` is one replica's part of a sum over the rows of all replicas.
   static bool IsPart(mlir::Value value) {
     mlir::Operation* op = value.getDefiningOp();
     if (!op || td::IsBatched(value.getType())) return false;
@@ -155,7 +156,7 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyLibraries(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([](td::LibraryOp op) {
-      // Some are left to generated kernels.
+      // Ops that can be fused may be left to generated kernels.
       auto elemental = mlir::dyn_cast<td::ElementalOp>(op.getOperation());
       if (elemental && elemental.getFusionKind() != td::FusionKind::kNone) return mlir::WalkResult::advance();
       op.emitError() << "has a library primitive but was not selected for it";
@@ -200,7 +201,7 @@ class PhaseVerifier {
     return mlir::success();
   }
 
-  // Of the first of `commands`.
+  // Checks the `overlap` of the first of `commands`, which are in program order.
   static mlir::LogicalResult VerifyOverlap(const Places& places, llvm::ArrayRef<mlir::Operation*> commands) {
     mlir::Operation* op = commands[0];
     const int64_t overlap = GetExecution(op).overlap;

@@ -33,7 +33,7 @@ Cost ExpectedCost(const MachineModel& machine, const Executable& executable, con
 }
 
 MachineModel MachineModelOf(const Executable& executable) {
-  // A name, or the text of a file.
+  // The name of a built-in model, or the text of a model's file.
   const std::string& recorded = executable.index().machine_model;
   if (absl::StatusOr<MachineModel> model = BuiltInMachineModel(recorded); model.ok()) return *std::move(model);
   if (absl::StatusOr<MachineModel> model = ParseMachineModel("as compiled", recorded); model.ok()) {

@@ -9,24 +9,24 @@
 
 namespace tandem {
 
-// One execution of `command`, a command of `executable`, on `rows` rows (none in a global command) while `threads`
-// threads do the like. What the commands of a microbatch touch, they touch in turn: operands come from the level of
-// memory that holds the microbatch's arena.
+// Returns the cost of one execution of `command`, a command of `executable`, on `rows` rows (0 for a global command)
+// while `threads` threads do the same kind of work. The commands of a microbatch take turns in its arena, so operands
+// are taken to come from the level of memory that holds the whole arena.
 Cost ExpectedCost(const MachineModel& machine, const Executable& executable, const CommandInfo& command, int64_t rows,
                   int threads = 1);
 
-// The time below which the machine cannot do it: without the overhead of calls. Seconds.
+// Returns the least time, in seconds, that the machine can take: that without the overhead of calls.
 inline double LimitSeconds(const Cost& cost) {
   return cost.compute_seconds > cost.memory_seconds ? cost.compute_seconds : cost.memory_seconds;
 }
 
-// The expected time of a command that runs for so many devices: what it costs beside the limit counts once. Seconds.
+// Returns the expected time, in seconds, of a command that runs for `devices` devices: its overhead counts only once.
 inline double SecondsForDevices(const Cost& cost, double devices) {
   return cost.seconds + (devices - 1) * LimitSeconds(cost);
 }
 
-// The machine that `executable` was compiled for: the model that the compiler recorded; where there is none that this
-// version knows, the most cautious built-in one for its target.
+// Returns the model of the machine that `executable` was compiled for, which the compiler recorded. Where this version
+// does not know that model, returns the most cautious built-in one for the target.
 MachineModel MachineModelOf(const Executable& executable);
 
 }  // namespace tandem

@@ -7,20 +7,20 @@
 
 namespace tandem {
 
-// What one thread does, in operations and bytes. A multiply-add is two operations.
+// The work of one thread, in operations and bytes. A multiply-add is two operations.
 struct Work {
-  double library_flops = 0;       // in a library's matmul or convolution, float32
+  double library_flops = 0;       // operations in a library's matmuls and convolutions, float32
   double library_bf16_flops = 0;  // the same on bfloat16 operands
   double library_tf32_flops = 0;  // the same on operands rounded to TensorFloat-32
-  double vector_flops = 0;        // in generated kernels
-  double transcendentals = 0;     // exp, log, tanh, ... in generated kernels
-  double bytes = 0;               // read and written, each operand once
-  // What is touched again and again, so must stay in a cache for `bytes` to come from there: the operands themselves,
-  // or all values of a microbatch. 0: as `bytes`.
+  double vector_flops = 0;        // operations in generated kernels
+  double transcendentals = 0;     // calls of exp, log, tanh, ... in generated kernels
+  double bytes = 0;               // bytes read and written, each operand once
+  // Bytes that are touched again and again, so that they must fit a cache for `bytes` to come from there: the operands
+  // themselves, or all values of a microbatch. 0: the same as `bytes`.
   double working_set = 0;
   double library_calls = 0, kernel_calls = 0;
 
-  Work& operator+=(const Work& other);  // the larger of the working sets
+  Work& operator+=(const Work& other);  // adds all but working_set, of which it takes the larger
 };
 
 enum class Bound { kCompute, kL1, kL2, kL3, kDram, kOverhead };
@@ -29,16 +29,17 @@ const char* BoundName(Bound bound);  // "compute", "L1", "L2", "L3", "DRAM", "ov
 struct Cost {
   double seconds = 0;  // max(compute, memory) + overhead
   double compute_seconds = 0, memory_seconds = 0, overhead_seconds = 0;
-  Bound bound = Bound::kOverhead;  // the largest of the three
+  Bound bound = Bound::kOverhead;  // what the largest of the three is due to
 };
 
-// Bytes per second that one of `threads` busy cores gets when its working set has this many bytes: from the smallest
-// level that holds it. The shared levels are divided evenly once all together reach the machine's limit.
+// Returns the bytes per second that one of `threads` busy cores gets when its working set has this many bytes: the
+// bandwidth of the smallest level that holds it. The cores share L3 and DRAM evenly once all of them together reach the
+// machine's limit.
 double Bandwidth(const MachineModel& machine, double working_set_bytes, int threads = 1);
-// The smallest level that holds the working set.
+// Returns the smallest level of memory that holds the working set.
 Bound LevelOf(const MachineModel& machine, double working_set_bytes, int threads = 1);
 
-// The expected time of `work` on one core while `threads` cores do the like.
+// Returns the expected time of `work` on one core while `threads` cores do the same kind of work.
 Cost CostOf(const MachineModel& machine, const Work& work, int threads = 1);
 
 }  // namespace tandem

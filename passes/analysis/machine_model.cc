@@ -62,7 +62,7 @@ absl::Status Bad(absl::string_view file, int line, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(file, ":", line, ": ", what));
 }
 
-// One line without the white space around it, which is neither empty nor a comment.
+// Parses one line, without white space around it, that is neither empty nor a comment.
 absl::Status ParseLine(absl::string_view file, int number, absl::string_view line, std::set<std::string>& seen,
                        MachineModel& model) {
   const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits('#', 1));

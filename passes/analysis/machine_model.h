@@ -1,4 +1,4 @@
-// What the compiler takes a machine to be able to do: rates, bandwidths, cache sizes and overheads. Free of MLIR types.
+// The compiler's model of a machine: rates, bandwidths, cache sizes and overheads. Free of MLIR types.
 #ifndef TANDEM_PASSES_ANALYSIS_MACHINE_MODEL_H_
 #define TANDEM_PASSES_ANALYSIS_MACHINE_MODEL_H_
 
@@ -11,16 +11,17 @@
 namespace tandem {
 
 // SI units: operations per second, bytes per second, bytes, seconds. In the text form each line has the unit behind the
-// value (see targets/*.txt). Nothing in here says how many cores a machine has: programs do not depend on it.
+// value (see targets/*.txt). The number of cores is left out on purpose: programs must not depend on it.
 struct MachineModel {
   std::string name;
   // Rates of one core. A multiply-add is two operations.
-  double library_f32 = 0;      // matmul-like library code
-  double library_bf16 = 0;     // the same with bfloat16 operands
-  double library_tf32 = 0;     // the same with operands rounded to TensorFloat-32, on GPUs
-  double vector_f32 = 0;       // generated elementwise code, operands in L1
-  double vector_f64 = 0;       // the same on doubles
-  double vector_bf16 = 0;      // generated products of pairs of bfloat16 numbers (vdpbf16ps); vector_f32 without them
+  double library_f32 = 0;   // matmul-like library code
+  double library_bf16 = 0;  // the same with bfloat16 operands
+  double library_tf32 = 0;  // the same with operands rounded to TensorFloat-32, on GPUs
+  double vector_f32 = 0;    // generated elementwise code, operands in L1
+  double vector_f64 = 0;    // the same on doubles
+  // Generated products of pairs of bfloat16 numbers (vdpbf16ps); as vector_f32 without that instruction
+  double vector_bf16 = 0;
   double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second
   // Sizes: L1 and L2 of a core, L3 of all cores together.
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
@@ -31,27 +32,27 @@ struct MachineModel {
   double library_call_overhead = 0;
   double kernel_call_overhead = 0;
   double section_overhead = 0;  // one barrier of all threads: start and end of a section, or a global command
-  // Pixels of a row of images up to which direct filter gradients are faster than the library's. Up to 13 only those
-  // that stay in the second-level cache are.
+  // Width of images, in pixels, up to which direct filter gradients are faster than the library's. At 13 or less only
+  // those that stay in the second-level cache are.
   double direct_filter_grad_width = 0;
 };
 
-// Reads the text form: one `name = value  # unit` a line, with comment lines that begin with '#'. All fields must be
-// there once (library_tf32 may be missing, it is library_f32 then, and vector_f64, half of vector_f32), units must be
-// those of targets/*.txt, values positive. `file` is the name in messages. InvalidArgument: "FILE:LINE: what is wrong
-// and what is expected".
+// Reads the text form: one `name = value  # unit` a line, with comment lines that begin with '#'. Each field must be
+// there exactly once, except that library_tf32 (default: library_f32) and vector_f64 (default: half of vector_f32) may
+// be missing. Units must be those of targets/*.txt, values positive. `file` is the name in messages. InvalidArgument:
+// "FILE:LINE: what is wrong and what is expected".
 absl::StatusOr<MachineModel> ParseMachineModel(absl::string_view file, absl::string_view text);
 
-// The text form; ParseMachineModel reads it back.
+// Returns the text form, which ParseMachineModel reads back.
 std::string MachineModelText(const MachineModel& model);
 
-// The files targets/*.txt, built in: "generic-avx2", "generic-avx512", "zen4", "sapphirerapids" and so on.
-// InvalidArgument lists them when there is none of that name.
+// Returns one of the built-in models, the files targets/*.txt: "generic-avx2", "generic-avx512", "zen4",
+// "sapphirerapids" and so on. InvalidArgument, listing all, when there is none of that name.
 absl::StatusOr<MachineModel> BuiltInMachineModel(absl::string_view name);
 std::vector<std::string> BuiltInMachineModelNames();
 
-// The built-in model for LLVM's name of a CPU ("znver4"), the one for CPUs with a matrix unit (AMX), whose names
-// virtual machines hide, or the generic one for its vector registers.
+// Returns the name of the built-in model for a CPU: by LLVM's name of it ("znver4"); else the one for CPUs with a
+// matrix unit (AMX), whose names virtual machines hide; else the generic one for its vector registers.
 std::string MachineModelNameFor(absl::string_view cpu, int vector_bits, bool has_matrix_unit = false);
 
 }  // namespace tandem

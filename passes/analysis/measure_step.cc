@@ -13,10 +13,10 @@
 namespace tandem {
 namespace {
 
-// Farther than any cache reaches.
+// Distance (OpWork::Read) of values that are in no cache: larger than any cache, in bytes.
 constexpr double kFarAway = 1e15;
 
-// Bytes of one row, or of all when there is no batch.
+// Returns the bytes of one row, or of the whole value when it has no batch.
 double Bytes(mlir::Value v) {
   mlir::RankedTensorType type = td::TypeOf(v);
   double bytes = static_cast<double>(SizeOf(td::ToDType(type.getElementType())));
@@ -24,7 +24,7 @@ double Bytes(mlir::Value v) {
   return bytes;
 }
 
-// Hands its elements on in registers when its neighbour is of the same kind.
+// True if the op hands its elements on in registers when its neighbour streams too.
 bool Streams(mlir::Operation* op) {
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental) return false;
@@ -32,7 +32,8 @@ bool Streams(mlir::Operation* op) {
   return kind == td::FusionKind::kElementwise || kind == td::FusionKind::kInjective;
 }
 
-// The bytes of the transformed kernel that Winograd's algorithm reads; 0 where the op is computed in another way.
+// Returns the bytes of the transformed kernel that Winograd's algorithm reads; 0 where the op is computed in another
+// way.
 double TransformedKernelBytes(mlir::Operation* op) {
   if (!IsChosen(op, exec::Algorithm::kWinograd) || !mlir::isa<td::Conv2DOp, td::Conv2DInputGradOp>(op)) return 0;
   const auto points = static_cast<double>(ChoiceOf(op).getTile() + 2);
@@ -54,7 +55,7 @@ class StepMeter {
       work_.lane_bytes = std::max(work_.lane_bytes, lane_bytes);
     }
     for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
-      // A scatter touches few rows of its result; a product all of it.
+      // Only products (td::CostOp) count: they write all of their result, a scatter only a few rows of it.
       if (!BatchAxis::ReadsAllRows(&op) || !mlir::isa<td::CostOp>(op)) continue;
       for (mlir::Value v : op.getResults()) work_.block_bytes += Bytes(v);
     }
@@ -63,7 +64,7 @@ class StepMeter {
   }
 
  private:
-  // The op and `other` are in one map and both stream: they will most likely be one kernel.
+  // True if the op and `other` are in one map and both stream: they will most likely be one kernel.
   bool Fuses(mlir::Operation* op, mlir::Operation* other, int level) const {
     return Streams(op) && Streams(other) && axis_.IsMapOp(other) && axis_.Level(other) == level;
   }
@@ -102,7 +103,7 @@ class StepMeter {
   mlir::func::FuncOp step_;
   const BatchAxis& axis_;
   StepWork work_;
-  llvm::DenseMap<mlir::Value, double> last_use_;  // in bytes written before
+  llvm::DenseMap<mlir::Value, double> last_use_;  // by value: `written_` at its last use
   llvm::DenseSet<mlir::Value> statics_;
   double written_ = 0;
 };

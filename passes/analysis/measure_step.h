@@ -1,4 +1,4 @@
-// The work of a step, from its ops.
+// Measures the work of a step from its ops.
 #ifndef TANDEM_PASSES_ANALYSIS_MEASURE_STEP_H_
 #define TANDEM_PASSES_ANALYSIS_MEASURE_STEP_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// Of a pure step function before maps are formed. Fusion is guessed: values between elementwise ops of one map are
-// taken to stay in registers.
+// Returns the work of a pure step function before maps are formed. Fusion is guessed: values between elementwise ops of
+// one map are taken to stay in registers.
 StepWork MeasureStep(mlir::func::FuncOp step, const BatchAxis& axis);
 
-// The machine model of the configuration.
+// Returns the machine model that the module's configuration names.
 absl::StatusOr<MachineModel> MachineModelOf(mlir::ModuleOp module);
 
 }  // namespace tandem

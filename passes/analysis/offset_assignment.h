@@ -1,4 +1,4 @@
-// Offsets in one arena for buffers with known life times.
+// Assigns offsets in one arena to buffers with known life times.
 #ifndef TANDEM_PASSES_ANALYSIS_OFFSET_ASSIGNMENT_H_
 #define TANDEM_PASSES_ANALYSIS_OFFSET_ASSIGNMENT_H_
 
@@ -23,7 +23,7 @@ struct ArenaPlan {
 // by size x life time, by start) with best fit, and keeps the smallest arena. Deterministic.
 ArenaPlan AssignOffsets(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
 
-// The largest sum of live bytes at any command: no plan can be smaller.
+// Returns the largest sum of live bytes at any command: no plan can be smaller.
 int64_t PeakLiveBytes(const std::vector<LiveRange>& ranges, int64_t alignment = 64);
 
 }  // namespace tandem

@@ -1,4 +1,5 @@
-// How the time of one microbatch depends on its rows: the work of a step's batched ops, free of MLIR types.
+// The work of a step's batched ops, from which follows how the time of a microbatch depends on its rows. Free of MLIR
+// types.
 #ifndef TANDEM_PASSES_ANALYSIS_STEP_WORK_H_
 #define TANDEM_PASSES_ANALYSIS_STEP_WORK_H_
 
@@ -6,33 +7,34 @@
 
 namespace tandem {
 
-// One op on batched values, in the order of execution. Operations and bytes are of one row but where it says otherwise.
+// The work of one op on batched values. Operations and bytes are those of one row, except where a comment says
+// otherwise.
 struct OpWork {
   struct Read {
     double bytes = 0;
-    // Bytes that the microbatch writes between this read and the value's last use before, or its making: what a cache
-    // must hold for it to be found there.
+    // Bytes that the microbatch writes between the value's previous use (or its computation) and this read: what a
+    // cache must hold for the value to be found there.
     double distance = 0;
   };
 
   bool library = false;  // a kernel library's primitive; else part of a generated kernel
   double flops = 0;
-  std::vector<Read> reads;  // what is not handed over in registers by a fused neighbour
-  double written = 0;       // the same of results
-  double static_bytes = 0;  // operands without batch: read by every call, whatever its rows
-  // Transformed kernels of Winograd's algorithm: read by every call too, and with so few operations on each byte that
-  // these do not hide it.
+  std::vector<Read> reads;  // batched operands, except those that a fused neighbour hands over in registers
+  double written = 0;       // bytes of results that are stored: those not handed over in registers
+  double static_bytes = 0;  // operands without batch: read by every call, however many rows it has
+  // Bytes of transformed kernels of Winograd's algorithm: also read by every call, with so few operations per byte that
+  // computing does not hide the reading.
   double streamed_bytes = 0;
-  double sum_bytes = 0;  // results summed over the rows: written by every call, added to the lane's sum by all but the
-                         // lane's first microbatch
+  double sum_bytes = 0;  // results summed over the rows: every call writes them, and all but the lane's first
+                         // microbatch add them to the lane's sum
 };
 
 struct StepWork {
   std::vector<OpWork> ops;
-  double row_bytes = 0;     // written by one row in all ops: what lies between two microbatches' uses of the weights
-  double static_bytes = 0;  // of all operands without batch
-  double lane_bytes = 0;    // one lane's sums: the most that any one map has, which share places by life time
-  double block_bytes = 0;   // of sums over the rows that are computed block by block behind the maps
+  double row_bytes = 0;     // bytes that all ops write for one row, in between two microbatches' uses of the weights
+  double static_bytes = 0;  // bytes of all operands without batch, each counted once
+  double lane_bytes = 0;    // bytes of one lane's sums: the most of any one map, since maps share the memory
+  double block_bytes = 0;   // bytes of the sums over the rows that are computed block by block behind the maps
 };
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ namespace {
 using mlir::Value;
 using td::BatchMatMulOp;
 
-// A score that has the weight 0 next to any other: exp of the difference is 0 in float32.
+// A masked score this low gets the weight 0 next to any other score: exp of the difference is 0 in float32.
 constexpr double kLowest = -1e8;
 
 struct ProductForm {
@@ -27,7 +27,7 @@ bool HasForm(BatchMatMulOp op, const ProductForm& f) {
          op.getSwapB() == f.swap_b && op.getSwapOutput() == f.swap_output;
 }
 
-// The operand of a product of `a` or `b` with a number, and the number.
+// A product of a value and a number.
 struct Scaled {
   Value value;
   double factor;
@@ -46,7 +46,7 @@ bool IsIota(Value v, int64_t axis) {
   return iota && iota.getAxis() == axis;
 }
 
-// Query >= key, of scores [b, heads, queries, keys].
+// True if the condition, on scores [b, heads, queries, keys], is "query position >= key position".
 bool IsCausal(Value condition) {
   int64_t query_axis = 2, key_axis = 3;
   if (auto broadcast = condition.getDefiningOp<td::BroadcastOp>()) {
@@ -59,7 +59,7 @@ bool IsCausal(Value condition) {
          IsIota(compare.getRhs(), key_axis);
 }
 
-// The tensor of a condition on scores that is the same for all heads: [b, keys] or [b, queries, keys].
+// If the condition on scores is the same for all heads, returns its tensor [b, keys] or [b, queries, keys]; else null.
 Value KeptPlaces(Value condition) {
   auto broadcast = condition.getDefiningOp<td::BroadcastOp>();
   if (!broadcast || !td::IsBatched(broadcast.getInput().getType())) return nullptr;
@@ -68,7 +68,7 @@ Value KeptPlaces(Value condition) {
   return by_query || dims == llvm::ArrayRef<int64_t>({0, 3}) ? broadcast.getInput() : Value();
 }
 
-// The forward pass, from the softmax back and on.
+// Finds the forward pass from the softmax, first back to its operands, then on to the output; then the backward pass.
 class Finder {
  public:
   explicit Finder(td::SoftmaxOp softmax) : softmax_(softmax) {}
@@ -122,11 +122,13 @@ class Finder {
       p_.value = product.getB();
     }
     if (!p_.output || !td::IsBatched(p_.value.getType())) return false;
-    // Without `keep` later positions are left out, which is the same where their scores are low enough.
+    // Without `keep`, kernels of causal attention skip later positions, which gives the same result only if their
+    // scores are low enough.
     return !p_.causal || (p_.shape().queries == p_.shape().keys && (p_.keep || p_.low <= kLowest));
   }
 
-  // weights * (dweights - sum(dweights * weights)), masked and scaled, and the products of that.
+  // Matches the gradient of the scores, weights * (dweights - sum(dweights * weights)), masked and scaled, and the
+  // products that read it.
   bool FindGradient() {
     Value weights = softmax_.getOutput(), scores_grad;
     for (mlir::Operation* user : weights.getUsers()) {
@@ -144,7 +146,8 @@ class Finder {
       }
     }
     if (p_.dvalue && !TakeDy(p_.dvalue.getB(), p_.dvalue)) return false;
-    // The gradient reads the output: what looks like one and comes before it is something else.
+    // td.attention_grad reads the output: ops that look like the gradient but come before the output are something
+    // else.
     return p_.dy && p_.output->isBeforeInBlock(p_.first_of_gradient) && (!scores_grad || FindProducts(scores_grad)) &&
            weights_users_ == UsersOf(weights);
   }
@@ -152,7 +155,7 @@ class Finder {
   static Value OtherOperand(mlir::Operation* op, Value one) { return op->getOperand(op->getOperand(0) == one ? 1 : 0); }
   static size_t UsersOf(Value v) { return std::distance(v.use_begin(), v.use_end()); }
 
-  // sub = dweights - broadcast(sum(dweights * weights)).
+  // Matches sub = dweights - broadcast(sum(dweights * weights)).
   bool FindWeightsGrad(td::SubOp sub, Value weights) {
     Value grad = sub.getLhs();
     auto broadcast = sub.getRhs().getDefiningOp<td::BroadcastOp>();
@@ -180,7 +183,7 @@ class Finder {
     return true;
   }
 
-  // The gradient of scores, masked as they are and scaled, times keys and queries.
+  // Matches the products of the scores' gradient, masked and scaled like the scores, with keys and queries.
   bool FindProducts(Value grad) {
     for (Value condition : conditions_) {
       if (!grad.hasOneUse()) return false;
@@ -212,8 +215,8 @@ class Finder {
   td::SoftmaxOp softmax_;
   AttentionPattern p_;
   bool is_masked_ = false;
-  llvm::SmallVector<Value> conditions_;  // of the selects, the last one first
-  size_t weights_users_ = 1;             // uses that belong to the attention; the first is the output's
+  llvm::SmallVector<Value> conditions_;  // conditions of the selects that mask the scores, the last one first
+  size_t weights_users_ = 1;             // uses of the weights that belong to the attention; the first is the output's
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The ops that attention is written in: products, a softmax, and what their gradients are made of.
+// Finds attention in a graph that is written as products, a softmax and the ops of their gradients.
 #ifndef TANDEM_PASSES_ATTENTION_ATTENTION_PATTERN_H_
 #define TANDEM_PASSES_ATTENTION_ATTENTION_PATTERN_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Values of the step, and the ops whose results td.attention and td.attention_grad have.
+// The operands of an attention, and the ops whose results td.attention and td.attention_grad give instead.
 struct AttentionPattern {
   mlir::Value query, key, value;
   mlir::Value keep;  // [b, keys] or [b, queries, keys], or null
@@ -18,7 +18,7 @@ struct AttentionPattern {
   bool causal = false, heads_inside = false;
   td::BatchMatMulOp output;
 
-  // The backward pass, where there is one: gradients that nothing asks for are null.
+  // The backward pass, if there is one. Gradients that nothing asks for are null.
   mlir::Value dy;
   mlir::Operation* first_of_gradient = nullptr;
   td::BatchMatMulOp dquery, dkey, dvalue;
@@ -26,8 +26,8 @@ struct AttentionPattern {
   AttentionShape shape() const;
 };
 
-// Nothing where `weights` are not those of an attention that can be one op, or where something else reads what it would
-// not keep in memory.
+// Finds the attention that `weights` is the softmax of. Returns nothing if it cannot be one op, or if other ops read
+// intermediate values that such an op does not store.
 std::optional<AttentionPattern> FindAttention(td::SoftmaxOp weights);
 
 }  // namespace tandem

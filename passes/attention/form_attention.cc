@@ -44,8 +44,9 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   }
 
  private:
-  // Whether attention may be kernels where they take heads of few numbers: in mixed precision the user leaves what
-  // attention is made of, and attention, to bfloat16. What is wrong with the lists td-paint-precision says.
+  // On targets whose kernels of attention take small heads: true if attention may become such kernels. In mixed
+  // precision the user's lists must allow bfloat16 for attention and the products it is made of. Errors in the lists
+  // are left to td-paint-precision.
   static bool TakesKernels(mlir::ModuleOp module, const Target& target) {
     if (ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return true;
     PrecisionRules rules;
@@ -65,7 +66,7 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
     return sizeof(float) * static_cast<double>(shape.scores()) > machine.l2_bytes;
   }
 
-  // Nothing reads the ops that it replaces then.
+  // Replaces the ops of `p`, which nothing reads afterwards, by td.attention and td.attention_grad.
   static void Form(AttentionPattern& p, bool tf32) {
     mlir::OpBuilder b(p.output);
     auto forward = b.create<td::AttentionOp>(p.output.getLoc(), p.query, p.key, p.value, p.keep, llvm::APFloat(p.scale),

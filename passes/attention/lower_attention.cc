@@ -31,7 +31,7 @@ class LowerAttentionPass : public impl::LowerAttentionPassBase<LowerAttentionPas
  private:
   static bool IsFloat32(mlir::Operation* op) { return mlir::getElementTypeOrSelf(op->getOperand(0).getType()).isF32(); }
 
-  // The same operands, attributes and results, and scratch memory.
+  // Replaces `op` by an ExecOp with the same operands, attributes and results, plus one result that is scratch memory.
   template <typename ExecOp, typename TdOp>
   static void Lower(TdOp op, bool gradient) {
     const AttentionShape shape = td::AttentionShapeOf(op.getQuery(), op.getKey(), op.getValue(), op.getHeadsInside());

@@ -1,7 +1,7 @@
-// One head of one example at a time: its keys and values are packed once, and blocks of queries meet all keys. What is
-// in memory of the scores is a block's, so that memory grows with the sequence and not with its square. The gradient
-// computes the weights of a block again from the scores' largest value and sum (Dao et al. 2022, with whole rows in
-// place of blocks of keys: a row of scores is much smaller than a cache).
+// Kernels work on one head of one example at a time: its keys and values are packed once, and blocks of queries are
+// multiplied with all keys. Only the scores of one block are in memory, so that memory grows with the length of the
+// sequence and not with its square. The gradient computes the weights of a block again from the scores' largest value
+// and sum (Dao et al. 2022, with whole rows in place of blocks of keys: a row of scores is much smaller than a cache).
 #include "passes/codegen/attention_kernel.h"
 
 #include <limits>
@@ -28,10 +28,10 @@ using Values = VectorBuilder::Values;
 // Keys that a product with values takes at a time, so that they stay in the first-level cache for all rows of a block.
 constexpr int64_t kDepth = 128;
 
-// What is different between keys of a query.
+// Masks that differ between the keys of a query.
 struct ScoreMasks {
-  Value there;  // which are keys of the query; null: all
-  Value kept;   // which scores are products; null: all
+  Value there;  // lanes whose keys exist for the query; null: all
+  Value kept;   // lanes whose scores are products, not `low`; null: all
 };
 
 class AttentionEmitter {
@@ -72,12 +72,12 @@ class AttentionEmitter {
   }
 
  private:
-  // Queries [first, first + count) of a head, and how many of its keys, counted in padded ones, they meet.
+  // Queries [first, first + count) of a head, and the number of keys, including padding, that they are multiplied with.
   struct Block {
     Value first, count, keys;
   };
 
-  // Of a head: rows of `width` numbers, `stride` floats apart.
+  // The rows of a head: `width` numbers each, `stride` floats apart.
   struct Rows {
     Value pointer;
     int64_t stride, width;
@@ -95,7 +95,7 @@ class AttentionEmitter {
     for (int64_t n = 0; n < width; n += v_.width()) f(n, std::min<int64_t>(v_.width(), width - n));
   }
 
-  // Rows [first, first + count) one behind another, with zeros up to whole cache lines.
+  // Copies rows [first, first + count) one behind another, with zeros up to whole cache lines.
   void Pack(const Rows& from, Value first, Value count, Value to, int64_t padded) {
     v_.For(v_.Int(0), count, 1, [&](Value r) {
       Value source = v_.At(from.pointer, v_.Mul(v_.Add(first, r), from.stride)), target = v_.At(to, v_.Mul(r, padded));
@@ -104,7 +104,7 @@ class AttentionEmitter {
     });
   }
 
-  // `rows` rows in panels.
+  // Copies `rows` rows into panels.
   void PackDown(const Rows& from, int64_t rows, Value to) {
     v_.For(0, rows, 1, [&](Value r) {
       Value source = v_.At(from.pointer, v_.Mul(r, from.stride));
@@ -117,9 +117,9 @@ class AttentionEmitter {
     });
   }
 
-  // `rows` rows as columns in panels, with zeros behind them up to whole cache lines.
+  // Copies `rows` rows, transposed to columns, into panels, with zeros behind them up to whole cache lines.
   void PackAcross(const Rows& from, int64_t rows, Value to) {
-    // Columns [column, column + width) of the transposed matrix, `live` of which are there.
+    // Copies one vector's width of rows from `row` on to columns from `column` on; only `live` of these rows exist.
     auto square = [&](Value panel, Value row, Value column, int64_t panel_width, int64_t live) {
       Value source = v_.At(from.pointer, v_.Mul(row, from.stride)), target = v_.At(panel, column);
       ForVectors(from.width, [&](int64_t c, int64_t count) {
@@ -162,12 +162,12 @@ class AttentionEmitter {
     });
   }
 
-  // With `keep`, the scores of later positions are numbers like others.
+  // Keys later than the query can be skipped, unless there is `keep`: then their scores are `low`, which may count.
   bool SkipsLaterKeys() const { return causal_ && !keep_; }
 
   int64_t MostQueries() const { return std::min(s_.queries, kAttentionQueries); }
 
-  // Products of a block's rows, packed with `padded` numbers each, with all keys: [queries of a block][keys].
+  // Multiplies a block's rows, packed with `padded` numbers each, with all keys: [queries of a block][keys].
   void MeetKeys(const Block& block, Value left, int64_t padded, Value across, int64_t depth, Value to) {
     auto panel = [&](Value first, int64_t width) {
       EmitProduct(v_, block.count, MostQueries(), v_.Int(depth), {left, padded, 1},
@@ -180,7 +180,7 @@ class AttentionEmitter {
     v_.If(v_.AtLeast(block.keys, whole + 1), [&] { panel(v_.Int(whole), at_.keys - whole); });
   }
 
-  // Mixtures of `down`, a row for each key in panels, by a block's weights.
+  // Sums up the rows of `down`, one for each key, in panels, by a block's weights.
   void Mix(const Block& block, Value weights, Value down, int64_t padded, Value to) {
     EmitZeros(v_, to, v_.Mul(block.count, padded), padded);
     v_.For(v_.Int(0), v_.Min(block.keys, v_.Int(s_.keys)), kDepth, [&](Value first) {
@@ -193,13 +193,13 @@ class AttentionEmitter {
     });
   }
 
-  // to += weights^T rows: what a block's queries give to each key.
+  // Emits to += weights^T rows: what a block's queries add to each key.
   void GiveToKeys(const Block& block, Value weights, Value rows, int64_t padded, Value to) {
     EmitProduct(v_, block.keys, kAttentionPanel, block.count, {weights, 1, at_.score_row}, {rows, padded},
                 {to, padded, padded}, true);
   }
 
-  // Masks of vectors. Lane l counts when l < n.
+  // Returns a mask of the lanes l < n of a vector.
   Value Lanes(Value n) {
     auto ints = mlir::VectorType::get({v_.width()}, b_.getI32Type());
     llvm::SmallVector<int32_t> numbers;
@@ -213,7 +213,7 @@ class AttentionEmitter {
     return b_.create<arith::CmpIOp>(v_.loc(), arith::CmpIPredicate::slt, lanes, vector);
   }
 
-  // Which of the bytes are not 0. Of `lanes`, where given, only those are read.
+  // Returns a mask of the bytes that are not 0. With `lanes` only those bytes are read.
   Value LoadFlags(Value pointer, Value offset, Value lanes) {
     auto bytes = mlir::VectorType::get({v_.width()}, b_.getI8Type());
     Value at = b_.create<arith::IndexCastOp>(v_.loc(), b_.getI64Type(), offset);
@@ -227,7 +227,7 @@ class AttentionEmitter {
     return b_.create<arith::CmpIOp>(v_.loc(), arith::CmpIPredicate::ne, flags, zero);
   }
 
-  // Of keys from `j` on, of which `live` are there, for a query.
+  // Returns the masks of a vector of keys from `j` on, of which `live` exist, for a query.
   ScoreMasks MasksAt(Value example, Value query, Value j, int64_t live) {
     ScoreMasks masks;
     Value inside = live < v_.width() ? Lanes(v_.Int(live)) : Value();
@@ -243,7 +243,7 @@ class AttentionEmitter {
     return masks;
   }
 
-  // Scaled products as scores.
+  // Returns the scores for products: scaled and masked.
   Value Masked(Value products, const ScoreMasks& masks) {
     Value x = v_.MulF(products, v_.Splat(scale_));
     if (masks.kept) x = v_.Select(masks.kept, x, v_.Splat(low_));
@@ -251,7 +251,8 @@ class AttentionEmitter {
     return x;
   }
 
-  // f(first key, masks, values) for all vectors of a query's scores, with values that go from one to the next.
+  // Calls f(first key, masks, values) for all vectors of a query's scores, with values that go from one call to the
+  // next.
   Values ForScores(Value example, Value query, const Block& block, const Values& first,
                    const std::function<Values(Value, const ScoreMasks&, const Values&)>& f) {
     const auto vectors = [&](Value end, const Values& before) {
@@ -262,14 +263,14 @@ class AttentionEmitter {
     if (SkipsLaterKeys()) return vectors(block.keys, first);
     const int64_t whole = s_.keys / v_.width() * v_.width();
     Values values = vectors(v_.Int(whole), first);
-    // Behind the last key a row is padded to whole cache lines: weights there are 0, since products read them.
+    // Products also read the padding behind the last key, so weights there must be 0.
     for (int64_t j = whole; j < at_.keys; j += v_.width()) {
       values = f(v_.Int(j), MasksAt(example, query, v_.Int(j), std::max<int64_t>(0, s_.keys - j)), values);
     }
     return values;
   }
 
-  // Combines the lanes of a vector, in every lane.
+  // Combines the lanes of a vector; every lane gets the result.
   template <typename F>
   Value AcrossLanes(Value vector, F combine) {
     for (int distance = 1; distance < v_.width(); distance *= 2) {
@@ -285,7 +286,7 @@ class AttentionEmitter {
   Value Exp(Value x) { return b_.create<mlir::math::ExpOp>(v_.loc(), x); }
   Value Reciprocal(Value x) { return b_.create<arith::DivFOp>(v_.loc(), v_.Splat(1), x); }
 
-  // Where a query's number is.
+  // Returns the address of a query's number in a tensor [examples, heads, queries].
   Value Statistic(Value tensor, Value example, Value head, Value query) {
     return v_.At(tensor, v_.Add(v_.Mul(v_.Add(v_.Mul(example, s_.heads), head), s_.queries), query));
   }
@@ -312,7 +313,7 @@ class AttentionEmitter {
     });
   }
 
-  // Products of query `r` of a block become exp(score - largest); largest and sum are stored.
+  // Replaces the products of query `r` of a block by exp(score - largest), and stores largest and sum.
   void Weigh(Value example, Value head, const Block& block, Value r) {
     Value query = v_.Add(block.first, r), row = v_.At(Scratch(at_.scores), v_.Mul(r, at_.score_row));
     Value lowest = v_.Splat(-std::numeric_limits<double>::infinity());
@@ -369,7 +370,7 @@ class AttentionEmitter {
     });
   }
 
-  // Products of query `r` of a block become weights, and gradients of weights those of products.
+  // Replaces the products of query `r` of a block by weights, and the gradients of weights by those of products.
   void WeighAgain(Value example, Value head, const Block& block, const Rows& output, Value r) {
     Value query = v_.Add(block.first, r), row = v_.Mul(r, at_.score_row);
     Value largest = v_.LoadSplat(Statistic(largest_, example, head, query));
@@ -412,7 +413,7 @@ bool IsAttentionKernel(mlir::func::FuncOp kernel) {
 }
 
 void EmitAttentionKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits) {
-  // Polynomials of vectors are made with it.
+  // Lowering of vector functions to polynomials needs this dialect.
   kernel.getContext()->loadDialect<mlir::vector::VectorDialect>();
   mlir::Operation& op = kernel.getBody().front().front();
   if (auto forward = mlir::dyn_cast<exec::AttentionOp>(op)) {

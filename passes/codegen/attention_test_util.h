@@ -1,4 +1,4 @@
-// Kernels of attention as text, and their operands.
+// Test kernels of attention as text, and their operands.
 #ifndef TANDEM_PASSES_CODEGEN_ATTENTION_TEST_UTIL_H_
 #define TANDEM_PASSES_CODEGEN_ATTENTION_TEST_UTIL_H_
 
@@ -25,8 +25,8 @@ struct AttentionCase {
 };
 inline void PrintTo(const AttentionCase& c, std::ostream* os) { *os << c.name; }
 
-// A kernel of attention, or of its gradient, in `dialect`, of rows of `element`. `scratch`: the type of the memory that
-// is its last result, or empty.
+// Returns a kernel of attention, or of its gradient, in `dialect`, on elements of type `element`. `scratch`: the type
+// of the memory that is its last result, or empty.
 inline std::string AttentionText(const AttentionCase& c, bool gradient, const char* dialect, const char* element,
                                  const char* scale, const std::string& scratch = "") {
   const AttentionShape& s = c.shape;
@@ -63,8 +63,8 @@ inline std::string AttentionText(const AttentionCase& c, bool gradient, const ch
                       " : ", made, " }");
 }
 
-// Random operands of the forward kernel. The first query, or all, of the last example attends to nothing: to all keys
-// alike.
+// Returns random operands of the forward kernel. In the last example the first query, or all, has all keys masked, so
+// that it attends to all alike.
 inline std::vector<td::RefTensor> AttentionOperands(const AttentionCase& c, TestKernel& forward, std::mt19937& random) {
   std::vector<td::RefTensor> operands = forward.RandomOperands(c.examples, random);
   if (c.keep == Keep::kAll) return operands;
@@ -73,7 +73,7 @@ inline std::vector<td::RefTensor> AttentionOperands(const AttentionCase& c, Test
   return operands;
 }
 
-// Those of the gradient's, from the forward kernel's operands and results.
+// Returns the operands of the gradient's kernel, from the forward kernel's operands and results.
 inline std::vector<td::RefTensor> AttentionGradOperands(const AttentionCase& c, TestKernel& gradient,
                                                         const std::vector<td::RefTensor>& operands,
                                                         const std::vector<td::RefTensor>& results,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kMaxDepth = 6;
 
-// Whether the lower half of a float32 is zero for all that can be seen: a number, what WidenBFloat16 makes, and choices
-// between and signs of such.
+// True if the lower half of a float32 is visibly zero: such a constant, a result of WidenBFloat16, and choices between
+// and negations of such values.
 bool IsBFloat16(mlir::Value v, int depth = 0) {
   mlir::Operation* op = v.getDefiningOp();
   if (op == nullptr || depth > kMaxDepth) return false;

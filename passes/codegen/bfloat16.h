@@ -6,13 +6,13 @@
 
 namespace tandem {
 
-// The float32 that the 16 bits of `stored` (i16) are the upper half of.
+// Returns the float32 whose upper half are the 16 bits of `stored` (i16).
 mlir::Value WidenBFloat16(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value stored);
-// The 16 bits (i16) of the bfloat16 nearest to `value` (f32), to even between two. It becomes arith.truncf: one
-// instruction with AVX512-BF16; LowerMath writes it out in integer arithmetic for other CPUs. What is seen to
-// be a bfloat16 already (widened from one, or chosen among such) just loses its lower half.
+// Returns the 16 bits (i16) of the bfloat16 nearest to `value` (f32); ties go to even. This becomes arith.truncf: one
+// instruction with AVX512-BF16, and integer arithmetic, written by LowerMath, for other CPUs. A value that is visibly a
+// bfloat16 already (widened from one, or chosen among such) just loses its lower half.
 mlir::Value NarrowToBFloat16(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value);
-// There and back: the nearest bfloat16 as float32.
+// Returns the bfloat16 nearest to `value` as float32.
 mlir::Value RoundToBFloat16(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value);
 
 }  // namespace tandem

@@ -1,4 +1,5 @@
-// Sums over the batch and further leading dimensions into columns: the reduced dimensions outside, columns inside.
+// Emits sums over the batch and further leading dimensions into columns: loops over the reduced dimensions outside,
+// over columns inside.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/op_weight.h"
@@ -10,19 +11,20 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
-// Rows with at least so many places per column are summed up by themselves first: the rounding error of a sum grows
-// with the number of addends in a chain. Their sums lie on the stack.
+// Rows with at least kMinPositions places per column are summed up by themselves first: the rounding error of a sum
+// grows with the number of addends in a chain. Their sums, of up to kMaxPartialBytes, are on the stack.
 constexpr int64_t kMinPositions = 64;
 constexpr int64_t kMaxPartialBytes = 1 << 15;
 
-// Rows that touch less memory are expected in a cache close by: a sum that read 400 KB a row at 100 GB/s ran at 60.
+// Rows that touch fewer bytes are not fetched ahead, since they are expected in a near cache: a sum that read 400 KB a
+// row at 100 GB/s ran at 60 with fetching.
 constexpr int64_t kMinFetchedBytes = 1 << 19;
-// How many elements ahead memory is fetched at least: the lines that arrive while one is waited for.
+// The least distance, in elements, at which memory is fetched ahead: the lines that arrive while one is waited for.
 constexpr int64_t kFetchAhead = 1024;
-// A cache line of float32. Each step over so many columns fetches what the places side by side have there.
+// Columns of a cache line of float32. Each step over so many columns fetches these columns of places further on.
 constexpr int64_t kFetchColumns = 16;
 
-// The number of trailing elements of one row that a reduction keeps apart.
+// Returns the number of columns: the trailing elements of a row that a reduction does not combine.
 int64_t Columns(mlir::Operation* op) {
   Reduction reduction;
   if (!GetReduction(op, reduction)) return 1;
@@ -32,7 +34,7 @@ int64_t Columns(mlir::Operation* op) {
   return columns;
 }
 
-// The number of values of a loop over static dimensions of a space with rows.
+// Returns the number of turns of a loop over static dimensions of a space with rows.
 int64_t SizeOf(const Space& space, const LoopGroup& group) {
   int64_t size = 1;
   for (unsigned k = group.first; k <= group.last; ++k) size *= space.radices[k - 1];
@@ -70,7 +72,7 @@ void KernelBuilder::SumColumn(ElementEmitter& e, unsigned result, const Reductio
   for (int64_t d = 0; d < static_cast<int64_t>(at.size()); ++d) {
     if (!llvm::is_contained(reduction.axes, d)) column.push_back(at[d]);
   }
-  // Pairs first: a shorter chain of dependent additions, and a smaller rounding error.
+  // Adds pairs first, for a shorter chain of dependent additions and a smaller rounding error.
   for (size_t n = v.size(); n > 1; n /= 2) {
     for (size_t i = 0; i < n / 2; ++i) {
       v[i] = Combine(b_, loc_, reduction.kind, v[2 * i], v[2 * i + 1], /*reassociate=*/false);
@@ -96,7 +98,7 @@ void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<P
       llvm::SmallVector<mlir::Value> at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
       if (kept.size() == shape.size()) kept.push_back(at.back());
       at.append(kept);
-      // Products, so that a chain becomes multiply-adds.
+      // Addends that are products make the chain of sums one of multiply-adds.
       mlir::Value addend = e.Addend(op, at);
       sum = sum ? Combine(b_, op->getLoc(), td::ReduceKind::kSum, sum, addend, /*reassociate=*/false) : addend;
     }
@@ -189,7 +191,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
   for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
   // `points`: consecutive places of the reduced dimensions at one column. A sum that keeps more dimensions has a column
-  // of its own at each.
+  // for each place.
   auto body = [&](llvm::ArrayRef<Point> points) {
     for (const Point& point : points) {
       for (unsigned r : plain_results_) {
@@ -210,7 +212,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
       }
     }
   };
-  // With sums per row, rows are a loop of their own.
+  // With sums per row, the rows must be a loop of their own.
   auto groups = PlanLoops(e, loc_, space, per_row ? llvm::ArrayRef<unsigned>{0u} : llvm::ArrayRef<unsigned>(),
                           [&](const Point& p) { body(p); });
 
@@ -221,13 +223,13 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   }
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
-  // Sums with several elements per column are worth long code: what they share is computed once.
+  // Sums with several elements per column are worth long code, since their common parts are computed once.
   const bool taps = llvm::any_of(batch_reduces_, [&](unsigned r) { return IsColumnSum(results_[r].getDefiningOp()); });
   const int64_t unroll = first_column == groups.size() ? 1 : taps || weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
 
   // A loop over `width` neighbours at places side by side, which fetches for as many places further on.
   const std::vector<Stream> streams = Streams(f, InnerSize(operand_type));
-  const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;  // whole lines of bfloat16 too
+  const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;  // whole cache lines of bfloat16 too
   auto emit_fetching = [&](const std::vector<Point>& points, int64_t width) {
     llvm::SmallVector<mlir::Value> place;
     llvm::SmallVector<int64_t> dims;
@@ -281,7 +283,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
       });
     };
     if (depth + 1 != first_column || unroll == 1) return loop(bounds, 1);
-    // Whole blocks of rows counted from the start, then the rest one by one.
+    // First whole blocks of `unroll` places, then the rest one by one.
     mlir::Value count = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, bounds.begin);
     mlir::Value rest = b_.create<mlir::arith::RemSIOp>(loc_, count, e.indices().Constant(loc_, unroll));
     mlir::Value middle = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, rest);

@@ -29,10 +29,10 @@
 namespace tandem {
 namespace {
 
-// CPU time of the calling thread: what others do on the machine does not count.
+// Measures CPU time of the calling thread, so that other work on the machine does not count.
 class Stopwatch {
  public:
-  // Seconds since the last lap.
+  // Returns the seconds since the last lap.
   double Lap() {
     double now = ThreadProcessorSeconds();
     return now - std::exchange(last_, now);
@@ -42,10 +42,10 @@ class Stopwatch {
   double last_ = ThreadProcessorSeconds();
 };
 
-// A kernel on its way; as LLVM IR it has a context of its own, so that any thread may go on with it.
+// A kernel being compiled. Its LLVM IR has a context of its own, so that any thread may go on with it.
 struct Job {
   mlir::func::FuncOp function;
-  std::string key;  // in the cache
+  std::string key;  // its key in the cache
   CompiledKernel kernel;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
@@ -80,8 +80,8 @@ bool TakeFromCache(const KernelCache& cache, Job& job) {
   return true;
 }
 
-// `verify`: MLIR's verifier, for single kernels. Those of a program are verified as LLVM IR only, in a fifth of its
-// time.
+// Emits and translates the kernel of a job. `verify`: run MLIR's verifier, which is done for single kernels only.
+// Kernels of a program are verified as LLVM IR, which takes a fifth of the time.
 absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
   Stopwatch watch;
   TD_ASSIGN_OR_RETURN(
@@ -109,7 +109,7 @@ void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
     cache.Store(job.key, {job.kernel.elf_object, job.kernel.bitcode});
   }
   job.status = object.status();
-  job.module.reset();  // before its context
+  job.module.reset();  // the module must be gone before its context
   job.context.reset();
 }
 
@@ -131,15 +131,15 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {
-    // Passes merge equal kernels, but two of one symbol must not reach the loader even so.
+    // Passes merge equal kernels, but if two are equal all the same, their symbols must differ for the loader.
     if (int use = uses[job.key]++; use > 0) {
       absl::StrAppend(&job.key, "-", use);
       absl::StrAppend(&job.kernel.symbol, "_", use);
     }
     if (!TakeFromCache(cache, job)) missing.push_back(&job);
   }
-  // This thread alone makes LLVM IR, because that takes the shared MLIR context; others optimise what is there already,
-  // and this one too in the end.
+  // Only this thread makes LLVM IR, because that takes the shared MLIR context. Others optimise the IR that is ready,
+  // and in the end this thread does too.
   ReadyQueue<Job> ready;
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");

@@ -17,35 +17,35 @@ namespace tandem {
 
 using format::Domain;
 
-// CPU time of one thread in seconds, by what they were spent on.
+// CPU time of one thread, in seconds, by stage.
 struct KernelSeconds {
-  double emit = 0;       // loops from td ops
-  double lower = 0;      // functions of floats
-  double translate = 0;  // to LLVM IR
+  double emit = 0;       // making loops from td ops
+  double lower = 0;      // lowering functions of floats
+  double translate = 0;  // translating to LLVM IR
   double optimize = 0;   // LLVM's passes
-  double assemble = 0;   // to an ELF object
+  double assemble = 0;   // making an ELF object
   double total() const { return emit + lower + translate + optimize + assemble; }
 };
 
 struct CompiledKernel {
-  std::string name;        // of the func.func
-  std::string symbol;      // of the entry function: "td_" and the kernel's fingerprint
-  std::string elf_object;  // relocatable
-  std::string bitcode;     // after optimisation, for dumps (kernel_ir.h)
+  std::string name;        // name of the func.func
+  std::string symbol;      // name of the entry function: "td_" and the kernel's fingerprint
+  std::string elf_object;  // relocatable object file
+  std::string bitcode;     // LLVM IR after optimisation, for dumps (kernel_ir.h)
   format::Domain domain = format::Domain::kRows;
   KernelSeconds seconds;
   bool cached = false;
 };
 
 // Compiles every func.func with the attribute `exec.kernel`, in the order of the module, with up to `threads` threads.
-// Kernels that `cache` has for this target are taken from there, others are stored there. `build` names the compiler:
-// kernels of another one are not used.
+// Kernels that `cache` has for this target are taken from there, others are stored there. `build` names the build of
+// the compiler: cached kernels of another one are not used.
 absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module, const CpuTarget& target, int threads,
                                                            const KernelCache& cache = KernelCache(""),
                                                            absl::string_view build = "",
                                                            KernelSanitizer sanitizer = ProcessSanitizer());
 
-// One kernel.
+// Compiles one kernel, without a cache.
 absl::StatusOr<CompiledKernel> CompileKernel(mlir::func::FuncOp kernel, const CpuTarget& target,
                                              KernelSanitizer sanitizer = ProcessSanitizer());
 

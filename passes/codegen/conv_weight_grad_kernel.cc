@@ -20,17 +20,17 @@ namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Vectors of a register tile: the copies lie in the second-level cache, and 8 x 3 reads fewer bytes of them for a
+// Vectors of a register tile. The copies are in the second-level cache, and 8 x 3 reads fewer of their bytes per
 // multiply-add than 8 x 2.
 constexpr int64_t kTileVectors = 3;
-constexpr int64_t kPairFloats = 4;  // two addresses
-// Pixels of x of which all channels of an image block are copied.
+constexpr int64_t kPairFloats = 4;  // floats of a pair of two addresses
+// With more pixels of x than this, fewer channels are copied together.
 constexpr int64_t kMaxKept = 2048;
 
-// Pixels of x that are copied. A single tap may step over some.
+// Returns the number of pixels of x that are copied. A single tap with a stride needs only some of them.
 int64_t KeptPixels(int64_t taps, int64_t x_pixels, int64_t dy_pixels) { return taps == 1 ? dy_pixels : x_pixels; }
 
-// Channels whose tiles are copied together: fewer where many pixels are kept.
+// Returns the number of channels whose tiles are copied together: fewer if many pixels are kept.
 int64_t BlockChannels(int64_t taps, int64_t kept) {
   int64_t channels = ImageBlockChannels(taps);
   while (channels > 8 && channels * kept > ImageBlockChannels(taps) * kMaxKept) channels /= 2;
@@ -38,8 +38,9 @@ int64_t BlockChannels(int64_t taps, int64_t kept) {
 }
 
 // Blocks of channels of x are copied as tiles [channel / tile][pixel][tile] and, for all taps of a block, columns of dy
-// as [pixel][width], so that products run over memory in order. For each tap the pixels of dy whose window reaches an
-// image there are a rectangle: the addresses of their pairs are listed. What is padding is not multiplied.
+// as [pixel][width], so that products run over memory in order. For each tap, the pixels of dy whose window is inside
+// the image at that tap are a rectangle. The addresses of the pairs of pixels are listed, so that padding is not
+// multiplied.
 class ConvWeightGradEmitter {
  public:
   ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
@@ -67,7 +68,8 @@ class ConvWeightGradEmitter {
   }
 
  private:
-  // Pixels [from, to) of dy by dimension, and what has to be added to a pixel's place times the stride.
+  // Pixels [from, to) of dy by dimension, and the shift: a pixel's place times the stride plus the shift is its pixel
+  // of x.
   struct Window {
     Value from[2], to[2], shift[2], pixels;
   };
@@ -90,7 +92,7 @@ class ConvWeightGradEmitter {
     for (int d = 0; d < 2; ++d) {
       const int64_t stride = op_.getStrides()[d], pad = op_.getPadLow()[d];
       w.shift[d] = v_.Add(place[d], -pad);
-      // The first pixel whose place times the stride plus the shift is not negative, the last that is in the image.
+      // From the first pixel whose pixel of x is not negative to the last one whose pixel of x is in the image.
       Value missing = v_.Max(v_.Sub(v_.Int(0), w.shift[d]), v_.Int(0));
       w.from[d] = v_.Div(v_.Add(missing, stride - 1), stride);
       Value reach = v_.Max(v_.Sub(v_.Int(size_[d] + stride - 1), w.shift[d]), v_.Int(0));
@@ -117,7 +119,7 @@ class ConvWeightGradEmitter {
 
   Value PairsOf(Value tap) { return v_.At(pairs_, v_.Mul(tap, depth_ * kPairFloats)); }
 
-  // Lists where a tap's pairs lie among the copies.
+  // Lists the addresses of a tap's pairs in the copies.
   void List(Value tap) {
     Value list = PairsOf(tap);
     ForPairs(WindowOf(tap), [&](Value number, Value of_x, Value of_dy) {
@@ -158,7 +160,7 @@ class ConvWeightGradEmitter {
     });
   }
 
-  // What [begin, end) has of channels [from, to).
+  // Computes the rows in [begin, end) of channels [from, to).
   void Block(Value from, Value to) {
     CopyTiles(from, to);
     auto panel = [&](Value column, int64_t live) {
@@ -170,7 +172,7 @@ class ConvWeightGradEmitter {
     if (whole < columns_) panel(v_.Int(whole), columns_ - whole);
   }
 
-  // Rows of one tap and channels [origin, to), whose tiles begin at `origin`.
+  // Computes the rows in [begin, end) of one tap and channels [origin, to), whose tiles begin at `origin`.
   void Tap(Value origin, Value to, Value tap, Value column, int64_t live) {
     // The first channel whose row, channel x taps + tap, is not in front of `row`.
     auto channel_of = [&](Value row) { return v_.Div(v_.Add(v_.Sub(v_.Int(taps_ - 1), tap), row), taps_); };
@@ -182,7 +184,7 @@ class ConvWeightGradEmitter {
     const Value pixels = WindowOf(tap).pixels, pairs = PairsOf(tap);
     auto tiles = [&](Value a, Value b, int64_t rows) {
       v_.For(a, b, rows, [&](Value channel) {
-        // Single channels are anywhere in a tile.
+        // Channels that are taken one by one may be anywhere in a tile.
         Value place = v_.Sub(channel, origin), within = v_.Rem(place, tile_);
         Value offset = v_.Add(v_.Mul(v_.Sub(place, within), kept_), within);
         Value out = v_.At(output_, v_.Mul(v_.Add(v_.Mul(tap, channels_), channel), columns_));
@@ -194,7 +196,7 @@ class ConvWeightGradEmitter {
     tiles(end, last, 1);
   }
 
-  // `offset`: of the tile's factors in x behind those of the first one.
+  // Computes a register tile. `offset`: floats from the first tile's factors in x to this tile's.
   void Tile(Value out, Value pairs, Value pixels, Value offset, int64_t rows, int64_t live) {
     const int64_t vectors = TileVectors(v_, live), lane_rows = op_.getLaneRows();
     Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), lane_rows, [&](int64_t lane) {
@@ -215,7 +217,7 @@ class ConvWeightGradEmitter {
   VectorBuilder v_;
   const int64_t tile_, width_;  // rows and columns of a register tile
   int64_t size_[2], channels_, out_[2], columns_, taps_;
-  int64_t depth_, kept_;  // pixels of dy and those that are kept of x in a full batch
+  int64_t depth_, kept_;  // in a full batch: pixels of dy, and pixels of x that are copied
   int64_t block_;         // channels whose tiles are copied together
   StoredFloats x_, dy_;
   Value output_, begin_, end_, batch_;

@@ -12,13 +12,13 @@
 namespace tandem {
 namespace {
 
-// Features that change which instructions LLVM selects for our kernels; others (crypto, tsx, ...) do not matter.
+// Features that change which instructions LLVM selects for kernels; others (crypto, tsx, ...) do not matter.
 constexpr const char* kKernelFeatures[] = {"avx",     "avx2",     "avx512bw", "avx512cd", "avx512dq",
                                            "avx512f", "avx512vl", "bmi",      "bmi2",     "f16c",
                                            "fma",     "lzcnt",    "popcnt",   "sse4.1",   "sse4.2"};
 
 struct KnownCpu {
-  const char* name;  // LLVM's, too
+  const char* name;  // also LLVM's name
   const char* vendor;
   bool avx512, bfloat16, tiles;
 };
@@ -57,7 +57,7 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
   target.vendor = __builtin_cpu_is("intel") ? "Intel" : __builtin_cpu_is("amd") ? "AMD" : "another";
   llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
   if (have.empty()) return absl::UnimplementedError("the CPU's features cannot be found out on this machine");
-  // Only the features above are switched on: the same kernels come out on any machine that has them.
+  // Only the features above are switched on, so that kernels are the same on every machine that has them.
   for (const char* f : kKernelFeatures) {
     bool on = have.lookup(f);
     absl::StrAppend(&target.features, target.features.empty() ? "" : ",", on ? "+" : "-", f);

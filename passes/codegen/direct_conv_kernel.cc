@@ -19,17 +19,18 @@ namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Vectors of sums that stay in registers, and how many of them are a pixel's.
+// Vectors of sums that stay in registers, and the most vectors of channels of a pixel among them.
 int64_t SumVectors(int vector_width) { return vector_width < 16 ? 12 : 24; }
 int64_t ChannelVectors(int vector_width) { return vector_width < 16 ? 2 : 4; }
 
 struct DirectConv {
   exec::DirectConv2DOp op;
-  mlir::BlockArgument bias;  // null without
+  mlir::BlockArgument bias;  // null if there is none
   bool relu = false;
 };
 
-// Null `op` where the kernel is anything else.
+// Returns the parts of a kernel that is a convolution as IsDirectConvKernel describes it; `op` is null for other
+// kernels.
 DirectConv Match(mlir::func::FuncOp kernel) {
   mlir::Block& block = kernel.getBody().front();
   if (block.getTerminator()->getNumOperands() != 1) return {};
@@ -58,7 +59,8 @@ DirectConv Match(mlir::func::FuncOp kernel) {
 }
 
 // The lines of the image that a line of pixels reads are copied with their padding, so that the products of all pixels
-// are the same. Sums of a few pixels side by side and some vectors of channels stay in registers while all taps go by.
+// are the same. Sums of a few neighbouring pixels and some vectors of channels stay in registers over the loop over all
+// taps.
 class DirectConvEmitter {
  public:
   DirectConvEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
@@ -68,7 +70,7 @@ class DirectConvEmitter {
     height_ = x[1], width_ = x[2], in_ = x[3];
     size_[0] = w[0], size_[1] = w[1];
     out_[0] = y[1], out_[1] = y[2], channels_ = y[3];
-    // What is copied and what the last pixel reads, in whole vectors.
+    // A line has the floats that are copied and those that the last pixel reads, in whole vectors.
     line_ = std::max(width_ + op_.getPadLow()[1], (out_[1] - 1) * op_.getStrides()[1] + size_[1]) * in_;
     line_ = (line_ + vector_width - 1) / vector_width * vector_width;
     vectors_ = std::min<int64_t>(ChannelVectors(vector_width), (channels_ + vector_width - 1) / vector_width);
@@ -96,7 +98,7 @@ class DirectConvEmitter {
   }
 
  private:
-  // The lines that line i of the result reads, with zeros for those beyond the image.
+  // Copies the lines that line i of the result reads, with zeros for those outside of the image.
   void CopyLines(Value n, Value i) {
     const int64_t floats = width_ * in_, whole = floats / v_.width() * v_.width();
     v_.For(0, size_[0], 1, [&](Value tap) {
@@ -110,8 +112,8 @@ class DirectConvEmitter {
     });
   }
 
-  // `live` channels of all pixels of a line, from `channel` on. The last pixels are those before them again, where
-  // they are not as many.
+  // Computes `live` channels, from `channel` on, of all pixels of a line. If the last group would have fewer pixels, it
+  // begins earlier and computes some pixels again.
   void Line(Value y, Value channel, int64_t live) {
     v_.For(0, out_[1], pixels_, [&](Value j) {
       Value first = v_.Min(j, v_.Int(out_[1] - pixels_));
@@ -127,7 +129,8 @@ class DirectConvEmitter {
     Values sums(pixels_ * vectors, v_.Splat(0));
     sums = v_.For(v_.Int(0), v_.Int(size_[0]), 1, sums, [&](Value row, const Values& before) {
       Value line = v_.At(x, v_.Mul(row, line_)), weights = v_.At(w, v_.Mul(row, taps * channels_));
-      // Not unrolled: LLVM would keep what neighbouring pixels share of a line, and spill the sums.
+      // The loop is not unrolled: LLVM would keep the parts of a line that neighbouring pixels share, and spill the
+      // sums.
       return v_.For(v_.Int(0), v_.Int(taps), 1, before, [&](Value tap, const Values& sums) {
         Value column = v_.At(weights, v_.Mul(tap, channels_)), left = v_.At(line, tap);
         Values right, after;
@@ -155,8 +158,8 @@ class DirectConvEmitter {
   mlir::OpBuilder b_;
   VectorBuilder v_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;
-  int64_t line_;              // floats of a line with its padding
-  int64_t vectors_, pixels_;  // whose sums are in registers
+  int64_t line_;              // floats of a copied line, with its padding
+  int64_t vectors_, pixels_;  // vectors of channels, and pixels, whose sums are in registers
   Value x_, w_, bias_, y_, begin_, end_, lines_;
 };
 

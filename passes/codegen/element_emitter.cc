@@ -18,7 +18,7 @@ namespace {
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 
-// What an op sees while it emits one of its elements.
+// The context in which an op emits one of its elements.
 class OpContext : public td::ElementalContext {
  public:
   OpContext(ElementEmitter& emitter, mlir::Operation* op) : emitter_(emitter), op_(op) {}
@@ -43,7 +43,7 @@ bool IsWithin(mlir::Block* inner, mlir::Block* outer) {
   return false;
 }
 
-// Whether an op's results are numbers that its operands already are, so that there is nothing to round.
+// True if an op only moves numbers: its results are among its operands' elements, so there is nothing to round.
 bool MovesNumbers(mlir::Operation* op) {
   auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
   return precision && precision.getPrecisionRule() == td::PrecisionRule::kClear;
@@ -157,7 +157,8 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
     status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
   }
   Reduction reduction;
-  // What is stored in one kernel and computed again in another must be the same number: each result is rounded.
+  // Every result is rounded, so that a value is the same number whether it is stored or computed again in another
+  // kernel.
   auto rounded = [&](mlir::Value v) { return type.getElementType().isBF16() ? RoundToBFloat16(builder_, loc, v) : v; };
   if (GetReduction(op, reduction)) return rounded(EmitReduce(op, indices));
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
@@ -196,7 +197,7 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
   Reduction reduction;
   GetReduction(op, reduction);
   llvm::SmallVector<mlir::Value> fixed(kept);
-  if (row) {  // the batch is an index like the kept ones
+  if (row) {  // the row is an index like the kept ones
     reduction.axes.erase(reduction.axes.begin());
     fixed.insert(fixed.begin(), row);
   }
@@ -239,7 +240,7 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
 
 void ElementEmitter::Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
                            std::function<void(mlir::Block&)> body) {
-  // Whatever the trial makes must not be found again afterwards.
+  // Nothing that the trial emits may be reused afterwards.
   auto memo = memo_;
   auto numbers = numbers_;
   auto number_of = number_of_;
@@ -255,7 +256,7 @@ void ElementEmitter::Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, 
   body(*block);
   indices_.probe = outer;
 
-  // A digit that an op used for itself needs its own loop.
+  // Ops without uses are erased first; a digit that another op than an address still uses needs its own loop.
   for (bool changed = true; changed;) {
     changed = false;
     region.getRegion().walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation* op) {

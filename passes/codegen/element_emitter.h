@@ -14,8 +14,8 @@
 
 namespace tandem {
 
-// The type of an element in memory: booleans take a byte, bfloat16 two, signs are a matter of ops. In registers
-// elements have td::RegisterType.
+// Returns the type of an element in memory: booleans take a byte, bfloat16 two bytes; integers have no sign, which is
+// up to the ops. In registers elements have td::RegisterType.
 mlir::Type StorageType(mlir::Type element_type);
 
 // True for an op that sums (or takes the maximum) over the rows of a batched operand.
@@ -23,7 +23,7 @@ bool IsBatchReduce(mlir::Operation* op);
 
 class ElementEmitter {
  public:
-  // Where a value of the kernel lies in memory. With `one_row` the buffer holds one row: index 0 is dropped.
+  // The memory of a value of the kernel. With `one_row` the buffer holds one row: index 0 is dropped.
   struct Buffer {
     mlir::Value pointer;
     bool one_row = false;
@@ -33,31 +33,32 @@ class ElementEmitter {
       : builder_(builder), indices_(builder), row_offset_(row_offset) {}
 
   void Bind(mlir::Value tensor, Buffer buffer) { buffers_[tensor] = buffer; }
-  // The one element of `tensor` that the rest of the code uses, at whatever indices; rounded as the tensor's type is.
+  // Makes `element`, rounded to the tensor's type, the element of `tensor` at all indices from here on.
   void BindElement(mlir::Location loc, mlir::Value tensor, mlir::Value element);
 
-  // The element of `tensor` at `indices`: loaded when the tensor lies in memory, else computed.
+  // Returns the element of `tensor` at `indices`: loaded if the tensor is in memory, else computed.
   mlir::Value Element(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices);
   // Stores an element of a tensor of type `type`.
   void Store(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices, mlir::Value element);
   mlir::Value Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices);
 
-  // What row `row` adds to element `kept` of a reduction over the batch.
+  // Returns what row `row` adds to element `kept` of a reduction over the batch.
   mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
 
-  // What one element of operand 0 adds to one of a column sum's result: see IsColumnSum for the indices.
+  // Returns what one element of operand 0 adds to one element of a column sum's result: see IsColumnSum for the
+  // indices.
   mlir::Value Addend(mlir::Operation* op, mlir::ValueRange indices);
 
-  // Emits `body` for trial into a region that is thrown away again.
+  // Emits `body` into a region that is thrown away again, to learn with `probe` how it uses indices.
   void Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
              std::function<void(mlir::Block&)> body);
 
   mlir::OpBuilder& builder() { return builder_; }
   IndexAlgebra& indices() { return indices_; }
   mlir::Value row_offset() const { return row_offset_; }
-  // Told of every element that is loaded for another one, when set.
+  // When set, called for every element that is loaded to compute another one.
   std::function<void(mlir::Value tensor, mlir::ValueRange indices)> on_load;
-  // The first problem found; emission goes on with arbitrary values after it.
+  // The first error; emission goes on with arbitrary values after it.
   absl::Status status;
 
  private:
@@ -66,7 +67,7 @@ class ElementEmitter {
     mlir::Value value;
   };
   using Key = std::vector<void*>;
-  // Two index values with equal numbers are equal, whoever computed them.
+  // Returns a number for an index value: values with equal numbers are equal, whichever op computed them.
   void* Number(mlir::Value value);
   mlir::Value Emit(mlir::Location loc, mlir::Value tensor, mlir::ValueRange indices);
   mlir::Value EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row = {});

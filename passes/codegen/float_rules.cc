@@ -9,8 +9,9 @@ namespace {
 
 namespace arith = mlir::arith;
 
-// Whatever else uses it: a value that two kernels compute, in which its product has other uses, must be the same value.
-// The gradient of a maximum looks for the element that is equal to it.
+// Returns the product that `v` is, if it can be fused into `user`, whatever other uses it has: a value that two kernels
+// compute must be equal in both, even if only one of them uses the product otherwise. The gradient of a maximum, for
+// example, looks for the element that is equal to it.
 arith::MulFOp FusibleProduct(mlir::Value v, mlir::Operation* user) {
   auto product = v.getDefiningOp<arith::MulFOp>();
   return product && product->getBlock() == user->getBlock() && !product->hasAttr(td::kRoundedAttr) ? product : nullptr;

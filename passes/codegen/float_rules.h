@@ -1,4 +1,4 @@
-// Rounding in generated code is decided here, once, and not left to LLVM.
+// Decides how generated code rounds, instead of leaving it to LLVM.
 #ifndef TANDEM_PASSES_CODEGEN_FLOAT_RULES_H_
 #define TANDEM_PASSES_CODEGEN_FLOAT_RULES_H_
 

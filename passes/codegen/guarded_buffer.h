@@ -1,4 +1,4 @@
-// Memory whose borders are watched, for buffers of kernels under test.
+// Memory with guarded borders, for buffers of kernels under test.
 #ifndef TANDEM_PASSES_CODEGEN_GUARDED_BUFFER_H_
 #define TANDEM_PASSES_CODEGEN_GUARDED_BUFFER_H_
 
@@ -12,7 +12,8 @@
 
 namespace tandem {
 
-// `size` bytes on a 16-byte border, right before a page that cannot be touched and behind another one.
+// A buffer of `size` bytes, aligned to 16 bytes, between two pages that cannot be accessed; it ends right before the
+// second one.
 class GuardedBuffer {
  public:
   GuardedBuffer(size_t size, char fill) : size_(size), padded_((size + 15) / 16 * 16) {
@@ -45,7 +46,7 @@ class GuardedBuffer {
 
   char* data() const { return data_; }
   std::vector<char> bytes() const { return {data_, data_ + size_}; }
-  // Whether the bytes around the buffer that are not behind a guarded page are as they were.
+  // True if the bytes around the buffer that are not behind a guarded page are as they were.
   bool BordersAreWhole() const {
     for (const char* p = data_ + padded_ - inner_; p < data_; ++p) {
       if (*p != kBorder) return false;

@@ -11,7 +11,7 @@ namespace arith = mlir::arith;
 
 constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
-// x for `x + 0` and `x - 0`, which index maps with zero offsets leave behind.
+// Returns x for `x + 0` and `x - 0`, which index maps with zero offsets leave behind.
 mlir::Value SkipNoop(mlir::Value v) {
   while (mlir::Operation* op = v.getDefiningOp()) {
     if (!mlir::isa<arith::AddIOp, arith::SubIOp>(op) || !mlir::matchPattern(op->getOperand(1), mlir::m_Zero())) break;
@@ -36,7 +36,7 @@ Digits IndexAlgebra::DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> 
     if (composite != state_.composites.end()) {
       for (const Digit& d : composite->second) size = d.radix == kDynamic ? kDynamic : size * d.radix;
     }
-    // An index of a slice is smaller than the dimension it walks in: its digits do not tile that dimension.
+    // The loop over a slice is shorter than the dimension that it walks along: its digits do not tile that dimension.
     if (composite == state_.composites.end() || size != dim) {
       digits.push_back({v, dim});
     } else {

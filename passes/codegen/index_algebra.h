@@ -1,4 +1,4 @@
-// Index arithmetic of generated kernels: row-major addresses without divisions.
+// Index arithmetic of generated kernels, which computes row-major addresses without divisions.
 //
 // A tensor index is a list of digits (a mixed-radix number); a loop variable is one digit. Linear addresses are formed
 // from digits, reshapes regroup them, and a digit is only divided when a reshape really cuts it. So `[b, 21632]`,
@@ -30,21 +30,21 @@ class IndexAlgebra {
   explicit IndexAlgebra(mlir::OpBuilder& builder) : builder_(builder) {}
 
   mlir::Value Constant(mlir::Location loc, int64_t value);
-  // The row-major linear index of `indices` in a tensor of shape `dims` (the batch, if any, is dimension 0).
+  // Returns the row-major linear index of `indices` in a tensor of shape `dims` (the batch, if any, is dimension 0).
   mlir::Value Linearize(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
   // Regroups `digits` as one index per dimension of `dims`; both have the same number of elements.
   llvm::SmallVector<mlir::Value> Split(mlir::Location loc, Digits digits, llvm::ArrayRef<int64_t> dims);
-  // The indices of the same element in another shape of equal size.
+  // Returns the indices of the same element in another shape of equal size.
   llvm::SmallVector<mlir::Value> Reshape(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> from,
                                          llvm::ArrayRef<int64_t> to);
   // Cuts `value` into digits of the given radices, outermost first.
   Digits Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> radices);
 
-  // `digit` + `distance`, where the sum is a digit of the same radix: no carry. Addresses of elements that differ in
-  // such a digit alone differ by a constant that LLVM sees.
+  // Returns `digit` + `distance`, which must be a digit of the same radix (no carry). Addresses of elements that differ
+  // in such a digit alone differ by a constant that LLVM sees.
   mlir::Value Shift(mlir::Location loc, mlir::Value digit, int64_t distance);
 
-  // What is known about values; a trial emission puts it back.
+  // All that is known about values. A trial emission saves it and restores it at the end.
   struct Child {
     mlir::Value parent;
     int64_t parent_radix, radix;
@@ -63,9 +63,9 @@ class IndexAlgebra {
 
  private:
   Digits DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
-  // Puts digits that were cut from one value together again.
+  // Joins digits that were cut from one value again.
   Digits Merge(Digits digits);
-  // The number that `digits` stand for.
+  // Returns the number that `digits` stand for.
   mlir::Value Compose(mlir::Location loc, Digits digits);
   void Record(const Digits& digits);
 

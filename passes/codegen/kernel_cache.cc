@@ -14,11 +14,11 @@ namespace tandem {
 namespace {
 
 // A file is: magic, checksum of the key and of all that follows (4 bytes), length of the object (8 bytes), object,
-// bitcode. A file under another key's name is as good as damaged.
+// bitcode. A file under another key's name counts as damaged.
 constexpr absl::string_view kMagic = "TDK3";
 constexpr size_t kHeader = 16;
 
-// In this machine's byte order: the object is for this machine as well.
+// Numbers have this machine's byte order: the object code is for this machine as well.
 template <typename T>
 std::string Number(T value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
@@ -35,7 +35,7 @@ uint32_t Checksum(absl::string_view key, absl::string_view body) {
   return Crc32c(absl::StrCat(Number(Crc32c(key)), Number(Crc32c(body))));
 }
 
-// The content of a file that no other user can have written.
+// Reads a file, which must be one that no other user can have written.
 absl::StatusOr<std::string> ReadCode(Env* env, const std::string& path) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, env->OpenForRead(path));
   TD_RETURN_IF_ERROR(file->CheckTrusted());

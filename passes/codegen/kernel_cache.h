@@ -1,4 +1,4 @@
-// Compiled kernels on disk, by fingerprint: a kernel that any program of any earlier run had is not compiled again.
+// Compiled kernels on disk, by fingerprint, so that a kernel of any program of any earlier run is not compiled again.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_CACHE_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_CACHE_H_
 
@@ -17,20 +17,20 @@ struct CachedKernel {
 // Thread-safe, also across processes: files are written to a temporary name and renamed.
 class KernelCache {
  public:
-  // `dir` is made when the first kernel is stored; with an empty `dir` nothing is found or stored.
+  // The directory `dir` is made when the first kernel is stored; with an empty `dir` nothing is found or stored.
   explicit KernelCache(std::string dir) : dir_(std::move(dir)) {}
 
-  // Nothing when there is none. A file that is damaged, that was stored under another key, or that another user owns or
-  // may write, is reported as a warning and counts as none.
+  // Returns the kernel stored under `key`, or nothing. A file that is damaged, that was stored under another key, or
+  // that another user owns or may write, is reported as a warning and not used.
   std::optional<CachedKernel> Find(absl::string_view key) const;
-  // A cache that cannot be written costs time, not results: that is a warning too.
+  // Stores a kernel. A cache that cannot be written is only a warning, since it costs time, not results.
   void Store(absl::string_view key, const CachedKernel& kernel) const;
 
-  // The bytes of the file that holds `kernel` under `key`, and what the bytes of a file hold, if it was stored under
-  // it.
+  // Encode returns the bytes of the file that holds `kernel` under `key`; Decode the kernel in such bytes, or nothing
+  // if they are damaged or of another key.
   static std::string Encode(absl::string_view key, const CachedKernel& kernel);
   static std::optional<CachedKernel> Decode(absl::string_view key, absl::string_view bytes);
-  // A file with this content, right or wrong, and the checksum that belongs to it.
+  // Returns the bytes of a file with this content, valid or not, and its checksum.
   static std::string Seal(absl::string_view key, absl::string_view body);
 
  private:

@@ -51,7 +51,7 @@ LLVM::LLVMFuncOp KernelBuilder::Begin(const std::string& name, unsigned numbers)
   b_.setInsertionPointToEnd(module_.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), arguments);
   auto f = b_.create<LLVM::LLVMFuncOp>(loc_, name, type, LLVM::Linkage::Internal);
-  // Never inlined: that no two buffers overlap is known of arguments, and a row's code must be one and the same.
+  // Never inlined: only arguments can be marked as not overlapping, and all rows must run the same code.
   f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
   for (unsigned i = 0; i < buffers; ++i) f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
   mlir::Block* block = f.addEntryBlock(b_);
@@ -70,7 +70,7 @@ ElementEmitter::Buffer KernelBuilder::ResultBuffer(LLVM::LLVMFuncOp f, unsigned 
 
 void KernelBuilder::BindOperands(ElementEmitter& e, LLVM::LLVMFuncOp f) {
   for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f.getArgument(i)});
-  // Both names of a shared buffer are one pointer for LLVM: it sees that an element is read before it is written.
+  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
   for (unsigned r = 0; r < alias_.size(); ++r) {
     if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(f, r));
   }
@@ -87,7 +87,7 @@ void KernelBuilder::EmitEntry(LLVM::LLVMFuncOp body) {
 void KernelBuilder::EmitStores(ElementEmitter& e, LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which) {
   space.radices = Radices(results_[which[0]].getType());
   EmitNest(e, loc_, space, [&](const Point& point) {
-    // All loads come before the first store: a result may lie over an operand.
+    // All loads come before the first store, since a result may overwrite an operand.
     std::vector<llvm::SmallVector<mlir::Value>> at;
     std::vector<mlir::Value> elements;
     for (unsigned r : which) {

@@ -9,10 +9,10 @@
 
 namespace tandem {
 
-// Dialects that emitted kernels use; call before threads share the context.
+// Loads the dialects that emitted kernels use; call it before threads share the context.
 void LoadCodegenDialects(mlir::MLIRContext& context);
 
-// A module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see
+// Returns a module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see
 // docs/developers/internals.md for the ABI and the kinds of kernels. The attribute `exec.alias` (per result the operand
 // whose buffer it may share, or -1) is honoured for kernels and operands where MayAlias holds.
 //
@@ -24,8 +24,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp 
                                                              bool fuse_multiply_add, int vector_bits,
                                                              bool native_bfloat16);
 
-// Whether the buffer of operand `operand` may be that of result `result`: every element of the operand is read only
-// for the same element of the results.
+// True if result `result` may overwrite the buffer of operand `operand`: every element of the operand is only read to
+// compute the same element of the results.
 bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
 
 }  // namespace tandem

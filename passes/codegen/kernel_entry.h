@@ -1,4 +1,4 @@
-// The function by which the runtime calls a kernel of the CPU.
+// Builds the function by which the runtime calls a CPU kernel.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_ENTRY_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_ENTRY_H_
 
@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// What an entry gets from its caller; docs/developers/internals.md says what the numbers mean for each kind of kernel.
+// The arguments of an entry; docs/developers/internals.md says what the numbers mean for each kind of kernel.
 struct KernelEntry {
   std::vector<mlir::Value> buffers;  // pointers: operands, then results
   mlir::Value begin, end, rows;      // i64

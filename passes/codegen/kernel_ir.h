@@ -10,15 +10,15 @@
 
 namespace tandem {
 
-// Appends a kernel to what KernelIrText reads.
+// Appends a kernel to `all`, the bytes that KernelIrText reads.
 void AppendKernelIr(absl::string_view name, absl::string_view bitcode, std::string* all);
 
-// "; NAME" and LLVM IR for each kernel, in order. DataLossError for bytes that are no such list or no bitcode. LLVM
-// checks the structure of bitcode but was not written to withstand an attacker: what reads files of strangers should
-// not call this.
+// Returns "; NAME" and LLVM IR for each kernel, in order. DataLossError for bytes that are no such list or no bitcode.
+// LLVM checks the structure of bitcode but was not written to withstand an attacker: do not call this on files of
+// strangers.
 absl::StatusOr<std::string> KernelIrText(absl::string_view all);
 
-// One kernel's bitcode as text.
+// Returns one kernel's bitcode as text.
 absl::StatusOr<std::string> LlvmIrText(absl::string_view bitcode);
 
 }  // namespace tandem

@@ -182,7 +182,7 @@ absl::Status TestKernel::LoadForGpu() {
 std::vector<Bytes> TestKernel::RunOnGpu(const std::vector<Bytes>& operands, const std::vector<Bytes>& results,
                                         const std::vector<int64_t>& splits) {
   std::vector<Bytes> forwards = WalkOnGpu(operands, results, splits, /*backwards=*/false);
-  // Blocks that share a sum arrive in any order, and so do warps at what they share.
+  // Blocks that share a sum, and warps that share memory, may run in any order, so try the opposite one.
   if (WalkOnGpu(operands, results, splits, /*backwards=*/true) != forwards) {
     gpu_status_.Update(absl::InternalError("the result depends on the order of blocks or threads"));
   }
@@ -251,14 +251,14 @@ std::vector<Bytes> TestKernel::Run(const std::vector<td::RefTensor>& operands, i
   for (const td::RefTensor& t : operands) buffers.push_back(ToBytes(t));
   std::vector<Bytes> results;
   for (mlir::Type type : function_.getResultTypes()) {
-    // Garbage where nothing has been written.
+    // Results are garbage at first, so that places that are not written are found.
     results.emplace_back(Count(RunShape(type, batch)) * SizeOf(ElementDType(type)), '\x7f');
   }
   if (walked_ != nullptr) return RunOnGpu(buffers, std::move(results), splits);
   std::vector<void*> args;
   for (Bytes& b : buffers) args.push_back(b.data());
   for (Bytes& b : results) args.push_back(b.data());
-  args.insert(args.end(), kFetchedMatrices, results[0].data());  // for kernels over blocks
+  args.insert(args.end(), kFetchedMatrices, results[0].data());  // memory to fetch, for kernels over blocks
   for (size_t i = 0; i + 1 < splits.size(); ++i) entry_(args.data(), splits[i], splits[i + 1], row_offset);
   return results;
 }

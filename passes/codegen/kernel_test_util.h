@@ -29,17 +29,17 @@ class TestKernel {
   // thread by thread on the CPU, in memory whose borders are watched.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(const std::string& text, const std::string& target);
 
-  // A kernel of a module that lives on.
+  // The same for a kernel of a module that outlives the call.
   static absl::StatusOr<std::unique_ptr<TestKernel>> Create(mlir::func::FuncOp function, const std::string& target);
 
-  // Random operands for `batch` rows, in buffers as the kernel takes them. Integers are small and not negative.
+  // Returns random operands for `batch` rows, in the kernel's buffer types. Integers are small and not negative.
   std::vector<td::RefTensor> RandomOperands(int64_t batch, std::mt19937& random);
-  // Runs the kernel over the split points of [0, count): {0, 3, count} are two calls.
+  // Runs the kernel over [0, count), cut at the split points: {0, 3, count} makes two calls.
   std::vector<Bytes> Run(const std::vector<td::RefTensor>& operands, int64_t batch, std::vector<int64_t> splits);
-  // The largest difference to the ops' own evaluation, relative to 1 + |expected|; infinite when NaNs differ.
+  // Returns the largest difference from the ops' own evaluation, relative to 1 + |expected|; infinite when NaNs differ.
   absl::StatusOr<double> Error(const std::vector<td::RefTensor>& operands, int64_t batch);
 
-  // Runs over everything; `shapes` are the results', which a flat kernel does not know.
+  // Runs over everything. `shapes`: those of the results, which a flat kernel does not know.
   std::vector<td::RefTensor> RunOnce(const std::vector<td::RefTensor>& operands, const std::vector<Shape>& shapes,
                                      int64_t batch);
 
@@ -52,8 +52,9 @@ class TestKernel {
   mlir::func::FuncOp function() const { return function_; }
   int64_t row_offset = 0;
   static constexpr int64_t kGpuRows = 40;
-  const int32_t* guard = nullptr;  // of runs for GPUs: the kernel does nothing when it points to another number than 0
-  // What went wrong in runs for GPUs: threads that part ways, writes beyond buffers.
+  // For runs of GPU kernels: the kernel does nothing when it points to a number other than 0
+  const int32_t* guard = nullptr;
+  // Errors in runs of GPU kernels: threads that diverge at a barrier, writes beyond buffers.
   absl::Status gpu_status() const { return gpu_status_; }
 
  private:
@@ -61,7 +62,7 @@ class TestKernel {
   absl::Status LoadForGpu();
   std::vector<Bytes> RunOnGpu(const std::vector<Bytes>& operands, const std::vector<Bytes>& results,
                               const std::vector<int64_t>& splits);
-  // `backwards`: the last block and thread first.
+  // `backwards`: run blocks and threads in reverse order.
   std::vector<Bytes> WalkOnGpu(const std::vector<Bytes>& operands, std::vector<Bytes> results,
                                const std::vector<int64_t>& splits, bool backwards);
 
@@ -78,8 +79,8 @@ class TestKernel {
 };
 
 std::vector<td::RefTensor> RandomTensors(llvm::ArrayRef<mlir::Type> types, int64_t batch, std::mt19937& random);
-Shape RunShape(mlir::Type type, int64_t batch);  // with the batch as a number
-// The largest difference relative to 1 + |expected|; infinite when NaNs or sizes differ.
+Shape RunShape(mlir::Type type, int64_t batch);  // the type's shape, with `batch` as the batch
+// Returns the largest difference, relative to 1 + |expected|; infinite when NaNs or sizes differ.
 double LargestError(const std::vector<td::RefTensor>& actual, const std::vector<td::RefTensor>& expected);
 
 // Evaluates the body of `function` with the ops' ReferenceOp interface.

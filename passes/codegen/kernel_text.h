@@ -1,4 +1,4 @@
-// What makes two kernels one and the same.
+// The text by which two kernels are recognised as equal.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_TEXT_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Type, kind, shared buffers and ops of an outlined kernel, without its name and locations: equal for kernels that have
-// the same code.
+// Returns type, kind, shared buffers and ops of an outlined kernel as text, without its name and locations: equal for
+// kernels that have the same code.
 std::string KernelText(mlir::func::FuncOp kernel);
 
 }  // namespace tandem

@@ -44,7 +44,7 @@ bool IsReduceOp(mlir::Operation* op) {
 }
 
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched) {
-  // A value's stages are the reductions and results that need it, through elementwise ops.
+  // The stages of a value are the reductions and results that need it, directly or through elementwise ops.
   llvm::DenseMap<mlir::Value, llvm::SmallPtrSet<mlir::Operation*, 4>> stages;
   std::vector<mlir::Value> result;
   mlir::Block& block = kernel.getBody().front();

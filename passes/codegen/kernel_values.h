@@ -1,4 +1,4 @@
-// What all skeletons of kernels, for CPUs and GPUs, want to know of a kernel's values.
+// Facts about a kernel's values that all skeletons of kernels, for CPUs and GPUs, need.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_VALUES_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_VALUES_H_
 
@@ -9,20 +9,20 @@
 
 namespace tandem {
 
-// Elements of a tensor of type `type`; of one row when it is batched.
+// Returns the elements of a tensor of type `type`, or those of one row when it is batched.
 int64_t InnerSize(mlir::Type type);
 
-// A space for the inner shape of `type`, cut so that all reshapes of it in the kernel fall on borders.
+// Returns radices of the inner shape of `type`, cut so that all reshapes of it in the kernel fall on borders.
 llvm::SmallVector<int64_t> KernelRadices(mlir::func::FuncOp kernel, mlir::Type type);
 
-// The values `values[i]` for i in `which`, by equal inner size.
+// Groups the indices in `which` by the inner size of `values[i]`.
 std::vector<std::vector<unsigned>> GroupBySize(llvm::ArrayRef<mlir::Value> values, const std::vector<unsigned>& which);
 
-// Values that a row (without `batched`: the kernel) computes into memory before others use them: reductions, and what
-// is better stored than computed twice. In the order of the kernel.
+// Returns the values that a row (without `batched`: the kernel) computes into memory before others use them, in the
+// order of the kernel: reductions, and values that are better stored than computed twice.
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched);
 
-// Whether `op` reduces: a loop over some dimensions of its operand per element of the result.
+// True if `op` reduces: each element of its result takes a loop over some dimensions of its operand.
 bool IsReduceOp(mlir::Operation* op);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The order in which kernels over the whole batch of a replica combine what its lanes add up.
+// The order in which kernels over the whole batch of a replica combine the sums of its lanes.
 #ifndef TANDEM_PASSES_CODEGEN_LANE_TREE_H_
 #define TANDEM_PASSES_CODEGEN_LANE_TREE_H_
 
@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// The sum of `sums_of`(lane) over `lanes` lanes, a power of two, of `lane_rows` rows each, of which the first `batch`
-// are there: the complete binary tree over lanes, where a lane without rows is passed over. Bits are those of lanes
-// that are added up on devices of their own.
+// Returns the sum of `sums_of`(lane) over `lanes` lanes, a power of two, of `lane_rows` rows each, of which the first
+// `batch` rows exist. The sum is a complete binary tree over the lanes that skips lanes without rows, so the result has
+// the same bits as if lanes were added up on several devices.
 VectorBuilder::Values EmitLaneTree(VectorBuilder& v, mlir::Value batch, int64_t lanes, int64_t lane_rows,
                                    const std::function<VectorBuilder::Values(int64_t lane)>& sums_of);
 

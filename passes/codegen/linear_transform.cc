@@ -13,10 +13,10 @@ struct Term {
   Rational factor;
 };
 
-// factor * value, as one value. Null for no terms.
+// Returns the sum of the terms, factor * value each; null if there are none.
 Value Sum(VectorBuilder& v, std::vector<Term> terms) {
   if (terms.empty()) return nullptr;
-  // A term with factor 1 needs no product to begin with.
+  // Begins with a term of factor 1, if there is one, which needs no product.
   for (size_t i = 0; i < terms.size(); ++i) {
     if (terms[i].factor == Rational(1)) {
       std::swap(terms[0], terms[i]);
@@ -42,7 +42,7 @@ struct System {
   std::vector<Value> values;
   std::vector<std::vector<Rational>> rows;
 
-  // Two columns that agree but for signs: +1 or -1 per row, in which both are not zero.
+  // True if two columns are equal except for signs, in at least two rows in which they are not zero.
   bool ColumnsPair(size_t a, size_t b) const {
     int both = 0;
     for (const auto& row : rows) {
@@ -65,7 +65,7 @@ struct System {
     }
   }
 
-  // Rows that agree but for signs, with some equal and some opposite.
+  // True if two rows are equal except for signs, with some equal and some opposite elements.
   bool RowsPair(size_t a, size_t b) const {
     int equal = 0, opposite = 0;
     for (size_t c = 0; c < values.size(); ++c) {
@@ -116,7 +116,7 @@ std::vector<Value> EmitTransform(VectorBuilder& v, const RationalMatrix& matrix,
       auto equal = [&](size_t c) { return system.rows[a][c] == system.rows[b][c]; };
       Value even = Sum(v, terms(a, equal));
       std::vector<Term> odd = terms(a, [&](size_t c) { return !equal(c); });
-      // The first factor of the odd part is left to the last two sums, as their multiply-adds.
+      // The first factor of the odd part is applied in the last two sums, which become multiply-adds.
       const Rational scale = odd[0].factor;
       for (Term& t : odd) t.factor = t.factor / scale;
       Value rest = Sum(v, odd);

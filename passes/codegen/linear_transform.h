@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-// matrix * x. What several rows have in common is computed once: two columns that agree but for signs give way to the
-// sum and the difference of their operands, two rows that agree but for signs to a sum and a difference of partial
+// Returns matrix * x. What several rows have in common is computed once: two columns that are equal except for signs
+// are replaced by the sum and the difference of their operands, two such rows by a sum and a difference of partial
 // results. A null operand is zero.
 std::vector<mlir::Value> EmitTransform(VectorBuilder& v, const RationalMatrix& matrix,
                                        const std::vector<mlir::Value>& x);
 
-// matrix * x * matrix^T for x [columns x columns], row-major; the result is [rows x rows].
+// Returns matrix * x * matrix^T for x [columns x columns], row-major; the result is [rows x rows].
 std::vector<mlir::Value> EmitTransform2D(VectorBuilder& v, const RationalMatrix& matrix,
                                          const std::vector<mlir::Value>& x);
 

@@ -1,4 +1,4 @@
-// The LLVM that compiles kernels.
+// Returns the LLVM library that compiles kernels.
 #ifndef TANDEM_PASSES_CODEGEN_LLVM_LIBRARY_H_
 #define TANDEM_PASSES_CODEGEN_LLVM_LIBRARY_H_
 

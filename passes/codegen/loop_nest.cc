@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kDynamicRadix = mlir::ShapedType::kDynamic;
 
-// All digits that get loops: radices of (row +) the static part.
+// Returns the radices of all digits that get loops: the row, if it is one, then the static part.
 llvm::SmallVector<int64_t> LoopRadices(const Space& space) {
   llvm::SmallVector<int64_t> radices;
   if (space.rows == Space::Rows::kLoop) radices.push_back(kDynamicRadix);
@@ -28,7 +28,7 @@ llvm::SmallVector<int64_t> InnerShape(mlir::Type type) {
 }
 
 llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes) {
-  std::set<int64_t> borders = {1};  // products of trailing dimensions
+  std::set<int64_t> borders = {1};  // products of trailing dimensions, where digits begin
   for (const auto& shape : shapes) {
     int64_t product = 1;
     for (int64_t d : llvm::reverse(shape)) {

@@ -1,4 +1,4 @@
-// Loop nests over tensor elements: as few and as long loops as the kernel's index maps allow.
+// Emits loop nests over tensor elements, with as few and as long loops as the kernel's index maps allow.
 #ifndef TANDEM_PASSES_CODEGEN_LOOP_NEST_H_
 #define TANDEM_PASSES_CODEGEN_LOOP_NEST_H_
 
@@ -23,23 +23,24 @@ struct Space {
   Rows rows = Rows::kNone;
   mlir::Value row;                     // kFixed
   mlir::Value begin, end;              // kLoop
-  llvm::SmallVector<int64_t> radices;  // of the static part, outermost first
+  llvm::SmallVector<int64_t> radices;  // radices of the static part, outermost first
 };
 
-// Sizes that tile every shape in `shapes` (static, equal numbers of elements) where such exist: [26*26*32] and
+// Returns sizes that tile every shape in `shapes` (static, equal numbers of elements), if such exist: [26*26*32] and
 // [26, 26, 32] give [26, 26, 32]. Falls back to the first shape.
 llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes);
 
-// The dimensions of `type` without the batch.
+// Returns the dimensions of `type` without the batch.
 llvm::SmallVector<int64_t> InnerShape(mlir::Type type);
 
-// The indices of `point` in a tensor of type `type`; the space and the tensor agree in size.
+// Returns the indices of `point` in a tensor of type `type`, which must be as large as the space.
 llvm::SmallVector<mlir::Value> IndicesAt(ElementEmitter& e, mlir::Location loc, const Point& point, mlir::Type type);
 
 using PointFn = std::function<void(const Point&)>;
 
-// Which digits of the space share a loop: [first, last] positions in (row loop +) radices. `forced` keeps digits apart:
-// positions k with a border between k and k + 1.
+// Digits of the space that share a loop: positions [first, last] in the radices, in front of which the row loop counts
+// if there is one. PlanLoops finds the groups from how `body` uses indices; `forced` holds positions k where k and k +
+// 1 must be two loops.
 struct LoopGroup {
   unsigned first, last;
 };
@@ -51,20 +52,20 @@ struct LoopBounds {
   mlir::Value begin, end;
 };
 LoopBounds BoundsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group);
-// The digits of a group for the value of its loop variable.
+// Returns the digits of a group for the value of its loop variable.
 Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group,
                 mlir::Value variable);
-// The point's digits that no loop gives: the fixed row.
+// Returns the digits that no loop gives: the fixed row, if there is one.
 Digits FixedDigits(const Space& space);
 
-// for (begin..end) body(variable)
+// Emits for (begin..end) body(variable).
 void EmitLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, int64_t step,
               const std::function<void(mlir::Value)>& body);
-// for (begin..end) accumulator = body(variable, accumulator)
+// Emits for (begin..end) accumulator = body(variable, accumulator).
 mlir::Value EmitAccumulatingLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, mlir::Value init,
                                  const std::function<mlir::Value(mlir::Value, mlir::Value)>& body);
 
-// The whole nest.
+// Emits the whole nest.
 void EmitNest(ElementEmitter& e, mlir::Location loc, const Space& space, const PointFn& body);
 
 }  // namespace tandem

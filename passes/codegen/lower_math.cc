@@ -15,16 +15,16 @@ namespace {
 
 struct LibmName {
   const char* op;
-  const char* function;  // of double; with an `f` appended, of float
+  const char* function;  // the function on double; with an `f` appended, on float
 };
-// No llvm.* intrinsic may stand for one of these: LLVM would call the C library behind our back, or expand loosely.
+// No llvm.* intrinsic may be used for one of these: LLVM would call the C library unseen, or expand it inexactly.
 constexpr LibmName kLibm[] = {{"math.exp", "exp"},     {"math.exp2", "exp2"},  {"math.expm1", "expm1"},
                               {"math.log", "log"},     {"math.log2", "log2"},  {"math.log1p", "log1p"},
                               {"math.tanh", "tanh"},   {"math.erf", "erf"},    {"math.powf", "pow"},
                               {"math.sin", "sin"},     {"math.cos", "cos"},    {"math.atan", "atan"},
                               {"math.atan2", "atan2"}, {"math.log10", "log10"}};
 
-// Of a scalar or of a vector's elements.
+// Returns the entry of an op of math on a scalar or a vector's elements; null if it has none.
 const LibmName* FindLibm(mlir::Operation* op) {
   if (!mlir::isa<mlir::math::MathDialect>(op->getDialect())) return nullptr;
   const auto* found = llvm::find_if(kLibm, [&](const LibmName& n) { return op->getName().getStringRef() == n.op; });
@@ -36,7 +36,7 @@ bool IsBFloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF1
 }  // namespace
 
 absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16) {
-  // The rewriter visits every op more than once, so most kernels are better off without it.
+  // The rewriter visits every op more than once, so kernels that do not need it skip it.
   bool functions = false, bfloat16 = false;
   module.walk([&](mlir::Operation* op) {
     functions = functions || FindLibm(op) != nullptr;
@@ -46,11 +46,11 @@ absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16
   });
   mlir::RewritePatternSet patterns(module.getContext());
   if (functions && !precise) {
-    // Polynomials for float32; what has none (pow) is left to the C library.
+    // float32 functions become polynomials; those without one (pow) are left to the C library.
     mlir::populateExpandExp2FPattern(patterns);
     mlir::populateMathPolynomialApproximationPatterns(patterns, {});
   }
-  // LLVM would call a function of the compiler's library per element.
+  // Without these patterns LLVM would call a function of the compiler's runtime library for each element.
   if (bfloat16 && !native_bfloat16) mlir::arith::populateExpandBFloat16Patterns(patterns);
   if (patterns.getNativePatterns().empty()) return absl::OkStatus();
   if (mlir::failed(mlir::applyPatternsAndFoldGreedily(module, std::move(patterns)))) {
@@ -73,7 +73,7 @@ const std::vector<std::string>& LibmSymbols() {
       all->push_back(libm.function);
       all->push_back(std::string(libm.function) + "f");
     }
-    // LLVM makes these out of loops that copy or fill.
+    // LLVM turns loops that copy or fill into calls of these.
     for (const char* name : {"memcpy", "memset", "memmove"}) all->push_back(name);
     return all;
   }();

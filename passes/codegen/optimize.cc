@@ -71,11 +71,11 @@ class WidenBFloat16Loops : public llvm::PassInfoMixin<WidenBFloat16Loops> {
   int vector_bits_;
 };
 
-// What kernels need of LLVM's O3, at a sixth of its time. They have no calls to inline, no memory to promote and no
-// other function to learn from; loops reach the vectoriser as they were emitted, neither unrolled nor unswitched, and
-// with induction variables of 64 bits from 0 that need no simplification, which was a quarter of all passes' time.
-// Straight-line (SLP) vectorisation is left out because it packs the scalars of vectors to be: a convolution of few
-// taps became 1.3 times slower.
+// Returns the passes of LLVM's O3 that kernels need, at a sixth of its time. Kernels have no calls to inline, no memory
+// to promote and no other function to learn from; loops reach the vectoriser as they were emitted, neither unrolled nor
+// unswitched, and with induction variables of 64 bits from 0 that need no simplification, which was a quarter of all
+// passes' time. Straight-line (SLP) vectorisation is left out because it packs scalars that the loop vectoriser would
+// turn into vectors: a convolution of few taps became 1.3 times slower.
 llvm::FunctionPassManager KernelPasses(int vector_bits, bool vectorize) {
   auto licm = [] { return llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true); };
   llvm::FunctionPassManager passes;
@@ -95,8 +95,8 @@ llvm::FunctionPassManager KernelPasses(int vector_bits, bool vectorize) {
   return passes;
 }
 
-// Leaves out loop strength reduction, half of the code generator's time for a Winograd kernel of hundreds of addresses
-// and a tenth for others, which are no faster with it.
+// Leaves out loop strength reduction. It takes half of the code generator's time for a Winograd kernel of hundreds of
+// addresses and a tenth for others, and kernels are no faster with it.
 class NoStrengthReduction : public llvm::OptPassGate {
  public:
   bool shouldRunPass(const llvm::StringRef name, llvm::StringRef) override { return name != "Loop Strength Reduction"; }
@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<ObjectCompiler>> ObjectCompiler::Create(const Cpu
   return compiler;
 }
 
-// Without all of these LLVM's cost model finds no vector registers.
+// Sets target and features of the module. Without all of them LLVM's cost model finds no vector registers.
 void ObjectCompiler::Describe(llvm::Module& module) const {
   module.setTargetTriple(target_.triple);
   module.setDataLayout(machine_->createDataLayout());
@@ -128,9 +128,9 @@ void ObjectCompiler::Describe(llvm::Module& module) const {
     f.addFnAttr("target-features", target_.features);
     f.addFnAttr("prefer-vector-width", std::to_string(target_.vector_bits));
     f.addFnAttr("no-trapping-math", "true");
-    // LLVM aligns the stack for values that are on it when registers are allocated, not for registers it spills then:
-    // three of four such vectors would lie across two cache lines, and in some starts of a program one across two
-    // pages.
+    // LLVM aligns the stack for values that are on it before registers are allocated, but not for registers that it
+    // spills then: three of four spilled vectors would lie across two cache lines, and in some runs of a program one
+    // across two pages.
     f.addFnAttr(llvm::Attribute::getWithStackAlignment(f.getContext(), llvm::Align(target_.vector_bits / 8)));
   }
 }

@@ -18,18 +18,18 @@ namespace tandem {
 
 struct OptimizedObject {
   std::string elf;
-  std::string bitcode;          // what the code was made from; KernelIrText makes text of it
-  double assemble_seconds = 0;  // of the calling thread's CPU time, what the ELF object took
+  std::string bitcode;          // LLVM IR that the code was made from; KernelIrText turns it into text
+  double assemble_seconds = 0;  // CPU time of the calling thread for making the ELF object
 };
 
-// Makes objects of modules, one after another. Not thread-safe: every thread has its own.
+// Compiles modules to objects, one after another. Not thread-safe: every thread has its own compiler.
 class ObjectCompiler {
  public:
   static absl::StatusOr<std::unique_ptr<ObjectCompiler>> Create(const CpuTarget& target,
                                                                 KernelSanitizer sanitizer = ProcessSanitizer());
 
-  // Optimises `module` in place and assembles it. `vectorize`: its loops are of scalars; without, they were emitted as
-  // vectors and looking for more would only take time.
+  // Optimises `module` in place and assembles it. `vectorize`: its loops work on scalars; false for code that was
+  // emitted as vectors, where looking for more would only take time.
   absl::StatusOr<OptimizedObject> Compile(llvm::Module& module, bool vectorize = true);
 
  private:
@@ -42,9 +42,9 @@ class ObjectCompiler {
   const CpuTarget target_;
   const KernelSanitizer sanitizer_;
   std::unique_ptr<llvm::TargetMachine> machine_;
-  llvm::SmallVector<char, 0> object_;  // what passes_ write
+  llvm::SmallVector<char, 0> object_;  // the output of passes_
   llvm::raw_svector_ostream stream_{object_};
-  llvm::legacy::PassManager passes_;  // the code generator's, set up once: half a millisecond of every kernel
+  llvm::legacy::PassManager passes_;  // the code generator's passes, set up once, since that takes half a millisecond
 };
 
 }  // namespace tandem

@@ -34,7 +34,7 @@ class PackedFilterGradEmitter {
     tiles_.Configure();
     Value zeros = v_.At(scratch_, at_.zeros);
     EmitZeros(v_, zeros, v_.Int(at_.x - at_.zeros), kLanes);
-    // Everything is padding but where a group's images have pixels.
+    // All entries are padding at first; those of a group's pixels are overwritten.
     v_.For(0, at_.zeros, 2, [&](Value n) { v_.StorePointer(zeros, v_.At(scratch_, n)); });
     v_.For(begin_, end_, s_.images(), [&](Value first) {
       const Group group = {first, v_.Min(v_.Int(s_.images()), v_.Sub(end_, first))};
@@ -59,22 +59,22 @@ class PackedFilterGradEmitter {
   struct Group {
     Value first, count;
   };
-  // Images in memory, and which of their pixels are where in a plane or a panel (see PackedShape).
+  // Images in memory, and where their pixels are in a plane or a panel (see PackedShape).
   struct Source {
     Value images;
     int64_t height, width, channels;
     int64_t from[2], to[2], stride[2], low[2];
   };
 
-  // From the first image's first pixel to the last one's last pixel of dy.
+  // Returns the pixels from the first pixel of a group's first image of dy to the last pixel of its last image.
   Value Pixels(const Group& group) {
     return v_.Add(v_.Mul(v_.Add(group.count, -1), s_.image_pixels()), s_.dy_pixels());
   }
 
-  // Entry `pixel` of a list of addresses.
+  // Returns the address of entry `pixel` of a list of addresses.
   Value Entry(Value list, Value pixel) { return v_.At(list, v_.Mul(pixel, 2)); }
 
-  // Lists where a group's pixels are in memory.
+  // Lists the addresses of a group's pixels.
   void Find(const Group& group, const Source& s, Value list) {
     v_.For(v_.Int(0), group.count, 1, [&](Value n) {
       Value image = v_.At16(s.images, v_.Mul(v_.Add(group.first, n), s.height * s.width * s.channels));
@@ -90,7 +90,7 @@ class PackedFilterGradEmitter {
     });
   }
 
-  // 16 channels of a pixel in a list and of the next one.
+  // Loads 16 channels of a pixel in a list and of the next pixel, as pairs.
   Value Pair(Value list, Value pixel, Value channel) {
     Value entry = Entry(list, pixel);
     return v_.LoadPairOfRows(v_.At16(v_.LoadPointer(entry), channel),
@@ -129,13 +129,13 @@ class PackedFilterGradEmitter {
     Find(group,
          {dy_, s_.out_height, s_.out_width, s_.channels_out, {0, 0}, {s_.out_height, s_.out_width}, {1, 1}, {0, 0}},
          images);
-    // The products reach some pixels beyond those of this group.
+    // Products read some pixels beyond those of this group: let them be zeros.
     Value end = v_.Int(s_.images() * s_.image_pixels());
     v_.For(v_.Mul(group.count, s_.image_pixels()), end, 1,
            [&](Value n) { v_.StorePointer(v_.At(scratch_, at_.zeros), Entry(images, n)); });
   }
 
-  // Where tile `tile` of the panel begins whose pairs begin at even pixels, or at odd ones.
+  // Returns the address of tile `tile` of the panel whose pairs begin at even (`odd` 0) or odd pixels.
   Value Panel(int64_t odd, int64_t tile) {
     return v_.At(scratch_, at_.dy + (2 * odd + tile) * kTileRows * s_.panel_pixels() / 2);
   }
@@ -151,7 +151,7 @@ class PackedFilterGradEmitter {
     });
   }
 
-  // Calls f(first channel, tiles) for all channels, two tiles at a time as long as there are.
+  // Calls f(first channel, tiles) for all channels, two tiles at a time as long as there are two.
   template <typename F>
   void Pairs(int64_t channels, F f) {
     const int64_t whole = channels / (2 * kTileRows) * (2 * kTileRows);
@@ -159,7 +159,7 @@ class PackedFilterGradEmitter {
     if (whole < channels) f(v_.Int(whole), 1);
   }
 
-  // Adds a group's products to high x wide tiles of the gradient at kernel place (i, j), or sets them.
+  // Adds a group's products to high x wide tiles of the gradient of tap (i, j); the first group sets them.
   void Tap(const Group& group, Value i, Value j, Value c, int high, Value k, int wide) {
     Value plane = v_.Add(v_.Mul(v_.Rem(i, s_.stride[0]), s_.planes(1)), v_.Rem(j, s_.stride[1]));
     Value shift = v_.Add(v_.Mul(v_.Div(i, s_.stride[0]), s_.pitch()), v_.Div(j, s_.stride[1]));
@@ -170,7 +170,7 @@ class PackedFilterGradEmitter {
     Block(group, x, shift, v_.At(dk, k), high, wide);
   }
 
-  // Registers 0 to 3 are the sums, 4 and 5 of x, 6 and 7 of dy.
+  // Registers 0 to 3 hold the sums, 4 and 5 tiles of x, 6 and 7 tiles of dy.
   void Block(const Group& group, Value x, Value shift, Value dk, int high, int wide) {
     auto for_sums = [&](auto f) {
       for (int r = 0; r < high; ++r) {
@@ -181,9 +181,9 @@ class PackedFilterGradEmitter {
     v_.If(
         v_.Equal(v_.Sub(group.first, begin_), 0), [&] { for_sums([&](int sum, Value) { tiles_.Zero(sum); }); },
         [&] { for_sums([&](int sum, Value place) { tiles_.Load(sum, place, row_bytes); }); });
-    // From the cache line of x that dy's first pixel meets.
+    // The products begin at the cache line of x that holds the partner of dy's first pixel.
     Value start = v_.Mul(v_.Div(shift, kTilePixels), kTilePixels);
-    Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);  // in a panel
+    Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);  // the place in a panel of dy that goes with `start`
     Value dy = v_.At(Panel(0, 0), v_.Mul(v_.Div(behind, 2), kTileRows));
     dy = v_.At(dy, v_.Mul(v_.Rem(shift, 2), 2 * kTileRows * s_.panel_pixels() / 2));
     v_.For(start, v_.Add(shift, Pixels(group)), kTilePixels, [&](Value pixel) {

@@ -1,4 +1,4 @@
-// Products of matrices by tiles of their result that stay in registers.
+// Emits products of matrices in tiles of the result that stay in registers.
 #ifndef TANDEM_PASSES_CODEGEN_PRODUCT_TILE_H_
 #define TANDEM_PASSES_CODEGEN_PRODUCT_TILE_H_
 
@@ -11,15 +11,15 @@ namespace tandem {
 
 inline constexpr int64_t kLineFloats = 16;
 
-// Accumulators: `rows` x `vectors` registers, with one row of the right-hand side and one factor besides. AVX-512 has
-// 32 registers, everything else 16.
+// A tile's accumulators: `rows` x `vectors` registers. One row of the right-hand side and one factor take registers
+// too. AVX-512 has 32 registers, everything else 16.
 struct ProductTile {
   int rows, vectors;
 };
 ProductTile LargestTile(int vector_width, int64_t vectors);
 
-// As many rows as registers hold, or fewer when a block of rows then needs fewer of them: two times 4 for 8 rows, not
-// 6.
+// Returns the rows of a tile for a block of `block` rows: `most`, which registers hold, or fewer, at least half, if
+// whole tiles then compute fewer rows in all: 4 for 8 rows if `most` is 6.
 int TileRowsFor(int most, int64_t block);
 
 // Calls f(first vector, vectors) for `vectors` vectors in groups of at most `most`.
@@ -28,8 +28,8 @@ void ForVectorGroups(int64_t vectors, int64_t most, F f) {
   for (int64_t first = 0; first < vectors; first += most) f(first, std::min(most, vectors - first));
 }
 
-// Factors of a product in memory, in floats: element (r, i) of the left one is `row` * r + `step` * i behind the
-// pointer, row i of the right one `step` * i.
+// Factors of a product in memory. Element (r, i) of the left one is `row` * r + `step` * i floats behind the pointer,
+// row i of the right one `step` * i floats.
 struct LeftFactor {
   mlir::Value pointer;
   int64_t row, step;
@@ -45,20 +45,20 @@ struct LinesToFetch {
   int64_t lines = 0;
 };
 
-// A tile: sum over i < depth of left(r, i) * right(i, .. + vectors), on top of `sums`. With `pairs` an element is two
-// bfloat16 numbers, which are as long as a float.
+// Returns the sums of a tile: `sums` plus the sum over i < depth of left(r, i) * right(i, .. + vectors). With `pairs`
+// an element is two bfloat16 numbers, which are as long as a float.
 VectorBuilder::Values MultiplyAdd(VectorBuilder& v, bool pairs, mlir::Value depth, int rows, int64_t vectors,
                                   const LeftFactor& left, const RightFactor& right, const VectorBuilder::Values& sums,
                                   const LinesToFetch& fetch = {});
 
-// Rows of `width` floats, `row` floats apart.
+// The result of a product: rows of `width` floats, `row` floats apart.
 struct ProductResult {
   mlir::Value pointer;
   int64_t row, width;
 };
 
-// result = left * right, or += with `adds`, for `rows` rows, of which there are at most `most_rows`. Up to a tile's
-// height less one are computed behind them; none where `most_rows` is 64 and `rows` a multiple of 16.
+// Emits result = left * right, or += with `adds`, for `rows` rows, of which there are at most `most_rows`. Up to a
+// tile's height less one more rows are computed behind them; none if `most_rows` is 64 and `rows` a multiple of 16.
 void EmitProduct(VectorBuilder& v, mlir::Value rows, int64_t most_rows, mlir::Value depth, const LeftFactor& left,
                  const RightFactor& right, const ProductResult& result, bool adds);
 

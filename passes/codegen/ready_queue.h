@@ -1,4 +1,4 @@
-// Work that waits for any thread.
+// A queue of jobs that any thread may take.
 #ifndef TANDEM_PASSES_CODEGEN_READY_QUEUE_H_
 #define TANDEM_PASSES_CODEGEN_READY_QUEUE_H_
 
@@ -16,13 +16,13 @@ class ReadyQueue {
     jobs_.push_back(job);
     changed_.notify_one();
   }
-  // No more will be added.
+  // Says that no more jobs will be added.
   void Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
-  // Waits for the next one; null when there will be none.
+  // Waits for the next job; null when there will be none.
   T* Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (jobs_.empty() && !closed_) changed_.wait(lock);

@@ -76,7 +76,7 @@ mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind
         reassociate ? arith::FastMathFlags::reassoc | arith::FastMathFlags::contract : arith::FastMathFlags::none;
     if (kind == td::ReduceKind::kSum) return builder.create<arith::AddFOp>(loc, a, b, flags);
     if (kind == td::ReduceKind::kProd) return builder.create<arith::MulFOp>(loc, a, b, flags);
-    // maximum and minimum, not maxnum: a NaN must come through.
+    // maximum and minimum instead of maxnum and minnum, so that a NaN comes through.
     if (kind == td::ReduceKind::kMax) return builder.create<arith::MaximumFOp>(loc, a, b);
     return builder.create<arith::MinimumFOp>(loc, a, b);
   }

@@ -1,4 +1,4 @@
-// The combining ops of td.reduce.
+// Reductions of kernels: which ops reduce, along which axes, and how two elements are combined.
 #ifndef TANDEM_PASSES_CODEGEN_REDUCTION_H_
 #define TANDEM_PASSES_CODEGEN_REDUCTION_H_
 
@@ -12,29 +12,30 @@ namespace tandem {
 struct Reduction {
   td::ReduceKind kind = td::ReduceKind::kSum;
   std::vector<int64_t> axes;  // ascending
-  // Of a column sum (below): elements of the result per kept element of operand 0, at least one; 0 of a td.reduce.
+  // For a column sum (below): elements of the result per kept element of operand 0, at least one; 0 for a td.reduce.
   int64_t taps = 0;
   bool arg_max = false;
 };
 
-// Whether `op` is a column sum: a windowed op that sums over the batch and all dimensions of operand 0 but the last,
-// into several elements per column. For an addend, its emitElement takes the indices of operand 0's element and then
-// those of the result's, all of them constants but the last, which is the column.
+// True if `op` is a column sum: a windowed op that sums over the batch and all dimensions of operand 0 but the last,
+// into several elements per column. Its emitElement emits an addend: it takes the indices of operand 0's element, then
+// those of the result's element, of which all but the last, the column, are constants.
 bool IsColumnSum(mlir::Operation* op);
 
-// What `op` reduces; false when it is neither a td.reduce nor a column sum.
+// Gets the reduction that `op` is; false when it is neither a td.reduce nor a column sum.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
-// The same for a td.argmax: a maximum, of keys, along its only axis.
+// The same for a td.argmax, which is a maximum of keys along its only axis.
 bool GetArgMax(mlir::Operation* op, Reduction& reduction);
 
-// The same for what `op` sums up over the batch: any ElementalOp with a batched operand and a result without batch.
-// `axes` stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
+// The same for a reduction over the batch: any ElementalOp with a batched operand and a result without batch. `axes`
+// stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
 
-// The neutral element of `kind` for a scalar of type `type`.
+// Returns the neutral element of `kind` for a scalar of type `type`.
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Type type);
-// `reassociate` allows LLVM to sum in vector lanes: only where the code is the same for every run over the data.
+// Returns `a` and `b` combined. `reassociate` allows LLVM to sum in vector lanes: only where all runs over the data use
+// the same code.
 mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Value a, mlir::Value b,
                     bool reassociate);
 

@@ -1,4 +1,4 @@
-// Kernels with reductions: one row at a time, stage by stage, through memory of the size of a row.
+// Emits kernels with reductions, which work on one row at a time, stage by stage, through memory of the size of a row.
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
@@ -9,7 +9,7 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
-// Scratch that one row may take on the stack.
+// Most bytes of scratch memory that a row may take on the stack.
 constexpr int64_t kMaxScratchBytes = 1 << 18;
 
 }  // namespace
@@ -31,7 +31,8 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
       mlir::Type element = StorageType(type.getElementType());
       int64_t bytes = InnerSize(type) * ((element.getIntOrFloatBitWidth() + 7) / 8);
       if (scratch_bytes + bytes > kMaxScratchBytes) {
-        if (!IsReduceOp(v.getDefiningOp())) continue;  // computed again instead
+        // A stage without room is computed again for each use, unless it is a reduction.
+        if (!IsReduceOp(v.getDefiningOp())) continue;
         status_.Update(absl::UnimplementedError("a kernel's reduction needs more than 256 KiB per row"));
         return;
       }
@@ -83,7 +84,7 @@ void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Spac
   };
   Space space = row;
   if (reduction.axes.empty() || llvm::is_contained(reduction.axes, rank - 1)) {
-    // Sum up the trailing dimensions first, then add that to the rows before.
+    // Sums up the row's trailing dimensions first, then adds that to the sum of the rows before.
     space.rows = Space::Rows::kNone;
     space.radices = InnerShape(type);
     llvm::erase(space.radices, 1);

@@ -1,4 +1,4 @@
-// Kernels that the address or thread sanitizer watches, as it does the code around them.
+// Compiles kernels so that the address or thread sanitizer watches them like the code around them.
 #ifndef TANDEM_PASSES_CODEGEN_SANITIZE_KERNELS_H_
 #define TANDEM_PASSES_CODEGEN_SANITIZE_KERNELS_H_
 
@@ -11,16 +11,16 @@ namespace tandem {
 
 enum class KernelSanitizer { kNone, kAddress, kThread };
 
-// What kernels must be made with to be like this process: the sanitizer whose runtime it has (it was built with
+// Returns the sanitizer that kernels of this process need: the one whose runtime the process has (it was built with
 // --config=asan or tsan, or the runtime was preloaded), or none.
 KernelSanitizer ProcessSanitizer();
 
-// "none", "address", "thread".
+// The names are "none", "address" and "thread".
 absl::string_view Name(KernelSanitizer sanitizer);
 absl::StatusOr<KernelSanitizer> ParseKernelSanitizer(absl::string_view name);
 
-// Adds to `passes`, the last of a module's, what lets `sanitizer` watch its functions. Their loads and stores call the
-// sanitizer's runtime from then on, which the loader finds in the process.
+// Adds the passes of `sanitizer` to `passes`, the last ones of a module. Loads and stores of the module's functions
+// then call the sanitizer's runtime, which the loader finds in the process.
 void AddSanitizerPasses(KernelSanitizer sanitizer, llvm::Module& module, llvm::ModulePassManager& passes);
 
 }  // namespace tandem

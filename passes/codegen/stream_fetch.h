@@ -1,4 +1,4 @@
-// Fetching into the cache what a nest is about to read and write.
+// Fetches into the cache what a loop nest is about to read and write.
 //
 // A nest that goes over a few places of an image side by side touches memory in an order that the CPU does not foresee,
 // and writes lines that are not in its cache. Where the tensors are larger than the caches, fetching their lines ahead,
@@ -12,10 +12,10 @@
 
 namespace tandem {
 
-// A tensor in memory of which a nest touches every element, in about the order of memory.
+// A tensor in memory whose elements a nest all touches, in about the order of memory.
 struct Stream {
   mlir::Value pointer;
-  mlir::Type storage;  // of an element
+  mlir::Type storage;  // type of an element in memory
   bool written;
 };
 

@@ -18,8 +18,8 @@ void TileBuilder::Call(const char* intrinsic, mlir::ValueRange arguments) {
 }
 
 void TileBuilder::Configure() {
-  // Intel's Software Developer's Manual, LDTILECFG: byte 0 the palette, words from byte 16 the bytes of a row, bytes
-  // from byte 48 the rows.
+  // The layout of LDTILECFG's operand (Intel's Software Developer's Manual): byte 0 is the palette, 16-bit words from
+  // byte 16 on are the bytes of a row of each register, bytes from byte 48 on are its rows.
   constexpr int32_t kBytes = 64 | 64 << 16, kRows = 16 | 16 << 8 | 16 << 16 | 16 << 24;
   const int32_t words[16] = {1, 0, 0, 0, kBytes, kBytes, kBytes, kBytes, 0, 0, 0, 0, kRows, kRows, 0, 0};
   mlir::OpBuilder& b = v_.builder();

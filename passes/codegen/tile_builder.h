@@ -12,16 +12,16 @@ class TileBuilder {
  public:
   explicit TileBuilder(VectorBuilder& v) : v_(v) {}
 
-  // All registers get 16 rows of 64 bytes; what they hold is 0.
+  // Gives all registers 16 rows of 64 bytes, all zero.
   void Configure();
   void Release();
 
   void Zero(int tile);
-  // Row r lies `stride` bytes times r behind the pointer.
+  // Load or store a register; row r is r * `stride` bytes behind the pointer.
   void Load(int tile, mlir::Value pointer, int64_t stride);
   void Store(int tile, mlir::Value pointer, int64_t stride);
-  // sum[i, j] += sum over k < 32 of a[i, k] * b[k, j], in float32 and in the order of k: a has 32 bfloat16 numbers a
-  // row, b has two rows of the second matrix in each of its own, as pairs.
+  // Emits sum[i, j] += sum over k < 32 of a[i, k] * b[k, j], in float32 and in the order of k. A row of register a has
+  // 32 bfloat16 numbers; a row of b has two rows of the second matrix, as pairs.
   void AddProducts(int sum, int a, int b);
 
  private:

@@ -23,7 +23,7 @@ const Translator::Handlers& AllHandlers() {
   return all;
 }
 
-// An attribute of LLVM's by its name: a flag, or one with a value.
+// Adds an LLVM attribute, by its name, to argument `i`.
 void AddArgumentAttribute(llvm::Function* to, unsigned i, mlir::NamedAttribute attribute) {
   llvm::LLVMContext& context = to->getContext();
   if (attribute.getName() == LLVM::LLVMDialect::getNoAliasAttrName()) {
@@ -69,7 +69,7 @@ llvm::Type* Translator::Type(mlir::Type type) {
   }
   auto vector = mlir::dyn_cast<mlir::VectorType>(type);
   if (vector && vector.getRank() == 1 && !vector.isScalable()) {
-    llvm::Type* element = Type(vector.getElementType());  // may move what types_ holds
+    llvm::Type* element = Type(vector.getElementType());  // may move the entries of types_
     return types_[type] = llvm::FixedVectorType::get(element, vector.getNumElements());
   }
   std::string text;
@@ -126,7 +126,7 @@ void Translator::TranslateBlock(mlir::Block& block) {
 
 void Translator::TranslateBody(LLVM::LLVMFuncOp f) {
   llvm::Function* to = module_.getFunction(llvm::StringRef(f.getName()));
-  if (f.getBody().getBlocks().size() != 1) return Fail(f);  // emitters structure their loops
+  if (f.getBody().getBlocks().size() != 1) return Fail(f);  // emitters use structured loops only
   for (unsigned i = 0; i < f.getNumArguments(); ++i) Set(f.getArgument(i), to->getArg(i));
   b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", to));
   TranslateBlock(f.getBody().front());

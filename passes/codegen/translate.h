@@ -1,4 +1,4 @@
-// From emitted loops (scf, arith, math and the memory ops of the LLVM dialect) to LLVM IR, in one walk.
+// Translates emitted loops (scf, arith, math and the memory ops of the LLVM dialect) to LLVM IR, in one walk.
 #ifndef TANDEM_PASSES_CODEGEN_TRANSLATE_H_
 #define TANDEM_PASSES_CODEGEN_TRANSLATE_H_
 
@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-// A module of `context` with the functions (llvm.func) of `module`, which is only read. Values of type index get
-// `index_bits` bits; float functions that LLVM has no instructions for become calls of the C library (lower_math.h).
-// Operations of constants are folded, loops of one turn and branches that are known become straight code, nothing else
-// is simplified: LLVM's passes see to that (optimize.h). The ways of MLIR's dialect conversion gave the same code, but
-// took a third of the time of a kernel's compilation.
+// Returns a module of `context` with the functions (llvm.func) of `module`, which is only read. Values of type index
+// get `index_bits` bits; float functions that LLVM has no instructions for become calls of the C library
+// (lower_math.h). Operations on constants are folded, and loops of one turn and branches with known conditions become
+// straight code. All other simplification is left to LLVM's passes (optimize.h). MLIR's dialect conversion gave the
+// same code but took a third of the time of a kernel's compilation.
 //
 //   scf.for %i = %c0 to %n step %c1 { ... }   =>   br head; head: phi, icmp slt, br body, exit; body: ..., add, br head
 //

@@ -1,4 +1,4 @@
-// The ops of arith, each one instruction or intrinsic.
+// Translates the ops of arith, each to one instruction or intrinsic.
 #include "llvm/IR/Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/translator.h"
@@ -74,7 +74,7 @@ void Compare(Translator& t, arith::CmpIOp op) {
 }
 
 void CompareFloats(Translator& t, arith::CmpFOp op) {
-  // In the order of arith::CmpFPredicate.
+  // LLVM's predicates in the order of arith::CmpFPredicate.
   static constexpr CmpInst::Predicate kPredicates[] = {
       CmpInst::FCMP_FALSE, CmpInst::FCMP_OEQ, CmpInst::FCMP_OGT, CmpInst::FCMP_OGE,
       CmpInst::FCMP_OLT,   CmpInst::FCMP_OLE, CmpInst::FCMP_ONE, CmpInst::FCMP_ORD,

@@ -1,4 +1,4 @@
-// The ops of math: intrinsics where LLVM makes instructions of them, otherwise calls of the C library.
+// Translates the ops of math, to intrinsics where LLVM makes instructions of them, otherwise to calls of the C library.
 #include "llvm/IR/Intrinsics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace math = mlir::math;
 
-// Of one float.
+// An intrinsic of one float.
 template <typename Op, llvm::Intrinsic::ID kId>
 void Unary(Translator& t, Op op) {
   FastMath flags(t, op);
@@ -34,7 +34,7 @@ void CopySign(Translator& t, math::CopySignOp op) {
   t.Set(op, t.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, t[op.getLhs()], t[op.getRhs()]));
 }
 
-// Of one integer, with a flag that says that some operand is out of the question: none is.
+// An intrinsic of one integer. Its flag would make some operand (0 or the least number) undefined; none is.
 template <typename Op, llvm::Intrinsic::ID kId>
 void IntegerUnary(Translator& t, Op op) {
   t.Set(op, t.b.CreateIntrinsic(kId, {t.Type(op.getType())}, {t[op.getOperand()], t.b.getFalse()}));

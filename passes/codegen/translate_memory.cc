@@ -1,4 +1,4 @@
-// The ops of the LLVM dialect that emitters use: addresses, loads and stores, and the elements of vectors.
+// Translates the ops of the LLVM dialect that emitters use: addresses, loads and stores, and elements of vectors.
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Metadata.h"
 #include "passes/codegen/translator.h"
@@ -87,7 +87,7 @@ void LlvmCompare(Translator& t, LLVM::ICmpOp op) {
   t.Set(op, t.b.CreateICmp(IntegerPredicate(static_cast<unsigned>(op.getPredicate())), t[op.getLhs()], t[op.getRhs()]));
 }
 
-// An intrinsic by its name, as "llvm.x86.avx512bf16.dpbf16ps.512", without overloads.
+// Translates a call of an intrinsic by its name, such as "llvm.x86.avx512bf16.dpbf16ps.512". It must have no overloads.
 void Intrinsic(Translator& t, LLVM::CallIntrinsicOp op) {
   const auto id = llvm::Function::lookupIntrinsicID(op.getIntrin());
   if (id == llvm::Intrinsic::not_intrinsic || llvm::Intrinsic::isOverloaded(id)) return t.Fail(op);

@@ -22,14 +22,14 @@ class Translator {
   Translator(llvm::Module& module, const Handlers& handlers, int index_bits)
       : b(module.getContext()), module_(module), handlers_(handlers), index_bits_(index_bits) {}
 
-  // The body of `f`, whose declaration the module has already.
+  // Translates the body of `f`, which the module has declared already.
   void TranslateBody(mlir::LLVM::LLVMFuncOp f);
-  // The ops of a block, without the terminator of one that belongs to scf.
+  // Translates the ops of a block, except the terminator if the block belongs to an scf op.
   void TranslateBlock(mlir::Block& block);
 
   llvm::Type* Type(mlir::Type type);
   llvm::FunctionType* FunctionType(mlir::LLVM::LLVMFuncOp f);
-  // Of an integer, a float or a splat or list of such.
+  // Returns the constant for an integer, a float, or a splat or list of such.
   llvm::Constant* Constant(mlir::Attribute attribute, mlir::Type type);
 
   llvm::Value* operator[](mlir::Value value) { return values_.lookup(value); }
@@ -41,7 +41,8 @@ class Translator {
     return llvm::BasicBlock::Create(module_.getContext(), "", b.GetInsertBlock()->getParent());
   }
 
-  // It folds constants only: LLVM's simplifier would believe in loop variables that have but their first value yet.
+  // This builder folds constants only. LLVM's simplifier would take a loop variable, which has only its first value
+  // yet, for that value.
   llvm::IRBuilder<> b;
 
  private:
@@ -82,7 +83,7 @@ class FastMath {
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
 };
 
-// LLVM's for a predicate of arith.cmpi or llvm.icmp, which are numbered alike.
+// Returns LLVM's predicate for one of arith.cmpi or llvm.icmp, which are numbered alike.
 inline llvm::CmpInst::Predicate IntegerPredicate(unsigned predicate) {
   using llvm::CmpInst;
   static constexpr CmpInst::Predicate kPredicates[] = {

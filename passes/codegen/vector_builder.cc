@@ -15,7 +15,7 @@ namespace {
 
 mlir::VectorType VectorOf(mlir::Type element, int width) { return mlir::VectorType::get({width}, element); }
 
-// Elements of two vectors by turns, as a shuffle's mask.
+// Returns the mask of a shuffle that takes elements of two vectors by turns.
 llvm::SmallVector<int32_t> ByTurns(int width) {
   llvm::SmallVector<int32_t> order;
   for (int i = 0; i < width; ++i) order.append({i, width + i});
@@ -199,7 +199,7 @@ Value VectorBuilder::Pairs(Value a, Value b) {
   const llvm::SmallVector<int32_t> order = ByTurns(width_);
   auto bfloat16 = VectorOf(b_.getBF16Type(), width_), both = VectorOf(b_.getBF16Type(), 2 * width_);
   if (native_bfloat16_) {
-    // Of two operands the second becomes the lower half.
+    // The instruction puts its second operand into the lower half.
     auto name = b_.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512");
     Value joined = b_.create<LLVM::CallIntrinsicOp>(loc_, both, name, mlir::ValueRange{b, a}).getResult(0);
     return b_.create<LLVM::ShuffleVectorOp>(loc_, joined, joined, order);
@@ -260,7 +260,7 @@ Value VectorBuilder::LoadPairOfRows(Value a, Value b) {
 }
 
 std::vector<Value> VectorBuilder::Transpose(const std::vector<Value>& rows) {
-  // Squares of two elements change places across the diagonal, then of four and so on.
+  // Exchanges elements across the diagonal in squares of 2 x 2, then 2 x 2 squares in those of 4 x 4, and so on.
   std::vector<Value> result = rows;
   for (int distance = 1; distance < width_; distance *= 2) {
     llvm::SmallVector<int32_t> upper, lower;
@@ -297,7 +297,7 @@ VectorBuilder::Values VectorBuilder::For(Value from, Value to, int64_t step, con
   b_.setInsertionPointToStart(loop.getBody());
   Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   Values next = body(loop.getInductionVar(), carried);
-  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // without values the builder has made it
+  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // without values the builder has made the yield
   return Values(loop.getResults().begin(), loop.getResults().end());
 }
 

@@ -13,10 +13,10 @@
 
 namespace tandem {
 
-// Where numbers lie in memory: float32, or bfloat16, which is float32 in registers.
+// Floats in memory: float32, or bfloat16, which is float32 in registers.
 struct StoredFloats {
   StoredFloats(mlir::Value pointer = nullptr, bool bfloat16 = false) : pointer(pointer), bfloat16(bfloat16) {}
-  // The elements of `tensor`.
+  // The elements of `tensor`, which are at `pointer`.
   static StoredFloats Of(mlir::Value pointer, mlir::Value tensor) {
     return {pointer, mlir::getElementTypeOrSelf(tensor).isBF16()};
   }
@@ -33,7 +33,7 @@ class VectorBuilder {
   mlir::OpBuilder& builder() { return b_; }
   mlir::Location loc() const { return loc_; }
 
-  // Numbers are of type index. Div and Rem take a that is not negative and n > 0.
+  // Arithmetic on numbers of type index. For Div and Rem a must not be negative and n > 0.
   mlir::Value Int(int64_t n);
   mlir::Value Index(mlir::Value i64);
   mlir::Value Add(mlir::Value a, mlir::Value b);
@@ -51,49 +51,49 @@ class VectorBuilder {
   mlir::Value Within(mlir::Value a, int64_t n);  // 0 <= a < n
   mlir::Value Select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
-  // The address `floats` floats behind `pointer`.
+  // Returns the address `floats` floats behind `pointer`.
   mlir::Value At(mlir::Value pointer, mlir::Value floats);
   mlir::Value At(mlir::Value pointer, int64_t floats) { return floats == 0 ? pointer : At(pointer, Int(floats)); }
 
-  // The address `elements` of two bytes behind `pointer`.
+  // Returns the address `elements` elements of two bytes behind `pointer`.
   mlir::Value At16(mlir::Value pointer, mlir::Value elements);
   mlir::Value At16(mlir::Value pointer, int64_t n) { return n == 0 ? pointer : At16(pointer, Int(n)); }
 
-  // Vectors. Of a load or store with `live` < width() only that many elements are touched, with a `mask` only those
-  // that it has; the others load as 0.
+  // Load and store vectors. With `live` < width() only that many elements are touched, with a `mask` only those in it;
+  // other elements load as 0.
   mlir::Value Load(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value Load(mlir::Value pointer) { return Load(pointer, width_); }
   void Store(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, width_); }
-  // A store past the caches, of a whole vector at a multiple of its size. Others may read it after a Fence.
+  // Stores a whole vector at a multiple of its size, bypassing the caches. Other threads may read it after a Fence.
   void Stream(mlir::Value vector, mlir::Value pointer);
   void Fence();
-  // An address in memory.
+  // Load and store an address in memory.
   mlir::Value LoadPointer(mlir::Value pointer);
   void StorePointer(mlir::Value value, mlir::Value pointer);
-  // Fetches the cache line into the second-level cache, or into the first one for a write, which then does not wait
-  // until no other core has the line. Any address will do.
+  // Fetches the cache line of `pointer` into the second-level cache. With `to_write` it goes into the first-level
+  // cache, and no other core keeps it, so that a write does not wait. Any address will do, valid or not.
   void Prefetch(mlir::Value pointer, bool to_write = false);
-  // Memory on the stack, for use where the builder is outside of all loops: a multiple of 64 bytes begins there.
+  // Returns memory on the stack, aligned to 64 bytes. Call it outside of all loops.
   mlir::Value Scratch(int64_t floats);
-  // All elements, or none.
+  // Returns a mask of all elements, or of none, by `condition`.
   mlir::Value Mask(mlir::Value condition);
   mlir::Value LoadSplat(mlir::Value pointer);
-  // Element i is pointer[i * stride].
+  // Loads a vector whose element i is pointer[i * stride].
   mlir::Value LoadStrided(mlir::Value pointer, int64_t stride, int64_t live);
   mlir::Value Splat(double value);
-  // Sums and products; a product that only a sum uses becomes a fused multiply-add (ApplyFloatRules).
+  // Sums and products. A sum with a product becomes a fused multiply-add (ApplyFloatRules).
   mlir::Value AddF(mlir::Value a, mlir::Value b);
   mlir::Value SubF(mlir::Value a, mlir::Value b);
   mlir::Value MulF(mlir::Value a, mlir::Value b);
-  mlir::Value Relu(mlir::Value v);  // NaN stays
+  mlir::Value Relu(mlir::Value v);  // keeps NaN
 
   // The same loads and stores of bfloat16 numbers, rounded to nearest even, as float32 in registers.
   mlir::Value Load16(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value LoadStrided16(mlir::Value pointer, int64_t stride, int64_t live);
   void Store16(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, width_); }
-  // Of either.
+  // Addresses and loads of either type.
   StoredFloats At(StoredFloats from, mlir::Value n) {
     return {from.bfloat16 ? At16(from.pointer, n) : At(from.pointer, n), from.bfloat16};
   }
@@ -101,26 +101,26 @@ class VectorBuilder {
   mlir::Value Load(StoredFloats from, int64_t live) {
     return from.bfloat16 ? Load16(from.pointer, live) : Load(from.pointer, live);
   }
-  // Vectors of width() pairs of bfloat16 numbers: a[0], b[0], a[1], b[1] ..., a vector of them in memory, and one pair
-  // in all places.
+  // Vectors of width() pairs of bfloat16 numbers. Pairs makes one of two vectors: a[0], b[0], a[1], b[1] ...;
+  // LoadSplatPair loads one pair into all places.
   mlir::Value Pairs(mlir::Value a, mlir::Value b);
   mlir::Value LoadPairs(mlir::Value pointer);
   void StorePairs(mlir::Value pairs, mlir::Value pointer);
   mlir::Value LoadSplatPair(mlir::Value pointer);
-  // sum + a[0] * b[0] + a[1] * b[1] per pair, in float32: one instruction with AVX512-BF16, which takes numbers below
-  // float32's normal ones for 0.
+  // Returns sum + a[0] * b[0] + a[1] * b[1] for each pair, in float32: one instruction with AVX512-BF16, which takes
+  // subnormal numbers for 0.
   mlir::Value AddPairProducts(mlir::Value sum, mlir::Value a, mlir::Value b);
 
-  // Elements of two rows of bfloat16 numbers as pairs, a[0], b[0], a[1], b[1] ..., in a vector of floats that are none:
-  // for Store and Transpose. A null row is zeros.
+  // Loads two rows of bfloat16 numbers as pairs, a[0], b[0], a[1], b[1] ... The result is typed as a vector of floats,
+  // only for Store and Transpose. A null row is zeros.
   mlir::Value LoadPairOfRows(mlir::Value a, mlir::Value b);
-  // Columns of the square matrix whose rows are width() vectors.
+  // Returns the columns of the square matrix whose rows are width() vectors.
   std::vector<mlir::Value> Transpose(const std::vector<mlir::Value>& rows);
 
   using Values = std::vector<mlir::Value>;
   void For(mlir::Value from, mlir::Value to, int64_t step, const std::function<void(mlir::Value)>& body);
   void For(int64_t from, int64_t to, int64_t step, const std::function<void(mlir::Value)>& body);
-  // With values that go from one iteration to the next.
+  // A loop with values that go from one iteration to the next; returns the last ones.
   Values For(mlir::Value from, mlir::Value to, int64_t step, const Values& first,
              const std::function<Values(mlir::Value, const Values&)>& body);
   void If(mlir::Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
@@ -128,7 +128,7 @@ class VectorBuilder {
  private:
   mlir::Value Mask(int64_t live);
   mlir::VectorType VectorType() const;
-  mlir::Value Widen(mlir::Value bits);  // of i16
+  mlir::Value Widen(mlir::Value bits);  // `bits`: a vector of i16
 
   mlir::OpBuilder& b_;
   mlir::Location loc_;

@@ -16,7 +16,7 @@ namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Fewer tiles side by side are faster with x where it lies than with a copy.
+// With fewer tiles side by side it is faster to read x directly than to copy it.
 constexpr int64_t kMinPackedTiles = 8;
 
 class WeightGradEmitter {
@@ -57,8 +57,8 @@ class WeightGradEmitter {
     Strip(row, rows, strip_, rows);
   }
 
-  // Copies columns [row, row + rows) of x side by side, as float32. Where rows of x are a multiple of 4 KiB long their
-  // lines share a set of the first-level cache, and every tile of the strip would fetch them again.
+  // Copies columns [row, row + rows) of x side by side, as float32. If rows of x are a multiple of 4 KiB long, their
+  // lines share a set of the first-level cache, and without a copy every tile of the strip would fetch them again.
   void Pack(Value row, int64_t rows) {
     const StoredFloats x = v_.At(x_, row);
     v_.For(v_.Int(0), v_.Mul(batch_, inner_), 1, [&](Value k) {
@@ -66,7 +66,7 @@ class WeightGradEmitter {
     });
   }
 
-  // Rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
+  // Computes rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
   void Strip(Value row, int64_t rows, Value x, int64_t stride) {
     const int64_t width = kRegisterTileVectors * v_.width(), whole = columns_ / width * width;
     v_.For(0, whole, width, [&](Value column) { Tile(row, rows, x, stride, column, width); });
@@ -83,7 +83,8 @@ class WeightGradEmitter {
     StoreTile(v_, sums, rows, v_.At(output_, corner), columns_, width);
   }
 
-  // A lane's share of what the caller reads where the tile is: a core waits for few lines at a time.
+  // Fetches a lane's share of the memory that the caller reads at the tile's place. Each lane fetches a part, since a
+  // core waits for few cache lines at a time.
   void Fetch(int64_t lane, int64_t rows, Value corner, int64_t width) {
     const int64_t vectors = TileVectors(v_, width), of_matrix = rows * vectors, lanes = op_.getLanes();
     const int64_t all = kFetchedMatrices * of_matrix;
@@ -93,7 +94,7 @@ class WeightGradEmitter {
     }
   }
 
-  // The products of one lane's rows.
+  // Returns a tile's sums over one lane's rows.
   Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, StoredFloats dy, int64_t width) {
     const int64_t lane_rows = op_.getLaneRows();
     Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), inner_);

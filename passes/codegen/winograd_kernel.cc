@@ -121,7 +121,7 @@ class WinogradEmitter {
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
     if (s.bfloat16_products) stages.x.elements = stages.y.elements = TileElements::kBFloat16Pairs;
     const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
-    // The first block of tiles writes the sum, so that it need not be cleared; without any tiles it is 0.
+    // The first block of tiles writes the sum, so it need not be cleared, except if there are no tiles.
     v_.If(v_.AtMost(v_.Sub(end_, begin_), 0), [&] { EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel); });
     ForBlocks(s, [&](const TileBlock& block) {
       EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), op.getX(), s), stages.x);
@@ -144,16 +144,16 @@ class WinogradEmitter {
     });
   }
 
-  // Rows of the result are made in groups: a group's rows of one block of columns lie together for each point, and the
-  // adjoint's rows lie side by side in the kernel, where a cache line has them all.
+  // Computes rows of the transformed kernel in groups: a group's rows of one block of columns are together in memory
+  // for each point, and the adjoint's rows are neighbours in the kernel, so that a cache line has them all.
   void TransformKernel(exec::WinogradKernelOp op) {
     if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t rows = shape[op.getAdjoint() ? 3 : 2], columns = shape[op.getAdjoint() ? 2 : 3];
     const int64_t group = v_.width(), whole_groups = rows / group;
     if (op.getAdjoint()) staged_ = v_.Scratch(9 * kWinogradColumns * group);
-    // A part [begin, end) of the kernel's elements stands for the groups that begin in it, as if they lay one after
-    // another.
+    // The call computes the groups that begin in elements [begin, end) of the kernel, counted as if groups lay one
+    // after another.
     const int64_t group_elements = group * 9 * columns;
     auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
     Value first = group_of(begin_), last = group_of(end_);
@@ -166,13 +166,13 @@ class WinogradEmitter {
     if (Streams(rows, columns)) v_.Fence();
   }
 
-  // Whether a transformed kernel is too large to stay in a cache until it is used.
+  // True if a transformed kernel is too large to stay in a cache until it is used.
   bool Streams(int64_t rows, int64_t columns) const {
     constexpr int64_t kStreamedBytes = int64_t{16} << 20;
     return columns % v_.width() == 0 && 36 * 4 * rows * columns >= kStreamedBytes;
   }
 
-  // `count` rows from `first`.
+  // Transforms `count` rows from `first` on.
   void TransformRows(exec::WinogradKernelOp op, Value first, int64_t count, int64_t rows, int64_t columns) {
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
     v_.For(0, whole, kWinogradColumns, [&](Value column) {
@@ -183,7 +183,8 @@ class WinogradEmitter {
     }
   }
 
-  // `width` columns that lie together, of which `live_columns` are not padding, which gets zeros.
+  // Transforms a block of `width` columns that are together in memory; those behind the first `live_columns` are
+  // padding and get zeros.
   void TransformBlock(exec::WinogradKernelOp op, Value first_row, int64_t count, Value first_column, int64_t width,
                       int64_t live_columns, int64_t rows, int64_t columns) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
@@ -193,7 +194,8 @@ class WinogradEmitter {
                          v_.Mul(first_column, adjoint ? rows : 1));
     Value target = v_.At(v_.At(Result(op.getOutput()), v_.Mul(first_column, rows)), v_.Mul(first_row, width));
     if (adjoint) {
-      // [tap][column][row]: the transposed reads below touch few lines of the first-level cache.
+      // Copies the taps to [tap][column][row], so that the transposed reads below touch few lines of the first-level
+      // cache.
       for (int64_t tap = 0; tap < 9; ++tap) {
         v_.For(0, live_columns, 1, [&](Value column) {
           Value line = v_.Load(v_.At(v_.At(source, tap * tap_elements), v_.Mul(column, rows)), count);
@@ -226,7 +228,7 @@ class WinogradEmitter {
     });
   }
 
-  // From or to bfloat16 numbers, row by row.
+  // Transforms a kernel from or to bfloat16 numbers, row by row.
   void TransformKernel16(exec::WinogradKernelOp op) {
     const RationalMatrix& matrix = GetWinogradMatrices(static_cast<int>(op.getTile())).kernel;
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
@@ -235,10 +237,10 @@ class WinogradEmitter {
     const int64_t row_stride = op.getAdjoint() ? 1 : out, column_stride = op.getAdjoint() ? out : 1;
     const bool from16 = IsBFloat16(op.getKernel()), to16 = IsBFloat16(op.getOutput());
     Value from = Buffer(op.getKernel()), to = Result(op.getOutput());
-    // Two rows together in bfloat16, whose pairs are as long as a float.
+    // In bfloat16 two rows go together: their pairs are as long as a float.
     const int64_t together = to16 ? 2 : 1, groups = PanelRows(rows, to16) / together;
     const int64_t panel = groups * PadChannels(columns);
-    // Columns [first + column, .. + live) of row r at all points.
+    // Returns `live` transformed columns from `column` on of row r, for all points.
     auto transformed = [&](Value r, Value column, int64_t live) {
       Values taps;
       Value first = v_.Add(v_.Mul(r, row_stride), v_.Mul(column, column_stride));
@@ -254,7 +256,7 @@ class WinogradEmitter {
       }
       return EmitTransform2D(v_, matrix, taps);
     };
-    // One block of columns that lie together, of group `g`; padding gets zeros.
+    // Transforms one block of columns of group `g`; padding gets zeros.
     auto block = [&](Value g, Value first, int64_t width, int64_t live_columns) {
       Value target = v_.At(v_.At(to, v_.Mul(first, groups)), v_.Mul(g, width));
       auto vector = [&](Value column, int64_t live) {
@@ -282,8 +284,8 @@ class WinogradEmitter {
       v_.For(0, whole, v_.width(), [&](Value column) { vector(column, v_.width()); });
       for (int64_t c = whole; c < width; c += v_.width()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
     };
-    // A part [begin, end) of the kernel's elements stands for the groups of rows that begin in it, as if rows lay one
-    // after another.
+    // The call computes the groups of rows that begin in elements [begin, end) of the kernel, counted as if rows lay
+    // one after another.
     const int64_t group_elements = 9 * columns * together;
     auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
@@ -300,7 +302,7 @@ class WinogradEmitter {
   VectorBuilder v_;
   Values buffers_;
   Value begin_, end_;
-  Value staged_;  // taps of a group of rows, of kernels that are transformed transposed
+  Value staged_;  // adjoint only: the taps of a group of rows
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The products of Winograd convolutions: one matrix product for each point, tiled for registers.
+// Emits the products of Winograd convolutions: one matrix product for each point, tiled for registers.
 #ifndef TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 #define TANDEM_PASSES_CODEGEN_WINOGRAD_PRODUCTS_H_
 
@@ -10,28 +10,28 @@ namespace tandem {
 enum class TileElements {
   kFloat32,        // [points][rows][channels padded]
   kBFloat16,       // the same
-  kBFloat16Pairs,  // [points][rows / 2][channels padded][2]: products that sum over tiles take two a time
+  kBFloat16Pairs,  // [points][rows / 2][channels padded][2]: for products that sum over tiles, two at a time
 };
 
 // Transformed tiles in memory.
 struct TileMatrix {
   mlir::Value pointer;
-  int64_t rows = 0;      // with the slack behind a block; an even number
+  int64_t rows = 0;      // tiles of a block and the slack behind it; an even number
   int64_t channels = 0;  // before padding
   TileElements elements = TileElements::kFloat32;
 
   int64_t point_floats() const { return PointFloats(rows, channels, elements != TileElements::kFloat32); }
 };
 
-// to[point][t][k] = sum over c of from[point][t][c] * kernel[point][c][k] for tiles t < tiles; `kernel` is laid out as
-// winograd_shape.h says, in bfloat16 if `from` is. `to` is float32. Each sum goes over c in order, whatever the other
-// tiles are. Rows of the slack may be written. `block_tiles`: what `tiles` mostly is.
+// Emits to[point][t][k] = sum over c of from[point][t][c] * kernel[point][c][k] for tiles t < tiles; `kernel` is laid
+// out as winograd_shape.h says, in bfloat16 if `from` is. `to` is float32. Each sum goes over c in order, whatever the
+// other tiles are. Rows of the slack may be written. `block_tiles`: the usual value of `tiles`.
 void EmitTileProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, int64_t block_tiles, const TileMatrix& from,
                       mlir::Value kernel, const TileMatrix& to);
 
-// sum[point][c][k] += sum over tiles t of x[point][t][c] * y[point][t][k], in the order of tiles; `sum` is
-// [points][channels of x][channels of y padded] and, without `adds`, taken for zeros and not read. x and y are float32
-// or both of pairs.
+// Emits sum[point][c][k] += sum over tiles t of x[point][t][c] * y[point][t][k], in the order of tiles. `sum` is
+// [points][channels of x][channels of y padded]; without `adds` it is taken for zeros and not read. x and y are both
+// float32 or both kBFloat16Pairs.
 void EmitTileOuterProducts(VectorBuilder& v, int64_t points, mlir::Value tiles, const TileMatrix& x,
                            const TileMatrix& y, mlir::Value sum, mlir::Value adds);
 

@@ -14,7 +14,7 @@ struct WinogradCase {
   int64_t height, width, in, out, pad_low, pad_high, block;
 };
 
-// What is bfloat16: nothing, images and the kernel, or the factors of products too.
+// Which values are bfloat16: none, images and the kernel, or the factors of products too.
 enum class WinogradPrecision { kFloat32, kBFloat16Images, kBFloat16 };
 
 inline std::string ImageText(int64_t h, int64_t w, int64_t c, const std::string& element = "f32") {
@@ -57,7 +57,7 @@ class WinogradTexts {
         " attributes {exec.kernel = #exec.kernel_kind<split>} { %0 = ", "exec.winograd_kernel %k {tile = ", shape_.tile,
         adjoint ? ", adjoint = true" : "", "} : ", k_, " -> ", u, " return %0 : ", u, " }");
   }
-  // `epilogue`: bias and relu; `residual`: one behind the bias.
+  // `epilogue`: with bias and relu; `residual`: with a residual behind the bias.
   std::string Forward(bool epilogue, bool residual = false) const {
     const std::string bias = absl::StrCat("tensor<", case_.out, "x", element_, ">");
     std::string in = absl::StrCat(x_, ", ", U(false), epilogue ? ", " + bias : "", residual ? ", " + y_ : "");
@@ -68,7 +68,7 @@ class WinogradTexts {
                         "} : (", in, ") -> (", y_, ", ", Scratch(false), ") return %0#0, %0#1 : ", y_, ", ",
                         Scratch(false), " }");
   }
-  // `float32_dx`: the result is, whatever dy is.
+  // `float32_dx`: the result is float32, whatever dy is.
   std::string InputGrad(bool float32_dx = false) const {
     const std::string dx = float32_dx ? ImageText(case_.height, case_.width, case_.in) : x_;
     const std::string scratch = float32_dx ? Scratch(false) : ScratchDx();
@@ -84,7 +84,7 @@ class WinogradTexts {
         attributes_, shape_.bfloat16_products ? ", bfloat16_products" : "", "} : (", x_, ", ", y_, ") -> (", dk_, ", ",
         Scratch(true), ") return %0#0, %0#1 : ", dk_, ", ", Scratch(true), " }");
   }
-  // The same by the ops that Winograd's replace, which share no code with it, in float32.
+  // The same by the direct ops, which share no code with Winograd's, in float32.
   std::string Direct(const std::string& op) const {
     std::string x = ImageText(case_.height, case_.width, case_.in);
     std::string y = ImageText(shape_.out_height, shape_.out_width, case_.out);

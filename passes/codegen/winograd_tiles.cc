@@ -12,13 +12,13 @@ Value ElementAt(VectorBuilder& v, const ImageMatrix& image, Value pointer, Value
   return image.bfloat16 ? v.At16(pointer, n) : v.At(pointer, n);
 }
 
-// Where the patch of one tile lies.
+// The patch of an image that belongs to one tile.
 struct Patch {
   int64_t size;   // pixels down and across
-  Value row;      // of the batch
-  Value i, j;     // of the tile
-  Value y, x;     // first pixel, maybe outside
-  Value address;  // of that pixel's first channel
+  Value row;      // row of the batch
+  Value i, j;     // row and column of the tile
+  Value y, x;     // the first pixel, which may be outside of the image
+  Value address;  // address of that pixel's first channel
 };
 
 Patch PatchOf(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image, int64_t size, Value t) {
@@ -37,8 +37,8 @@ Patch PatchOf(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image
   return p;
 }
 
-// Per line of a patch of `size` pixels that begins at `first` whether it lies in the image; null for lines that do so
-// in every patch: those begin at multiples of `tile` less `before`.
+// Returns for each line of a patch of `size` pixels that begins at `first` whether it is in the image; null for lines
+// that are so in every patch. Patches begin at multiples of `tile` less `before`.
 Values LinesInside(VectorBuilder& v, Value first, int64_t size, int64_t tiles, int64_t tile, int64_t before,
                    int64_t image) {
   Values inside(size);
@@ -48,13 +48,13 @@ Values LinesInside(VectorBuilder& v, Value first, int64_t size, int64_t tiles, i
   return inside;
 }
 
-// Per pixel of the patch a mask for its loads and stores, empty when it lies outside of the image; null for pixels that
-// lie inside in every patch. All tiles share their code, wherever they are.
+// Returns for each pixel of the patch a mask for its loads and stores, which is empty if it is outside of the image;
+// null for pixels that are inside in every patch. All tiles share the code, wherever they are.
 Values PixelMasks(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image, const Patch& p) {
   const WinogradShape& s = *block.shape;
   Values down = LinesInside(v, p.y, p.size, s.tiles_down(), s.tile, image.top, image.height);
   Values across = LinesInside(v, p.x, p.size, s.tiles_across(), s.tile, image.left, image.width);
-  // A whole line has one mask.
+  // Lines and columns have one mask each.
   Values down_masks, across_masks, masks;
   for (Value inside : down) down_masks.push_back(inside ? v.Mask(inside) : nullptr);
   for (Value inside : across) across_masks.push_back(inside ? v.Mask(inside) : nullptr);
@@ -67,7 +67,7 @@ Values PixelMasks(VectorBuilder& v, const TileBlock& block, const ImageMatrix& i
   return masks;
 }
 
-// Channel `channel` of all pixels, row by row.
+// Returns the addresses of channel `channel` of all pixels, row by row.
 Values PixelAddresses(VectorBuilder& v, const Patch& p, const ImageMatrix& image, Value channel) {
   Value first = ElementAt(v, image, p.address, channel);
   Values all;
@@ -79,7 +79,7 @@ Values PixelAddresses(VectorBuilder& v, const Patch& p, const ImageMatrix& image
   return all;
 }
 
-// The transformed tile t, channels from `channel`.
+// Loads a vector of channels, from `channel` on, of the transformed tile t.
 Values LoadTile(VectorBuilder& v, const TileMatrix& from, int64_t points, Value t, Value channel) {
   const int64_t width = PadChannels(from.channels);
   Value base = v.At(v.At(from.pointer, v.Mul(t, width)), channel);
@@ -106,7 +106,7 @@ void EmitZeros(VectorBuilder& v, Value pointer, Value floats, int64_t multiple) 
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
                      const TileMatrix& to) {
   const int64_t width = PadChannels(to.channels);
-  // The patch of tile t, and channels from c of it when it is transformed.
+  // The patch of tile t, and its transform for channels from c on.
   auto patch = [&](Value t) { return PatchOf(v, block, image, matrix.columns, t); };
   auto transformed = [&](const Patch& p, const Values& masks, Value c, int64_t live) {
     Values pixels = PixelAddresses(v, p, image, c);
@@ -117,7 +117,7 @@ void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMat
   };
   if (to.elements == TileElements::kBFloat16Pairs) {
     v.For(v.Int(0), block.count, 2, [&](Value t) {
-      // Behind an odd number of tiles come zeros.
+      // After an odd number of tiles the second tile of the last pair is zeros.
       Value second = v.Min(v.Add(t, 1), v.Add(block.count, -1));
       Value there = v.Mask(v.AtLeast(v.Sub(block.count, t), 2));
       Patch p = patch(t), q = patch(second);
@@ -184,7 +184,8 @@ void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatr
 
 namespace {
 
-// Makes `rows` ready for the row of tiles that p begins: what the row above has begun moves to the top, the rest is 0.
+// Prepares `rows` for the row of tiles that p begins: pixels that the row of tiles above has begun move to the top, the
+// rest is 0.
 void BeginRows(VectorBuilder& v, const Patch& p, int64_t tile, Value rows, int64_t row) {
   const int64_t common = (p.size - tile) * row;
   v.If(
@@ -221,7 +222,7 @@ void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix
   v.For(v.Int(0), block.count, 1, [&](Value t) {
     Patch p = PatchOf(v, block, image, matrix.rows, t);
     Values masks = PixelMasks(v, block, image, p);
-    // Where pixels add up.
+    // The memory in which pixels add up: `rows` for bfloat16 images, else the image.
     ImageMatrix sums = image;
     Patch place = p;
     if (image.bfloat16) {

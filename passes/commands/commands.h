@@ -1,4 +1,4 @@
-// What the passes of phase `commands` have in common: the commands of a CPU program, where they read and write, and
+// Helpers of the passes of phase `commands`: the commands of a CPU program, the memory that they read and write, and
 // their attributes.
 #ifndef TANDEM_PASSES_COMMANDS_COMMANDS_H_
 #define TANDEM_PASSES_COMMANDS_COMMANDS_H_
@@ -15,19 +15,20 @@
 
 namespace tandem {
 
-// The step of a program for CPUs whose buffers are assigned; else null. A GPU runs its commands as its streams say.
+// Returns the step of a program for CPUs whose buffers are assigned; else null. Programs for GPUs have a schedule of
+// streams instead (gpu_schedule.h).
 mlir::func::FuncOp CpuStep(mlir::ModuleOp module);
 
-// Whether the runtime has something to do for `op`: not for constants, views and terminators.
+// True if the runtime has something to do for `op`: false for constants, views and terminators.
 bool IsCommand(mlir::Operation& op);
 
-// The commands of a block in order.
+// Returns the commands of a block in order.
 std::vector<mlir::Operation*> CommandsOf(mlir::Block& block);
 
-// What the kernel that `op` launches runs over; none of an op that is no exec.launch.
+// Returns what the kernel that `op` launches runs over; nothing if `op` is no exec.launch.
 std::optional<format::Domain> LaunchedDomain(mlir::Operation* op);
 
-// exec::ExecutionAttr, which stands on an op under exec.execution, while it changes.
+// An exec::ExecutionAttr (attribute exec.execution of a command) in a form that can be changed.
 struct Execution {
   bool invariant = false;
   bool run_inline = false;
@@ -41,21 +42,21 @@ struct Execution {
 Execution GetExecution(mlir::Operation* op);
 void SetExecution(mlir::Operation* op, const Execution& execution);
 
-// Null of a gradient that is stored as a whole.
+// Returns how a gradient is computed and used block by block; null if it is stored as a whole.
 exec::BlockUpdateAttr GetBlockUpdate(exec::LaunchOp gradient);
 void SetBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr update);
-// The check and the update that `attr` speaks of; none where there are no such.
+// Returns the check and the update that `attr` refers to; nothing if they do not exist.
 struct BlockUpdate {
   exec::CheckFiniteOp check;
   exec::GroupedLaunchOp update;
 };
 std::optional<BlockUpdate> FindBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr attr);
 
-// The attribute exec.flat of the module: the program runs as one list of calls.
+// Gets and sets the attribute exec.flat of the module: the program runs as one flat list of calls.
 bool IsFlat(mlir::ModuleOp module);
 void SetFlat(mlir::ModuleOp module);
 
-// Bytes [begin, end) of a space.
+// Bytes [begin, end) of a memory space.
 struct Place {
   exec::Space space;
   int64_t begin, end;
@@ -63,19 +64,20 @@ struct Place {
   bool Overlaps(const Place& other) const { return space == other.space && begin < other.end && other.begin < end; }
 };
 
-// The places of values.
+// The places of values in memory.
 class Places {
  public:
   explicit Places(mlir::ModuleOp module) : buffers_(GetBuffers(module)) {}
 
   const format::Buffer& Buffer(mlir::Value value) const { return buffers_[BufferOf(value)]; }
-  // Values of spaces that are counted, not measured (variables, inputs, scalars), have places of their own.
+  // Returns the bytes of a value. In spaces without offsets (variables, inputs, scalars) [begin, end) is the value's
+  // index and the next one, so that no two values overlap.
   Place Of(mlir::Value value) const;
-  // Whether one of the two writes what the other one reads or writes.
+  // True if one of the two ops writes what the other one reads or writes.
   bool Conflict(mlir::Operation* a, mlir::Operation* b) const { return Writes(a, b) || Writes(b, a); }
 
  private:
-  // Whether `a` writes what `b` touches.
+  // True if `a` writes what `b` reads or writes.
   bool Writes(mlir::Operation* a, mlir::Operation* b) const;
 
   std::vector<format::Buffer> buffers_;

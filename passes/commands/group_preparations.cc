@@ -29,7 +29,8 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
   }
 
  private:
-  // Packings of weights and whatever else is computed element by element, if worth a thread.
+  // True for packings of weights, and for kernels that run element by element and are large enough to be worth a
+  // thread.
   static bool Prepares(mlir::Operation& op) {
     if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return mlir::isa<exec::PackWeightsAttr>(call.getCall());
     return LaunchedDomain(&op) == format::Domain::kElements && !GetExecution(&op).run_inline;

@@ -12,9 +12,10 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLanes = 2;
-// Values of all lanes that run together should stay in the second-level cache.
+// The arenas of all lanes that run together may have at most so many bytes, so that they stay in the second-level
+// cache.
 constexpr int64_t kMaxArenaBytes = 1 << 20;
-// A product of more rows reads its matrix no faster.
+// Most rows of a joint product: a product of more rows reads its matrix no faster.
 constexpr int64_t kMaxRows = 64;
 
 class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
@@ -48,7 +49,8 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     }
   }
 
-  // Every value of the microbatch arena is as large as its rows, so that those of the next lane can lie behind them.
+  // True if every buffer in the microbatch arena is no larger than its rows, so that the rows of the next lane can
+  // follow directly.
   static bool FindsAll(const Places& places, exec::MapMicrobatchesOp map) {
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
       for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
@@ -62,7 +64,7 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     return true;
   }
 
-  // A product of few rows by a matrix that is read where it lies.
+  // True for a product of few rows by a matrix that is read without being packed first.
   static bool Gains(const Places& places, exec::MapMicrobatchesOp map, exec::LibraryCallOp call) {
     if (call.getAlgorithm() != exec::Algorithm::kUnpackedGemm) return false;
     if (!td::IsBatched(call->getResult(0).getType()) || !td::IsBatched(call->getOperand(0).getType())) return false;

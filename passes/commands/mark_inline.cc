@@ -13,13 +13,13 @@ namespace tandem {
 
 namespace {
 
-// Below this many elements read, waking a thread costs more than it saves; and the same for all that a map touches,
-// whose kernels do more with an element.
+// A command that reads fewer than kInlineElements elements runs inline: waking a thread costs more than it saves. The
+// limit for all elements that a map touches is kInlineMapElements, because kernels of maps do more work per element.
 constexpr int64_t kInlineElements = 32768, kInlineMapElements = 8192;
-// A longer list has calls that take long themselves.
+// Most calls of a flat program: a longer list has calls that take long themselves, so that a flat list gains little.
 constexpr int64_t kMaxCalls = 512;
 
-// Of one row when batched.
+// Returns the elements of one row of a batched type, or all elements of an unbatched one.
 int64_t RowElements(mlir::Type type) {
   auto tensor = mlir::cast<mlir::RankedTensorType>(type);
   return mlir::ShapedType::getNumElements(td::IsBatched(type) ? tensor.getShape().drop_front() : tensor.getShape());
@@ -53,7 +53,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
   }
 
  private:
-  // What a command outside of maps reads; one that is worth a thread in any case counts as much as that takes.
+  // Returns the elements that a command outside of maps reads, or kInlineElements for one that is always worth a
+  // thread.
   int64_t ElementsRead(mlir::Operation* op) const {
     if (mlir::isa<exec::LibraryCallOp>(op)) return kInlineElements;
     if (mlir::isa<exec::LaneReduceOp>(op)) return RowElements(op->getOperands()) * lanes_;
@@ -88,7 +89,7 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return op->getNumResults() ? RowElements(op->getResult(0).getType()) : 0;
   }
 
-  // What the commands of a map touch for a full batch on all replicas.
+  // Returns the elements that the commands of a map touch for a full batch on all replicas.
   int64_t MapElements(exec::MapMicrobatchesOp map) const {
     const int64_t rows = map.getRowsPerLane(),
                   microbatches = (rows + map.getMicrobatchRows() - 1) / map.getMicrobatchRows();
@@ -107,7 +108,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return total;
   }
 
-  // Lanes of several microbatches add them up between their calls.
+  // True if the map can be part of a flat program: one of launches only, with one microbatch per lane, since lanes of
+  // several microbatches also add up their sums between calls.
   static bool IsListable(exec::MapMicrobatchesOp map) {
     if (map.getRowsPerLane() > map.getMicrobatchRows()) return false;
     return llvm::all_of(CommandsOf(map.getBody().front()),
@@ -118,7 +120,7 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return mlir::isa<exec::LaneReduceOp, exec::LaunchOp, exec::GroupedLaunchOp, exec::CheckFiniteOp, exec::CopyOp>(op);
   }
 
-  // Calls of a command: a group has one for each member, others one for each operand that they handle by itself.
+  // Returns the number of calls of a command: a group has one per member, reductions and checks one per operand.
   static int64_t Items(mlir::Operation* op) {
     if (auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) return static_cast<int64_t>(group.getMembers());
     return mlir::isa<exec::LaneReduceOp, exec::CheckFiniteOp>(op) ? op->getNumOperands() : 1;

@@ -12,7 +12,7 @@ namespace tandem {
 
 namespace {
 
-// A command that reads or writes a place of the step arena; null: the caller of the program reads it.
+// An access of a place in the step arena by a command; `op` is null where the caller of the program reads it.
 struct Access {
   mlir::Operation* op;
   bool writes;
@@ -37,7 +37,8 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
       const bool follows = llvm::all_of(op->getResults(), [&](mlir::Value v) { return values.contains(v); });
       if (op->getNumResults() > 0 && in_arena && follows) invariant.insert(op);
     }
-    // What another command writes over is gone when it is read in the next step, and so is what is made of it.
+    // A result that another command overwrites is lost when the next step reads it, so its command is not invariant,
+    // and neither are the commands that depend on it.
     for (bool changed = true; changed;) {
       changed = false;
       for (mlir::Operation* op : commands) {
@@ -75,7 +76,8 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
     note(terminator->getOperands(), nullptr, false);
   }
 
-  // Nobody but `writer` writes there, or all who read or write there are invariant: what goes from one to another.
+  // True if only `writer` writes to `place`, or if all commands that read or write it are invariant: then it only
+  // passes values between invariant commands.
   bool Stays(const Place& place, mlir::Operation* writer, const llvm::DenseSet<mlir::Operation*>& invariant) const {
     bool written_once = true, invariant_only = true;
     for (const Access& a : accesses_) {
@@ -86,7 +88,7 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
     return written_once || invariant_only;
   }
 
-  // A variable, a constant, or what an invariant command computed.
+  // True for a variable, a constant, and a result of an invariant command.
   static bool IsReadRight(mlir::Value v, const llvm::DenseSet<mlir::Operation*>& invariant) {
     while (auto view = v.getDefiningOp<td::ReshapeOp>()) v = view.getInput();
     mlir::Operation* op = v.getDefiningOp();

@@ -39,10 +39,11 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
     return all_reduce && !all_reduce.getAlgorithm();
   }
 
-  // What ends a section, or the step.
+  // An all-reduce overlaps with no command from here on: a map ends the section, and a check may end the step.
   static bool IsBorder(mlir::Operation* op) { return mlir::isa<exec::MapMicrobatchesOp, exec::CheckFiniteOp>(op); }
 
-  // Last ones first, so that a reader may follow another one that was in its way.
+  // Moves small readers of all-reduced values back, the last ones first, so that a reader can follow another one that
+  // was in its way.
   static void MoveReaders(const Places& places, mlir::Block& block) {
     const std::vector<mlir::Operation*> commands = CommandsOf(block);
     for (mlir::Operation* op : llvm::reverse(commands)) {
@@ -60,7 +61,7 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
                         [](mlir::Value v) { return v.getDefiningOp<exec::AllReduceOp>() != nullptr; });
   }
 
-  // In front of the next check of the section, if nothing between needs it to be where it is.
+  // Moves `op` in front of the next check of the section, if no command in between depends on its place.
   static void MoveToCheck(const Places& places, mlir::Operation* op) {
     mlir::Operation* next = op->getNextNode();
     for (; next != nullptr && !mlir::isa<exec::CheckFiniteOp>(next); next = next->getNextNode()) {

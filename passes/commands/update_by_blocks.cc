@@ -24,8 +24,9 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
   }
 
  private:
-  // Null when the gradient is read by anything but one finite check and then one member of one update, when a map lies
-  // between (the update reads the gradient's operands, which the map might write over), or when it is no matrix.
+  // Returns how to compute, check and use the gradient of `launch` block by block. Null when the gradient is read by
+  // anything but one finite check and then one member of one update, when a map lies between (the update reads the
+  // gradient's operands, which the map might write over), or when it is no matrix.
   static exec::BlockUpdateAttr Find(const Places& places, mlir::func::FuncOp step, exec::LaunchOp launch) {
     mlir::Value gradient = launch->getResult(0);
     auto type = mlir::cast<mlir::RankedTensorType>(gradient.getType());
@@ -66,7 +67,8 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
     return tensor.getElementType() == matrix.getElementType() && tensor.getNumElements() == matrix.getNumElements();
   }
 
-  // Whether another command behind the gradient's reads its place, under whatever name.
+  // True if a command after `launch`, other than the check and the update, reads the gradient's memory, as whatever
+  // value.
   static bool IsReadElsewhere(const Places& places, mlir::func::FuncOp step, exec::LaunchOp launch,
                               mlir::Operation* check, mlir::Operation* update) {
     const Place place = places.Of(launch->getResult(0));

@@ -11,29 +11,31 @@
 
 namespace tandem {
 
-// Null where nothing was chosen yet: a library call.
+// Returns the choice for `op`. Null if nothing was chosen yet, which stands for a library call.
 exec::ContractionAttr ChoiceOf(mlir::Operation* op);
 void RemoveChoice(mlir::Operation* op);
 void SetChoice(mlir::Operation* op, exec::ContractionAttr choice);
 
-// Whether `op` is to be computed by `algorithm`.
+// True if `op` is to be computed by `algorithm`.
 bool IsChosen(mlir::Operation* op, exec::Algorithm algorithm);
 
-// "few_taps", and "winograd_f4" for tiles of 4 x 4 pixels.
+// Returns the name of a choice: "few_taps", and "winograd_f4" for tiles of 4 x 4 pixels.
 std::string ChoiceName(exec::ContractionAttr choice);
 
-// What TANDEM_FLAGS=--choose wants for a contraction.
+// The choice that TANDEM_FLAGS=--choose asks for.
 struct Override {
-  exec::ContractionAttr choice;  // null: nothing
-  bool exact = false;            // it names this op, not a layer or all
+  exec::ContractionAttr choice;  // null: it asks for nothing
+  bool exact = false;            // it names exactly this op, not a layer or all ops
 };
-// The last one that matches the op's name.
+// Returns the last override that matches the op's name.
 Override OverrideOf(mlir::Operation* op, exec::CompileConfigAttr config);
 
-// Whether it names an op of that name: as it is, a layer around it or around the op that it is the gradient of, or *.
+// True if `wanted` applies to an op of that name: it is the op's name, the name of a layer around it or around the op
+// that it is the gradient of, or *.
 bool MatchesName(exec::ContractionOverrideAttr wanted, absl::string_view op);
 
-// Reads NAME:ALGORITHM as TANDEM_FLAGS=--choose has it. InvalidArgument lists the algorithms.
+// Parses NAME:ALGORITHM, the value of TANDEM_FLAGS=--choose. InvalidArgument, listing all algorithms, for an unknown
+// one.
 absl::StatusOr<exec::ContractionOverrideAttr> ParseOverride(mlir::MLIRContext* context, absl::string_view text);
 
 }  // namespace tandem

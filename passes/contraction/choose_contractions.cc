@@ -56,7 +56,7 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
     }
   }
 
-  // All candidates that are for such ops.
+  // Returns the verdicts of all candidates that are meant for this kind of op.
   static std::vector<Option> Weigh(const Contraction& contraction) {
     std::vector<Option> options;
     for (const Candidate* candidate : Candidates()) {
@@ -66,7 +66,8 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
     return options;
   }
 
-  // An algorithm that is no candidate's on this target may be one of library calls.
+  // Returns the option that computes the op by `algorithm`. An algorithm that is no candidate's on this target may be
+  // one of library calls.
   static std::vector<Option>::const_iterator FindWanted(const std::vector<Option>& options, exec::Algorithm algorithm) {
     const auto find = [&](exec::Algorithm wanted) {
       return llvm::find_if(options, [&](const Option& o) { return o.candidate->algorithm == wanted; });

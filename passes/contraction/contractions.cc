@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Before maps are formed: so many of a step, and not less than so many rows each.
+// Estimates before maps are formed: microbatches of a step, and the least rows of each.
 constexpr int64_t kMicrobatches = 8, kMinRows = 2;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The contractions of a module, as candidates look at them.
+// The contractions of a module, in the form in which candidates weigh them.
 #ifndef TANDEM_PASSES_CONTRACTION_CONTRACTIONS_H_
 #define TANDEM_PASSES_CONTRACTION_CONTRACTIONS_H_
 
@@ -13,13 +13,13 @@ namespace tandem {
 
 class Contractions {
  public:
-  // InvalidArgument where the module's machine model cannot be read.
+  // Finds the contractions of `module`. InvalidArgument if its machine model cannot be read.
   static absl::StatusOr<Contractions> Of(mlir::ModuleOp module);
 
   const exec::CompileConfigAttr& config() const { return config_; }
-  // In the order of the program.
+  // The contractions in the order of the program.
   llvm::ArrayRef<td::LibraryOp> ops() const { return ops_; }
-  // `tile`: as in Contraction. It lives as long as this object.
+  // Returns the Contraction of `op`, which refers to this object. `tile`: as in Contraction.
   Contraction Describe(td::LibraryOp op, int64_t tile = 0) const;
 
  private:
@@ -28,11 +28,11 @@ class Contractions {
   exec::CompileConfigAttr config_;
   std::shared_ptr<const Target> target_;
   std::shared_ptr<const MachineModel> machine_;
-  bool has_maps_ = false;  // how rows are cut is known
+  bool has_maps_ = false;  // true once rows are cut into microbatches
   llvm::SmallVector<td::LibraryOp> ops_;
 };
 
-// Makes of each op what its choice says, where the candidate is lowered at that place.
+// Replaces the ops whose chosen candidate has this `lowering`.
 mlir::LogicalResult CarryOutChoices(mlir::ModuleOp module, Lowering lowering);
 
 }  // namespace tandem

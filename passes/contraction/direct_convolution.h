@@ -1,4 +1,4 @@
-// Convolutions as exec.direct_conv2d and exec.direct_conv2d_filter_grad, for the candidates that make them.
+// Turns convolutions into exec.direct_conv2d and exec.direct_conv2d_filter_grad, for the candidates that choose them.
 #ifndef TANDEM_PASSES_CONTRACTION_DIRECT_CONVOLUTION_H_
 #define TANDEM_PASSES_CONTRACTION_DIRECT_CONVOLUTION_H_
 
@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// Replaces a td.conv2d or td.conv2d_filter_grad by the direct one.
+// Replaces a td.conv2d or td.conv2d_filter_grad by the direct op.
 void LowerToDirect(const Contraction& contraction, exec::ContractionAttr choice);
 
 }  // namespace tandem

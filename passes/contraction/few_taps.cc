@@ -1,9 +1,9 @@
-// A convolution of few taps, or its filter gradient, as part of a generated kernel.
+// Computes a convolution of few taps, or its filter gradient, as part of a generated kernel.
 //
 // A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
 // read it again for the pooling behind it. In a kernel it fuses with bias, relu and pooling, and its filter gradient
-// with what makes the output's gradient, so that neither is ever stored. The gradient to the input stays with others:
-// the input of a first layer has none.
+// with what makes the output's gradient, so that neither is ever stored. The gradient to the input is left to other
+// candidates: the input of a first layer has none.
 //
 // On GPUs the sums of a filter gradient are in the registers of threads, for up to four columns each, and the numbers
 // of dy are read once for all taps. By estimates, which no GPU has confirmed, a multiprocessor of an H100 is done with
@@ -21,11 +21,11 @@ namespace {
 
 constexpr int64_t kMinChannels = 8;  // columns of output channels that fill vector registers
 
-// Of a filter gradient whose sums are in registers.
+// Limits of a filter gradient whose sums are in registers.
 constexpr int64_t kMaxSummedTaps = 32;
 constexpr int64_t kMaxSummedDepth = 4;
 
-// Whether a GPU's library multiplies rounded numbers.
+// True if a GPU's library multiplies rounded numbers (TensorFloat-32 or bfloat16), for which there are tensor cores.
 bool HasTensorCores(exec::CompileConfigAttr config) {
   return config.getTf32() || config.getPrecision() == Precision::kMixedBfloat16;
 }
@@ -38,7 +38,7 @@ std::optional<Weighing> WeighFewTaps(const Contraction& c) {
                 channels = td::TypeOf(c.spec.kernel).getDimSize(3);
   if (taps > most) return Unable(absl::StrCat(taps, " taps are more than ", most));
   if (!td::IsBatched(c.spec.x.getType())) return Unable("it is of batched images only");
-  // Of a bfloat16 image a library makes a float32 gradient, a kernel does not.
+  // A library can make float32 gradients from bfloat16 images; this kernel cannot.
   if (!IsFloat32(c.op)) return Unable("it computes in float32");
   if (in_registers && depth > kMaxSummedDepth) {
     return NotProfitable(absl::StrCat(depth, " channels in are more than ", kMaxSummedDepth));

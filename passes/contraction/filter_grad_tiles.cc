@@ -1,9 +1,9 @@
-// A filter gradient of bfloat16 images in tiles of a CPU's matrix unit (AMX), in a generated kernel.
+// Computes a filter gradient of bfloat16 images in tiles of a CPU's matrix unit (AMX), in a generated kernel.
 //
-// oneDNN packs a microbatch's images as well, but its calls take longer for the few images that one has: S0's second
-// and third layer 88 and 84 us for 8 images, packed here 54 and 35 (an Intel Xeon). A product of two large matrices it
-// makes faster: in ResNet-50, in microbatches of 4 images, 8.8 ms instead of 11.3 for 1024 x 2048, but 3.3 instead
-// of 2.3 for 1024 x 256.
+// oneDNN packs a microbatch's images as well, but its calls take longer for the few images of a microbatch: for S0's
+// second and third layer and 8 images 88 and 84 us, instead of 54 and 35 when packed here (an Intel Xeon). oneDNN is
+// faster for a product of two large matrices: in ResNet-50, in microbatches of 4 images, 8.8 ms instead of 11.3 for
+// 1024 x 2048, but 3.3 instead of 2.3 for 1024 x 256.
 #include "absl/strings/str_cat.h"
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kLargeProduct = 1 << 20;  // numbers of a gradient
+constexpr int64_t kLargeProduct = 1 << 20;  // elements of a gradient
 
 bool IsImages(mlir::Value v) { return td::TypeOf(v).getElementType().isBF16() && td::IsBatched(v.getType()); }
 

@@ -1,4 +1,4 @@
-// A matrix product that is hardly any work as multiplications and sums, which fuse with what surrounds them.
+// Turns a matrix product of hardly any work into multiplications and sums, which fuse with the ops around them.
 //
 // A call of a kernel library costs about a microsecond, whatever it computes, and on a GPU a launch of its own. A
 // product of examples with one column, or with one inner element, and at most 64 numbers per example is done long
@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kMaxElements = 64;
 
-// a [b, k] times w [k, n], stored [n, k] when transposed; or, summed over the batch, a [b, k] transposed times w [b,
-// n].
+// Sizes of a product a [b, k] times w [k, n] (stored as [n, k] when transposed), or of one that sums over the batch, a
+// [b, k] transposed times w [b, n].
 struct Sizes {
   bool sums_batch;
   int64_t k, n;
@@ -49,7 +49,7 @@ class Expansion {
 
   mlir::Value Build(const Sizes& sizes) {
     mlir::Type result = type_.getElementType(), f32 = b_.getF32Type();
-    // bfloat16 is summed in float32 here as in libraries.
+    // Products of bfloat16 are summed in float32, as in libraries.
     const bool widens = td::TypeOf(a_).getElementType().isBF16();
     if (widens) {
       type_ = type_.clone(f32);

@@ -1,5 +1,5 @@
-// A contraction that generated kernels compute as they do elementwise ops, with what surrounds it: depthwise
-// convolutions.
+// Leaves a contraction to generated kernels, which compute it together with the ops around it, as they do elementwise
+// ops: depthwise convolutions.
 #include "passes/contraction/candidate.h"
 
 namespace tandem {

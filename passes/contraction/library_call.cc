@@ -1,4 +1,5 @@
-// A kernel library's primitive; which of its algorithms, passes/contraction/library says once the call is known.
+// Computes a contraction by a kernel library's primitive. passes/contraction/library chooses the algorithm once the
+// call is known.
 #include "graph/ir/contract.h"
 #include "passes/analysis/cost_model.h"
 #include "passes/contraction/candidate.h"
@@ -6,8 +7,9 @@
 namespace tandem {
 namespace {
 
-// Of direct convolution on bfloat16 images: S0's and ResNet-50's layers reach the library's rate forward and nine
-// tenths of it in the input gradient; a filter gradient takes so much longer per call, which counts for small images.
+// Direct convolutions of bfloat16 images: S0's and ResNet-50's layers reach the library's rate forward and
+// kBFloat16InputGrad of it in the input gradient. A filter gradient takes kBFloat16FilterGradCall seconds longer per
+// call, which counts for small images.
 constexpr double kBFloat16InputGrad = 0.9;
 constexpr double kBFloat16FilterGradCall = 35e-6;
 

@@ -1,4 +1,5 @@
-// A convolution of pictures (a stem), with more taps than those of few_taps.cc, as a generated kernel of its own.
+// Computes a convolution of pictures (a model's stem) that has more taps than few_taps.cc takes, in a generated kernel
+// of its own.
 //
 // oneDNN's kernels want 16 channels in: 1.3 instead of 2.7 ms for a picture of VGG16's first layer, 1.65 instead of 3
 // for ResNet-50's (7x7, stride 2), on a loaded Intel Xeon.
@@ -13,7 +14,8 @@ namespace {
 
 constexpr int64_t kMinChannelsOut = 16;
 constexpr int64_t kMaxDepth = 4;  // red, green, blue and one more
-// The weights of four vectors of channels and a line of a picture stay in the first-level cache.
+// With up to so many taps the weights of four vectors of channels and a line of a picture stay in the first-level
+// cache.
 constexpr int64_t kMaxCachedTaps = 160;
 
 std::optional<Weighing> WeighLowChannel(const Contraction& c) {

@@ -1,5 +1,5 @@
-// A 1x1 convolution without strides, or one of its gradients, as a matrix product over all pixels, on GPUs. On CPUs a
-// library call does so by itself (library/pointwise_product.cc).
+// Computes a 1x1 convolution without strides, or one of its gradients, as a matrix product over all pixels, on GPUs. On
+// CPUs a library call does so by itself (library/pointwise_product.cc).
 //
 // cuDNN has no float32 convolution of NHWC images but those that round to TensorFloat-32 (RunConfig.tf32): its other
 // plans change the layout of both images around a convolution of NCHW, which writes and reads each of them once more. A

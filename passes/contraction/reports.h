@@ -1,4 +1,4 @@
-// What td-choose-contractions found out, for tandem-dump --contractions.
+// The reports of td-choose-contractions, for tandem-dump --contractions.
 #ifndef TANDEM_PASSES_CONTRACTION_REPORTS_H_
 #define TANDEM_PASSES_CONTRACTION_REPORTS_H_
 
@@ -15,16 +15,16 @@ namespace tandem {
 // The reports in a module, by scoped name and kind of op.
 class ContractionReports {
  public:
-  // Those that `module` has.
+  // Reads the reports that `module` has.
   explicit ContractionReports(mlir::ModuleOp module);
 
   bool empty() const { return reports_.empty(); }
-  // All verdicts on the contraction, in the order in which they were asked.
+  // Returns all verdicts on the contraction, in the order in which candidates were asked.
   llvm::ArrayRef<exec::VerdictAttr> Of(mlir::Operation* op) const;
-  // Puts `verdicts`, for microbatches of `rows`, in the place of earlier ones on the same algorithms. What only an
-  // earlier run could ask stays, in front.
+  // Adds `verdicts`, for microbatches of `rows`, and removes earlier ones on the same algorithms. Verdicts that only an
+  // earlier run could give stay, in front.
   void Add(mlir::Operation* op, int64_t rows, llvm::ArrayRef<exec::VerdictAttr> verdicts);
-  // As the module's attribute exec.contractions.
+  // Writes the reports into the module's attribute exec.contractions.
   void Write(mlir::ModuleOp module) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// The ops of the block whose results `op` needs, itself not among them.
+// Returns the ops of the block whose results `op` needs, directly or not; `op` is not among them.
 llvm::DenseSet<mlir::Operation*> Needed(mlir::Operation* op) {
   llvm::DenseSet<mlir::Operation*> needed;
   llvm::SmallVector<mlir::Operation*> next = {op};
@@ -24,7 +24,7 @@ llvm::DenseSet<mlir::Operation*> Needed(mlir::Operation* op) {
   return needed;
 }
 
-// Whether `v`, itself or through views, is read by `add` and by ops of `needed` only.
+// True if only `add` and ops of `needed` read `v`, directly or through views.
 bool IsReadBefore(mlir::Value v, mlir::Operation* add, const llvm::DenseSet<mlir::Operation*>& needed) {
   return llvm::all_of(v.getUsers(), [&](mlir::Operation* reader) {
     if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsReadBefore(view.getResult(), add, needed);
@@ -32,10 +32,10 @@ bool IsReadBefore(mlir::Value v, mlir::Operation* add, const llvm::DenseSet<mlir
   });
 }
 
-// Whether generated kernels compute `op` and can do so together with what surrounds it.
+// True if generated kernels compute `op` and can do so together with the ops around it.
 bool Fuses(mlir::Operation* op) { return mlir::isa<td::ElementalOp>(op); }
 
-// Whether a bias and a relu up to `v` become the epilogue of a contraction.
+// True if `v` is the result of a contraction whose epilogue is a bias, or a bias and a relu.
 bool EndsContraction(mlir::Value v) {
   if (auto relu = v.getDefiningOp<td::ReluOp>()) v = relu->getOperand(0);
   auto add = v.getDefiningOp<td::AddOp>();
@@ -44,7 +44,7 @@ bool EndsContraction(mlir::Value v) {
          });
 }
 
-// Whether `v` lies in memory even if `add` is part of a generated kernel.
+// True if `v` lies in memory even if `add` is part of a generated kernel.
 bool IsStored(mlir::Value v, mlir::Operation* add) {
   if (!Fuses(v.getDefiningOp()) || EndsContraction(v)) return true;
   return llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return user != add && !Fuses(user); });
@@ -65,7 +65,7 @@ mlir::Value ResidualOf(td::AddOp add, mlir::Value y) {
 
 bool DiesAt(mlir::Value residual, td::AddOp add, mlir::Operation* op) {
   while (auto view = residual.getDefiningOp<td::ReshapeOp>()) residual = view.getInput();
-  // Most values with a long life are found here, without a walk through the graph.
+  // A shortcut: most values with a long life are yielded by the map, which needs no walk through the graph.
   if (llvm::is_contained(residual.getUsers(), add->getBlock()->getTerminator())) return false;
   return IsReadBefore(residual, add, Needed(op));
 }

@@ -1,4 +1,4 @@
-// What a contraction may add to its result while it writes it.
+// Finds values (residuals) that a contraction may add to its result while it writes it.
 #ifndef TANDEM_PASSES_CONTRACTION_RESIDUAL_H_
 #define TANDEM_PASSES_CONTRACTION_RESIDUAL_H_
 
@@ -6,13 +6,13 @@
 
 namespace tandem {
 
-// What `add` adds to `y`, a batched value in a map: a value of the map's own, as large as `y`, which lies in memory in
-// any case. Null when that is an argument of the map, or what generated kernels would compute on their way: the pass
-// over memory that storing it takes is what adding it elsewhere saves.
+// Returns the value that `add` adds to `y`, a batched value in a map, if it is as large as `y`, computed in the map and
+// stored in memory in any case. Null if it is an argument of the map, or if generated kernels would compute it without
+// storing it: storing it would cost the pass over memory that adding it in the contraction saves.
 mlir::Value ResidualOf(td::AddOp add, mlir::Value y);
 
-// Whether all that reads `residual` but for `add` must have run before `op` does, so that `op` may write its result,
-// which takes the place of that of `add`, over it.
+// True if every reader of `residual` other than `add` must run before `op`, so that `op` may write its result, which
+// replaces that of `add`, over `residual`.
 bool DiesAt(mlir::Value residual, td::AddOp add, mlir::Operation* op);
 
 }  // namespace tandem

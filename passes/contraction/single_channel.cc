@@ -1,4 +1,4 @@
-// The filter gradient of a convolution with one output channel, as that of a depthwise one.
+// Computes the filter gradient of a convolution with one output channel as that of a depthwise convolution.
 //
 // With one column a library has nothing to vectorise along. The sum of a tap and an input channel is over products of
 // that channel of x with dy: the gradient of a depthwise convolution to as many copies of dy, which generated kernels
@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinChannelsIn = 8;  // that fill a vector register
+constexpr int64_t kMinChannelsIn = 8;  // as many as fill a vector register
 
 std::optional<Weighing> WeighSingleChannel(const Contraction& c) {
   auto op = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);

@@ -1,4 +1,4 @@
-// Large weight gradients of dense layers and convolutions, computed block by block behind the maps.
+// Computes large weight gradients of dense layers and convolutions block by block behind the maps.
 //
 // In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
 // matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.weight_grad stands behind
@@ -20,27 +20,29 @@
 namespace tandem {
 namespace {
 
-// Smaller results stay in the cache of the core that makes them.
+// Smaller results stay in the cache of the core that computes them.
 constexpr int64_t kMinElements = 1 << 16;
-// Rows of the result that a kernel computes together with few columns would leave registers empty.
+// With fewer columns of the result, the kernel's vector registers would be partly empty.
 constexpr int64_t kMinColumns = 32;
-// A kernel's threads have stacks of some MiB.
+// Most bytes that kernels may keep on the stack: threads have stacks of some MiB.
 constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 5 * (int64_t{1} << 18);
-// What is kept for the whole batch, against the result: four lanes and more would write and read that.
+// Most elements that may be kept for the whole batch, in multiples of the result's: with four or more lanes the slots
+// would cost as much writing and reading.
 constexpr int64_t kMaxDenseKept = 2, kMaxImageKept = 3;
-constexpr double kBlockRate = 0.9;  // of the library's rate; measured on ResNet-50's last stage
+constexpr double kBlockRate = 0.9;  // fraction of the library's rate; measured on ResNet-50's last stage
 
 bool ReadsBFloat16(const Contraction& c) { return td::TypeOf(c.op->getOperand(0)).getElementType().isBF16(); }
 
 int64_t GlobalBatch(const Contraction& c) { return c.config.getBatch() * c.config.getReplicas(); }
 
-// With the rows that are absent where lanes do not share the batch evenly: a lane has one at least.
+// Returns the rows of all lanes, including those that are absent if lanes do not share the batch evenly.
 int64_t RowsOfLanes(const Contraction& c) {
   const int64_t batch = GlobalBatch(c), lanes = std::max<int64_t>(1, c.config.getLanes());
   return (batch + lanes - 1) / lanes * lanes;
 }
 
-// Why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel with so large a stack.
+// Returns why the op, a sum of products of `x` and `dy` over the batch, cannot be computed by a kernel that needs
+// `stack` bytes of stack; "" if it can.
 std::string WhyNoBlocks(const Contraction& c, mlir::Value x, mlir::Value dy, int64_t stack, int64_t max_stack) {
   if (!td::IsBatched(x.getType()) || !td::IsBatched(dy.getType())) return "it sums over the batch";
   const mlir::Type element = td::TypeOf(x).getElementType();
@@ -52,7 +54,8 @@ std::string WhyNoBlocks(const Contraction& c, mlir::Value x, mlir::Value dy, int
   return "";
 }
 
-// Why lanes are expected to be faster for a result of these sizes, from what has to be kept for the whole batch.
+// Returns why lanes are expected to be faster for a result of these sizes, `kept` elements having to be kept for the
+// whole batch; "" if they are not.
 std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t max_kept) {
   if (elements < kMinElements) return absl::StrCat("a gradient of ", elements, " elements stays in a core's cache");
   if (columns < kMinColumns) return absl::StrCat(columns, " columns are fewer than ", kMinColumns);
@@ -63,25 +66,25 @@ std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t ma
   return "";
 }
 
-// Expected seconds of a row, of `flops` operations and `kept` elements.
+// Returns the expected seconds of a row with `flops` operations and `kept` elements.
 double BlockSeconds(const Contraction& c, double flops, int64_t kept) {
   const int64_t bytes = (ReadsBFloat16(c) ? 2 : 4) * kept;
   return flops / (kBlockRate * c.machine.library_f32) + 2 * static_cast<double>(bytes) / c.machine.dram_bandwidth;
 }
 
-// Of the fastest algorithm that works in lanes.
+// Returns the expected seconds of a row by the fastest algorithm that works in lanes.
 double LaneSeconds(const Contraction& c, int64_t flops, int64_t elements) {
   const double rows = static_cast<double>(c.microbatches.rows), count = static_cast<double>(c.microbatches.count);
   double seconds = static_cast<double>(flops) / (ReadsBFloat16(c) ? c.machine.library_bf16 : c.machine.library_f32);
   const std::optional<Weighing> winograd = kWinograd.weigh(c);
   if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
-  // Written to a slot, read to be added up and to be combined with others. All lanes' slots are touched in turn, and as
-  // many bytes of others between.
+  // The gradient is written to a slot, read to be added up, and read to be combined with others. All lanes' slots are
+  // touched in turn, with as many other bytes in between.
   const double slot_bytes = 4 * static_cast<double>(elements);
   return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
 }
 
-// Of `blocks` and `lanes` seconds for a row.
+// Returns the verdict for `blocks` and `lanes` expected seconds for a row.
 Weighing Faster(const Contraction& c, double blocks, double lanes) {
   const double microbatch = blocks * static_cast<double>(c.microbatches.rows);
   if (blocks < lanes) return Profitable(microbatch);
@@ -103,7 +106,7 @@ std::optional<Weighing> WeighProduct(const Contraction& c, td::MatMulOp op) {
   return Faster(c, blocks, LaneSeconds(c, op.getFlops(), elements));
 }
 
-// Pixels of dy along dimension `d` whose window's place `tap` is in the image.
+// Returns the number of pixels of dy along dimension `d` for which place `tap` of the window is inside the image.
 int64_t PixelsInside(td::Conv2DFilterGradOp op, int d, int64_t tap) {
   const int64_t size = td::TypeOf(op.getX()).getDimSize(d + 1), out = td::TypeOf(op.getDy()).getDimSize(d + 1);
   int64_t inside = 0;
@@ -114,7 +117,7 @@ int64_t PixelsInside(td::Conv2DFilterGradOp op, int d, int64_t tap) {
   return inside;
 }
 
-// Of a row, without products by padding.
+// Returns the operations of one row, without products by padding.
 double ImageFlops(td::Conv2DFilterGradOp op) {
   double pixels[2] = {0, 0};
   for (int d = 0; d < 2; ++d) {

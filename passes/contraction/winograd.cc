@@ -28,14 +28,14 @@ std::optional<WinogradRole> RoleOf(mlir::Operation* op) {
   return std::nullopt;
 }
 
-// Why it cannot compute the op; empty: it can.
+// Returns why Winograd's algorithm cannot compute the op; "" if it can.
 std::string WhyNoWinograd(const Contraction& c) {
   const td::LibraryCallSpec& spec = c.spec;
   for (mlir::Value v : {spec.x, spec.kernel, spec.y}) {
     const mlir::Type element = td::TypeOf(v).getElementType();
     if (!element.isF32() && !element.isBF16()) return "it computes in float32 and bfloat16";
   }
-  // The gradient of a kernel is a sum over lanes.
+  // The gradient of a kernel must be float32, since lanes add it up.
   if (spec.weights < 0 && !td::TypeOf(spec.kernel).getElementType().isF32()) return "its gradients are float32";
   if (!td::IsBatched(spec.x.getType()) || !td::IsBatched(spec.y.getType())) return "it is of batched images only";
   llvm::ArrayRef<int64_t> kernel = td::TypeOf(spec.kernel).getShape();
@@ -79,7 +79,7 @@ std::optional<Weighing> WeighWinograd(const Contraction& c) {
   return weighing;
 }
 
-// The transformed kernel as a value of the map's body.
+// Transforms the kernel in front of the map and returns it as a value of the map's body.
 mlir::Value Transformed(mlir::Operation* op, const td::LibraryCallSpec& spec, const WinogradShape& s, bool adjoint) {
   auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
   auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));

@@ -8,13 +8,14 @@ namespace tandem {
 namespace {
 
 // Constants measured with benchmarks/winograd_layers on Zen 4 (docs/developers/winograd.md).
-constexpr double kProductRate = 0.92;   // of the library's rate, operands in L2
-constexpr double kTransformFlops = 14;  // of the vector rate, per point and channel of a tile: loads, sums, stores
-constexpr double kSumTraffic = 2;       // how much slower than read only memory a filter gradient's sum is, beyond L2
-constexpr double kSpilledTiles = 4;     // how much slower than read only memory tiles beyond L2 are
-constexpr double kBlockGain = 1.02;     // how much faster a larger block must be
+constexpr double kProductRate = 0.92;  // fraction of the library's rate, operands in L2
+// Operations at the vector rate per point and channel of a tile: loads, sums, stores
+constexpr double kTransformFlops = 14;
+constexpr double kSumTraffic = 2;    // how much slower than read only memory a filter gradient's sum is, beyond L2
+constexpr double kSpilledTiles = 4;  // how much slower than read only memory tiles beyond L2 are
+constexpr double kBlockGain = 1.02;  // how much faster a larger block must be
 
-// Tiles of a block: multiples of the rows of a register tile.
+// Numbers of tiles that a block can have: multiples of the rows of a register tile.
 constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
 
 }  // namespace
@@ -25,29 +26,31 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
                k = static_cast<double>(PadChannels(s.channels_out));
   const double blocks = std::max(1.0, tiles / static_cast<double>(s.block));
   const bool filter = role == WinogradRole::kFilterGrad;
-  // Factors are what may be bfloat16: of one side's tiles and the kernel, or both sides' tiles. Sums are float32.
+  // Factors, which may be bfloat16, are the tiles of one side and the kernel, or the tiles of both sides. Sums are
+  // float32.
   const double factor_bytes = s.bfloat16_products ? 2 : 4, sum_bytes = 4;
   const double kernel_bytes = (filter ? sum_bytes : factor_bytes) * points * c * k;
   const double from = role == WinogradRole::kInputGrad ? k : c, to = role == WinogradRole::kInputGrad ? c : k;
   const double tile_bytes = points * (factor_bytes * from + (filter ? factor_bytes : sum_bytes) * to);
-  // What one block touches over and over: its tiles; the kernel passes by once for every block.
+  // A block touches its tiles over and over; the kernel is read once per block.
   const double block_bytes = tile_bytes * static_cast<double>(s.block);
   const double compute =
       2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.vector_bf16 : m.library_f32));
   double transforms = kTransformFlops * tiles * points * (c + k) / m.vector_f32;
-  // Tiles of the block are written and read by the products where they lie: in L2, or the part beyond it in L3.
+  // Products read and write the tiles of a block in L2, or in L3 the part that does not fit L2.
   const double beyond = std::max(0.0, 1 - m.l2_bytes / block_bytes);
   const double tile_traffic =
       2 * tiles * tile_bytes * ((1 - beyond) / m.l2_bandwidth + kSpilledTiles * beyond / m.l3_bandwidth);
   const double kernel_traffic = blocks * kernel_bytes * (filter ? 2 : 1) / Bandwidth(m, kernel_bytes + block_bytes, 1);
-  // The kernel's own transform: per step by one thread while the others wait, or (filter gradient) per microbatch.
+  // The kernel's own transform runs once per step, by one thread while the others wait, or (filter gradient) per
+  // microbatch.
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, count));
   transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
                           2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));
-  // A kernel or sum in the second-level cache streams past the products while they run. Beyond it it does not: on an
-  // Intel Xeon each pass over a kernel of 512 x 512 channels takes as long as it takes to read it, although it is
-  // fetched ahead, and a filter gradient's sum longer, which each block reads and writes for few multiply-adds
-  // (measured on Zen 4, 14x14x256 to 256 in blocks of 12, 36 and 64 tiles: 5.5, 1.7 and 1.9 times the forward pass).
+  // A kernel or sum in the second-level cache is read while the products run. A larger one is not: on an Intel Xeon
+  // each pass over a kernel of 512 x 512 channels takes as long as it takes to read it, although it is fetched ahead,
+  // and a filter gradient's sum even longer, since each block reads and writes it for few multiply-adds (measured on
+  // Zen 4, 14x14x256 to 256 in blocks of 12, 36 and 64 tiles: 5.5, 1.7 and 1.9 times the forward pass).
   const bool waits = kernel_bytes > m.l2_bytes;
   const double products =
       waits ? compute + (filter ? kSumTraffic : 1) * kernel_traffic : std::max(compute, kernel_traffic);

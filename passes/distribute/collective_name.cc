@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The op that computes `value`, by its kind: for those that a pass has made without a name.
+// Returns the kind of the op that computes `value`, for ops that a pass has made without a name.
 std::string KindOfOp(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (auto map = mlir::dyn_cast_or_null<exec::MapMicrobatchesOp>(op)) {

@@ -22,7 +22,7 @@ namespace {
 
 bool IsConstant(mlir::Value v) { return v.getDefiningOp() && mlir::matchPattern(v, mlir::m_Constant()); }
 
-// Replica where the op says so, else global.
+// Returns the scope of a sum over the batch: kReplica if the op says so, else kGlobal.
 td::BatchScope ScopeOf(mlir::Operation* op) {
   return td::HasReplicaScope(op) ? td::BatchScope::kReplica : td::BatchScope::kGlobal;
 }
@@ -66,7 +66,7 @@ class MapBuilder {
   }
 
  private:
-  // Adds `op` after what has to be repeated for it.
+  // Adds `op` after the constants and batch-creating ops that have to be repeated in the map for it.
   void AddBodyOp(mlir::Operation* op) {
     if (body_ops_.contains(op)) return;
     for (mlir::Value v : op->getOperands()) {
@@ -153,7 +153,7 @@ class FormMicrobatchMapPass : public impl::FormMicrobatchMapPassBase<FormMicroba
   }
 
  private:
-  // An input that is fetched, or read at the top level, goes through a map like any other kept value.
+  // Copies inputs that are fetched or read at the top level, so that they go through a map like any other kept value.
   static void CopyReadInputs(mlir::func::FuncOp step) {
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
       if (!KeepsOperands(&op)) continue;
@@ -166,7 +166,7 @@ class FormMicrobatchMapPass : public impl::FormMicrobatchMapPassBase<FormMicroba
     }
   }
 
-  // Batched operands must be there outside of a map.
+  // True if the op reads batched operands outside of maps, so that maps must keep them.
   static bool KeepsOperands(mlir::Operation* op) {
     return op->hasTrait<mlir::OpTrait::IsTerminator>() || BatchAxis::ReadsAllRows(op);
   }

@@ -17,7 +17,8 @@ namespace tandem {
 
 namespace {
 
-// Combines `sent`, which is `part` or made of it; `whole` has the uses of the result.
+// Combines `sent`, which is `part` or a cast of it, over all replicas. `whole` has the uses of the result and serves to
+// name it.
 mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::ReduceKind kind, mlir::Value sent,
                       mlir::Value part, mlir::Value whole) {
   return builder
@@ -75,8 +76,9 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
   }
 
  private:
-  // What replicas combine for updates and outputs alone (a statistic for its moving average), and what is made of it:
-  // at its place, in the forward pass, it would cut the runs of all-reduces and make the next ops wait for it.
+  // Moves all-reduces that only updates and outputs need (a statistic for its moving average), and the ops that depend
+  // on them, to the end. At their place in the forward pass they would cut the runs of all-reduces and make the next
+  // ops wait.
   static void MoveToEnd(mlir::func::FuncOp step) {
     mlir::Block& body = step.getBody().front();
     mlir::Operation* terminator = body.getTerminator();
@@ -94,7 +96,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     for (mlir::Operation& op : body.without_terminator()) {
       if (last.contains(&op) && (mlir::isa<td::CrossReplicaOp>(op) || waits(&op))) moved.insert(&op);
     }
-    // First what waits for none of the others, side by side: in one run of all-reduces.
+    // First the ops that wait for none of the others, so that their all-reduces stand side by side in one run.
     llvm::SmallVector<mlir::Operation*> behind;
     for (mlir::Operation* op : moved) {
       if (waits(op)) {
@@ -132,8 +134,8 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     }
   }
 
-  // Whatever reads one of `parts` reads the whole then. Casts stand in front of all all-reduces and behind them, so
-  // that these stand side by side for the next pass.
+  // Combines `parts`; all their readers read the combined values then. Casts stand in front of all all-reduces and
+  // behind all of them, so that these are side by side for the next pass.
   void CombineParts(llvm::ArrayRef<Part> parts, mlir::OpBuilder& builder) {
     llvm::SmallVector<mlir::Value> sent, whole;
     for (const Part& part : parts) {
@@ -151,12 +153,12 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     }
   }
 
-  // That of the numbers in which `part` is combined; null for its own.
+  // Returns the element type in which `part` is combined; null for its own.
   mlir::Type CommunicationType(const Part& part) {
     const mlir::Type wanted = ConfigOf(getOperation()).getCommunicationType();
     auto type = mlir::cast<mlir::RankedTensorType>(part.value.getType());
     const bool can = wanted && type.getElementType().isF32() && part.kind == exec::ReduceKind::kSum;
-    // One number saves nothing, and may be a count that scales all gradients.
+    // Rounding a single number saves nothing, and it may be a count that scales all gradients.
     return can && type.getNumElements() != 1 && UpdateFlowOf(part.value).updates_only ? wanted : mlir::Type();
   }
 };

@@ -18,7 +18,7 @@ namespace tandem {
 
 namespace {
 
-// The output that is the loss.
+// Name of the output that is the loss.
 constexpr llvm::StringLiteral kLoss = "loss";
 
 class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFiniteCheckPass> {
@@ -32,7 +32,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
       if (td::UpdateOf(step, operand.getOperandNumber())) updates.insert(&operand);
     }
-    // What a worker computes for parameter servers goes into their updates.
+    // A worker's part has no updates, but the values that it computes for parameter servers go into theirs.
     if (updates.empty() && !ConfigOf(getOperation()).getPart()) return;
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step, WhatCounts(step));
     for (mlir::Value v : marked) {
@@ -42,7 +42,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     }
     if (checked.empty()) return;
 
-    // Ops whose results go into updates and nowhere else but into outputs, in program order.
+    // Collects the ops whose results only go into updates and outputs; they run behind the check.
     llvm::DenseSet<mlir::Operation*> moved;
     llvm::SmallVector<mlir::Operation*> order;
     for (mlir::Operation& op : llvm::reverse(step.getBody().front().without_terminator())) {
@@ -62,7 +62,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   }
 
  private:
-  // The values of td.check_finite, which are results of the step up to here.
+  // Takes the values of td.check_finite, which have been results of the step so far, off its results and returns them.
   static llvm::SmallVector<mlir::Value> TakeMarked(mlir::func::FuncOp step) {
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     llvm::SmallVector<mlir::Value> marked;
@@ -77,7 +77,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return marked;
   }
 
-  // A replica's part of a gradient may be rounded before it is combined (td-insert-all-reduce).
+  // Returns the all-reduced value of `value`, or `value` itself if it is not combined. Casts are followed: a replica's
+  // part of a gradient may be rounded before it is combined (td-insert-all-reduce).
   static mlir::Value BehindAllReduce(mlir::Value value) {
     for (mlir::OpOperand& use : value.getUses()) {
       if (use.getOwner()->getBlock() != value.getParentBlock()) continue;
@@ -91,7 +92,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return value;
   }
 
-  // What updates, values for parameter servers and the loss are computed from. Other outputs are only watched.
+  // Returns all values that updates, values for parameter servers and the loss are computed from. Other outputs are not
+  // checked, since they are only watched.
   static llvm::DenseSet<mlir::Value> WhatCounts(mlir::func::FuncOp step) {
     llvm::DenseSet<mlir::Value> counts;
     llvm::SmallVector<mlir::Value> open;
@@ -121,7 +123,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return counts;
   }
 
-  // Of what counts, the sums of the maps and of ops that read all rows, behind their all-reduce when there is one.
+  // Returns the sums among `counts` that maps and ops that read all rows compute, behind their all-reduce when there is
+  // one.
   static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step,
                                                       const llvm::DenseSet<mlir::Value>& counts) {
     llvm::SmallVector<mlir::Value> values;

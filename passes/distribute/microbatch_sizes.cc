@@ -13,10 +13,11 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLaneCounts[] = {16, 8, 4};
-constexpr int64_t kBigBatch = 512;  // that gets 16 lanes
-// A lane whose sums leave its core's cache pays for every lane more than once: they are written, read and combined.
+constexpr int64_t kBigBatch = 512;  // rows of a global batch from which on 16 lanes are considered
+// Bytes of one lane's sums from which on they do not stay in a core's cache: each additional lane then costs writing,
+// reading and combining them.
 constexpr double kBigSums = 1.0 * (1 << 20);
-// Expected times are guesses: one this much longer is as good.
+// Expected times are guesses: a time longer by this factor is as good.
 constexpr double kTolerance = 1.05;
 // A library writes a sum over rows in its own layout, then reorders it: one write, one read, one write. Adding a
 // microbatch's sum to the lane's takes two reads and a write.
@@ -24,7 +25,7 @@ constexpr double kSumPasses = 3, kAddPasses = 3;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Seconds of one microbatch without the addition of its sums to the lane's.
+// Returns the seconds of one microbatch, without adding its sums to the lane's.
 double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, double rows) {
   double seconds = 0;
   auto pass = [&](double bytes, double distance) { return bytes / Bandwidth(machine, distance, kNominalThreads); };
@@ -41,14 +42,14 @@ double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, doub
   return seconds;
 }
 
-// The microbatch size with the least expected time for a lane of `rows` rows, of which it is a part if `even`; the
-// smallest of equals, because it takes the least memory.
+// Returns the microbatch size with the least expected time for a lane of `rows` rows; if `even`, one that divides
+// `rows`. Of equally fast sizes the smallest, because it takes the least memory.
 int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, int64_t rows, bool even) {
   int64_t best = 0;
   double best_seconds = 0;
   for (int64_t microbatches = 1; microbatches <= rows; ++microbatches) {
     const int64_t microbatch_rows = CeilDiv(rows, microbatches);
-    if (microbatch_rows == best) continue;  // the same rows in more microbatches
+    if (microbatch_rows == best) continue;  // the same size, with more microbatches
     if (even && rows % microbatch_rows != 0) continue;
     const double seconds = LaneSeconds(work, machine, rows, microbatch_rows);
     if (best == 0 || seconds <= best_seconds) {
@@ -60,7 +61,8 @@ int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, in
   return best;
 }
 
-// Of a lane of `rows` rows, the largest part of at most `most`; a size that leaves a gap where parts are much smaller.
+// Returns the largest microbatch size of at most `most` for a lane of `rows` rows; if `even`, one that divides `rows`,
+// unless such sizes are less than half as large.
 int64_t MicrobatchRowsUpTo(int64_t most, int64_t rows, bool even) {
   const int64_t any = CeilDiv(rows, CeilDiv(rows, most));
   for (int64_t part = any; even && part > any / 2; --part) {
@@ -79,11 +81,12 @@ class MicrobatchChooser {
     MicrobatchSizes sizes;
     sizes.lanes = std::lcm(lanes, replicas_);
     const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
-    // Lanes without a gap begin at the same examples on any number of devices.
+    // Lanes that are full begin at the same examples on any number of devices.
     const bool even = batch_ % (sizes.lanes / replicas_) == 0;
     sizes.microbatch_rows = max_microbatch_rows_ > 0 ? MicrobatchRowsUpTo(max_microbatch_rows_, rows, even)
                                                      : BestMicrobatchRows(work_, machine_, rows, even);
-    // Whole microbatches: a library primitive that works on a full microbatch must not reach into the next lane's rows.
+    // A lane has room for whole microbatches: a library primitive that works on a full microbatch must not reach into
+    // the next lane's rows.
     sizes.rows_per_lane = CeilDiv(rows, sizes.microbatch_rows) * sizes.microbatch_rows;
     sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.microbatch_rows) +
                     ReduceSeconds(sizes.lanes);
@@ -98,7 +101,7 @@ class MicrobatchChooser {
     for (int64_t lanes : kLaneCounts) {
       if (lanes > most) continue;
       if (lanes < 8 && lanes < most && !BigSums()) continue;
-      // No lane without a row, unless there are more replicas than rows.
+      // Every lane gets a row, unless there are more replicas than rows.
       while (lanes > 1 && lanes * odd > rows) lanes /= 2;
       const MicrobatchSizes sizes = WithLanes(lanes * odd);
       if (!options.empty() && options.back().lanes == sizes.lanes) continue;
@@ -108,7 +111,7 @@ class MicrobatchChooser {
     }
     double least = options[0].seconds;
     for (const MicrobatchSizes& o : options) least = std::min(least, o.seconds);
-    // The most lanes among those that are as good as the best; the fewest where sums are large.
+    // Choose the most lanes among the options that are as good as the best, or the fewest where sums are large.
     size_t chosen = options.size() - 1;
     for (size_t i = options.size(); i-- > 0;) {
       if (options[i].seconds > kTolerance * least || options[i].lanes * work_.lane_bytes > kMaxSlotBytes) continue;
@@ -128,8 +131,8 @@ class MicrobatchChooser {
   }
 
  private:
-  // The most that share `rows` evenly, so that their borders do not depend on the number of devices; where 4 do not,
-  // 2, 4 or 8 devices do not either, and lanes may be as many as for any other batch.
+  // Returns the most lanes that share `rows` evenly, so that their borders do not depend on the number of devices. If
+  // not even 4 lanes do, neither do 4 or 8 devices, and there are as many lanes as for any other batch.
   static int64_t MostLanes(int64_t rows) {
     const int64_t most = rows < kBigBatch ? 8 : 16;
     for (int64_t lanes = most; lanes >= 4; lanes /= 2) {
@@ -138,11 +141,11 @@ class MicrobatchChooser {
     return most;
   }
 
-  // Sums that are computed in blocks have no slots, but their weights are as large and read by every lane, and lanes
-  // of few rows make short chains of products.
+  // Sums that are computed in blocks count too. They have no slots, but their weights are as large and read by every
+  // lane, and lanes of few rows make short chains of products.
   bool BigSums() const { return work_.lane_bytes + work_.block_bytes >= kBigSums; }
 
-  // All slots are read once, the sum is written; all threads take part.
+  // Returns the seconds to combine the lanes: all slots are read once and the sum is written; all threads take part.
   double ReduceSeconds(int64_t lanes) const {
     const double bytes = (lanes + 1) * work_.lane_bytes / kNominalThreads;
     return bytes / Bandwidth(machine_, lanes * work_.lane_bytes / kNominalThreads, kNominalThreads) +
@@ -161,7 +164,7 @@ double LaneSeconds(const StepWork& work, const MachineModel& machine, int64_t ro
   double sums = 0;
   for (const OpWork& op : work.ops) sums += op.sum_bytes;
   const double add = kAddPasses * sums / Bandwidth(machine, 2 * work.lane_bytes, kNominalThreads);
-  // A short last microbatch runs as a full one in the library.
+  // A short last microbatch counts as a full one, since the library computes it like one.
   return microbatches * MicrobatchSeconds(work, machine, static_cast<double>(microbatch_rows)) +
          (microbatches - 1) * add;
 }

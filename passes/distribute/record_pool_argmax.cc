@@ -13,7 +13,7 @@ namespace tandem {
 
 namespace {
 
-// The select that lets `grad` through where `x` is above 0, when nothing else uses `grad`.
+// Returns the select that passes `grad` where `x` is above 0, if nothing else uses `grad`; else null.
 mlir::Operation* ReluGradient(mlir::Value grad, mlir::Value x) {
   if (!grad.hasOneUse()) return nullptr;
   auto select = mlir::dyn_cast<td::SelectOp>(*grad.getUsers().begin());
@@ -83,7 +83,7 @@ class RecordPoolArgmaxPass : public impl::RecordPoolArgmaxPassBase<RecordPoolArg
     mlir::Operation* mask = relu != nullptr ? relu->getOperand(0).getDefiningOp() : nullptr;
     replaced->erase();
     if (relu != nullptr) grad.erase();
-    if (mask != nullptr && mask->use_empty()) mask->erase();  // it would keep the image alive
+    if (mask != nullptr && mask->use_empty()) mask->erase();  // the mask would keep the image alive
   }
 };
 

@@ -21,16 +21,16 @@ namespace tandem {
 
 namespace {
 
-// Longer chains are stored: they would be computed in every map that reads them.
+// Results of longer chains are stored: a chain is computed in every map that reads its result.
 constexpr size_t kMaxOps = 24;
 constexpr int kMaxSources = 4;
 
-// How to compute a kept value from values of the step.
+// A recipe for computing a kept value from values of the step.
 struct Recipe {
-  llvm::SetVector<mlir::Operation*> ops;                           // of the map that makes it, in order
+  llvm::SetVector<mlir::Operation*> ops;                           // ops of the map that computes the value, in order
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;  // value in the map, value of the step
-  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;          // of the step's
-  mlir::Value narrow;                                              // of the map: a source that is not kept yet
+  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;  // the step's values among the sources that are batched
+  mlir::Value narrow;                                      // value of the map: a source that is not kept yet
 };
 
 exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapMicrobatchesOp>(); }
@@ -52,7 +52,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   }
 
  private:
-  // One pass over all maps with recipes of at most `max_sources` batched sources.
+  // Goes over all maps once and applies recipes of at most `max_sources` batched sources.
   void Run(int max_sources) {
     llvm::SmallVector<exec::MapMicrobatchesOp> maps(step_.getOps<exec::MapMicrobatchesOp>());
     for (exec::MapMicrobatchesOp map : maps) {
@@ -73,7 +73,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::MapMicrobatchesOp>(user); });
   }
 
-  // Keeps what cheap ops widen, not their result.
+  // Where cheap ops turn a small value into a larger one that is kept, keeps the small value instead.
   void KeepNarrow(exec::MapMicrobatchesOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map.getResults()) {
@@ -96,7 +96,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     }
   }
 
-  // The smallest value that cheap ops without another batched operand turn into `v`, if it is smaller than `v`.
+  // Returns the smallest value that cheap ops without another batched operand turn into `v`; null if none is smaller
+  // than `v`.
   mlir::Value NarrowSource(mlir::Value v) {
     mlir::Value narrow;
     int64_t bytes = RowBytes(v.getType());
@@ -114,14 +115,14 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return narrow;
   }
 
-  // Of a batched value: copies of numbers and of values that are not, or what cheap ops make of them.
+  // True for an unbatched value, and for a batched one that cheap ops compute from unbatched values.
   bool FollowsFromStatic(mlir::Value v) {
     if (!td::IsBatched(v.getType())) return true;
     mlir::Operation* op = v.getDefiningOp();
     return op && IsCheap(op) && llvm::all_of(op->getOperands(), [&](mlir::Value o) { return FollowsFromStatic(o); });
   }
 
-  // The map that reads `use` gets the narrow value and makes `wide` of it.
+  // Gives the map of `use` the narrow value, from which it computes `wide`.
   static void Widen(mlir::OpOperand& use, mlir::Value wide, const Recipe& recipe) {
     auto map = mlir::cast<exec::MapMicrobatchesOp>(use.getOwner());
     mlir::Block& body = map.getBody().front();
@@ -136,7 +137,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     body.eraseArgument(argument.getArgNumber());
   }
 
-  // Whether `v` of the map's body can be computed elsewhere; collects how. `goal` may not be its own source.
+  // True if `v` of the map's body can be computed elsewhere; adds how to `recipe`. `goal` may not be its own source.
   bool MakeRecipe(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
     if (recipe.narrow && v == recipe.narrow) return true;
     mlir::Value source = SourceOf(map, v, goal);
@@ -155,7 +156,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return recipe.ops.size() <= kMaxOps;
   }
 
-  // The value of the step that `v` of the map's body is or becomes, if any.
+  // Returns the value of the step that `v` of the map's body is (an argument) or becomes (a kept result), if any.
   static mlir::Value SourceOf(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal) {
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
     mlir::Operation* yield = map.getBody().front().getTerminator();
@@ -193,11 +194,11 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return last;
   }
 
-  // The sources live as long as the value anyway, or one takes its place.
+  // True if the batched sources live as long as `value` anyway, or are no larger than it.
   bool CostsNoMemory(mlir::OpResult value, const Recipe& recipe) {
     const int last = LastUse(value);
     for (mlir::Value source : recipe.batched) {
-      if (!MapOf(source)) continue;  // an input
+      if (!MapOf(source)) continue;  // an input takes no memory of the arena
       if (LastUse(source) < last && RowBytes(source.getType()) > RowBytes(value.getType())) return false;
     }
     return true;
@@ -233,7 +234,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return body.addArgument(outer.getType(), outer.getLoc());
   }
 
-  // Kept results and ops that nothing reads any more, and operands that have lost their readers.
+  // Removes kept results and ops that nothing reads any more, and operands that have lost their readers.
   void RemoveUnused(exec::MapMicrobatchesOp map) {
     mlir::Block& body = map.getBody().front();
     mlir::Operation* yield = body.getTerminator();
@@ -262,7 +263,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     map.erase();
   }
 
-  // Variables, one copy of what is summed up, and kept values of one device.
+  // Returns the expected bytes of one device: variables, one copy of the sums, and kept values.
   int64_t ExpectedBytes() {
     int64_t bytes = 0, rows = ConfigOf(getOperation()).getBatch();
     for (mlir::BlockArgument a : step_.getArguments()) {

@@ -31,7 +31,7 @@ void SumAtOnce(td::BatchMomentsOp op) {
   const Value mean = td::BuildDiv(b, loc, sums, count);
   const Value mean_of_squares = td::BuildDiv(b, loc, squares, count);
   const Value difference = td::BuildSub(b, loc, mean_of_squares, td::BuildMul(b, loc, mean, mean));
-  // Of equal elements it may be rounded to less than nothing; a NaN stays one.
+  // For equal elements the difference may be rounded to a negative number, which becomes 0; a NaN stays one.
   const Value variance = b.create<td::MaxOp>(loc, difference, td::BuildSplat(b, loc, sums.getType(), 0));
   const mlir::Type element = x_type.getElementType();
   op.replaceAllUsesWith(

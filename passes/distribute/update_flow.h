@@ -1,4 +1,4 @@
-// Where the numbers of a value of the step go, one by one.
+// Follows the elements of a value of the step to the updates that they reach one by one.
 #ifndef TANDEM_PASSES_DISTRIBUTE_UPDATE_FLOW_H_
 #define TANDEM_PASSES_DISTRIBUTE_UPDATE_FLOW_H_
 
@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-// The variable whose new value `use` gives; null where it is another use.
+// Returns the variable whose new value `use` gives; null for any other use.
 mlir::FlatSymbolRefAttr UpdateBy(mlir::OpOperand& use);
 
-// Through values of as many elements, in the step's body: not by a norm, over which a gradient reaches the updates of
-// all variables.
+// The updates that a value reaches through values with as many elements, in the step's body. Other values are not
+// followed: through a norm, for example, a gradient reaches the updates of all variables.
 struct UpdateFlow {
-  // The trainable variable whose update, or that of whose slot, is the nearest; "" for none.
+  // The trainable variable whose update, or whose slot's update, is the nearest; "" for none.
   std::string variable;
-  // Updates of trainable variables and their slots are all that it reaches: a gradient does so, where a statistic of
-  // the batch reaches the rows of the batch, an output, or a moving average.
+  // True if the value reaches nothing but updates of trainable variables and their slots, as gradients do. A statistic
+  // of the batch reaches the rows of the batch, an output or a moving average.
   bool updates_only = false;
 };
 

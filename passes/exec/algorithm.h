@@ -1,4 +1,4 @@
-// What ops that stand for an algorithm of a td op have in common. Only for their files.
+// Helpers of the exec ops that stand for one algorithm of a td op. Only for the files that define those ops.
 #ifndef TANDEM_PASSES_EXEC_ALGORITHM_H_
 #define TANDEM_PASSES_EXEC_ALGORITHM_H_
 
@@ -11,7 +11,7 @@
 
 namespace tandem::exec {
 
-// Evaluates `op` as the td op that computes the same, made for trial: it knows types and semantics.
+// Evaluates `op` by building, evaluating and erasing a TdOp that computes the same and knows types and semantics.
 template <typename TdOp, typename... Arguments>
 absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const td::RefTensor* const> operands,
                         const td::RefContext& context, std::vector<td::RefTensor>& results, Arguments&&... arguments) {
@@ -22,7 +22,7 @@ absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const td::RefTensor* con
   return status;
 }
 
-// td.conv2d_filter_grad's, of an op that has the same.
+// Copies the properties of an op that has those of td.conv2d_filter_grad.
 template <typename Properties>
 td::Conv2DFilterGradOp::Properties FilterGradProperties(const Properties& p) {
   td::Conv2DFilterGradOp::Properties same;
@@ -33,12 +33,13 @@ td::Conv2DFilterGradOp::Properties FilterGradProperties(const Properties& p) {
   return same;
 }
 
-// Of one row: every element of `dy` meets the weights of its channel.
+// Operations of a filter gradient for one row: every element of `dy` meets the weights of its channel.
 inline int64_t FilterGradFlops(mlir::Value dy, mlir::Value dkernel) {
   return 2 * td::RowElements(dy.getType()) * (td::RowElements(dkernel.getType()) / td::TypeOf(dkernel).getDimSize(3));
 }
 
-// Scratch memory for so many floats. Bytes: nothing that looks for values that are not finite looks into it.
+// The type of scratch memory for so many floats. It is one of bytes, so that no check for values that are not finite
+// looks into it.
 inline mlir::RankedTensorType FloatScratchType(mlir::MLIRContext* context, int64_t floats) {
   return mlir::RankedTensorType::get({floats * static_cast<int64_t>(sizeof(float))},
                                      td::FromDType(context, DType::kUInt8));

@@ -34,7 +34,7 @@ mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const AttentionSh
 
 namespace {
 
-// The td op that computes the same, made for trial, or null with an error: it knows types and semantics.
+// Returns a temporary td op that computes the same, since that knows types and semantics; null after an error.
 template <typename TdOp, typename Op>
 TdOp MakeSame(Op op) {
   typename TdOp::Properties same;

@@ -1,4 +1,4 @@
-// Attention in generated kernels: ops and what passes and the code generator need of them.
+// Attention in generated kernels: helpers that passes and the code generator need for its ops.
 #ifndef TANDEM_PASSES_EXEC_ATTENTION_H_
 #define TANDEM_PASSES_EXEC_ATTENTION_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem::exec {
 
-// Sizes from the types and attributes of a valid op.
+// Returns the sizes of a valid op, from its types and attributes.
 AttentionShape ShapeOf(AttentionOp op);
 AttentionShape ShapeOf(AttentionGradOp op);
 
-// The type of the scratch memory.
+// Returns the type of the scratch memory, an extra result of the op.
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const AttentionShape& shape, bool gradient);
 
 }  // namespace tandem::exec

@@ -1,4 +1,4 @@
-// What kernels of attention keep in memory beside operands and results. Free of MLIR types.
+// The scratch memory of kernels of attention, beside operands and results. Free of MLIR types.
 #ifndef TANDEM_PASSES_EXEC_ATTENTION_SCRATCH_H_
 #define TANDEM_PASSES_EXEC_ATTENTION_SCRATCH_H_
 
@@ -9,15 +9,15 @@
 
 namespace tandem {
 
-// Queries whose scores are in memory together, and columns of a packed matrix that lie together: [columns / kPanel]
-// [row][kPanel], the last panel narrower.
+// kAttentionQueries: queries whose scores are in memory at the same time. kAttentionPanel: columns of a packed matrix
+// that lie together: [columns / kAttentionPanel][row][kAttentionPanel], the last panel narrower.
 inline constexpr int64_t kAttentionQueries = 48, kAttentionPanel = 64;
 
 // Offsets in floats into the scratch memory of a kernel, which works on one head of one example at a time. Rows are
 // padded to whole cache lines. Products may touch a few rows behind the last one.
 struct AttentionScratch {
-  int64_t keys = 0, size = 0, value_size = 0;  // padded
-  int64_t score_row = 0;                       // from one query's scores to the next one's
+  int64_t keys = 0, size = 0, value_size = 0;  // sizes, padded
+  int64_t score_row = 0;                       // floats from one query's scores to the next one's
   int64_t query = 0;                           // [queries of a block][size]
   int64_t keys_across = 0;                     // [size][keys] in panels
   int64_t scores = 0;                          // [queries of a block][keys], then weights
@@ -26,10 +26,10 @@ struct AttentionScratch {
   int64_t keys_down = 0;                       // gradient: [keys][size] in panels
   int64_t values_across = 0;                   // gradient: [value_size][keys] in panels
   int64_t dy = 0;                              // gradient: [queries of a block][value_size]
-  int64_t dscores = 0;                         // gradient: as scores
-  int64_t dquery = 0;                          // gradient: as query
+  int64_t dscores = 0;                         // gradient: laid out as scores
+  int64_t dquery = 0;                          // gradient: laid out as query
   int64_t dkey = 0, dvalue = 0;                // gradient: [keys][size], [keys][value_size]
-  int64_t floats = 0;                          // in all
+  int64_t floats = 0;                          // size of the scratch memory
 
   AttentionScratch(const AttentionShape& s, bool gradient)
       : keys(Up(s.keys)), size(Up(s.size)), value_size(Up(s.value_size)), score_row(keys + kLine) {

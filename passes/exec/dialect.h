@@ -1,4 +1,4 @@
-// The exec dialect: what a compiled step is made of (docs/developers/internals.md).
+// The exec dialect: the ops that a compiled step consists of (docs/developers/internals.md).
 #ifndef TANDEM_PASSES_EXEC_DIALECT_H_
 #define TANDEM_PASSES_EXEC_DIALECT_H_
 
@@ -24,13 +24,13 @@
 
 namespace tandem::exec {
 
-// The module's attribute with its CompileConfigAttr.
+// Name of the module's attribute with its CompileConfigAttr.
 inline constexpr llvm::StringLiteral kConfigAttr = "exec.config";
 
-// The module's attribute with the PlacedPartAttrs of all variables, where parameter servers keep them.
+// Name of the module's attribute with the PlacedPartAttrs of all variables, if parameter servers keep them.
 inline constexpr llvm::StringLiteral kPlacementAttr = "exec.placement";
 
-// What a configuration has where it does not say: rows of a replica, and bytes of an all-reduce and of the first one.
+// Defaults of a configuration: rows of a replica, and bytes of an all-reduce bucket and of the first bucket.
 inline constexpr int64_t kDefaultBatch = 32;
 inline constexpr int64_t kDefaultBucketBytes = int64_t{25} << 20, kDefaultFirstBucketBytes = int64_t{1} << 20;
 

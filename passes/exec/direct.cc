@@ -102,7 +102,7 @@ absl::Status DirectConv2DFilterGradOp::evaluate(absl::Span<const RefTensor* cons
                                         getPadLow(), getPadHigh());
 }
 
-// `indices`: an element of dy, then an element of the result in the same output channel.
+// `indices`: the indices of an element of dy, then of an element of the result in the same output channel.
 Value DirectConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   WindowEmitter e(c, td::GetWindowGeometry(getX().getType(), getDy().getType(), getSize(), getStrides(), getPadLow()));
   int64_t tap[2] = {0, 0};

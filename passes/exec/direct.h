@@ -9,16 +9,16 @@
 
 namespace tandem::exec {
 
-// Taps up to which a convolution may be a part of a larger kernel; one with more is a kernel of its own.
+// Most taps of a convolution that may be part of a larger kernel; one with more is a kernel of its own.
 inline constexpr int64_t kMaxFusedTaps = 16;
 
-// Kernel height x width x input channels of a kernel (HWIO).
+// Returns height x width x input channels of a kernel (HWIO).
 int64_t TapsOf(mlir::Type kernel);
 
-// What a kernel that is one convolution copies of an image for a line of the result lies on its thread's stack, which
-// has some MiB.
+// Limit in bytes of the image lines that a kernel of one convolution copies for a line of the result: they lie on its
+// thread's stack, which has some MiB.
 inline constexpr int64_t kMaxLinesBytes = int64_t{1} << 19;
-// Bytes of these lines with their padding, at least: of a convolution of `x` (NHWC) by `kernel` (HWIO).
+// Returns the least bytes of these lines, with their padding, for a convolution of `x` (NHWC) by `kernel` (HWIO).
 int64_t LinesBytes(mlir::Type x, mlir::Type kernel, llvm::ArrayRef<int64_t> pad_low, llvm::ArrayRef<int64_t> pad_high);
 
 }  // namespace tandem::exec

@@ -5,7 +5,7 @@
 namespace tandem::exec {
 namespace {
 
-// `[sum, keep]`: an array of attributes that hold an enumeration, without their prefixes.
+// Parses `[sum, keep]`: an array of attributes of an enumeration, without their prefixes.
 template <typename Attr, typename Symbolize>
 mlir::ParseResult ParseWords(mlir::OpAsmParser& parser, mlir::ArrayAttr& array, Symbolize symbolize,
                              llvm::StringRef what) {
@@ -73,7 +73,7 @@ EpilogueAttr LibraryCallOp::getEpilogue() {
 
 namespace {
 
-// The kernel that `op` names, or null after an error.
+// Returns the kernel that `op` names, or null after an error.
 mlir::func::FuncOp LookupKernel(mlir::Operation* op, mlir::FlatSymbolRefAttr name,
                                 mlir::SymbolTableCollection& symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<mlir::func::FuncOp>(op, name);

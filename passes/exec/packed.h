@@ -1,4 +1,4 @@
-// Convolutions by a CPU's matrix unit: ops and what passes and the code generator need of them.
+// Convolutions by a CPU's matrix unit: helpers that passes and the code generator need for their ops.
 #ifndef TANDEM_PASSES_EXEC_PACKED_H_
 #define TANDEM_PASSES_EXEC_PACKED_H_
 
@@ -10,12 +10,12 @@
 
 namespace tandem::exec {
 
-// Sizes from the types and attributes of a valid op, or of the op that it is to replace.
+// Returns the sizes of a valid op, or of the op that it is to replace, from types and attributes.
 PackedShape PackedShapeOf(mlir::Value x, mlir::Value dy, llvm::ArrayRef<int64_t> size, llvm::ArrayRef<int64_t> strides,
                           llvm::ArrayRef<int64_t> pad_low);
 PackedShape ShapeOf(PackedFilterGradOp op);
 
-// The type of the scratch memory that follows from sizes.
+// Returns the type of the scratch memory, which follows from the sizes.
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const PackedShape& shape);
 
 }  // namespace tandem::exec

@@ -27,9 +27,9 @@ struct PackedShape {
   int64_t kernel[2] = {0, 0}, stride[2] = {1, 1}, pad_low[2] = {0, 0};
 
   int64_t planes(int d) const { return std::min(stride[d], kernel[d]); }
-  int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }  // of the last tap, in a plane
+  int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }  // how far a plane's last tap reaches
   int64_t taps() const { return kernel[0] * kernel[1]; }
-  // Rows (d = 0) or columns of an image, with what is zero.
+  // Rows (d = 0) or columns of an image with its zeros.
   int64_t period(int d) const {
     const int64_t all = out(d) + reach(d);
     int64_t shared = reach(d);
@@ -38,12 +38,12 @@ struct PackedShape {
   }
   int64_t pitch() const { return period(1); }
   int64_t image_pixels() const { return period(0) * period(1); }
-  // Between the first and the last pixel of an image of dy.
+  // Pixels from the first to the last one of an image of dy.
   int64_t dy_pixels() const { return (out_height - 1) * pitch() + out_width; }
-  int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // by how many pixels dy moves at most
-  // Of dy, with pairs that begin at even pixels and, where a tap moves it, at odd ones.
+  int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // most pixels by which dy moves
+  // Number of copies of dy: one whose pairs begin at even pixels and, if a tap moves dy, one with those at odd ones.
   int64_t copies() const { return last_tap() > 0 ? 2 : 1; }
-  // Rows or columns [from, to) of the plane at `place` in a stride that the image has; the others are padding.
+  // Rows or columns [from, to) of the plane at `place` in a stride are in the image; the others are padding.
   int64_t from(int d, int64_t place) const {
     return std::max<int64_t>(0, (pad_low[d] - place + stride[d] - 1) / stride[d]);
   }
@@ -51,20 +51,21 @@ struct PackedShape {
     const int64_t end = std::max<int64_t>(0, (d == 0 ? height : width) + pad_low[d] - place);
     return std::clamp((end + stride[d] - 1) / stride[d], from(d, place), std::max(from(d, place), out(d) + reach(d)));
   }
-  // Images that are packed and multiplied together, as many as the second-level cache holds beside a part of the sums.
+  // Number of images that are packed and multiplied together: as many as the second-level cache holds beside a part of
+  // the sums.
   int64_t images() const {
     int64_t n = 8;
     while (n > 1 && 2 * n * image_pixels() * (planes(0) * planes(1) * channels_in + 4 * kTileRows) > kPackedBytes)
       n /= 2;
     return n;
   }
-  // Of a channel in a plane of x: an odd number of cache lines, so that channels do not meet in the same places of a
+  // Pixels of a channel in a plane of x: an odd number of cache lines, so that channels do not use the same sets of a
   // cache.
   int64_t plane_pixels() const {
     const int64_t lines = Up(images() * image_pixels() + last_tap(), kTilePixels) / kTilePixels;
     return (lines + 1 - lines % 2) * kTilePixels;
   }
-  // Of a copy of dy, with a tile's pixels of zeros before and behind it.
+  // Pixels of a copy of dy, with a tile's pixels of zeros before and behind it.
   int64_t panel_pixels() const { return Up(images() * image_pixels(), kTilePixels) + 3 * kTilePixels; }
 
   static int64_t Up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
@@ -79,10 +80,10 @@ struct PackedShape {
 struct PackedScratch {
   int64_t pixels_x = 0;   // addresses of a group's pixels or of zeros: [plane][pixels of a plane]
   int64_t pixels_dy = 0;  // [pixels of a panel]
-  int64_t zeros = 0;      // of padding: as many as a pixel has channels
+  int64_t zeros = 0;      // zeros for padding: as many as a pixel has channels
   int64_t x = 0;          // [plane][channel][pixels of a plane], bfloat16
-  int64_t dy = 0;         // of 32 channels: [beginning at even, odd pixels][channels / 16][pairs][16]
-  int64_t floats = 0;     // in all
+  int64_t dy = 0;         // 32 channels of dy: [pairs from even, odd pixels][channels / 16][pairs][16]
+  int64_t floats = 0;     // size of the scratch memory
 
   explicit PackedScratch(const PackedShape& s) {
     const int64_t planes = s.planes(0) * s.planes(1);

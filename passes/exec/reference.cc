@@ -1,4 +1,4 @@
-// What the reference interpreter makes of exec ops: one replica, one lane, one microbatch.
+// How the reference interpreter evaluates exec ops: with one replica, one lane and one microbatch.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -31,7 +31,7 @@ Shape Concrete(mlir::Type type, int64_t batch) {
   return shape;
 }
 
-// Runs a flat kernel over chunks of as many elements (`size`) as its type has; the last one is padded.
+// Runs a flat kernel over chunks of `size` elements, as many as its type has; the last chunk is padded.
 absl::StatusOr<Tensors> RunInChunks(mlir::func::FuncOp kernel, Operands operands, int64_t elements, int64_t size,
                                     const RefContext& context) {
   Tensors all(kernel.getNumResults());
@@ -56,7 +56,7 @@ absl::StatusOr<Tensors> RunInChunks(mlir::func::FuncOp kernel, Operands operands
   return all;
 }
 
-// The results of a launch of `name` by `op` have the types `types`.
+// Runs the kernel `name` that `op` launches; the results have the types `types`.
 absl::StatusOr<Tensors> Launch(mlir::Operation* op, mlir::FlatSymbolRefAttr name, Operands operands,
                                mlir::TypeRange types, const RefContext& context) {
   auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(op, name);
@@ -99,7 +99,7 @@ absl::Status GroupedLaunchOp::evaluate(Operands operands, const RefContext& cont
   return absl::OkStatus();
 }
 
-// The map has combined its microbatches' results: they are one.
+// The map is one microbatch here, so its results are already those of all lanes.
 absl::Status LaneReduceOp::evaluate(Operands operands, const RefContext&, Tensors& results) {
   results = Copies(operands);
   return absl::OkStatus();

@@ -31,7 +31,7 @@ RationalMatrix RationalMatrix::Transposed() const {
 
 namespace {
 
-// Coefficients of the product over `roots` of (x - root), constant term first; root `skip` is left out.
+// Returns the coefficients of the product over `roots` of (x - root), constant term first, without root number `skip`.
 std::vector<Rational> Polynomial(const std::vector<Rational>& roots, int skip) {
   std::vector<Rational> p = {1};
   for (int i = 0; i < static_cast<int>(roots.size()); ++i) {
@@ -46,8 +46,8 @@ std::vector<Rational> Polynomial(const std::vector<Rational>& roots, int skip) {
   return p;
 }
 
-// Row i of the matrices belongs to point i, the last row to infinity. The denominators of the interpolation stand in
-// the kernel's matrix, which is applied once per step and not once per tile.
+// Row i of the matrices belongs to point i, the last row to infinity. The denominators of the interpolation are in the
+// kernel's matrix, which is applied once per step instead of once per tile.
 WinogradMatrices Make(int tile, const std::vector<Rational>& points) {
   const int alpha = tile + 2, last = alpha - 1;
   WinogradMatrices w{tile, alpha, RationalMatrix(alpha, alpha), RationalMatrix(alpha, 3), RationalMatrix(tile, alpha)};

@@ -1,4 +1,4 @@
-// Gradients of weights behind the maps that make their operands.
+// Gradients of weights that are computed behind the maps that compute their operands.
 #ifndef TANDEM_PASSES_EXEC_WEIGHT_GRAD_H_
 #define TANDEM_PASSES_EXEC_WEIGHT_GRAD_H_
 

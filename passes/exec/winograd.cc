@@ -61,7 +61,7 @@ WinogradShape MakeShape(mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
 
 bool IsTile(int64_t tile) { return tile >= 2 && tile <= 4; }
 
-// `x` and `y` are images, batched alike; the rest follows from them.
+// Checks that `x` and `y` are batched images whose sizes fit tile, block and padding.
 llvm::LogicalResult CheckImages(mlir::Operation* op, mlir::Type x, mlir::Type y, int64_t tile, int64_t block,
                                 llvm::ArrayRef<int64_t> pad_low) {
   auto from = mlir::cast<RankedTensorType>(x), to = mlir::cast<RankedTensorType>(y);
@@ -77,7 +77,7 @@ llvm::LogicalResult CheckImages(mlir::Operation* op, mlir::Type x, mlir::Type y,
   }
   if (pad_low.size() != 2) return op->emitOpError() << "needs pad_low for height and width, not " << Str(pad_low);
   for (int i = 0; i < 2; ++i) {
-    // Zeros behind the image: as many as the output is larger than what the rest gives.
+    // The zeros behind the image follow from the sizes of output and input and the zeros in front.
     int64_t high = to.getDimSize(i + 1) + 2 - from.getDimSize(i + 1) - pad_low[i];
     if (pad_low[i] < 0 || pad_low[i] > 2 || high < 0 || high > 2) {
       return op->emitOpError() << "needs pads of 0 to 2 on each side, but has " << pad_low[i] << " and " << high
@@ -103,7 +103,7 @@ llvm::LogicalResult CheckKernel(mlir::Operation* op, mlir::Type kernel, int64_t 
 
 using Matrix = std::vector<double>;  // square or not, row-major
 
-// As the products see it.
+// Returns the matrix as products read it: rounded to bfloat16 if they multiply such numbers.
 Matrix Rounded(Matrix m, bool bfloat16) {
   if (bfloat16) {
     for (double& v : m) v = RoundToBFloat16(v);
@@ -111,7 +111,7 @@ Matrix Rounded(Matrix m, bool bfloat16) {
   return m;
 }
 
-// m x m^T for x [n, n].
+// Returns m x m^T for x [n, n].
 Matrix OnBothSides(const RationalMatrix& m, const Matrix& x) {
   const int n = m.columns, r = m.rows;
   Matrix half(r * n), y(r * r);
@@ -139,7 +139,7 @@ void ForPatch(const Shape& image, int64_t row, int64_t y, int64_t x, int64_t n, 
   }
 }
 
-// Transformed patches of all channels, [channel][points].
+// Returns the transformed patches of all channels, [channel][points].
 std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int64_t row, int64_t y, int64_t x,
                             bool bfloat16) {
   std::vector<Matrix> patches;
@@ -164,7 +164,7 @@ void ForTiles(const WinogradShape& s, int64_t rows, F f) {
   }
 }
 
-// The sums over channels of patches times the transformed kernel, for result channel `column`.
+// Returns the sums over channels of patches times the transformed kernel, for result channel `column`.
 Matrix ProductAt(const std::vector<Matrix>& patches, const RefTensor& kernel, int64_t columns, int64_t column) {
   const int64_t rows = static_cast<int64_t>(patches.size()), points = kernel.shape[0];
   const bool bfloat16 = kernel.dtype == DType::kBFloat16;
@@ -177,7 +177,8 @@ Matrix ProductAt(const std::vector<Matrix>& patches, const RefTensor& kernel, in
   return sum;
 }
 
-// Products and two transforms of every tile; a multiply-add is two operations. Transforms are counted as dense.
+// Operations of one image: the products and two transforms of every tile. A multiply-add is two operations; transforms
+// are counted as dense.
 int64_t Flops(const WinogradShape& s) {
   const int64_t a = s.alpha(), m = s.tile;
   const int64_t transforms = 2 * (s.channels_in * 2 * a * a * a + s.channels_out * (m * a * a + m * m * a));

@@ -1,4 +1,4 @@
-// Convolutions by fewer multiplications: ops and what passes and the code generator need of them.
+// Winograd's convolutions with fewer multiplications: helpers that passes and the code generator need for their ops.
 #ifndef TANDEM_PASSES_EXEC_WINOGRAD_H_
 #define TANDEM_PASSES_EXEC_WINOGRAD_H_
 
@@ -10,13 +10,13 @@
 
 namespace tandem::exec {
 
-// Sizes from the types and attributes of a valid op.
+// Returns the sizes of a valid op, from its types and attributes.
 WinogradShape ShapeOf(WinogradConv2DOp op);
 WinogradShape ShapeOf(WinogradInputGradOp op);
 WinogradShape ShapeOf(WinogradFilterGradOp op);
 
-// The types of results that follow from sizes: a transformed kernel for `rows` channels summed over and `columns`
-// channels of the result, and the scratch memory.
+// Return the types of results that follow from sizes: of a transformed kernel for `rows` channels that are summed over
+// and `columns` channels of the result, and of the scratch memory.
 mlir::RankedTensorType TransformedKernelType(mlir::Type element_type, int64_t tile, int64_t rows, int64_t columns);
 mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const WinogradShape& shape, bool filter_grad);
 

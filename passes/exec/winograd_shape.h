@@ -1,4 +1,4 @@
-// Sizes of a Winograd convolution and the layouts of its intermediate values. Free of MLIR types.
+// The sizes of a Winograd convolution and the layouts of its intermediate values. Free of MLIR types.
 #ifndef TANDEM_PASSES_EXEC_WINOGRAD_SHAPE_H_
 #define TANDEM_PASSES_EXEC_WINOGRAD_SHAPE_H_
 
@@ -16,18 +16,18 @@ struct WinogradShape {
   int64_t tile = 0;                   // 2, 3 or 4
   int64_t block = 0;                  // tiles of one block
   bool bfloat16_products = false;     // transformed tiles and kernels are rounded to bfloat16; sums stay float32
-  bool bfloat16_dx = false;           // the input gradient is; its tiles overlap, so they add up in float32 first
+  bool bfloat16_dx = false;  // the input gradient is bfloat16; its tiles overlap, so they are added up in float32 first
 
   int64_t alpha() const { return tile + 2; }
   int64_t points() const { return alpha() * alpha(); }  // multiplications per tile and pair of channels
   int64_t tiles_down() const { return (out_height + tile - 1) / tile; }
   int64_t tiles_across() const { return (out_width + tile - 1) / tile; }
-  int64_t tiles() const { return tiles_down() * tiles_across(); }  // of one image
+  int64_t tiles() const { return tiles_down() * tiles_across(); }  // tiles of one image
 };
 
 // Rows of channels in intermediate values are padded to this many floats: a cache line.
 inline constexpr int64_t kWinogradPadding = 16;
-// Columns of a transformed kernel that lie together.
+// Columns of a transformed kernel that lie together in memory.
 inline constexpr int64_t kWinogradColumns = 64;
 // Rows that products may touch behind the last tile of a block.
 inline constexpr int64_t kWinogradSlack = 16;
@@ -37,9 +37,9 @@ inline int64_t PadChannels(int64_t n) { return (n + kWinogradPadding - 1) / kWin
 // Rows of a transformed kernel: in bfloat16 they come in pairs, since products take two numbers a time.
 inline int64_t PanelRows(int64_t rows, bool bfloat16) { return bfloat16 ? (rows + 1) / 2 * 2 : rows; }
 
-// A transformed kernel is [points][block of columns][row][column in block] with rows = channels summed over and
-// columns = channels of the result, padded; in bfloat16 [points][block of columns][row / 2][column in block][row % 2].
-// The offset of an element in its point's panel, in elements.
+// A transformed kernel is [points][block of columns][row][column in block] with rows = channels summed over and columns
+// = channels of the result, padded; in bfloat16 [points][block of columns][row / 2][column in block][row % 2]. Returns
+// the offset of an element in its point's panel, in elements.
 inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t column, bool bfloat16 = false) {
   int64_t first = column / kWinogradColumns * kWinogradColumns, left = PadChannels(columns) - first;
   int64_t width = left < kWinogradColumns ? left : kWinogradColumns;
@@ -51,13 +51,13 @@ inline int64_t PanelOffset(int64_t rows, int64_t columns, int64_t row, int64_t c
 // in bfloat16 for a filter gradient [points][(block + slack) / 2][channels padded][2], with points PointFloats apart.
 struct WinogradScratch {
   int64_t x = 0;       // transformed tiles of x (or, in the input gradient, what becomes tiles of dx)
-  int64_t y = 0;       // of y or dy
+  int64_t y = 0;       // transformed tiles of y or dy
   int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
-  int64_t rows = 0;    // of pixels under a row of tiles [tile + 2][width][channels_in], bfloat16_dx only
-  int64_t floats = 0;  // in all
+  int64_t rows = 0;    // sums of the pixels under a row of tiles [tile + 2][width][channels_in], bfloat16_dx only
+  int64_t floats = 0;  // size of the scratch memory
 };
 
-// Rows of channels per point: the block and the slack, an even number for bfloat16's pairs.
+// Rows of channels per point: the tiles of a block and the slack, an even number for bfloat16's pairs.
 inline int64_t TileRows(const WinogradShape& s) { return (s.block + kWinogradSlack + 1) / 2 * 2; }
 
 // Floats from one point of `rows` tiles, an even number, to the next: an odd number of cache lines. A transform writes
@@ -68,7 +68,7 @@ inline int64_t PointFloats(int64_t rows, int64_t channels, bool bfloat16) {
 }
 
 inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
-  // Of the other two results one of x and y is float32; both get its size.
+  // In forward convolutions and input gradients one of x and y is float32; both get the room of float32.
   const bool narrow = filter_grad && s.bfloat16_products;
   WinogradScratch scratch;
   scratch.y = scratch.x + s.points() * PointFloats(TileRows(s), s.channels_in, narrow);

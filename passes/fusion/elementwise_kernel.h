@@ -1,4 +1,4 @@
-// Kernels without batch whose values all have one shape.
+// Recognizes kernels whose values all have one shape without a batch.
 #ifndef TANDEM_PASSES_FUSION_ELEMENTWISE_KERNEL_H_
 #define TANDEM_PASSES_FUSION_ELEMENTWISE_KERNEL_H_
 
@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// The shape of all tensors of `kernel` but scalars, where it has nothing but elementwise ops, constants of one value
-// and scalars that are spread, none of which asks at which place of the shape an element is; else nothing. Empty where
-// all are scalars.
+// Returns the common shape of all tensors of `kernel` except scalars, if the kernel consists of elementwise ops, splat
+// constants and broadcasts of scalars only, none of which depends on an element's place in the shape; else nothing. The
+// shape is empty if all values are scalars.
 std::optional<llvm::ArrayRef<int64_t>> ElementwiseShape(mlir::func::FuncOp kernel);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Notes of what fusion decided, for people.
+// Notes for people about the decisions of fusion.
 #ifndef TANDEM_PASSES_FUSION_EXPLAIN_FUSION_H_
 #define TANDEM_PASSES_FUSION_EXPLAIN_FUSION_H_
 
@@ -13,7 +13,7 @@ namespace tandem {
 // constants left out) to the module attribute exec.fusion_decisions. Call before kernels are outlined.
 void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp module);
 
-// Takes the notes off the module: the lines of kFusionDecisions (passes/report_segments.h).
+// Takes the notes off the module and returns them as the lines of kFusionDecisions (passes/report_segments.h).
 std::string TakeFusionDecisions(mlir::ModuleOp module);
 
 }  // namespace tandem

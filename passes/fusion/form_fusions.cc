@@ -59,7 +59,8 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block))) {
       if (done.contains(&op) || (clusters.IsInlined(&op) && op.use_empty())) op.erase();
     }
-    // A launch may stand before what it needs, but never on the other side of a border.
+    // So far a launch may stand before ops that it needs, but never on the other side of a border: sort between
+    // borders.
     for (auto first = block.begin(); first != block.end();) {
       auto last = std::find_if(first, block.end(), [](mlir::Operation& op) {
         return FusionClusters::IsBorder(&op) || op.hasTrait<mlir::OpTrait::IsTerminator>();
@@ -70,8 +71,8 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     }
   }
 
-  // Single numbers that follow from the block's arguments go to its front, where they share a launch: behind a border
-  // they would have one of their own.
+  // Moves ops on single numbers that follow from the block's arguments to its front, where they share a launch: behind
+  // a border they would have a launch of their own.
   static void HoistNumbers(mlir::Block& block) {
     llvm::SmallPtrSet<mlir::Operation*, 16> hoisted;
     mlir::Operation* place = &block.front();
@@ -132,7 +133,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     builder.create<mlir::func::ReturnOp>(loc, returned);
     function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(returned).getTypes()));
     symbols.insert(function);
-    // A marker that later blocks do not look into it; td-outline-kernels replaces it by the kind.
+    // Marks the function, so that this pass does not look into it; td-outline-kernels sets the real kind.
     exec::SetKernelKind(function, exec::KernelKind::kCluster);
     builder.setInsertionPointAfter(members.back());
     auto launch =

@@ -35,7 +35,7 @@ bool UpdatesVariables(mlir::func::FuncOp kernel) {
 
 mlir::Operation* Terminator(mlir::func::FuncOp kernel) { return kernel.getBody().front().getTerminator(); }
 
-// A sum (or maximum) over the batch in full precision.
+// True for a sum (or maximum) over the batch in full precision.
 bool IsSum(mlir::Value v) {
   mlir::Operation* op = v.getDefiningOp();
   Reduction reduction;
@@ -60,10 +60,11 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
 
  private:
   struct Match {
-    exec::MapMicrobatchesOp map;                // the last that the launch reads
-    exec::LaunchOp sums;                        // in there
-    mlir::func::FuncOp kernel, epilogue;        // of `sums` and of the launch
-    llvm::SmallVector<std::optional<int>> sum;  // per operand of the launch: which result of `kernel` it is
+    exec::MapMicrobatchesOp map;          // the last map that the launch reads from
+    exec::LaunchOp sums;                  // the launch in the map that computes them
+    mlir::func::FuncOp kernel, epilogue;  // kernels of `sums` and of the launch
+    // For each operand of the launch: the number of the result of `kernel` that it is, if any.
+    llvm::SmallVector<std::optional<int>> sum;
     td::BatchScope scope = td::BatchScope::kReplica;
   };
 
@@ -76,7 +77,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
       auto map = v.getDefiningOp<exec::MapMicrobatchesOp>();
       if (map && (!match.map || match.map->isBeforeInBlock(map))) match.map = map;
     }
-    // One microbatch has all rows of a replica: its sums are whole.
+    // Only a map with a single microbatch per replica will do: its sums are final.
     if (!match.map || static_cast<int64_t>(match.map.getLanes()) != replicas_ ||
         match.map.getRowsPerLane() != match.map.getMicrobatchRows()) {
       return false;
@@ -108,7 +109,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
 
   void Fuse(exec::LaunchOp launch, Match& match) {
     mlir::Block& body = match.map.getBody().front();
-    // What the kernel reads besides.
+    // Collects what the fused kernel reads: operands of `sums`, and those of the launch that are no sums.
     llvm::SmallVector<mlir::Value> operands(match.sums.getOperands()), map_operands(match.map.getOperands());
     mlir::IRMapping inside;
     for (auto [i, v] : llvm::enumerate(launch.getOperands())) {
@@ -158,7 +159,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
     return sums;
   }
 
-  // The launch's results become results of the map.
+  // Replaces the map by one that has the launch's results too.
   static void ReplaceMap(exec::LaunchOp launch, Match& match, mlir::ValueRange operands, exec::LaunchOp sums) {
     exec::MapMicrobatchesOp map = match.map;
     mlir::OpBuilder b(map);

@@ -15,19 +15,19 @@
 namespace tandem {
 namespace {
 
-// Ops up to this weight are computed twice rather than stored.
+// Ops up to this weight are computed again for each user rather than stored.
 constexpr int64_t kCheap = 10;
 constexpr unsigned kMaxMembers = 64;
 // The largest row that a kernel with reductions keeps on its stack, in elements.
 constexpr int64_t kMaxRow = 1 << 16;
-// Sums for each column of a kernel with taps: on GPUs a thread has them in registers.
+// Most sums per column of a kernel with taps: on GPUs a thread has them in registers.
 constexpr int64_t kMaxTaps = 64;
-// Numbers of a constant from which on it is a table.
+// A constant of at least so many numbers is a table (IsTable).
 constexpr int64_t kMinTable = 16;
 
 using td::TypeOf;
 
-// Elements per row, or of a tensor without batch.
+// Returns the elements per row, or of the whole tensor when it has no batch.
 int64_t SizeOf(mlir::Value v) {
   int64_t size = 1;
   for (int64_t d : TypeOf(v).getShape()) size *= mlir::ShapedType::isDynamic(d) ? 1 : d;
@@ -36,8 +36,8 @@ int64_t SizeOf(mlir::Value v) {
 
 bool IsConstant(mlir::Operation* op) { return op->hasTrait<mlir::OpTrait::ConstantLike>(); }
 
-// A constant of many different numbers: data of the program, which kernels read as they read a variable. Fewer numbers
-// are part of the code.
+// True for a constant of many different numbers. It is data of the program, which kernels read as they read a variable;
+// constants of fewer numbers are part of a kernel's code.
 bool IsTable(mlir::Operation* op) {
   mlir::DenseElementsAttr elements;
   return mlir::matchPattern(op, mlir::m_Constant(&elements)) && !elements.isSplat() &&
@@ -46,7 +46,7 @@ bool IsTable(mlir::Operation* op) {
 
 bool IsReshape(mlir::Operation* op) { return op->getName().getStringRef() == "td.reshape"; }
 
-// A cast of elements that take fewer bytes in memory than its result's.
+// True for a cast whose operand has smaller elements in memory than its result.
 bool IsWidening(mlir::Operation* op) {
   const auto bits = [](mlir::Value v) { return TypeOf(v).getElementTypeBitWidth(); };
   return mlir::isa<td::CastOp>(op) && bits(op->getOperand(0)) < bits(op->getResult(0));
@@ -72,7 +72,7 @@ FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) : costl
   seen_.resize(nodes_.size());
   MergeProducers();
   MergeSiblings();
-  // What two windows read can join them now that both are in one cluster.
+  // A producer that two windows read can join them now that both are in one cluster.
   MergeProducers();
 }
 
@@ -81,7 +81,7 @@ void FusionClusters::MergeSiblings() {
   std::vector<mlir::Value> order;
   for (unsigned i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[i].member) continue;
-    // Updates of variables are grouped by their kernels (td-group-updates).
+    // Updates of variables stay apart: td-group-updates groups launches of the same kernel.
     if (!nodes_[i].batched && (!costly_launches_ || nodes_[i].tied)) continue;
     const auto add = [&](mlir::Value key) {
       if (!readers.count(key)) order.push_back(key);
@@ -91,7 +91,7 @@ void FusionClusters::MergeSiblings() {
     const bool number = !nodes_[i].batched && TypeOf(nodes_[i].op->getResult(0)).getRank() == 0;
     if (number && nodes_[i].elementwise) add(mlir::Value());
     for (mlir::Value leaf : nodes_[i].leaves) {
-      // A number that many read says nothing about them.
+      // Readers of the same single number (with a batch: of the same unbatched value) have too little in common.
       if (nodes_[i].batched ? !td::IsBatched(leaf.getType()) : SizeOf(leaf) == 1) continue;
       add(leaf);
     }
@@ -105,7 +105,7 @@ void FusionClusters::MergeSiblings() {
 }
 
 void FusionClusters::MergeProducers() {
-  // Last first: a producer sees all of its consumers' clusters.
+  // From last to first, so that all consumers of a producer are in clusters when it is its turn.
   for (unsigned p = nodes_.size(); p-- > 0;) {
     if (!nodes_[p].member) continue;
     for (unsigned c : nodes_[p].users) {
@@ -141,9 +141,9 @@ void FusionClusters::Classify(mlir::Block& block) {
   }
 }
 
-// At the top level a reshape, without batch, of a tensor is a view that kernels take as an operand: what computes the
-// tensor, and an update of a variable by a gradient of another shape, stay flat. That of a constant is computed where
-// it is read.
+// True if `op` is a reshape without batch at the top level that stays a view, which kernels take as an operand. Then
+// the kernel that computes the tensor stays flat, and so does an update of a variable by a gradient of another shape. A
+// reshape of a constant is no view: it is computed where it is read.
 bool FusionClusters::IsTopLevelView(mlir::Block& block, mlir::Operation* op) const {
   if (!IsReshape(op) || td::IsBatched(op->getResult(0).getType())) return false;
   if (!mlir::isa<mlir::func::FuncOp>(block.getParentOp())) return false;
@@ -193,8 +193,8 @@ void FusionClusters::ChooseInlined() {
       node.inlined = !stored_anyway && large <= 1;
     }
   }
-  // Worth it when several ops would read the one large operand instead of the result, and then also for what only
-  // serves such an op. With one user it is an ordinary member of that user's cluster.
+  // Inlining pays when several ops read the one large operand instead of the result, and then also for ops that only
+  // serve such an op. An op with one user is an ordinary member of that user's cluster.
   for (Node& node : llvm::reverse(nodes_)) {
     if (!node.inlined || !node.elementwise || !node.op->hasOneUse()) continue;
     const Node& user = nodes_[index_[*node.op->user_begin()]];
@@ -208,7 +208,7 @@ void FusionClusters::ChooseInlined() {
       auto it = index_.find(user);
       node.member |= it == index_.end() || !nodes_[it->second].fusible;
     }
-    // A reshape of something that no kernel makes is a view of the same memory.
+    // A reshape of a value that no kernel computes is a view of the same memory, and no member.
     if (!IsReshape(node.op)) continue;
     int def = Find(node.op->getOperand(0));
     if (def < 0 || !nodes_[def].fusible || (IsReshape(nodes_[def].op) && !nodes_[def].member)) node.member = false;
@@ -231,7 +231,7 @@ void FusionClusters::Connect() {
       }
     };
     for (mlir::Value operand : node.op->getOperands()) read(operand);
-    // Values that regions of the op capture.
+    // The op also reads the values that its regions capture.
     for (mlir::Region& region : node.op->getRegions()) {
       region.walk([&](mlir::Operation* inner) {
         for (mlir::Value v : inner->getOperands()) {
@@ -244,7 +244,8 @@ void FusionClusters::Connect() {
       if (def >= 0 && !llvm::is_contained(nodes_[def].users, i)) nodes_[def].users.push_back(i);
     }
   }
-  // An op that only has an effect (a check) is a border: nothing moves over it.
+  // An op that only has an effect (a check) is a border, which no op moves across: it depends on all before it, and all
+  // behind it depend on it.
   for (unsigned i = 0; i < nodes_.size(); ++i) {
     if (!IsBorder(nodes_[i].op)) continue;
     for (unsigned k = 0; k < nodes_.size(); ++k) {
@@ -264,7 +265,7 @@ unsigned FusionClusters::Root(unsigned node) {
 }
 
 bool FusionClusters::MakesCycle(unsigned a, unsigned b) {
-  // A path from the union through another cluster back into it.
+  // Searches for a path from the union of both clusters through another cluster back into it.
   ++search_;
   llvm::SmallVector<unsigned, 64> work;
   auto push = [&](unsigned cluster, bool start) {
@@ -335,7 +336,7 @@ const char* FusionClusters::IncompatibleStatic(const std::vector<unsigned>& memb
     }
   }
   if (reduce != nullptr) {
-    // A kernel that no thread can share: it takes along only what nothing else needs.
+    // A reduction without batch runs on one thread, so only ops that nothing else needs join its kernel.
     if (scalars != 0) return "scalars stay apart from a reduction of a large tensor";
     const bool alone =
         llvm::all_of(members, [&](unsigned m) { return &nodes_[m] == reduce || !LeavesCluster(nodes_[m], members); });
@@ -429,7 +430,7 @@ std::string FusionClusters::WhyApart(mlir::Operation* producer, mlir::Operation*
   const unsigned p = index_[producer], c = index_[consumer];
   if (nodes_[p].inlined && !nodes_[p].member) return "";  // computed again wherever it is needed
   if (nodes_[c].inlined && !nodes_[c].member) {
-    // It is computed in its users' kernels: apart when the producer is in none of them.
+    // The consumer is inlined into its users' kernels: it is apart from the producer when that is in none of them.
     std::string why;
     for (mlir::Operation* user : consumer->getUsers()) {
       if (user->getBlock() != consumer->getBlock()) continue;

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// Operands and results of a kernel; a launch has no place for more.
+// Most operands and results of a kernel together: a launch has no room for more.
 constexpr unsigned kMaxKernelBuffers = 30;
 
 // Clusters of the ElementalOps of one block.
@@ -22,24 +22,24 @@ constexpr unsigned kMaxKernelBuffers = 30;
 // each. Clusters grow from consumers to producers, then between siblings that read the same value, as long as
 //   - no path leaves a cluster and comes back,
 //   - all members run over the rows of the batch, or none does,
-//   - a sum over the batch is not used where it is made,
+//   - a sum over the batch is not used in the cluster that computes it,
 //   - windows that overlap do not recompute their producers, except casts to wider types where launches are costly:
-//     what they read is less than what would be stored,
+//     such a cast reads less than its result would take in memory,
 //   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
 class FusionClusters {
  public:
-  // Without a batch siblings share a kernel only where launches are costly.
+  // With `costly_launches` siblings without batch share kernels too.
   FusionClusters(mlir::Block& block, bool costly_launches);
 
-  // The members of each cluster in block order; clusters are ordered by their first member.
+  // Returns the members of each cluster in block order; clusters are ordered by their first member.
   std::vector<std::vector<mlir::Operation*>> Clusters();
-  // Whether `op` is computed again in every cluster that uses it.
+  // True if `op` is computed again in every cluster that uses it.
   bool IsInlined(mlir::Operation* op) const;
-  // Whether `value` must be stored: something outside of its defining op's cluster needs it.
+  // True if `value` must be stored: something outside of its defining op's cluster needs it.
   bool IsOutput(mlir::Value value);
-  // Why no kernel computes both `producer` and `consumer`, which reads one of its results; "" when one does.
+  // Returns why no kernel computes both `producer` and `consumer`, which reads one of its results; "" when one does.
   std::string WhyApart(mlir::Operation* producer, mlir::Operation* consumer);
-  // An op that nothing may be moved over.
+  // True for an op that no other op may be moved across.
   static bool IsBorder(mlir::Operation* op);
 
  private:
@@ -52,7 +52,7 @@ class FusionClusters {
     int64_t result_size = 1;  // elements per row, or in all
     OpWeight weight;
     int64_t cumulative = 0;                    // weight with that of inlined producers
-    llvm::SmallVector<mlir::Value, 4> leaves;  // what the op reads once inlined ops are expanded
+    llvm::SmallVector<mlir::Value, 4> leaves;  // values that the op reads once inlined ops are expanded
     llvm::SmallVector<unsigned, 4> users;      // nodes that have a result among their leaves
     unsigned parent = 0;                       // union-find
   };
@@ -62,12 +62,12 @@ class FusionClusters {
   bool IsTopLevelView(mlir::Block& block, mlir::Operation* op) const;
   void Connect();
   void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
-  int Find(mlir::Value value) const;  // the node that defines it, or -1
+  int Find(mlir::Value value) const;  // returns the node that defines `value`, or -1
   unsigned Root(unsigned node);
   void MergeProducers();
   void MergeSiblings();
   bool TryMerge(unsigned a, unsigned b);
-  // Why these nodes cannot be one kernel; null when they can.
+  // Returns why these nodes cannot be one kernel; null when they can.
   const char* Incompatible(const std::vector<unsigned>& members);
   const char* IncompatibleStatic(const std::vector<unsigned>& members);
   const char* IncompatibleBatched(const std::vector<unsigned>& members);
@@ -79,7 +79,7 @@ class FusionClusters {
   std::vector<Node> nodes_;
   llvm::DenseMap<mlir::Operation*, unsigned> index_;
   std::vector<std::vector<unsigned>> members_;  // by root
-  std::vector<unsigned> seen_;                  // by root: the last search for a cycle that came by
+  std::vector<unsigned> seen_;                  // by root: number of the last search for a cycle that visited it
   unsigned search_ = 0;
 };
 

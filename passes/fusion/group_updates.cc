@@ -45,10 +45,11 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   }
 
  private:
-  // By the kernel, and by what the launch overwrites where it updates in place: a group is compiled as one kernel.
+  // Launches by kernel and by what they overwrite when they update in place: a group is compiled as one kernel.
   using ByKernel = llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, llvm::SmallVector<exec::LaunchOp>>;
 
-  // Pairs of a result and an operand that is the variable, itself or a view, whose new value the result is.
+  // Returns pairs (result, operand) where the result is the new value of the variable that the operand is, or is a view
+  // of.
   static mlir::Attribute OverwrittenBy(mlir::func::FuncOp step, exec::LaunchOp launch) {
     llvm::SmallVector<int64_t> pairs;
     for (mlir::OpResult result : launch->getResults()) {
@@ -62,24 +63,25 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
     return mlir::DenseI64ArrayAttr::get(launch.getContext(), pairs);
   }
 
-  // The variable that `v` is, or is a view of; null where it is neither.
+  // Returns the variable that `v` is, or is a view of; null if it is neither.
   static mlir::Attribute VariableOf(mlir::func::FuncOp step, mlir::Value v) {
     while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
     auto argument = mlir::dyn_cast<mlir::BlockArgument>(v);
     return argument ? td::VariableOf(step, argument.getArgNumber()) : nullptr;
   }
 
-  // Such launches cannot depend on each other, and may all move to the last one's place.
+  // True if only the step's return reads the launch. Such launches cannot depend on each other, and may all move to the
+  // place of the last one.
   static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
     return llvm::all_of(launch->getUsers(),
                         [](mlir::Operation* user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); });
   }
 
-  // Those that may be written over their variables in any order: none reads, itself or through views, what another one
-  // of `launches` updates, nor the other way round.
+  // Returns the launches that may overwrite their variables in any order: none of them reads, directly or through
+  // views, a variable that another one of `launches` updates, nor the other way round.
   static llvm::SmallVector<exec::LaunchOp> WithoutDependences(mlir::func::FuncOp step,
                                                               llvm::ArrayRef<exec::LaunchOp> launches) {
-    llvm::DenseMap<mlir::Attribute, mlir::Operation*> updates;  // by the variable
+    llvm::DenseMap<mlir::Attribute, mlir::Operation*> updates;  // launch that updates a variable, by variable
     for (exec::LaunchOp launch : launches) {
       for (mlir::OpOperand& use : launch->getUses()) {
         if (mlir::Attribute variable = td::UpdateOf(step, use.getOperandNumber())) updates[variable] = launch;
@@ -100,7 +102,7 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
     return group;
   }
 
-  // Such launches may all move to the first one's place.
+  // True if the launch reads only arguments of the step. Such launches may all move to the place of the first one.
   static bool ReadsOnlyArguments(exec::LaunchOp launch) {
     return llvm::all_of(launch.getOperands(), [](mlir::Value v) { return mlir::isa<mlir::BlockArgument>(v); });
   }

@@ -45,7 +45,7 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
   }
 
  private:
-  // On CPUs with scratch memory, on GPUs without.
+  // True for attention as CPUs compute it (exec ops, with scratch memory) and as GPUs do (td ops, without).
   static bool IsAttention(mlir::Operation* op) {
     return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, td::AttentionOp, td::AttentionGradOp>(op);
   }
@@ -64,8 +64,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     return ops;
   }
 
-  // A kernel of what `ops` compute in this order, each from `operands` and those before. The last one's results are
-  // its.
+  // Moves `ops` into a kernel with `operands`. Each op reads operands and results of those before it; the last op's
+  // results are the kernel's.
   static void Outline(llvm::ArrayRef<mlir::Operation*> ops, mlir::ValueRange operands, llvm::StringRef name,
                       exec::KernelKind kind, mlir::SymbolTable& symbols) {
     mlir::Operation* last = ops.back();
@@ -90,7 +90,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     }
   }
 
-  // Their kernels go over the lanes by themselves.
+  // Makes kernels of gradients of weights at the top level, which get numbers and sizes of the lanes and go over them
+  // themselves.
   static void OutlineWeightGrads(mlir::func::FuncOp step, mlir::SymbolTable& symbols) {
     const exec::CompileConfigAttr config = ConfigOf(step->getParentOfType<mlir::ModuleOp>());
     int64_t lanes = 1, lane_rows = config.getBatch();
@@ -109,7 +110,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     outline_all(step.getOps<exec::Conv2DWeightGradOp>());
   }
 
-  // With a bias and a relu that only the convolution feeds.
+  // Makes a kernel of a direct convolution, with a bias and a relu that follow it if nothing else reads the values in
+  // between.
   static void OutlineDirect(mlir::Operation* op, mlir::SymbolTable& symbols) {
     llvm::SmallVector<mlir::Operation*> chain = {op};
     llvm::SmallVector<mlir::Value> operands(op->getOperands());

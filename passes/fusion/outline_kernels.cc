@@ -44,7 +44,7 @@ exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   return shape && !shape->empty() ? exec::KernelKind::kFlat : exec::KernelKind::kOnce;
 }
 
-// Replaces the common shape by one dynamic dimension.
+// Replaces the common shape of the kernel's tensors by one dynamic dimension.
 void Flatten(mlir::func::FuncOp kernel) {
   auto flat = [&](mlir::Type t) -> mlir::Type {
     auto type = mlir::cast<mlir::RankedTensorType>(t);
@@ -55,7 +55,7 @@ void Flatten(mlir::func::FuncOp kernel) {
   for (mlir::Operation& op : llvm::make_early_inc_range(body.without_terminator())) {
     auto constant = mlir::dyn_cast<td::ConstantOp>(op);
     if (!constant || TypeOf(constant.getResult()).getRank() == 0) continue;
-    // A splat of a fixed shape becomes a scalar that is spread.
+    // A splat of a fixed shape becomes a broadcast of a scalar.
     mlir::OpBuilder b(&op);
     auto elements = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
     auto scalar = mlir::RankedTensorType::get({}, elements.getElementType());
@@ -74,7 +74,8 @@ void Flatten(mlir::func::FuncOp kernel) {
       mlir::FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
-// What `launch` computes is called as in `own`, its kernel, of which `shared` takes the place.
+// Keeps the names of `launch`'s results, which are those in `own`, its kernel, although `shared` takes that kernel's
+// place.
 void KeepNames(exec::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp shared) {
   mlir::Builder b(launch.getContext());
   const auto names = [&](mlir::func::FuncOp kernel) {
@@ -104,7 +105,7 @@ class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPas
         return signalPassFailure();
       }
       if (!canonical.count(kernel)) {
-        // Kernels that are no clusters come with their kind.
+        // Kernels other than clusters have their kind already.
         if (exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster) == exec::KernelKind::kCluster) {
           exec::SetKernelKind(kernel, KindOf(kernel));
         }
@@ -117,7 +118,7 @@ class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPas
       launch.setKernel(canonical[kernel].getName());
     }
     for (mlir::func::FuncOp kernel : doubles) symbols.erase(kernel);
-    // First out of the way, then the final names.
+    // Renames twice, first to temporary names, so that no final name is taken.
     for (bool final_names : {false, true}) {
       llvm::StringMap<std::string> renamed;
       for (unsigned i = 0; i < kept.size(); ++i) {

@@ -14,7 +14,8 @@ class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossRepl
  public:
   void runOnOperation() final {
     const exec::CompileConfigAttr config = ConfigOf(getOperation());
-    // A worker of several replicas and its servers must find the same parts.
+    // Parts of a cluster keep the ops, even with one replica: workers with several replicas and their servers must find
+    // the same parts.
     if (config.getReplicas() > 1 || config.getPart()) return;
     getOperation().walk(td::DropCrossReplica);
   }

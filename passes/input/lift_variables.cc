@@ -19,7 +19,7 @@ struct Source {
   mlir::Attribute name;
 };
 
-// What an op reads from outside the step; attribute is empty when it reads nothing.
+// Returns what an op reads from outside the step; `attribute` is empty when it reads nothing.
 Source SourceOf(mlir::Operation* op) {
   if (auto input = mlir::dyn_cast<td::InputOp>(op)) return {td::kInputAttr, input.getNameAttr()};
   if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return {td::kScalarAttr, scalar.getNameAttr()};
@@ -32,7 +32,7 @@ class LiftVariablesPass : public impl::LiftVariablesPassBase<LiftVariablesPass> 
   void runOnOperation() final {
     mlir::ModuleOp module = getOperation();
     auto main = module.lookupSymbol<FuncOp>("main");
-    if (!main) return;  // lifted before
+    if (!main) return;  // the module has been lifted already
     mlir::Block& body = main.getBody().front();
     mlir::OpBuilder builder(module.getContext());
 

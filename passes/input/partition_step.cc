@@ -38,7 +38,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const Placement placement(VariablesOf(module), step, static_cast<int>(part.getServers()));
     for (const StepPartition::LostUpdate& lost : placement.partition().LostUpdates()) {
       if (lost.serves_rows) {
-        if (part.getServer() >= 0) continue;  // the worker's program says so
+        if (part.getServer() >= 0) continue;  // the worker's program reports the error
         lost.op->emitWarning()
             << "the new value of " << lost.variable
             << " is computed by a worker from the old one, which its batch needs as well, and takes "
@@ -83,7 +83,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Values for servers take the place of updates.
+  // Keeps a worker's part of the step: values that go to servers become outputs in place of the updates.
   static void KeepWorker(FuncOp step, const Placement& placement, int servers) {
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     mlir::OpBuilder builder(terminator);
@@ -107,7 +107,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Values that workers send become variables.
+  // Keeps a server's part of the step: values that workers send become variables.
   static void KeepServer(mlir::ModuleOp module, FuncOp step, const Placement& placement, int server) {
     const StepPartition& partition = placement.partition();
     mlir::OpBuilder builder(module.getContext());
@@ -139,7 +139,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     step.setType(builder.getFunctionType(body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   }
 
-  // What `owner` computes is of `rows` rows from here on.
+  // Narrows the types of all that `owner` computes to `rows` rows.
   static void KeepRows(FuncOp step, const StepPartition& partition, int owner, int64_t rows) {
     const std::vector<mlir::Operation*> ops = partition.OpsOf(owner);
     const auto narrow = [&](mlir::Value value) {
@@ -163,7 +163,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Of what is made of scalars and constants.
+  // Returns a copy of `value`, which follows from scalars and constants alone, with `rows` rows.
   static mlir::Value NarrowCopy(mlir::Value value, int64_t rows) {
     mlir::Operation* maker = value.getDefiningOp();
     mlir::OpBuilder builder(maker->getContext());
@@ -182,7 +182,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     return narrow;
   }
 
-  // Variables of which the server has some rows are called as their part is.
+  // Renames the variables of which the server has only some rows to the names of their parts.
   static void RenameParts(mlir::ModuleOp module, FuncOp step, const Placement& placement, int server) {
     mlir::MLIRContext* context = module.getContext();
     const auto name_of = [&](llvm::StringRef variable) -> std::optional<std::string> {
@@ -216,7 +216,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     (void)step.eraseResults(results);
   }
 
-  // Ops, arguments and declarations that nothing needs any more.
+  // Erases ops, arguments and declarations that nothing needs any more.
   static void EraseUnused(mlir::ModuleOp module, FuncOp step) {
     mlir::Block& body = step.getBody().front();
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(body))) {

@@ -12,13 +12,13 @@
 namespace tandem {
 namespace {
 
-// The variable that `variable` is a slot of, else itself.
+// Returns the name of the variable that `variable` is a slot of, else its own name.
 const std::string& TrainedBy(const VariableSpec& variable) {
   return variable.slot_of.empty() ? variable.name : variable.slot_of;
 }
 
-// Whether `op`, on numbers of the shape of `like` and on scalars, makes each row of the former of the same rows: then
-// it can be given some rows only.
+// True if `op` works on scalars and on tensors of `like`'s shape and computes each row from the same rows of its
+// operands, so that it can run on some rows only.
 bool IsByRows(mlir::Operation* op, mlir::ShapedType like) {
   const auto fits = [&](mlir::Value v) {
     return IsScalar(v) || mlir::cast<mlir::ShapedType>(v.getType()).getShape() == like.getShape();
@@ -28,13 +28,13 @@ bool IsByRows(mlir::Operation* op, mlir::ShapedType like) {
   if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
     return mlir::cast<mlir::DenseElementsAttr>(constant.getValue()).isSplat();
   }
-  if (mlir::isa<td::BroadcastOp>(op)) return true;       // of a scalar
-  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // numbers of their places in the whole
+  if (mlir::isa<td::BroadcastOp>(op)) return true;       // the operand is a scalar
+  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a number depends on its place in the whole tensor
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   return elemental && elemental.getFusionKind() == td::FusionKind::kElementwise;
 }
 
-// Variables whose updates, and those of their slots, can be computed row by row.
+// Returns the variables whose updates, and those of their slots, can be computed row by row.
 std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector<VariableSpec>& variables) {
   std::map<std::string, int> owners, groups;
   std::map<std::string, const VariableSpec*> found;
@@ -43,7 +43,7 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
     if (v.slot_of.empty()) found[v.name] = &v;
   }
   const StepPartition partition(step, owners);
-  // Which of several variables is to blame is of no matter: the error is told once they are placed.
+  // No rows then: td-partition-step reports the error once the variables are placed.
   if (llvm::any_of(partition.LostUpdates(), [](const auto& lost) { return !lost.serves_rows; })) return {};
   mlir::Operation* terminator = step.getBody().front().getTerminator();
   std::set<std::string> by_rows;

@@ -1,4 +1,5 @@
-// Which parameter server keeps which variables of a step, or rows of them, and what it computes (td-partition-step).
+// Decides which parameter server keeps which variables of a step, or rows of them, and what it computes
+// (td-partition-step).
 #ifndef TANDEM_PASSES_INPUT_PLACEMENT_H_
 #define TANDEM_PASSES_INPUT_PLACEMENT_H_
 
@@ -19,10 +20,10 @@
 namespace tandem {
 
 inline bool IsScalar(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()).getRank() == 0; }
-// `type` with so many rows; as it is for 0.
+// Returns `type` with so many rows, or unchanged if `rows` is 0.
 mlir::RankedTensorType WithRows(mlir::Type type, int64_t rows);
 
-// Rows of a value that go to a server, or the whole (`rows` 0).
+// The rows of a value that are sent to a server; `rows` 0: the whole value.
 struct SentRows {
   mlir::Value value;
   int64_t first_row = 0, rows = 0;
@@ -32,28 +33,29 @@ struct SentRows {
 
 std::vector<VariableSpec> VariablesOf(mlir::ModuleOp module);
 
-// A partition over servers: an owner is a server, or, behind all servers, a variable with its slots of which several
-// servers have some rows.
+// A partition of the step over servers. Owners 0 to servers - 1 are servers; each owner after that is a variable, with
+// its slots, whose rows several servers share.
 class Placement {
  public:
-  // `variables`: all of the step.
+  // `variables`: all variables of the step.
   Placement(const std::vector<VariableSpec>& variables, mlir::func::FuncOp step, int servers);
 
-  // Of all variables (PlaceVariables).
+  // The parts of all variables, as PlaceVariables makes them.
   const std::vector<PlacedPart>& parts() const { return parts_; }
   const StepPartition& partition() const { return partition_; }
-  // The part that `server` has of `variable`; null where it has none.
+  // Returns the part of `variable` that `server` has; null where it has none.
   const PlacedPart* PartOf(int server, llvm::StringRef variable) const;
-  // Owners whose work `server` does, each for some rows only: a part of the owner's variable; null for its own.
+  // Returns the owners whose work `server` does: itself, with null, and each owner whose variable it has some rows of,
+  // with that part.
   std::map<int, const PlacedPart*> OwnersAt(int server) const;
-  // What `server` reads of others, each with the owners that read it.
+  // Returns what `server` reads of other owners and workers, each with the owners at the server that read it.
   std::vector<std::pair<SentRows, std::set<int>>> SentTo(int server) const;
 
  private:
   std::map<std::string, int> Owners(const std::vector<VariableSpec>& variables, int servers);
 
   const std::vector<PlacedPart> parts_;
-  std::map<std::string, int> spread_;  // owners of variables of which servers have some rows
+  std::map<std::string, int> spread_;  // by variable of which servers have some rows: its owner
   const StepPartition partition_;
 };
 

@@ -71,7 +71,8 @@ mlir::Operation* StepPartition::WorkersReaderOf(mlir::FlatSymbolRefAttr variable
   mlir::Operation* reader = nullptr;
   add(value);
   for (size_t i = 0; i < makers.size(); ++i) {
-    // What is made of rows is a gradient or a statistic, which may be of a value that is a few updates old.
+    // Stop at ops on rows: they are gradients or statistics, which may use a value of the variable that is a few
+    // updates old.
     if (llvm::any_of(makers[i]->getOperandTypes(), td::IsBatched)) continue;
     for (mlir::Value v : makers[i]->getOperands()) {
       add(v);
@@ -105,7 +106,7 @@ int StepPartition::FindOwner(mlir::Operation* op) const {
   if (mlir::isa<td::CrossReplicaOp>(op) || op->use_empty()) return kWorker;
   int owner = kAny;
   for (mlir::OpOperand& use : op->getUses()) {
-    // An output is the worker's own copy, and so is what it checks.
+    // Outputs and checked values need no owner: the worker uses its own copy.
     const unsigned result = use.getOperandNumber();
     if (use.getOwner() == body().getTerminator() && (td::OutputOf(step_, result) || td::IsChecked(step_, result))) {
       continue;

@@ -1,4 +1,4 @@
-// Which ops of a step are computed where the variables are that they update (td-partition-step).
+// Decides which ops of a step are computed where the variables that they update are kept (td-partition-step).
 #ifndef TANDEM_PASSES_INPUT_STEP_PARTITION_H_
 #define TANDEM_PASSES_INPUT_STEP_PARTITION_H_
 
@@ -14,8 +14,8 @@
 
 namespace tandem {
 
-// Variables have owners, from 0 on. An owner computes what only updates of its variables read, as far back as neither
-// rows of the batch nor variables of other owners are needed; a worker computes the rest.
+// Variables have owners, numbered from 0. An owner computes the values that only updates of its variables read, as far
+// back as neither rows of the batch nor variables of other owners are needed; a worker computes the rest.
 class StepPartition {
  public:
   static constexpr int kWorker = -1;
@@ -23,20 +23,20 @@ class StepPartition {
   StepPartition(mlir::func::FuncOp step, std::map<std::string, int> owners_of_variables);
 
   int OwnerOf(mlir::FlatSymbolRefAttr variable) const { return owners_of_variables_.at(variable.getValue().str()); }
-  // False for what is no variable of the model.
+  // True if `variable` is a variable of the model that belongs to `owner`.
   bool Owns(int owner, mlir::FlatSymbolRefAttr variable) const;
-  // Who computes what reads `use`.
+  // Returns who computes the op of `use`; for an update, the owner of the variable.
   int ReaderOf(mlir::OpOperand& use) const;
-  // What `owner` computes, in the order of the program.
+  // Returns the ops that `owner` computes, in the order of the program.
   std::vector<mlir::Operation*> OpsOf(int owner) const;
-  // Whether `op` is made of step scalars and constants alone: whoever needs it computes it, and no owner has it.
+  // True if `op` follows from step scalars and constants alone: everyone who needs it computes it, and it has no owner.
   bool IsAnybodys(mlir::Operation* op) const { return owners_.lookup(op) == kAny; }
-  // What `owner` reads of others, in the order of the program.
+  // Returns the values that `owner` reads and others compute, in the order of the program.
   llvm::SetVector<mlir::Value> SentTo(int owner) const;
-  // An update that reads a variable's value of before and is not computed where the variable is, so that it overwrites
-  // those of other workers.
+  // An update that reads the variable's old value but is not computed where the variable is kept, so that it would
+  // overwrite the updates of other workers.
   struct LostUpdate {
-    mlir::Operation* op;  // that reads the value
+    mlir::Operation* op;  // the op that reads the old value
     mlir::FlatSymbolRefAttr variable;
     bool serves_rows;  // the new value is needed for the rows of a worker's batch, so that no server can compute it
   };
@@ -47,15 +47,16 @@ class StepPartition {
 
   mlir::Block& body() const { return const_cast<mlir::func::FuncOp&>(step_).getBody().front(); }
   int FindOwner(mlir::Operation* op) const;
-  // Where no op of the variable's owner reads `variable` to make `value`: the op that does among those by which a
-  // worker makes it without the rows of its batch. Else null.
+  // If no op of the variable's owner reads `variable` to compute `value`: returns the op that reads it among those by
+  // which a worker computes `value` without rows of its batch. Else null.
   mlir::Operation* WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const;
   bool ServesRows(mlir::Value value) const;
-  // Of an op whose operands have been asked about.
+  // True if `op` follows from step scalars and constants alone. Its operands must have been asked about before.
   bool FollowsFromScalars(mlir::Operation* op) const;
-  // A scalar that a server is told: not one that follows from the replicas and their rows, which are the workers'.
+  // True for a scalar that servers get too: not for one that the session sets from the workers' replicas and their
+  // rows.
   bool IsStepScalar(mlir::BlockArgument argument) const;
-  // Whether `owner` has or computes `value`.
+  // True if `owner` has or computes `value`.
   bool Has(int owner, mlir::Value value) const;
 
   mlir::func::FuncOp step_;

@@ -15,7 +15,7 @@ namespace tandem {
 
 namespace {
 
-// The number that `v` is everywhere; false when it is no splat constant.
+// Gets the number that all elements of `v` are; false when it is no splat constant.
 bool SplatValue(mlir::Value v, double* number) {
   mlir::Operation* op = v.getDefiningOp();
   if (op && op->getName().getStringRef() == "td.broadcast") v = op->getOperand(0);

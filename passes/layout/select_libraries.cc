@@ -24,7 +24,7 @@ namespace tandem {
 
 namespace {
 
-// The type's sizes with the batch as `rows`.
+// Returns the sizes of `v` with `rows` in place of the batch.
 std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
   Shape shape = td::ToShape(v.getType());
   if (!shape.empty() && shape[0] == kBatch) shape[0] = rows;
@@ -33,8 +33,8 @@ std::vector<int64_t> ShapeWithRows(mlir::Value v, int64_t rows) {
 
 DType DTypeOf(mlir::Value v) { return td::ToDType(mlir::getElementTypeOrSelf(v.getType())); }
 
-// The float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. Where `v` is an
-// argument of a map's body, what it is cast from may have to become one.
+// Returns the float32 value that `v`, a bfloat16, is cast from; `v` itself when it is float32; else null. If `v` is an
+// argument of a map's body, the value that it is cast from may become another argument.
 mlir::Value InFloat32(mlir::Value v) {
   if (mlir::getElementTypeOrSelf(v.getType()).isF32()) return v;
   if (auto cast = v.getDefiningOp<td::CastOp>()) {
@@ -95,7 +95,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return conv;
   }
 
-  // What a MatMul and a BatchMatMul have in common.
+  // Returns a MatMul or BatchMatMul with the fields that both have.
   template <typename Table>
   static Table ProductOf(const td::LibraryCallSpec& spec, int64_t rows) {
     Table product;
@@ -134,7 +134,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return {};
   }
 
-  // The call without epilogue and packing, for a full microbatch.
+  // Returns the call for a full microbatch, without epilogue and packing.
   format::LibraryCall CallOf(mlir::Operation* op, const td::LibraryCallSpec& spec) const {
     format::LibraryCall call;
     call.operation = OperationOf(spec, RowsOf(op));
@@ -144,7 +144,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return call;
   }
 
-  // In the order of the operation's table.
+  // Returns the operands of a call in the order of its operation's table.
   static llvm::SmallVector<mlir::Value> OperandsOf(const td::LibraryCallSpec& spec) {
     if (spec.primitive == td::LibraryPrimitive::kConv2DInputGrad) return {spec.y, spec.kernel};
     if (spec.primitive == td::LibraryPrimitive::kConv2DFilterGrad) return {spec.x, spec.y};
@@ -178,7 +178,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return mlir::success();
   }
 
-  // The algorithm of library calls that TANDEM_FLAGS wants, where it computes the call or the op is named by itself.
+  // Returns the algorithm of library calls that TANDEM_FLAGS asks for, if it can compute the call or if the flag names
+  // exactly this op (then an algorithm that cannot is an error).
   std::optional<format::Algorithm> ForcedAlgorithm(mlir::Operation* op, format::LibraryCall call) const {
     const Override wanted = OverrideOf(op, ConfigOf(op->getParentOfType<mlir::ModuleOp>()));
     if (!wanted.choice || wanted.choice.getAlgorithm() >= format::Algorithm::kFusedProduct) return {};
@@ -187,7 +188,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
                                                                                     : std::nullopt;
   }
 
-  // A relu alone stays with what surrounds it.
+  // Takes bias, residual and relu behind `op` into the call. A relu without bias and residual stays with the ops around
+  // it.
   EpilogueOps TakeEpilogue(mlir::Operation* op, std::optional<format::Algorithm> forced, format::LibraryCall& call,
                            llvm::SmallVector<mlir::Value>& operands) const {
     const bool adds = !forced || *forced == format::Algorithm::kLibrary;
@@ -195,7 +197,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     EpilogueOps epilogue = EpilogueOf(
         op,
         [&](mlir::Value bias) {
-          // A library that adds it to the float32 sum takes it before it is rounded.
+          // A library that adds the bias to float32 sums takes it in float32, before it is rounded.
           mlir::Value taken = target_->has_float32_biases() ? InFloat32(bias) : bias;
           parts.bias = taken != nullptr;
           SetEpilogue(call, parts);
@@ -213,7 +215,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return epilogue;
   }
 
-  // Whether a call may write the sum, rectified or not, over the residual: what a map yields has a place of its own.
+  // True if a call may write the result of `add`, or of the relu behind it, over the residual. Not so for values that a
+  // map yields, which have places of their own.
   static bool IsWritten(td::AddOp add) {
     mlir::Value y = add->getResult(0);
     if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y))) y = relu->getResult(0);
@@ -229,8 +232,8 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     return op->emitError() << "cannot be given to the kernel library: " << std::string(status.message());
   }
 
-  // The weights in the library's layout, packed once at the top of the step; the weights themselves where that gains
-  // nothing.
+  // Returns the weights in the library's layout, packed once at the top of the step; the weights themselves where
+  // packing gains nothing.
   absl::StatusOr<mlir::Value> Pack(mlir::Operation* op, mlir::Value weights, std::optional<format::Algorithm> forced,
                                    format::LibraryCall& call) {
     auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
@@ -242,7 +245,7 @@ class SelectLibrariesPass : public impl::SelectLibrariesPassBase<SelectLibraries
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(packing->bytes + 3) / 4},
                                             mlir::Float32Type::get(&getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
-    // One pass over the weights rounds and packs them.
+    // Packing rounds the float32 weights in the same pass over them.
     if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
       packing->call.operation.As<format::PackWeights>()->plain_dtype = DType::kFloat32;

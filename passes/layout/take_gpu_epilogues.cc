@@ -30,7 +30,7 @@ struct Product {
   mlir::Value y() const { return op->getResult(0); }
   bool OneType() const { return call.a_dtype == call.y_dtype; }
   bool Float32() const { return OneType() && call.a_dtype == DType::kFloat32; }
-  // cuBLASLt wants the input of GELU in rows of a multiple of 16 bytes.
+  // cuBLASLt wants the rows of the input of GELU to be a multiple of 16 bytes long.
   bool TakesGeluInput() const { return OneType() && call.y_shape.back() % 8 == 0; }
 };
 
@@ -43,8 +43,8 @@ std::optional<Product> AsProduct(mlir::Operation* op) {
   return Product{library, *product};
 }
 
-// The same product with another epilogue, in front of `before`, which stands behind it or is it. The first result takes
-// the place of all uses of `result`.
+// Builds the same product with another epilogue in front of `before`, which is the old product or an op behind it. The
+// first result replaces all uses of `result`.
 exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Value result,
                             mlir::ValueRange more_operands, mlir::TypeRange more_results) {
   mlir::OpBuilder builder(before);
@@ -60,7 +60,7 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
   return op;
 }
 
-// GELU behind a product and perhaps its bias.
+// Takes a GELU behind a product, or behind its bias, as an epilogue.
 void TakeGelu(Product p) {
   if (p.call.epilogue != format::Epilogue{.bias = p.call.epilogue.bias}) return;
   td::GeluOp gelu;
@@ -85,7 +85,8 @@ void TakeGelu(Product p) {
   p.op->erase();
 }
 
-// The product whose relu lets `select` pass what is behind it, if that is what `select` does with `d`.
+// If `user` is the gradient of a relu, a select that passes `d` where the relu was positive: returns the product that
+// has that relu as its epilogue.
 std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
   auto select = mlir::dyn_cast<td::SelectOp>(user);
   if (!select || select->getOperand(1) != d || !td::IsSplat(select->getOperand(2), 0)) return std::nullopt;
@@ -96,13 +97,13 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
   const format::Epilogue& epilogue = relu->call.epilogue;
   if (!epilogue.relu() || epilogue.gradient || !relu->OneType()) return std::nullopt;
-  // In front of what makes `d`: it is looked at already.
+  // The product must stand in front of the op that computes `d`, so that it has been looked at already.
   mlir::Operation* behind = d.getDefiningOp();
   const bool in_front = behind->getBlock() == relu->op->getBlock() && relu->op->isBeforeInBlock(behind);
   return in_front && relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
 }
 
-// The mask of a relu, from now on at the latest.
+// Returns the mask of a relu, which the product saves from now on if it did not before.
 mlir::Value MaskOf(Product relu) {
   if (relu.op->getNumResults() == 2) return relu.op->getResult(1);
   llvm::SmallVector<int64_t> shape(td::TypeOf(relu.y()).getShape());
@@ -114,7 +115,8 @@ mlir::Value MaskOf(Product relu) {
   return op->getResult(1);
 }
 
-// The sum of `v` over all dimensions but the last in the same block, when only what stands behind `op` reads it.
+// Returns the sum of `v` over all dimensions but the last, if it is in the block of `op` and only ops behind `op` read
+// it.
 td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
   const int64_t last = td::TypeOf(v).getRank() - 1;
   for (mlir::Operation* user : v.getUsers()) {
@@ -129,7 +131,7 @@ td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
   return nullptr;
 }
 
-// The gradient of relu or GELU behind a product, and the sum of that over the rows.
+// Takes the gradient of a relu or GELU behind a product, and the sum of that gradient over the rows, as epilogues.
 void TakeGradient(Product p) {
   mlir::Operation* user = OnlyUser(p.y());
   if (!p.call.epilogue.empty() || !user || user->getBlock() != p.op->getBlock() || !p.OneType()) return;
@@ -161,16 +163,16 @@ void TakeGradient(Product p) {
   p.op->erase();
 }
 
-// Whether a kernel makes `v`.
+// True if a kernel computes `v`.
 bool MadeByKernel(mlir::Value v) {
   while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape->getOperand(0);
   mlir::Operation* op = v.getDefiningOp();
   return op != nullptr && !mlir::isa<exec::LibraryCallOp>(op);
 }
 
-// The sum over the rows of an operand of a weight gradient.
+// Takes the sum over the rows of an operand of a weight gradient as an epilogue.
 void TakeOperandSum(Product p) {
-  // TensorFloat-32 might round what is summed up.
+  // With TensorFloat-32 the library might round the numbers that it sums up.
   if (!p.call.epilogue.empty() || !p.Float32() || p.op.getTf32()) return;
   if (!p.call.transpose_a || p.call.transpose_b) return;
   for (int i : {1, 0}) {
@@ -196,7 +198,7 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
       step.walk([&](exec::LibraryCallOp op) {
         if (std::optional<Product> p = AsProduct(op)) products.push_back(*std::move(p));
       });
-      // A product replaces itself, or one in front of it: those to come stand.
+      // `take` replaces the product itself or one in front of it, so the products to come stay valid.
       for (Product& p : products) take(std::move(p));
     }
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) EraseUnusedOperands(map);

@@ -62,7 +62,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
       PlaceUpdates();
       step_bytes = PlaceTopLevel();
     }
-    // Now that every value has its place: what stands for another value's place.
+    // Every other value has its place now: place those that share another value's.
     PlaceViews(step_.getBody().front());
     SeparateAliasPatterns();
     Annotate(microbatch_bytes, lane_bytes, step_bytes, batch_bytes);
@@ -71,8 +71,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
  private:
   int64_t Align(int64_t n) const { return AlignUp(n, alignment_); }
 
-  // With guard_buffers nothing shares a place, and bytes of nobody follow every buffer: a write that goes beyond one
-  // changes no other (runtime/cpu/buffer_guard.h).
+  // With guard_buffers no values share memory, and unused bytes follow every buffer, so that a write beyond its end
+  // changes no other buffer (runtime/cpu/buffer_guard.h).
   ArenaPlan Assign(std::vector<LiveRange> ranges) const {
     if (guard_bytes_ > 0) {
       int last = 0;
@@ -124,20 +124,21 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
   }
 
-  // The op may write `result` anywhere: it computes it here (no argument, no alias of another buffer).
+  // True if the op that computes `v` may write it to any buffer: `v` is no argument and shares no other value's buffer.
   static bool WritesFreely(mlir::Value v) {
     mlir::Operation* op = v.getDefiningOp();
     return op &&
            mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::CopyOp, td::ScatterAddOp>(op);
   }
 
-  // What lies behind views: a reshape is its operand under another shape.
+  // Returns the value behind views: a reshape is its operand under another shape.
   static mlir::Value SourceOf(mlir::Value v) {
     while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
     return v;
   }
 
-  // Nothing but what makes `result` reads `v`, itself or through views, at or after that; it reads `v` as it writes.
+  // True if nothing but the op of `result` reads `v`, directly or through views, at or after that op, which reads each
+  // element of `v` before it writes that element of `result`.
   bool IsLastReader(mlir::OpResult result, mlir::Value v) {
     return llvm::all_of(v.getUses(), [&](mlir::OpOperand& use) {
       mlir::Operation* reader = use.getOwner();
@@ -147,7 +148,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     });
   }
 
-  // The members of a group run in any order.
+  // True if `operand` belongs to the same member of a group as `result`: members run in any order.
   static bool IsOfMember(mlir::OpResult result, mlir::OpOperand& operand) {
     auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(result.getOwner());
     if (!group) return true;
@@ -156,8 +157,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return operand.getOperandNumber() / operands == result.getResultNumber() / results;
   }
 
-  // The update can go straight over the variable: computed here for this purpose alone, after the finite check and the
-  // last other reader.
+  // True if the update can be written straight over the variable: it has no other use and is computed after the finite
+  // checks and after the last other reader of the variable.
   bool CanUpdateInPlace(mlir::OpOperand& operand, mlir::FlatSymbolRefAttr variable) {
     mlir::Value v = operand.get();
     if (!WritesFreely(v) || !v.hasOneUse()) return false;
@@ -168,7 +169,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return !old || IsLastReader(mlir::cast<mlir::OpResult>(v), old);
   }
 
-  // A flat kernel reads element i of its operands before it writes element i of its results.
+  // True if `op` launches a flat kernel, which reads element i of its operands before it writes element i of its
+  // results.
   bool ReadsElementwise(mlir::Operation* op) {
     mlir::FlatSymbolRefAttr kernel;
     if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) kernel = launch.getKernelAttr();
@@ -194,14 +196,15 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
       operand->set(builder.create<exec::CopyOp>(v.getLoc(), v.getType(), v));
     };
     llvm::erase_if(updates, [&](mlir::OpOperand* operand) { return !copied.contains(operand->get().getDefiningOp()); });
-    // Old values of variables are set aside before the first variable is written: a swap needs both.
+    // Copies old values of variables first, before any variable is written: a swap of two variables needs both.
     for (mlir::OpOperand* operand : updates) {
       if (mlir::isa<mlir::BlockArgument>(SourceOf(operand->get()))) copy(operand);
     }
     for (mlir::OpOperand* operand : updates) copy(operand);
   }
 
-  // The operand of the kernel that each result overwrites, or -1. For a grouped launch: of its first member, as of all.
+  // Returns for each result the operand of the kernel that it overwrites, or -1. For a grouped launch those of its
+  // first member, which are those of all.
   llvm::SmallVector<int64_t> AliasesOf(mlir::Operation* op, mlir::func::FuncOp kernel) {
     llvm::SmallVector<int64_t> aliases(kernel.getNumResults(), -1);
     for (unsigned r = 0; r < kernel.getNumResults(); ++r) {
@@ -212,7 +215,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return aliases;
   }
 
-  // A kernel that writes over an operand is compiled as such: a copy of it for every pattern that occurs.
+  // A kernel is compiled for a pattern of results that overwrite operands: makes a copy of it for every pattern that
+  // occurs.
   void SeparateAliasPatterns() {
     llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<mlir::Attribute, mlir::Attribute>>> patterns;
     mlir::Builder b(&getContext());
@@ -238,7 +242,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     });
   }
 
-  // An output must lie where it survives the step: not in a step scalar, a variable or among the constants.
+  // Copies outputs that lie in a step scalar, a variable or among the constants to memory that survives the step.
   void InsertOutputCopies() {
     mlir::Operation* terminator = step_.getBody().front().getTerminator();
     mlir::OpBuilder builder(terminator);
@@ -250,14 +254,14 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
   }
 
-  // What the call `op` writes its result over, or null.
+  // Returns the operand that the library call `op` writes its result over, or null.
   static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
     auto call = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
     const exec::EpilogueAttr epilogue = call ? call.getEpilogue() : exec::EpilogueAttr();
     return epilogue && epilogue.getResidual() ? &op->getOpOperands().back() : nullptr;
   }
 
-  // Nothing but `residual` reads `v`, itself or through views, at or after the op of `residual`.
+  // True if nothing but `residual` reads `v`, directly or through views, at or after the op of `residual`.
   static bool IsLastUse(mlir::OpOperand& residual, mlir::Value v) {
     return llvm::all_of(v.getUses(), [&](mlir::OpOperand& use) {
       mlir::Operation* reader = use.getOwner();
@@ -267,7 +271,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     });
   }
 
-  // td-select-libraries takes residuals that die, but ops may have come to share values since.
+  // Copies residuals that are still needed afterwards: td-select-libraries takes only residuals that die, but later
+  // passes may have made other ops read the same value.
   void InsertResidualCopies() {
     step_.walk([&](exec::LibraryCallOp call) {
       mlir::OpOperand* residual = ResidualOf(call);
@@ -279,8 +284,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     });
   }
 
-  // exec.all_reduce writes its results over its operands: over what nothing else reads afterwards, and nothing else
-  // stands for.
+  // exec.all_reduce writes its results over its operands: copies those that something else reads afterwards or that
+  // share another value's buffer.
   void InsertAllReduceCopies() {
     for (exec::AllReduceOp all_reduce : step_.getOps<exec::AllReduceOp>()) {
       for (mlir::OpOperand& operand : all_reduce->getOpOperands()) {
@@ -307,7 +312,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
   }
 
-  // The last op of the step's block that reads `v` or what is another view of it.
+  // Returns the position of the last op of the step's block that reads `v` or another view of it.
   static int LastUse(mlir::Value v, const llvm::DenseMap<mlir::Operation*, int>& position) {
     int last = 0;
     for (mlir::Operation* user : v.getUsers()) {
@@ -319,8 +324,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return last;
   }
 
-  // Offsets in the batch arena, by life time: a kept value is written by one map as a whole, in any order of its
-  // microbatches, and read by others, so two values of one map never share a place. Returns the arena's size.
+  // Assigns offsets in the batch arena by life time. A kept value is written by one map as a whole, in any order of its
+  // microbatches, and read by others, so two values of one map never share memory. Returns the arena's size.
   int64_t PlaceKept() {
     llvm::DenseMap<mlir::Operation*, int> position;
     for (mlir::Operation& op : step_.getBody().front()) position.insert({&op, static_cast<int>(position.size())});
@@ -349,7 +354,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   void PlaceLaneSlots(exec::MapMicrobatchesOp map, int64_t* lane_bytes) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     llvm::SmallVector<exec::LaneSlotAttr> slots;
-    int64_t lane_offset = 0;  // slots are read right after the map, so maps share them
+    int64_t lane_offset = 0;  // all maps use the same memory: slots are read right after the map
     for (unsigned i = 0; i < map.getNumResults(); ++i) {
       const exec::Combine combine = map.getCombine(i);
       if (combine == exec::Combine::kKeep) continue;
@@ -364,7 +369,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     SetLaneSlots(map, slots);
   }
 
-  // Maps have copies of the constants that they read; the numbers lie in memory once.
+  // Maps have copies of the constants that they read; equal constants share one place in memory.
   int PlaceConstant(mlir::Operation* op) {
     mlir::Attribute value;
     mlir::matchPattern(op, mlir::m_Constant(&value));
@@ -374,7 +379,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return Add(op->getResult(0), exec::Space::kConstant, 0, place->second, bytes);
   }
 
-  // Only what is computed as rarely as `v` reads it, so that it need not stay: kernels that are scaled and then packed.
+  // True if `v` is invariant and only invariant commands read it, so that it need not be kept between steps: for
+  // example kernels that are scaled and then packed.
   bool IsIntermediate(mlir::Value v) const {
     return invariant_.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
              return mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp>(user) &&
@@ -382,7 +388,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
            });
   }
 
-  // Offsets by life time for the values of `block` that have no place yet. Returns the arena's size.
+  // Assigns offsets by life time to the values of `block` that have no place yet. Returns the arena's size.
   int64_t PlaceBlock(mlir::Block& block, exec::Space space, int64_t microbatch_rows) {
     llvm::DenseMap<mlir::Operation*, int> position;
     int now = 0;
@@ -422,8 +428,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         values.push_back(v);
       }
     }
-    // They share places with one another only: a command is invariant where no other touches its memory
-    // (td-mark-invariants).
+    // Intermediates share memory only with one another: a command is invariant only if no other command touches its
+    // memory (td-mark-invariants).
     const ArenaPlan shared = Assign(intermediate_ranges);
     ArenaPlan plan = Assign(ranges);
     for (size_t i = 0; i < values.size(); ++i) Add(values[i], space, 0, plan.offsets[i], ranges[i].bytes);
@@ -440,7 +446,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     return PlaceBlock(body, exec::Space::kMicrobatch, map.getMicrobatchRows());
   }
 
-  // Arguments of map bodies are their operands; a reshape is the same bytes under another shape.
+  // Gives values the buffers that they share: arguments of map bodies those of the map's operands, a reshape the bytes
+  // of its operand, results that overwrite an operand that operand's.
   void PlaceViews(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
@@ -475,7 +482,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   int64_t PlaceTopLevel() { return PlaceBlock(step_.getBody().front(), exec::Space::kStep, 0); }
 
-  // A GPU's map: what its body yields for a reduction over lanes is the result.
+  // For a GPU's map, which has one lane: a sum that its body yields has the buffer of the map's result.
   void PlaceSums(exec::MapMicrobatchesOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map->getResults()) {
@@ -485,7 +492,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   void RecordPeak(exec::Space space, const std::vector<LiveRange>& ranges, const std::vector<mlir::Value>& values,
                   int64_t arena_bytes) {
-    // The command at which most bytes live, and the ten largest buffers there.
+    // Finds the command at which most bytes are live, and the ten largest buffers there.
     int64_t best = -1, best_command = 0;
     for (const LiveRange& at : ranges) {
       int64_t live = 0;
@@ -529,7 +536,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   llvm::DenseMap<mlir::Attribute, int64_t> variable_index_;
   llvm::DenseMap<mlir::Attribute, mlir::BlockArgument> variable_argument_;
   llvm::SmallVector<exec::PeakAttr> peaks_;
-  llvm::DenseSet<mlir::Value> common_, invariant_;  // values_of_variables.h
+  llvm::DenseSet<mlir::Value> common_, invariant_;  // ValuesOfVariables: kAll and kNotUpdated
   int64_t constant_bytes_ = 0;
   llvm::DenseMap<mlir::Attribute, int64_t> constant_offsets_;
   int64_t alignment_ = 64;

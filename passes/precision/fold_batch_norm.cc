@@ -20,13 +20,14 @@ namespace {
 
 using mlir::Value;
 
-// An op of a chain: of what comes along it, `x`, and `value`, a scalar or one number per channel.
+// An op of a chain, which computes x + value, x - value, x * value or x / value; `x` comes along the chain, `value` is
+// a scalar or has one number per channel.
 struct Link {
   mlir::Operation* op;
   Value x, value;
 };
 
-// x * scale + shift per channel; null for 1 and 0.
+// The function x * scale + shift per channel; a null scale is 1, a null shift 0.
 struct Affine {
   Value scale, shift;
 };
@@ -65,7 +66,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
   }
 
  private:
-  // `op` as a link for its operand `x`.
+  // Returns `op` as a link of a chain along its operand `x`, if it is one.
   std::optional<Link> LinkOf(mlir::Operation* op, Value x) const {
     if (!mlir::isa_and_nonnull<td::AddOp, td::SubOp, td::MulOp, td::DivOp>(op)) return std::nullopt;
     const bool first = op->getOperand(0) == x;
@@ -78,7 +79,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     return Link{op, x, broadcast.getInput()};
   }
 
-  // From y on, as far as each result is used once.
+  // Returns the links behind y, as far as each result is used once.
   llvm::SmallVector<Link> ChainBehind(Value y) const {
     llvm::SmallVector<Link> chain;
     while (std::optional<Link> link = LinkOf(OnlyUser(y), y)) {
@@ -88,7 +89,8 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     return chain;
   }
 
-  // Up to x, as far as each result is used once; in front of padding only what keeps zeros.
+  // Returns the links that lead up to x, as far as each result is used once. With padding only links that keep zeros
+  // are taken.
   llvm::SmallVector<Link> ChainBefore(Value x, bool padded) const {
     llvm::SmallVector<Link> chain;
     while (mlir::Operation* op = x.hasOneUse() ? x.getDefiningOp() : nullptr) {
@@ -114,7 +116,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
       before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
     }
     const llvm::SmallVector<Link> behind = ChainBehind(spec.y);
-    // Sums behind the contraction alone are a bias already.
+    // With only sums behind the contraction there is nothing to fold: they are a bias already.
     if (before.empty() && llvm::none_of(behind, IsScaling)) return;
     Fold(op, spec, before, behind);
   }
@@ -166,7 +168,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     for (const Link& link : llvm::reverse(before)) Erase(link.op);
   }
 
-  // With the broadcasts that nothing reads any more.
+  // Erases `op` and those broadcasts among its operands that nothing reads any more.
   static void Erase(mlir::Operation* op) {
     const llvm::SmallVector<Value> operands(op->getOperands());
     op->erase();

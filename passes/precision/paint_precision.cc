@@ -21,7 +21,7 @@ namespace tandem {
 
 namespace {
 
-// Results up to this many elements per row may be float32: little to store next to what computes them.
+// Results of up to this many elements per row may stay float32: storing them costs little next to computing them.
 constexpr int64_t kSmallRow = 1024;
 
 class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPass> {
@@ -65,7 +65,7 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     }
   }
 
-  // Statistics of attention are float32 whatever the rows are.
+  // True for statistics of attention, which are float32 whatever type the operands have.
   static bool IsStatistic(mlir::Operation* op, mlir::Value v) {
     if (auto forward = mlir::dyn_cast<td::AttentionOp>(op)) return v == forward.getLargest() || v == forward.getSum();
     auto gradient = mlir::dyn_cast<td::AttentionGradOp>(op);
@@ -93,7 +93,8 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     }
   }
 
-  // The value in the other type: one cast, right behind what makes the value.
+  // Returns the value cast to the other of both types. There is one cast per value, right behind the op that computes
+  // it.
   mlir::Value CastOf(mlir::Value v) {
     mlir::Value& cast = casts_[v];
     if (cast) return cast;
@@ -108,8 +109,8 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     return cast;
   }
 
-  // The weights of attention are the largest values of a step: where a product reads them rounded, so does the
-  // gradient, and they are kept once.
+  // The weights of attention are the largest values of a step. If a product reads them rounded to bfloat16, all other
+  // readers do too, so that they are stored only once.
   void KeepRounded(td::SoftmaxOp softmax) {
     mlir::Value weights = softmax.getResult(), rounded = casts_.lookup(weights);
     if (!rounded || !llvm::any_of(rounded.getUsers(), llvm::IsaPred<td::BatchMatMulOp>)) return;

@@ -1,4 +1,4 @@
-// Notes of the precision that each op got, for people.
+// Notes for people about the precision that each op got.
 #ifndef TANDEM_PASSES_PRECISION_PRECISION_DECISIONS_H_
 #define TANDEM_PASSES_PRECISION_PRECISION_DECISIONS_H_
 
@@ -8,10 +8,10 @@
 
 namespace tandem {
 
-// Keeps exec.precision_decision attributes with the module.
+// Stores exec.precision_decision attributes in the module.
 void SetPrecisionDecisions(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> decisions);
 
-// Takes them off the module: the lines of kPrecisionDecisions (passes/report_segments.h).
+// Takes them off the module and returns them as the lines of kPrecisionDecisions (passes/report_segments.h).
 std::string TakePrecisionDecisions(mlir::ModuleOp module);
 
 }  // namespace tandem

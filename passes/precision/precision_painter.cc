@@ -83,7 +83,7 @@ class PrecisionPainter {
     return llvm::any_of(op->getOperands(), IsFloat32) || llvm::any_of(op->getResults(), IsFloat32);
   }
 
-  // A number that stands in the program, or its copies: it is rounded at no cost.
+  // True for constants and copies of them: rounding them costs nothing.
   static bool IsConstant(mlir::Value v) {
     mlir::Operation* op = v.getDefiningOp();
     if (op == nullptr) return false;
@@ -93,10 +93,11 @@ class PrecisionPainter {
            llvm::all_of(op->getOperands(), IsConstant);
   }
 
-  // A part of a generated kernel, which computes in float32.
+  // True for a convolution of few taps: it is part of a generated kernel, which computes in float32.
   static bool HasFewTaps(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFewTaps); }
 
-  // A loop that fuses with what surrounds it: it would round what it has in registers, and gain nothing.
+  // True for a product that becomes a loop fused with the ops around it: bfloat16 would round values that are in
+  // registers, and gain nothing.
   static bool IsFusedProduct(mlir::Operation* op) { return IsChosen(op, exec::Algorithm::kFusedProduct); }
 
   PrecisionRule RuleOf(mlir::Operation* op) const {
@@ -112,8 +113,8 @@ class PrecisionPainter {
     return rule == rules_.end() ? PrecisionRule::kDeny : rule->second;
   }
 
-  // All ops that float32 values, or values of any type, reach from `start` (not part of the result unless reached
-  // again), where `enter` holds.
+  // Returns all ops for which `enter` holds that can be reached from `start` along float32 values (with `any_type`
+  // along all values) and through such ops. Ops of `start` are included only if they are reached again.
   static OpSet Reach(llvm::ArrayRef<mlir::Operation*> start, bool forward, const Predicate& enter,
                      bool any_type = false) {
     OpSet reached;
@@ -145,13 +146,13 @@ class PrecisionPainter {
     return ops;
   }
 
-  // Of a layer, painted or not.
+  // True for an op whose default list is the allow list (a product of a layer), painted or not.
   static bool IsProduct(mlir::Operation* op) {
     auto precision = mlir::dyn_cast<td::PrecisionOp>(op);
     return precision && precision.getPrecisionRule() == PrecisionRule::kAllow;
   }
 
-  // The layers' products, and what comes behind one.
+  // Finds the layers' products, and all ops behind one.
   void FindProducts() {
     for (mlir::Operation& op : block_) {
       if (IsProduct(&op)) products_.push_back(&op);
@@ -159,8 +160,8 @@ class PrecisionPainter {
     behind_products_ = Reach(products_, /*forward=*/true, [](mlir::Operation*) { return true; });
   }
 
-  // What leads only to losses, metrics and other outputs, behind the last product of the forward pass, and the
-  // gradients between it and the first product of the backward pass.
+  // Denies the ops behind the last product of the forward pass, which lead only to losses, metrics and other outputs,
+  // and the gradients between them and the first product of the backward pass.
   void DenyLosses() {
     llvm::SmallVector<mlir::Operation*> forward, backward;
     for (mlir::Operation* op : products_) (IsGradient(op) ? backward : forward).push_back(op);
@@ -168,7 +169,7 @@ class PrecisionPainter {
         forward, /*forward=*/false, [](mlir::Operation* op) { return !IsGradient(op); }, /*any_type=*/true);
     llvm::SmallVector<mlir::Operation*> losses;
     for (mlir::Operation& op : block_) {
-      // Constants lead anywhere.
+      // Constants are left out.
       if (!rules_.count(&op) || IsGradient(&op) || IsFree(&op)) continue;
       if (!in_front.contains(&op) && !IsProduct(&op)) losses.push_back(&op);
     }
@@ -200,8 +201,8 @@ class PrecisionPainter {
     }
   }
 
-  // Adds a value per channel to what an op of the allow list computes, which nothing else reads: the library does it
-  // before it rounds, and has the value in float32.
+  // True if `op` adds a value per channel to the result of an op of the allow list that nothing else reads: the library
+  // adds it in float32, before it rounds.
   bool IsBiasOfPainted(mlir::Operation* op) const {
     auto add = mlir::dyn_cast<td::AddOp>(op);
     if (!add) return false;
@@ -215,7 +216,7 @@ class PrecisionPainter {
     return false;
   }
 
-  // Infer or clear, and not denied.
+  // True if `op` is in the infer or clear list and not denied.
   bool IsLight(mlir::Operation* op) const {
     PrecisionRule rule = Rule(op);
     return (rule == PrecisionRule::kInfer || rule == PrecisionRule::kClear) && !denied_.contains(op);
@@ -236,13 +237,13 @@ class PrecisionPainter {
       return Rule(op) == PrecisionRule::kClear && !denied_.contains(op) && !IsFree(op);
     };
     OpSet before = Reach(InBlockOrder(painted_), /*forward=*/false, clear);
-    // Against block order all users are decided before their operands.
+    // In reverse block order, so that all users are decided before their operands.
     for (mlir::Operation& op : llvm::reverse(block_)) {
       if (before.contains(&op) && (behind_products_.contains(&op) || OnlyPaintedRead(&op))) {
         Paint(&op, "in front of products, which round it");
       }
     }
-    // In block order every operand is decided before its users.
+    // In block order, so that every operand is decided before its users.
     for (mlir::Operation& op : block_) {
       if (!clear(&op) || painted_.contains(&op)) continue;
       bool any = false, all = true;
@@ -264,7 +265,7 @@ class PrecisionPainter {
 
   bool IsPainted(mlir::Value v) const { return v.getDefiningOp() && painted_.contains(v.getDefiningOp()); }
 
-  // The gradient that comes to a painted relu or pooling, if `op` takes it back through one.
+  // If `op` takes a gradient back through a painted relu or pooling, returns that gradient; else null.
   mlir::Value GradientOfPainted(mlir::Operation* op) const {
     if (auto select = mlir::dyn_cast<td::SelectOp>(op)) {
       auto sign = select.getCondition().getDefiningOp<td::CompareOp>();
@@ -287,7 +288,7 @@ class PrecisionPainter {
     }
   }
 
-  // Copies of a number need no paint: a cast behind them folds into the number.
+  // True for constants and copies of them, which need no paint: a cast behind them folds into the constant.
   static bool IsFree(mlir::Operation* op) { return op->getNumResults() > 0 && IsConstant(op->getResult(0)); }
 
   mlir::Block& block_;
@@ -301,7 +302,7 @@ class PrecisionPainter {
 
 size_t EditDistance(llvm::StringRef a, llvm::StringRef b) { return a.edit_distance(b); }
 
-// " (did you mean max_pool?)"
+// Returns " (did you mean max_pool?)" for the nearest name of an op, or "" if none is near.
 std::string Suggestion(mlir::MLIRContext* context, llvm::StringRef name) {
   std::string best;
   size_t distance = 3;

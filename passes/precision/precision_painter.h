@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-// Ops that the user moved to another list, by full name ("td.relu").
+// The lists of the ops that the user moved to another list, by full name ("td.relu").
 using PrecisionRules = llvm::StringMap<td::PrecisionRule>;
 
 // Reads the precision lists of the configuration.
@@ -28,11 +28,12 @@ bool IsFloat32(mlir::Value v);
 
 struct PaintedOps {
   llvm::DenseSet<mlir::Operation*> painted;
-  // In block order: every op that reads or computes float32 values, and why it is painted or not. None where no op is.
+  // In block order: every op that reads or computes float32 values, and why it is painted or not. Empty if no op is
+  // painted.
   std::vector<std::pair<mlir::Operation*, std::string>> reasons;
 };
 
-// The ops of `block` to paint, in six steps that follow values of type float32 only:
+// Decides which ops of `block` to paint, in six steps that follow values of type float32 only:
 //   1. Ops of the allow list are painted: the products of layers.
 //   2. Ops of the infer list that a deny op feeds, through infer and clear ops, stay float32: their operands are not
 //      rounded anyway, and a kernel computes in float32 at no cost. A bias of an allow op is not one of them, whatever
@@ -46,7 +47,7 @@ struct PaintedOps {
 //      their operands (constants aside) are bfloat16 then.
 //   6. What goes back through a painted relu or max-pooling is painted, and so is the sum of gradients that comes to
 //      it, where one of them is painted: a gradient has the type of its value. It halves what a residual network keeps.
-// What differs from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
+// Differences from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
 // convolution is stored once, as bfloat16. And what td-choose-contractions makes a part of generated kernels stays
 // float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case: products
 // with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps

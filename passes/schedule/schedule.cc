@@ -14,7 +14,7 @@ namespace tandem {
 
 namespace {
 
-// Bytes of one row for a batched value, so that microbatches of any size give the same order.
+// Bytes of `rows` rows of a batched value, or of the whole of an unbatched one.
 int64_t Bytes(mlir::Value v, int64_t rows) {
   return td::IsBatched(v.getType()) ? rows * RowBytes(v.getType()) : StaticBytes(v.getType());
 }

@@ -1,4 +1,4 @@
-// Programs for CPUs: kernels are object files, made by LLVM.
+// Compiles programs for CPUs, whose kernels are object files that LLVM makes.
 #include <iterator>
 #include <utility>
 
@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-// What watches the kernels.
+// Returns the sanitizer that kernels are compiled with.
 absl::StatusOr<KernelSanitizer> SanitizerOf(const CompileOptions& options) {
   if (options.sanitize.empty()) return ProcessSanitizer();
   return ParseKernelSanitizer(options.sanitize);
@@ -98,7 +98,7 @@ class CpuCompileTarget final : public CompileTarget {
 
  private:
   CpuTarget cpu_;
-  bool native_;  // the CPU of the machine that compiles, whatever it is
+  bool native_;  // the target is the CPU of the compiling machine
   bool mixed_bfloat16_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Programs for NVIDIA GPUs: kernels are PTX, contractions plans of libraries.
+// Compiles programs for NVIDIA GPUs, whose kernels are PTX and whose contractions are plans of libraries.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +12,8 @@
 namespace tandem {
 namespace {
 
-// The names are checked here: LLVM takes an unknown one with a warning and stops the process later. The machine model
-// is that of a GPU that many have.
+// The architectures that targets exist for, each with the machine model of a widespread GPU. Names are checked against
+// this list, because LLVM accepts an unknown one with a warning and stops the process later.
 struct Architecture {
   int sm;
   const char* machine_model;
@@ -23,7 +23,7 @@ constexpr Architecture kArchitectures[] = {{75, "t4"},   {80, "a100"},  {86, "a1
 
 class CudaCompileTarget final : public CompileTarget {
  public:
-  // `sm`: ten times the compute capability that libraries' plans are made for.
+  // `sm`: ten times the compute capability of the GPUs to compile for.
   explicit CudaCompileTarget(int sm) : sm_(sm) {}
 
   std::string Name() const override { return absl::StrCat("cuda:sm_", sm_); }
@@ -46,7 +46,7 @@ class CudaCompileTarget final : public CompileTarget {
     return absl::StrCat(Requirements(), library.ok() ? (*library)->PlannerVersion() : "");
   }
 
-  // From Ampere on (compute capability 8.0) GPUs multiply bfloat16 matrices.
+  // GPUs multiply bfloat16 matrices from Ampere (compute capability 8.0) on.
   absl::Status UseMixedBfloat16() override {
     if (sm_ >= 80) return absl::OkStatus();
     return absl::UnimplementedError(

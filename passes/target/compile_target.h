@@ -1,4 +1,5 @@
-// What a program is compiled for, by the name that users give: a CPU, or NVIDIA GPUs of a compute capability.
+// The targets that a program can be compiled for, by the names that users give: a CPU, or NVIDIA GPUs of a compute
+// capability.
 #ifndef TANDEM_PASSES_TARGET_COMPILE_TARGET_H_
 #define TANDEM_PASSES_TARGET_COMPILE_TARGET_H_
 
@@ -19,12 +20,12 @@
 
 namespace tandem {
 
-// What phase `codegen` makes of a module.
+// The result of phase `codegen` for a module.
 struct MachineCode {
   std::vector<KernelCode> kernels;
-  std::vector<GpuImage> images;          // of a GPU program
-  LibraryPlanner planner;                // of a GPU program
-  std::optional<std::string> kernel_ir;  // text of phase `codegen`, where there is one
+  std::vector<GpuImage> images;          // GPU programs only
+  LibraryPlanner planner;                // GPU programs only
+  std::optional<std::string> kernel_ir;  // IR of phase `codegen` as text, where there is one
   CompileTimes kernel_times, stage_times;
 };
 
@@ -32,45 +33,46 @@ class CompileTarget {
  public:
   virtual ~CompileTarget() = default;
 
-  // "cpu:znver4", also where cpu:native was asked for, or "cuda:sm_90".
+  // The full name: "cuda:sm_90", or "cpu:znver4", also for cpu:native on such a CPU.
   virtual std::string Name() const = 0;
-  // Executable.target: "x86-64 avx avx2 ..." or "cuda sm_90".
+  // The executable's `target`, the features that its code needs: "x86-64 avx avx2 ..." or "cuda sm_90".
   virtual std::string Requirements() const = 0;
-  // "cpu" or "gpu".
+  // The class of its devices: "cpu" or "gpu".
   virtual absl::string_view device_class() const = 0;
-  // The machine model that passes use unless the user gives one.
+  // The name of the machine model that passes use unless the user gives one.
   virtual std::string MachineModelName() const = 0;
-  // Executable.instructions.
+  // The executable's `instructions`: those that kernel libraries may use.
   virtual format::InstructionSet LibraryInstructions() const = 0;
-  // What code for it may use and the machine that compiles does not have, in Requirements' words.
+  // The features, in Requirements' words, that code for the target may use and that the compiling machine lacks.
   virtual std::vector<std::string> MissingHere() const { return {}; }
-  // What passes have to know of it.
+  // The attribute that tells passes about the target.
   virtual exec::TargetAttr Attribute(mlir::MLIRContext* context) const = 0;
-  // What machine code depends on besides the module: for the cache's key.
+  // Everything that machine code depends on besides the module, as text for the cache's key.
   virtual std::string CodeKey(const CompileOptions& options) const = 0;
 
-  // Computes with bfloat16 numbers from now on. Unimplemented, with the remedy, where the target has none.
+  // Makes code compute with bfloat16 numbers from now on. Unimplemented, with the remedy, if the target cannot.
   virtual absl::Status UseMixedBfloat16() = 0;
-  // InvalidArgument for lanes or microbatches that the target cannot have.
+  // Checks the options' lanes and microbatches: InvalidArgument for those that the target cannot have.
   virtual absl::Status CheckRows(const CompileOptions& options) const = 0;
 
-  // Compiles the kernels of a module at the end of phase `commands`. `kernel_dir`: where compiled ones are kept, or "".
+  // Compiles the kernels of a module at the end of phase `commands`. `kernel_dir`: the directory where compiled kernels
+  // are kept, or "" for none.
   virtual absl::StatusOr<MachineCode> MakeCode(mlir::ModuleOp module, const CompileOptions& options,
                                                const std::string& kernel_dir) const = 0;
 };
 
-// "cpu:native", "cpu:x86-64-v3" and so on (codegen/cpu_target.h), or "cuda:sm_75" and so on. Needs no GPU.
-// InvalidArgument, listing all, for anything else.
+// Returns the target of a name: "cpu:native", "cpu:x86-64-v3" and so on (codegen/cpu_target.h), or "cuda:sm_75" and so
+// on. Needs no GPU. InvalidArgument, listing all names, for anything else.
 absl::StatusOr<std::unique_ptr<CompileTarget>> ParseTarget(absl::string_view name);
 
-// "cuda:sm_90" for a GPU of compute capability 9.0: the newest known target that it runs. FailedPrecondition (exit code
-// 2) for one older than any.
+// Returns the newest known target that a GPU of compute capability sm / 10 runs, for example "cuda:sm_90" for 90.
+// FailedPrecondition (exit code 2) for a GPU that is older than all targets.
 absl::StatusOr<std::string> TargetForComputeCapability(int sm);
 
-// For ParseTarget. Their names without the prefix ("native", "90"); null for an unknown one.
+// For ParseTarget: make a target from its name without the prefix ("native", "90"). Null for an unknown name.
 std::unique_ptr<CompileTarget> MakeCpuCompileTarget(absl::string_view name);
 std::unique_ptr<CompileTarget> MakeCudaCompileTarget(absl::string_view architecture);
-// The compute capabilities that targets exist for, ten times, ascending.
+// Returns ten times the compute capabilities that targets exist for, ascending.
 std::vector<int> CudaArchitectures();
 
 }  // namespace tandem

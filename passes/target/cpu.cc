@@ -1,4 +1,4 @@
-// CPUs: oneDNN, kernels beside it, and kernels that the compiler writes.
+// The target for CPUs: contractions are computed by oneDNN, by the runtime's own kernels and by generated kernels.
 #include "base/status_macros.h"
 #include "passes/contraction/library/candidates.h"
 #include "passes/target/target.h"
@@ -18,7 +18,7 @@ class Cpu final : public Target {
         bfloat16_tiles_(target && target.getBfloat16Tiles()) {}
 
   absl::string_view device_class() const override { return "cpu"; }
-  int64_t buffer_alignment() const override { return 64; }  // a line of the caches
+  int64_t buffer_alignment() const override { return 64; }  // a cache line
   bool has_lanes() const override { return true; }
   bool keeps_invariants() const override { return true; }
   bool has_costly_launches() const override { return false; }

@@ -1,4 +1,4 @@
-// NVIDIA GPUs: contractions are cuBLASLt's and cuDNN's, everything else is kernels that the compiler writes.
+// The target for NVIDIA GPUs: cuBLASLt and cuDNN compute contractions, generated kernels everything else.
 #include "base/status_macros.h"
 #include "passes/target/target.h"
 #include "runtime/kernel_library.h"
@@ -10,7 +10,7 @@ namespace {
 class Cuda final : public Target {
  public:
   absl::string_view device_class() const override { return "gpu"; }
-  int64_t buffer_alignment() const override { return 256; }  // what cuBLASLt and cuDNN want
+  int64_t buffer_alignment() const override { return 256; }  // the alignment that cuBLASLt and cuDNN want
   bool has_lanes() const override { return false; }
   bool keeps_invariants() const override { return false; }
   bool generates_contractions() const override { return false; }
@@ -21,17 +21,18 @@ class Cuda final : public Target {
   bool has_float32_biases() const override { return false; }
   bool has_gradient_epilogues() const override { return true; }
 
-  // But for those that few_taps.cc takes, whose sums fit registers.
+  // False, except for the convolutions that few_taps.cc takes, whose sums fit registers.
   bool sums_with_taps() const override { return false; }
 
-  // Three operations for each element, and its conversion.
+  // Each element takes three operations on doubles and its conversion.
   bool SumsDoublesAtOnce(const MachineModel& machine) const override {
     return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
   }
 
   bool AddsResidual(const format::LibraryCall&, const MachineModel&) const override { return false; }
 
-  // What only the call has to know would keep calls from sharing a packed kernel.
+  // Direction and types of the reading call are normalized: they do not matter for packing, and would keep calls from
+  // sharing a packed kernel.
   absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call, const MachineModel&,
                                                           std::optional<format::Algorithm>) const override {
     TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));

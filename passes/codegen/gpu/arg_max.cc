@@ -1,5 +1,6 @@
-// Argmax along a row by several threads. A thread keeps the first largest of its elements and its place; threads
-// compare keys, which order elements and places at once, so that the place does not depend on who compares with whom.
+// Emits argmax along a row by several threads. A thread keeps the first largest of its elements and the place of that.
+// Threads compare keys, which order elements and places at once, so that the result does not depend on which threads
+// are compared.
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
@@ -21,8 +22,8 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
   auto constant = [&](mlir::Type type, int64_t v) -> mlir::Value {
     return b_.create<arith::ConstantOp>(loc, b_.getIntegerAttr(type, v));
   };
-  // As in a loop of one thread, the row's first element stands until a later one is larger: a NaN there is the answer,
-  // and any other never is. Here it stands in every thread.
+  // As in a loop of one thread, the row's first element is the answer until a later one is larger: a NaN at the first
+  // place is the answer, and any other NaN never is. Every thread begins with that element.
   mlir::Value first = at(space.At(Int(0), 1)[0]);
   const bool is_float = mlir::isa<mlir::FloatType>(first.getType());
   const int width = space.width();
@@ -44,7 +45,7 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
       EmitStrided(e, loc, lane, Int(space.size() / width), lanes, {first, constant(i32, 0)}, step);
   mlir::Value order = best[0];
   if (is_float) {
-    // The bits of a negative number, but for its sign, count down; both zeros are equal.
+    // The bits of negative numbers, without the sign, are in reverse order; both zeros are equal.
     mlir::Value zero = b_.create<arith::ConstantOp>(loc, b_.getF32FloatAttr(0));
     mlir::Value is_zero = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, best[0], zero);
     mlir::Value bits = b_.create<arith::BitcastOp>(loc, i32, best[0]);
@@ -56,7 +57,7 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
   mlir::Value low = b_.create<arith::XOrIOp>(loc, best[1], constant(i32, -1));
   mlir::Value key = b_.create<arith::OrIOp>(loc, high, b_.create<arith::ExtUIOp>(loc, i64, low));
   if (!is_float) return key;
-  // Only the first element can be a NaN here; the largest key has place 0.
+  // Only the first element can be a NaN here: the largest key, whose place is 0.
   mlir::Value nan = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, best[0], best[0]);
   return b_.create<arith::SelectOp>(loc, nan, constant(i64, INT64_MAX), key);
 }

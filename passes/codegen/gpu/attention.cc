@@ -1,8 +1,8 @@
-// Attention after FlashAttention-2 (Dao 2023): a block of threads has 64 or 32 queries of a head, takes keys and values
-// block by block through shared memory, and keeps the weights in registers, where a product's numbers lie as those of a
-// left factor do. The gradient computes the weights again from the scores' largest value and sum. It is one launch
-// without sums between blocks, so that its bits repeat: some blocks have queries and make their gradients, others have
-// keys and make those of keys and values.
+// Emits attention after FlashAttention-2 (Dao 2023): a block of threads has 64 or 32 queries of a head, takes keys and
+// values block by block through shared memory, and keeps the weights in registers, where the numbers of a product are
+// laid out like those of a left factor. The gradient computes the weights again from the scores' largest value and sum.
+// It is one launch without sums between blocks, so that its bits are reproducible: some blocks compute the gradients of
+// queries, others those of keys and values.
 #include <algorithm>
 #include <limits>
 
@@ -45,7 +45,7 @@ struct Attention {
     keep_is_by_query = td::TypeOf(op.getKeep()).getRank() == 3;
   }
 
-  // With `keep`, the scores of later positions are numbers like others.
+  // Keys later than the query can be skipped, unless there is `keep`: then their scores are `low`, which may count.
   bool skips_later_keys() const { return causal && !keep; }
 
   AttentionShape shape;
@@ -71,12 +71,12 @@ class AttentionEmitter {
         example_(example),
         shared_(device.Shared(loc)) {}
 
-  // `part`: which of an example's blocks this is.
+  // Emits the forward pass. `part`: the number of this block among those of an example.
   void Forward(Value part) {
     const int64_t blocks = plan_.BlocksOf(s_.queries), rows = plan_.others;
     head_ = v_.Div(part, blocks);
     Value first = v_.Mul(v_.Rem(part, blocks), plan_.own);
-    // Matrix instructions find the queries in registers: they pass where keys will be.
+    // Matrix instructions take the queries from registers: these are loaded through the memory of the keys.
     const bool in_registers = plan_.factors != Factors::kFloat32;
     const Tile queries = tiles_.At(shared_, s_.size);
     const Tile keys = tiles_.At(in_registers ? shared_ : After(queries, plan_.own), s_.size);
@@ -87,7 +87,8 @@ class AttentionEmitter {
       Sync();
       held = tiles_.LoadLeft(queries);
     }
-    Values state = tiles_.Zeros(s_.value_size);  // then, for both rows of a thread, the largest score and the sum
+    // Then follow, for both rows of a thread, the largest scores and the sums
+    Values state = tiles_.Zeros(s_.value_size);
     state.insert(state.end(), {Number(-kInfiniteScore), Number(-kInfiniteScore), Number(0), Number(0)});
     state = v_.For(v_.Int(0), EndOfKeys(first), rows, state, [&](Value k, const Values& before) {
       Sync();
@@ -111,8 +112,7 @@ class AttentionEmitter {
   }
 
  private:
-  // Products of rows with columns, of which there are `columns`: of queries [row, ...) with keys [column, ...), or the
-  // other way round.
+  // Products of rows with `columns` columns: of queries [row, ...) with keys [column, ...), or the other way round.
   struct Block {
     Value row, column;
     int64_t columns;
@@ -120,7 +120,7 @@ class AttentionEmitter {
   };
   struct Scored {
     Values scores;
-    Values kept;  // which scores are products; empty: all
+    Values kept;  // conditions that a score is a product, not `low`; empty: all are
   };
 
   void Sync() { device_.SyncBlock(v_.loc()); }
@@ -130,7 +130,7 @@ class AttentionEmitter {
   Value Reciprocal(Value x) { return b_.create<arith::DivFOp>(v_.loc(), Number(1), x); }
   Value Compare(arith::CmpIPredicate how, Value a, Value b) { return b_.create<arith::CmpIOp>(v_.loc(), how, a, b); }
   Value AtMost(Value a, Value b) { return Compare(arith::CmpIPredicate::sle, a, b); }
-  // Combines what `threads` neighbouring threads have, in each of them.
+  // Combines the values of `threads` neighbouring threads; each of them gets the result.
   Value Across(Value x, int threads, const std::function<Value(Value, Value)>& combine) {
     for (int mask = 1; mask < threads; mask *= 2) x = combine(x, device_.ShuffleXor(v_.loc(), x, mask));
     return x;
@@ -141,7 +141,7 @@ class AttentionEmitter {
   Value LoadNumber(Value address) { return b_.create<LLVM::LoadOp>(v_.loc(), b_.getF32Type(), address); }
   void StoreNumber(Value x, Value address) { b_.create<LLVM::StoreOp>(v_.loc(), x, address); }
 
-  // Memory behind `rows` rows of a tile.
+  // Returns the memory behind `rows` rows of a tile.
   Value After(const Tile& tile, int64_t rows) { return tiles_.Behind(tile.pointer, rows * tile.stride); }
 
   Rows RowsOf(Value tensor, int64_t positions, int64_t width) {
@@ -152,25 +152,24 @@ class AttentionEmitter {
   Rows QueryRows(Value tensor, int64_t width) { return RowsOf(tensor, s_.queries, width); }
   Rows KeyRows(Value tensor, int64_t width) { return RowsOf(tensor, s_.keys, width); }
 
-  // Where a query's number is.
+  // Returns the address of a query's number in a tensor [examples, heads, queries].
   Value StatisticOf(Value tensor, Value query) {
     return v_.At(tensor, v_.Add(v_.Mul(v_.Add(v_.Mul(example_, s_.heads), head_), s_.queries), query));
   }
 
-  // Behind the last key that the queries of a block attend to.
+  // Returns the end of the keys that the queries of a block attend to.
   Value EndOfKeys(Value first_query) {
     Value all = v_.Int(s_.keys);
     return a_.skips_later_keys() ? v_.Min(all, v_.Add(first_query, plan_.own)) : all;
   }
 
-  // Row and column of a product's number `i` on this thread.
+  // Return row and column of number `i` of a product on this thread.
   Value RowAt(const Block& block, int64_t i) { return v_.Add(v_.Add(block.row, tiles_.row()), i % 4 / 2 * 8); }
   Value ColumnAt(const Block& block, int64_t i) {
     return v_.Add(v_.Add(block.column, tiles_.column()), i / 4 * 8 + i % 2);
   }
 
-  // Whether the score of a query and a key is their product, where a mask says it: of any position, also behind the
-  // last one.
+  // True if the mask keeps the score of a query and a key. Positions behind the last one are allowed.
   Value Kept(Value query, Value key) {
     Value row = example_;
     if (a_.keep_is_by_query) {
@@ -185,7 +184,7 @@ class AttentionEmitter {
     return Compare(arith::CmpIPredicate::ne, byte, zero);
   }
 
-  // Products as scores: -inf where there is no such column, or where the key is skipped.
+  // Returns the scores for products: -inf if the column does not exist, or if the key is skipped.
   Scored Scores(const Values& products, const Block& block) {
     Scored scored;
     for (Value p : products) scored.scores.push_back(v_.MulF(p, Number(a_.scale)));
@@ -195,7 +194,7 @@ class AttentionEmitter {
       Mask(block, cuts_columns, scored);
       return scored;
     }
-    // Most blocks have no mask.
+    // Masks are computed under a condition, since most blocks need none.
     Value masks;
     const auto add = [&](Value condition) {
       masks = masks ? b_.create<arith::OrIOp>(v_.loc(), masks, condition).getResult() : condition;
@@ -239,7 +238,7 @@ class AttentionEmitter {
     }
   }
 
-  // A block of scores goes into the state of its queries.
+  // Adds a block of scores to the state of its queries and returns the new state.
   Values Mix(Values scores, const Tile& values, const Values& before) {
     const size_t outputs = before.size() - 4;
     Values output(before.begin(), before.begin() + outputs), largest, sum, rescale;
@@ -251,7 +250,7 @@ class AttentionEmitter {
       }
       block_largest = Across(block_largest, 4, [&](Value a, Value b) { return Larger(a, b); });
       Value m = Larger(before[outputs + half], block_largest);
-      // Where all scores are -inf so far, their differences to it must be.
+      // If all scores are -inf so far, 0 is taken for the largest, so that their differences from it are -inf too.
       Value none = b_.create<arith::CmpFOp>(v_.loc(), arith::CmpFPredicate::OEQ, m, Number(-kInfiniteScore));
       Value base = v_.Select(none, Number(0), m);
       rescale.push_back(Exp(v_.SubF(before[outputs + half], base)));
@@ -271,7 +270,7 @@ class AttentionEmitter {
     return output;
   }
 
-  // The state of queries becomes results.
+  // Turns the state of queries into results and stores them.
   void Finish(Values state, const Tile& through, Value first) {
     const size_t outputs = state.size() - 4;
     const Value largest[] = {state[outputs], state[outputs + 1]};
@@ -292,7 +291,7 @@ class AttentionEmitter {
     tiles_.Store(state, through, QueryRows(a_.output, s_.value_size), first);
   }
 
-  // Statistics of queries [first, first + rows) into shared memory: of each kind, one number after another.
+  // Loads the statistics of queries [first, first + rows) into shared memory, kind after kind.
   void LoadStatistics(Value first, int64_t rows, Value to) {
     const int64_t threads = plan_.threads() / rows;
     const int64_t run = MatrixTiles::RunOf(plan_.factors, s_.value_size), runs = s_.value_size / run;
@@ -315,7 +314,7 @@ class AttentionEmitter {
     });
   }
 
-  // Of the numbers from `column` on that are loaded together.
+  // Returns the dot product of the numbers from `column` on that are loaded together.
   Value DotOfRuns(const Rows& x, const Rows& y, Value row, Value column) {
     const Values a = tiles_.LoadRun(x, row, column), b = tiles_.LoadRun(y, row, column);
     Value sum = v_.MulF(a[0], b[0]);
@@ -323,7 +322,7 @@ class AttentionEmitter {
     return sum;
   }
 
-  // What a thread reads of the statistics of its rows, or of its columns, for a product's number `i`.
+  // Loads the statistic of the query that number `i` of a product belongs to, by its row or its column.
   Value StatisticAt(Value from, Statistic kind, int64_t rows, const Block& block, int64_t i) {
     Value at =
         block.columns_are_queries ? v_.Add(tiles_.column(), i / 4 * 8 + i % 2) : v_.Add(tiles_.row(), i % 4 / 2 * 8);
@@ -333,7 +332,7 @@ class AttentionEmitter {
   struct WeightGradients {
     Values weights, dproducts;
   };
-  // From a block's products and its gradients of weights.
+  // Computes weights and gradients of products from a block's products and gradients of weights.
   WeightGradients Weigh(const Values& products, const Values& dweights, const Block& block, Value statistics,
                         int64_t rows) {
     const Scored scored = Scores(products, block);
@@ -349,7 +348,8 @@ class AttentionEmitter {
     return made;
   }
 
-  // Tiles of a block's own rows, then of those that it takes rows at a time, and the statistics of one of both.
+  // The tiles of a block's own rows, those of the other rows, which it takes some at a time, and the statistics of
+  // whichever of both are queries.
   struct GradientTiles {
     Tile own, own_values, others, other_values;
     Value statistics;
@@ -364,7 +364,7 @@ class AttentionEmitter {
     return t;
   }
 
-  // The weights of a block, and the gradients of its products.
+  // Computes the weights of a block, and the gradients of its products, from the tiles.
   WeightGradients Weigh(const GradientTiles& t, const Block& block) {
     const int64_t rows = plan_.others;
     return Weigh(tiles_.MeetRows(t.own, t.others, rows), tiles_.MeetRows(t.own_values, t.other_values, rows), block,
@@ -444,7 +444,7 @@ void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
     }
     const AttentionPlan plan(s, factors, gradient);
     plan_.block = plan.threads();
-    // For more blocks ptxas would have to store a few registers.
+    // With more blocks per multiprocessor, ptxas would have to store a few registers in memory.
     const bool large = s.size + s.value_size > 192;
     if (attention.keep ? gradient || large : gradient && factors != Factors::kBFloat16) plan_.blocks_per_processor = 2;
     plan_.split = s.heads * (plan.BlocksOf(s.queries) + (gradient ? plan.BlocksOf(s.keys) : 0));

@@ -7,15 +7,15 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kDefaultSharedBytes = 48 << 10;  // that a block may have without asking
+constexpr int64_t kDefaultSharedBytes = 48 << 10;  // shared memory that a block may have without asking for more
 constexpr int64_t kMostRows = 64;
 
-// Other rows for which it does not pay to have fewer own ones: an instruction's, or as many as make a thread of
-// multiply-adds read about as many numbers as it multiplies.
+// Smallest number of `others` rows at which halving `own` stops helping: the rows of one instruction, or as many as let
+// a thread of multiply-adds read about as many numbers as it multiplies.
 int64_t EnoughOthers(Factors factors) { return factors == Factors::kFloat32 ? 32 : 16; }
 
-// Other rows whose scores fit into registers beside the sums of a block of the gradient, which are half as many as the
-// numbers of both its rows.
+// Most `others` rows whose scores fit into registers. In the gradient they share the registers with a block's sums,
+// which are half as many as the numbers of both kinds of rows.
 int64_t MostOthers(const AttentionShape& s, Factors factors, bool gradient) {
   return gradient && factors != Factors::kBFloat16 && s.size + s.value_size > 208 ? 8 : kMostRows;
 }
@@ -26,7 +26,8 @@ int64_t SharedBytes(const AttentionShape& s, Factors factors, bool gradient, int
   if (gradient) {
     return tile(own, s.size) + tile(own, s.value_size) + taken + kStatistics * std::max(own, others) * 4;
   }
-  // Queries for matrix instructions are in registers, and pass where keys will be; the output leaves there.
+  // Queries for matrix instructions are held in registers. They are loaded, and the output is stored, through the
+  // memory of the keys.
   const int64_t queries = tile(own, s.size);
   return std::max(factors == Factors::kFloat32 ? queries + taken : std::max(queries, taken), tile(own, s.value_size));
 }

@@ -1,4 +1,4 @@
-// Which kernels of a GPU program are attention, and how their blocks of threads share it out.
+// Finds the kernels of a GPU program that are attention, and plans how blocks of threads share out their work.
 #ifndef TANDEM_PASSES_CODEGEN_GPU_ATTENTION_PLAN_H_
 #define TANDEM_PASSES_CODEGEN_GPU_ATTENTION_PLAN_H_
 
@@ -11,18 +11,18 @@
 
 namespace tandem {
 
-// The most numbers of a head that kernels take.
+// The largest size of a head (numbers per position) that kernels take.
 inline constexpr int64_t kMostHeadNumbers = 128;
 
-// What the products of a kernel of td.attention or td.attention_grad multiply; nothing of other kernels. `arch`: of the
-// oldest GPU that is to run it.
+// Returns the type of the factors in the products of a kernel of td.attention or td.attention_grad; nothing for other
+// kernels. `arch`: the architecture of the oldest GPU that is to run the kernel.
 std::optional<Factors> AttentionFactors(mlir::func::FuncOp kernel, int arch);
 
-// What a block of the gradient keeps of a query in shared memory.
+// The numbers that a block of the gradient keeps in shared memory for each query.
 enum Statistic { kLargest, kReciprocal, kDot, kStatistics };
 
-// A block of threads has `own` queries of a head, or keys in the gradient, and takes `others` keys or queries at a time
-// through shared memory.
+// A block of threads has `own` rows, queries of a head or (in the gradient) keys, and takes `others` rows of the other
+// kind, keys or queries, at a time through shared memory.
 struct AttentionPlan {
   AttentionPlan(const AttentionShape& shape, Factors factors, bool gradient);
 

@@ -1,9 +1,10 @@
-// Sums over the batch and further leading dimensions into columns: neighbouring threads have neighbouring columns, and
-// every thread adds up places a fixed distance apart; then the block adds its threads, and the last block the blocks.
+// Emits sums over the batch and further leading dimensions into columns. Neighbouring threads have neighbouring
+// columns, and every thread adds up places a fixed distance apart; then the block adds up its threads, and the last
+// block adds up the blocks.
 //
 // A sum with taps, the filter gradient of a convolution, has a sum per tap and column: a thread reads a number of dy
-// once, for all taps, and has their sums in registers. The image's numbers are the same for all columns of a place:
-// threads side by side read them together.
+// once for all taps, whose sums are in registers. The image's numbers are the same for all columns of a place: threads
+// side by side read them together.
 #include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,16 +16,16 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kColThreads = 256;
-constexpr int64_t kMaxRange = 32;              // runs of columns that one block has
-constexpr int64_t kMinPlaces = 8;              // that a thread should add up
-constexpr int64_t kColBlocks = 1024;           // enough for any GPU
-constexpr int64_t kMaxPartialsOfColumn = 512;  // per column
-constexpr int64_t kMaxSums = 64;               // that a thread has, in registers, unless one column has more
+constexpr int64_t kMaxRange = 32;              // most runs of columns of one block
+constexpr int64_t kMinPlaces = 8;              // least places that a thread should add up
+constexpr int64_t kColBlocks = 1024;           // blocks that are enough for any GPU
+constexpr int64_t kMaxPartialsOfColumn = 512;  // most partial sums of a column
+constexpr int64_t kMaxSums = 64;               // most sums of a thread, in registers, unless one column has more
 constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-// Elements of one row that the reduction keeps apart when it keeps the trailing dimensions and nothing else, or 0.
+// If the reduction keeps the trailing dimensions of a row and nothing else, returns their elements; else 0.
 int64_t TrailingColumns(mlir::Operation* op) {
   Reduction reduction;
   if (!GetReduction(op, reduction)) return 0;
@@ -108,12 +109,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
   int width = columns % 4 == 0 ? 4 : 1;
   while (width > 1 && width * sums_of_column > kMaxSums) width /= 2;
   const int64_t runs = columns / width;
-  // A block: `range` runs of columns by `lanes` threads for each.
+  // A block has `range` runs of columns, with `lanes` threads for each.
   const int64_t range = std::min(runs, kMaxRange), lanes = kColThreads / range, tiles = CeilOf(runs, range);
   int64_t partials =
       std::min({kMaxPartialsOfColumn, CeilOf(kColBlocks, tiles), CeilOf(rows_ * places, lanes * kMinPlaces)});
   partials = std::max<int64_t>(partials, 1);
-  const int64_t parts = CeilOf(partials, std::max<int64_t>(rows_, 1));  // of one row's places
+  const int64_t parts = CeilOf(partials, std::max<int64_t>(rows_, 1));  // parts that the places of one row are cut into
   const int64_t rows_per_block = parts > 1 ? 1 : CeilOf(std::max<int64_t>(rows_, 1), partials);
   const int64_t ranges = CeilOf(std::max<int64_t>(rows_, 1), rows_per_block);
   const int64_t places_per_part = CeilOf(places, parts);
@@ -148,7 +149,8 @@ void GpuKernelBuilder::EmitColumnKernel() {
     Space space;
     space.rows = Space::Rows::kLoop;
     space.radices = KernelRadices(kernel_, operand);
-    const unsigned border = 1 + DigitsBefore(space.radices, columns);  // behind the rows and what is no column
+    // The first digit of columns, behind the rows and the reduced dimensions
+    const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;
     for (const ColumnSum& sum : column_sums_) {
       const Partial& partial = partials_[sum.partial];
@@ -183,7 +185,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
 
 void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread,
                                     const ColumnTile& tile, mlir::Value number) {
-  // Sums that fit together into shared memory, some after the others.
+  // As many sums at a time as fit together into shared memory.
   const int64_t slots = tile.range * tile.width;
   const auto count = static_cast<unsigned>(column_sums_.size());
   auto partial = [&](unsigned s) -> const Partial& { return partials_[column_sums_[s].partial]; };
@@ -199,7 +201,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     int64_t used = 0;
     for (last = first; last < count && (last == first || used + bytes(last) <= kColumnSharedBytes); ++last) {
       buffers.push_back({Offset(shared_, Int(used))});
-      used += AlignUp(bytes(last), 8);  // doubles may follow
+      used += AlignUp(bytes(last), 8);  // aligned, since doubles may follow
     }
     plan_.shared_bytes = std::max(plan_.shared_bytes, used);
     auto slot = [&](int i) { return Add(Mul(thread.x, tile.width), Int(i)); };

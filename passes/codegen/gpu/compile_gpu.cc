@@ -39,10 +39,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel on its way; as LLVM IR it has contexts of its own, so that any thread may go on with it.
+// A kernel being compiled. Its LLVM IR has contexts of its own, so that any thread may go on with it.
 struct Job {
   mlir::func::FuncOp function;
-  std::string key;  // in the cache
+  std::string key;  // its key in the cache
   CompiledGpuKernel kernel;
   GpuPlan plan;
   bool grouped = false;  // it also gets an entry for exec.grouped_launch
@@ -75,7 +75,7 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
   return job;
 }
 
-// In the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
+// Returns a kernel's entry in the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
 CachedKernel Pack(const CompiledGpuKernel& kernel) {
   const format::GpuLaunch& l = kernel.launch;
   std::vector<uint64_t> numbers = {l.block,        l.items_per_block, l.split,
@@ -127,8 +127,8 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   TD_ASSIGN_OR_RETURN(GpuKernel emitted,
                       EmitGpuKernel(job.function, job.kernel.symbol, options.rows, options.archs.front()));
   ExpandMath(*emitted.module, AllScalars(job.function));
-  // LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For a CPU that lacks
-  // the instruction it would call a function.
+  // LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For CPUs without such
+  // an instruction it would call a function, so code for a walk is lowered without it.
   mlir::OwningOpRef<mlir::ModuleOp> walked;
   if (options.walk) {
     walked = emitted.module->clone();
@@ -140,7 +140,7 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   launch.block = job.plan.block;
   launch.items_per_block = job.plan.items_per_block;
   launch.split = job.plan.split;
-  launch.shared_bytes = 0;  // all of it is static
+  launch.shared_bytes = 0;  // all shared memory is static
   launch.scratch_bytes = job.plan.scratch_bytes;
   if (job.grouped && (job.plan.split != 1 || job.plan.scratch_bytes > 0)) {
     return absl::InternalError("blocks of a kernel for many sets of operands must share nothing");
@@ -180,7 +180,7 @@ void Finish(const GpuCompileOptions& options, Job& job) {
   auto start = Clock::now();
   job.status = Generate(options, job);
   if (job.status.ok()) options.cache.Store(job.key, Pack(job.kernel));
-  job.module.reset();  // before its context
+  job.module.reset();  // the module must be gone before its context
   job.context.reset();
   job.walk_module.reset();
   job.walk_context.reset();
@@ -216,14 +216,14 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {
-    // Passes merge equal kernels, but two of one symbol must not reach the driver even so.
+    // Passes merge equal kernels, but if two are equal all the same, their symbols must differ for the driver.
     if (int use = uses[job.key]++; use > 0) {
       absl::StrAppend(&job.key, "-", use);
       absl::StrAppend(&job.kernel.symbol, "_", use);
     }
     if (!TakeFromCache(options, job)) missing.push_back(&job);
   }
-  // This thread alone makes LLVM IR, because that takes the shared MLIR context; others go on with what is there.
+  // Only this thread makes LLVM IR, because that takes the shared MLIR context. Others go on with the IR that is ready.
   ReadyQueue<Job> ready;
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");

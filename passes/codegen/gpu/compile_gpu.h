@@ -1,4 +1,4 @@
-// Compiles the outlined kernels of a module for NVIDIA GPUs: needs no GPU and no CUDA.
+// Compiles the outlined kernels of a module for NVIDIA GPUs. Needs no GPU and no CUDA.
 #ifndef TANDEM_PASSES_CODEGEN_GPU_COMPILE_GPU_H_
 #define TANDEM_PASSES_CODEGEN_GPU_COMPILE_GPU_H_
 
@@ -15,30 +15,32 @@
 
 namespace tandem {
 
-// The architectures that kernels (one, or all of a module) need code for on GPUs of compute capability sm / 10: that of
-// the oldest GPU that runs them, and where `sm` has more instructions, that of the first that has.
+// Returns the architectures for which `kernels` (one kernel, or a module of them) need code to run on GPUs of compute
+// capability sm / 10: that of the oldest GPU that runs them, and if `sm` has more instructions, the first that has
+// these.
 std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm);
 
 struct GpuCompileOptions {
-  std::vector<int> archs = {75, 90};  // an image each, ascending
-  int64_t rows = 1;                   // of the batch that one device takes at most
-  bool walk = false;                  // also make code that computes the same on `walk_target`; for fakes
+  std::vector<int> archs = {75, 90};  // architectures, with an image each, ascending
+  int64_t rows = 1;                   // most rows of the batch that one device takes
+  bool walk = false;                  // also make code that computes the same on the CPU `walk_target`, for fake GPUs
   CpuTarget walk_target;
-  bool ptx = true;       // else only what walks: no PTX and no images
-  bool grouped = false;  // CompileGpuKernel: with an entry for exec.grouped_launch; else the module shows which need it
+  bool ptx = true;  // false: only code for `walk_target`, no PTX and no images
+  // CompileGpuKernel only: with an entry for exec.grouped_launch; in a module its launches show which need one
+  bool grouped = false;
   int threads = 1;
   KernelCache cache = KernelCache("");
-  std::string build;  // names the compiler: kernels of another one are not taken from the cache
+  std::string build;  // the build of the compiler: kernels of another build are not taken from the cache
 };
 
 struct CompiledGpuKernel {
-  std::string name;    // of the func.func
-  std::string symbol;  // of the entry: "td_" and the kernel's fingerprint
+  std::string name;    // name of the func.func
+  std::string symbol;  // name of the entry: "td_" and the kernel's fingerprint
   format::Domain domain = format::Domain::kRows;
   format::GpuLaunch launch;
-  std::string walk_object;       // ELF; for runtime/cuda/testing/kernel_walk.h
-  std::vector<std::string> ptx;  // without a header, per architecture; none where none was asked for
-  double seconds = 0;            // of compile time on one thread
+  std::string walk_object;       // ELF object for runtime/cuda/testing/kernel_walk.h
+  std::vector<std::string> ptx;  // PTX by architecture, without a header; empty if none was asked for
+  double seconds = 0;            // compile time on one thread
   bool cached = false;
 };
 
@@ -52,12 +54,12 @@ struct CompiledGpuKernels {
   std::vector<GpuImageText> images;        // ascending
 };
 
-// Compiles every func.func with the attribute `td.kernel`. The same module and options give the same bytes.
-// Errors: InvalidArgument for an architecture that no code can be made for; Unimplemented for kernels of kinds that GPU
-// programs do not have (split, and tile but for attention), with the kernel's name.
+// Compiles every func.func with the attribute `exec.kernel`. The same module and options give the same bytes. Errors:
+// InvalidArgument for an architecture that no code can be made for; Unimplemented, with the kernel's name, for kinds of
+// kernels that GPU programs do not have (split, and tile except for attention).
 absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, const GpuCompileOptions& options);
 
-// One kernel, without the cache.
+// Compiles one kernel, without the cache.
 absl::StatusOr<CompiledGpuKernel> CompileGpuKernel(mlir::func::FuncOp kernel, const GpuCompileOptions& options);
 
 }  // namespace tandem

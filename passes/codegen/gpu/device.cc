@@ -16,7 +16,7 @@ mlir::Value Device::Call(mlir::Location loc, llvm::StringRef name, mlir::Type re
     llvm::SmallVector<mlir::Type> types(arguments.getTypes());
     mlir::Type type = result ? result : LLVM::LLVMVoidType::get(b_.getContext());
     function = b_.create<LLVM::LLVMFuncOp>(loc, name, LLVM::LLVMFunctionType::get(type, types));
-    // Never moved under a condition or out of one.
+    // "convergent": LLVM must not move the call under a condition or out of one.
     function.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("convergent"), b_.getStringAttr("nounwind")}));
   }
   auto call = b_.create<LLVM::CallOp>(loc, function, arguments);

@@ -34,7 +34,7 @@ class Double {
     Value tiny = Less(x, C(std::numeric_limits<double>::min()));
     Value normal = Select(tiny, Mul(x, C(0x1p54)), x);
     Value bits = b_.create<arith::BitcastOp>(loc_, I64(), normal);
-    // Moved so that the mantissa lies in [sqrt(1/2), sqrt(2)).
+    // The bits are shifted so that the mantissa is in [sqrt(1/2), sqrt(2)).
     Value moved = b_.create<arith::AddIOp>(loc_, bits, I(0x3ff0000000000000 - 0x3fe6a09e667f3bcd));
     Value exponent = b_.create<arith::ShRSIOp>(loc_, moved, I(52));
     Value k = b_.create<arith::SubIOp>(loc_, exponent, I(0x3ff));
@@ -50,7 +50,7 @@ class Double {
     Value result = Sub(Mul(dk, C(kLn2High)), Sub(Sub(half, low), f));
     result = Select(Compare(arith::CmpFPredicate::OEQ, x, C(kInfinity)), x, result);
     result = Select(Compare(arith::CmpFPredicate::OEQ, x, C(0)), C(-kInfinity), result);
-    // Negative numbers and NaN.
+    // The logarithm of negative numbers and NaN is NaN.
     return Select(Compare(arith::CmpFPredicate::OGE, x, C(0)), result, C(std::numeric_limits<double>::quiet_NaN()));
   }
 
@@ -59,7 +59,7 @@ class Double {
     Value whole = Compare(arith::CmpFPredicate::OEQ, Floor(y), y);
     Value half = Mul(y, C(0.5));
     Value odd = b_.create<arith::AndIOp>(loc_, whole, Compare(arith::CmpFPredicate::UNE, Floor(half), half));
-    // Of a negative number, but of -infinity, whose power is infinity or 0.
+    // Powers of negative numbers are defined for whole y; those of -infinity always are, infinity or 0.
     Value defined = b_.create<arith::OrIOp>(loc_, whole, Compare(arith::CmpFPredicate::OEQ, x, C(-kInfinity)));
     Value negative = Select(odd, Neg(result), Select(defined, result, C(std::numeric_limits<double>::quiet_NaN())));
     result = Select(Less(x, C(0)), negative, result);
@@ -68,7 +68,7 @@ class Double {
     return Select(one, C(1), result);
   }
 
-  // -e / (e + 2) with e = exp(-2 |x|) - 1.
+  // Returns tanh x = -e / (e + 2) with e = exp(-2 |x|) - 1, with the sign of x.
   Value Tanh(Value x) {
     Value n, scale_1, scale_2;
     Value q = Expm1Reduced(Mul(Abs(x), C(-2)), n, scale_1, scale_2);
@@ -76,7 +76,7 @@ class Double {
     Value e = Fma(scale, q, Sub(scale, C(1)));
     Value t = Div(Neg(e), Add(e, C(2)));
     t = Select(Less(x, C(0)), Neg(t), t);
-    return Select(Compare(arith::CmpFPredicate::UEQ, x, C(0)), x, t);  // -0 and NaN are themselves
+    return Select(Compare(arith::CmpFPredicate::UEQ, x, C(0)), x, t);  // -0 and NaN stay what they are
   }
 
   // After fdlibm's s_erf.c: rational functions on four intervals.
@@ -133,25 +133,26 @@ class Double {
   Value IsNaN(Value x) { return Compare(arith::CmpFPredicate::UNO, x, x); }
   Value Select(Value c, Value x, Value y) { return b_.create<arith::SelectOp>(loc_, c, x, y); }
 
-  // c[0] + x (c[1] + x (...)).
+  // Returns c[0] + x (c[1] + x (...)).
   Value Horner(Value x, const std::vector<double>& c) {
     Value v = C(c.back());
     for (size_t i = c.size() - 1; i-- > 0;) v = Fma(v, x, C(c[i]));
     return v;
   }
 
-  // q = exp(r) - 1 with x = n ln 2 + r, |r| <= ln 2 / 2; scale_1 scale_2 = 2^n. Anything for NaN.
+  // Returns q = exp(r) - 1 with x = n ln 2 + r, |r| <= ln 2 / 2, and sets scale_1 scale_2 = 2^n. For NaN the result is
+  // arbitrary.
   Value Expm1Reduced(Value x, Value& n, Value& scale_1, Value& scale_2) {
-    // Beyond these the result is 0 or infinity whatever x is.
+    // Beyond these limits the result is 0 or infinity.
     x = Select(Compare(arith::CmpFPredicate::OGT, x, C(-760)), x, C(-760));
     x = Select(Less(x, C(760)), x, C(760));
     n = Floor(Fma(x, C(1.44269504088896338700e+00), C(0.5)));
     Value r = Fma(n, C(-kLn2Low), Fma(n, C(-kLn2High), x));
-    std::vector<double> taylor;  // of (exp(r) - 1 - r) / r^2
+    std::vector<double> taylor;  // coefficients of (exp(r) - 1 - r) / r^2
     double factorial = 1;
     for (int k = 2; k <= 14; ++k) taylor.push_back(1 / (factorial *= k));
     Value q = Fma(Mul(r, r), Horner(r, taylor), r);
-    // Two factors: 2^n alone need not be a normal number.
+    // There are two factors because 2^n alone may be no normal number.
     Value whole = b_.create<arith::FPToSIOp>(loc_, I64(), n);
     Value half = b_.create<arith::ShRSIOp>(loc_, whole, I(1));
     scale_1 = PowerOfTwo(half);
@@ -188,9 +189,9 @@ void ExpandExtrema(mlir::ModuleOp module) {
   }
 }
 
-// erf(x) in float32 without a division, which on a GPU is ten instructions: x + x P(x^2) below 1, and 1 - exp(-x Q(x))
-// from there on. P and Q are polynomials of the fifth degree whose largest relative error in erf is the smallest
-// possible (4e-8 and 3e-9).
+// Returns erf(x) in float32 without a division, which takes ten instructions on a GPU: x + x P(x^2) below 1, and 1 -
+// exp(-x Q(x)) from there on. P and Q are polynomials of the fifth degree whose largest relative error in erf is the
+// smallest possible (4e-8 and 3e-9).
 Value ErfOfFloat(mlir::OpBuilder& b, mlir::Location loc, Value x) {
   auto number = [&](double v) -> Value { return b.create<arith::ConstantOp>(loc, b.getF32FloatAttr(v)); };
   auto horner = [&](Value at, const std::vector<double>& c) {
@@ -203,7 +204,7 @@ Value ErfOfFloat(mlir::OpBuilder& b, mlir::Location loc, Value x) {
                             0.004917556885629892, -0.0005631441599689424});
   Value near = b.create<math::FmaOp>(loc, x, p, x);
   Value size = b.create<math::AbsFOp>(loc, x);
-  // From here on the result is 1.
+  // The result is 1 from 4 on.
   Value t = b.create<arith::MinNumFOp>(loc, size, number(4));
   Value q = horner(t, {1.128480076789856, 0.6358314752578735, 0.1051161140203476, -0.02279844507575035,
                        0.003186941146850586, -0.00021064253814984113});

@@ -18,7 +18,7 @@ namespace LLVM = mlir::LLVM;
 
 namespace {
 
-// The parameters behind the buffers: begin, end, row_offset, scratch, guard.
+// Numbers of parameters behind the buffers, which are begin, end, row_offset, scratch, guard.
 constexpr unsigned kScratch = 3, kGuard = 4;
 
 int64_t BytesOf(mlir::Type element) { return (StorageType(element).getIntOrFloatBitWidth() + 7) / 8; }
@@ -97,7 +97,7 @@ mlir::Value GpuKernelBuilder::Scratch() { return Offset(Counters(), Int(kGpuCoun
 
 void GpuKernelBuilder::BindOperands(ElementEmitter& e) {
   for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
-  // Both names of a shared buffer are one pointer for LLVM: it sees that an element is read before it is written.
+  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
   for (unsigned r = 0; r < alias_.size(); ++r) {
     if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(r));
   }
@@ -113,11 +113,11 @@ void GpuKernelBuilder::Function(const std::string& name, const std::function<voi
                                    LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), types));
   f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
   for (unsigned i = 0; i < buffers; ++i) {
-    // Threads never read what others wrote to a result: whatever goes between threads is in shared memory or `scratch`.
+    // Threads never read what others wrote to a result: they exchange values through shared memory or `scratch` only.
     f_.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
     mlir::Type type = i < kernel_.getNumArguments() ? kernel_.getArgument(i).getType()
                                                     : results_[i - kernel_.getNumArguments()].getType();
-    // The step's scalars lie 8 bytes apart, all other buffers on 16 bytes at least.
+    // The step's scalars are 8 bytes apart; all other buffers are aligned to at least 16 bytes.
     const bool scalar = !td::IsBatched(type) && InnerSize(type) == 1;
     const int64_t align = scalar ? BytesOf(mlir::getElementTypeOrSelf(type)) : 16;
     f_.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(align));
@@ -151,12 +151,12 @@ void GpuKernelBuilder::Function(const std::string& name, const std::function<voi
     status_.Update(e.status);
   }
   b_.create<LLVM::ReturnOp>(loc_, mlir::ValueRange{});
-  if (!row_offset.use_empty()) index_bits_ = 64;  // global rows are counted without bound
+  if (!row_offset.use_empty()) index_bits_ = 64;  // the number of a row in the global batch has no bound
 }
 
 namespace {
 
-// Whether all indices of the kernel fit 31 bits, so that dividing them is cheap.
+// True if all indices of the kernel fit 31 bits, so that dividing them is cheap.
 bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t rows) {
   constexpr int64_t kMost = (int64_t{1} << 31) - (1 << 22);
   bool small = rows < kMost;
@@ -168,7 +168,7 @@ bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t r
   kernel.walk([&](mlir::Operation* op) {
     for (mlir::Value v : op->getResults()) check(v);
   });
-  // Indices that are data (of td.gather) must keep their bits, or they would be clamped wrongly.
+  // Indices that are data (td.gather) must keep all bits, or they would be clamped wrongly.
   module.walk([&](arith::IndexCastOp op) {
     small &=
         !op.getType().isIndex() || !op.getIn().getType().isInteger(64) || mlir::isa<mlir::BlockArgument>(op.getIn());
@@ -212,7 +212,8 @@ absl::Status GpuKernelBuilder::Emit(int arch) {
   }
   const bool small_scratch = plan_.scratch_bytes < (int64_t{1} << 31);
   if (kind_ == exec::KernelKind::kFlat || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;
-  // Indices stay within buffers: none of their arithmetic overflows. LLVM joins neighbouring loads when it knows that.
+  // Indices stay within buffers, so none of their arithmetic overflows. LLVM needs to know that to join neighbouring
+  // loads.
   module_.walk([&](mlir::Operation* op) {
     if (!mlir::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !op->getResult(0).getType().isIndex()) return;
     op->setAttr("overflowFlags",

@@ -13,16 +13,17 @@
 
 namespace tandem {
 
-// How an emitted kernel is launched: GpuLaunch of runtime/format/index.td, which says what the numbers mean.
+// How an emitted kernel is launched; GpuLaunch in runtime/format/index.td says what the numbers mean.
 struct GpuPlan {
   int64_t block = 32;
   int64_t items_per_block = 1;
   int64_t split = 1;
   int64_t scratch_bytes = 0;
-  // How many blocks of the main function a multiprocessor should hold at least: ptxas takes the registers that leaves,
-  // where it would otherwise store a few in local memory to reach a rounder number of blocks. 0: its choice.
+  // The least number of blocks of the main function that a multiprocessor should hold. ptxas then uses all the
+  // registers that this leaves; otherwise it may store a few in local memory to reach a rounder number of blocks. 0:
+  // ptxas chooses.
   int64_t blocks_per_processor = 0;
-  int64_t shared_bytes = 0;  // of static shared memory, the most that a function of the kernel takes
+  int64_t shared_bytes = 0;  // static shared memory: the most that a function of the kernel takes
 };
 
 struct GpuKernel {
@@ -31,14 +32,14 @@ struct GpuKernel {
   int index_bits = 64;  // the width that values of type index may be lowered to
 };
 
-// The entry `symbol` with parameters
+// Emits the entry `symbol` of a kernel, with parameters
 //   (ptr arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard)
-// Threads are what gpu/device.h gives. `rows`: the most rows of the batch that a launch may have; a row is found at the
-// same place whatever their number. `arch`: of the oldest GPU that is to run the code, ten times its compute
-// capability.
+// Threads and blocks are those of gpu/device.h. `rows`: the most rows of the batch that a launch may have; the place of
+// a row does not depend on their number. `arch`: ten times the compute capability of the oldest GPU that is to run the
+// code.
 //
-// The results' bits depend on the rows alone: which thread adds what, and in which order, follows from shapes and
-// `rows`.
+// The results' bits depend on the rows alone, because shapes and `rows` determine which thread adds what, and in which
+// order.
 absl::StatusOr<GpuKernel> EmitGpuKernel(mlir::func::FuncOp kernel, const std::string& symbol, int64_t rows, int arch);
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// Reductions of whole tensors to single numbers, such as the norm of a gradient: every block reduces its share, and the
-// last block adds up the blocks and computes what the kernel makes of the sums.
+// Emits reductions of whole tensors to single numbers, such as the norm of a gradient: every block reduces its share,
+// and the last block adds up the blocks' sums and computes the kernel's other results from them.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
@@ -7,19 +7,19 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kGridReduceThreads = 256;
-constexpr int64_t kMinDomain = 1 << 15;                    // elements; below one block is as fast as two launches
-constexpr int64_t kElements = 4 * 8 * kGridReduceThreads;  // of one block
+constexpr int64_t kMinDomain = 1 << 15;  // least elements of a tensor: with fewer, one block is as fast
+constexpr int64_t kElements = 4 * 8 * kGridReduceThreads;  // elements of one block
 constexpr int64_t kMaxBlocks = 512;
-constexpr int64_t kMaxResult = 1 << 12;            // elements that one block may be left to write
-constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // in scratch, per sum
+constexpr int64_t kMaxResult = 1 << 12;            // most elements of a result, since the last block writes it alone
+constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // bytes of scratch memory per sum
 
-// What the blocks leave of one sum.
+// Returns the type of the partial sums of one sum, one per block.
 mlir::Type TableOf(int64_t blocks, mlir::Type element) { return mlir::RankedTensorType::get({blocks}, element); }
 
-// In shared memory, of the sums themselves: behind the areas of the block's reductions.
+// Returns the offset of the sums in shared memory, which are behind the areas of the block's reductions.
 int64_t SumsOffset(int64_t sums) { return sums * kReduceAreaBytes; }
 
-// Whether `value` is computed from one of `others`.
+// True if `value` is computed from one of `others`.
 bool DependsOn(mlir::Value value, const std::vector<mlir::Value>& others) {
   llvm::SmallVector<mlir::Value> work = {value};
   llvm::DenseSet<mlir::Value> seen;

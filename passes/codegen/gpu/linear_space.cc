@@ -33,7 +33,7 @@ LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& spa
 }
 
 int LinearSpace::width() const {
-  // A fixed row starts anywhere in a buffer whose rows have an odd size.
+  // Not for a fixed row: it may start at any element of a buffer if rows have an odd size.
   if (groups_.size() == 1 && space_.rows == Space::Rows::kLoop) return 4;
   return run_ % 4 == 0 && size_ % 4 == 0 ? 4 : 1;
 }
@@ -52,7 +52,7 @@ std::vector<Point> LinearSpace::At(mlir::Value outer, mlir::Value first, int cou
     return numbers;
   };
   if (sizes.size() <= 1 || sizes.back() % count == 0) return Neighbours(numbers_of(first), count);
-  // They cross the border of the last group.
+  // The points may cross the border of the last group, so each is computed by itself.
   std::vector<Point> points;
   for (int i = 0; i < count; ++i) {
     points.push_back(Neighbours(numbers_of(e_.indices().Shift(loc_, first, i)), 1).front());
@@ -115,7 +115,7 @@ std::vector<mlir::Value> EmitUnrolled(
                        });
   };
   if (unroll == 1) return loop(begin, end, 1, init);
-  // Bunches are whole up to the last place from which another begins.
+  // `middle` is the end of the whole bunches of `unroll` iterations.
   mlir::Value last = b.create<arith::AddIOp>(loc, begin, constant((unroll - 1) * step));
   mlir::Value rest = b.create<arith::SubIOp>(loc, end, last);
   rest = b.create<arith::MaxSIOp>(loc, rest, constant(0));

@@ -1,4 +1,4 @@
-// Iteration spaces for threads: the points of a loop nest by one number.
+// Iteration spaces for threads, in which a number stands for each point of a loop nest.
 #ifndef TANDEM_PASSES_CODEGEN_GPU_LINEAR_SPACE_H_
 #define TANDEM_PASSES_CODEGEN_GPU_LINEAR_SPACE_H_
 
@@ -11,52 +11,52 @@ namespace tandem {
 
 class LinearSpace {
  public:
-  // `body` says which digits must be apart, as for PlanLoops. A number then has one digit per group of digits that need
-  // not be; with one group no division is ever needed. `border`: the digits (the rows are the first) before this one
-  // have a number of their own, and those from there on another; 0: all have one.
+  // `body` shows which digits must be apart, as for PlanLoops. A number then has one digit per group of the other
+  // digits; with one group no division is ever needed. `border`: digits before this one (the rows are the first) have a
+  // number of their own, and those from there on another; 0: one number for all.
   LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, unsigned border, const PointFn& body);
 
-  // Elements of the static part.
+  // Returns the elements of the static part.
   int64_t size() const { return size_; }
-  // How many neighbouring points a thread should take: the most (up to 4) that stay in one group, from a number that is
-  // a multiple of it, so that their loads and stores can be one.
+  // Returns how many neighbouring points a thread should take, so that their loads and stores can be joined: the most
+  // (up to 4) that stay in one group, from a number on that is a multiple of it.
   int width() const;
-  // `count` points from number `first`, which is a multiple of `count`; with a border also `outer`, of the digits
-  // before it.
+  // Returns `count` points from number `first` on, a multiple of `count`. With a border, `outer` is the number of the
+  // digits before it.
   std::vector<Point> At(mlir::Value first, int count) const;
   std::vector<Point> At(mlir::Value outer, mlir::Value first, int count) const;
 
  private:
-  // The points whose groups have `numbers`, and those that follow in the last group.
+  // Returns the point whose groups have `numbers`, and those that follow in the last group, `count` in all.
   std::vector<Point> Neighbours(const Digits& numbers, int count) const;
 
   ElementEmitter& e_;
   mlir::Location loc_;
   Space space_;
   llvm::SmallVector<LoopGroup> groups_;
-  llvm::SmallVector<int64_t> sizes_;  // of groups; the first is dynamic where it has the rows
+  llvm::SmallVector<int64_t> sizes_;  // by group; the first is dynamic if it has the rows
   int64_t size_ = 1, run_ = 1;
-  unsigned border_ = 0;  // groups before it
+  unsigned border_ = 0;  // groups before the border
 };
 
-// The first of the last digits that together count to `size`, or more.
+// Returns the first of the last digits whose radices multiply to `size` or more.
 unsigned DigitsBefore(llvm::ArrayRef<int64_t> radices, int64_t size);
 
-// for (v = begin; v < end; v += step) body(v)
+// Emits for (v = begin; v < end; v += step) body(v).
 void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
                  const std::function<void(mlir::Value)>& body);
-// The same with values that go through the iterations.
+// The same with values that go from one iteration to the next.
 std::vector<mlir::Value> EmitStrided(
     ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
     const std::vector<mlir::Value>& init,
     const std::function<std::vector<mlir::Value>(mlir::Value, const std::vector<mlir::Value>&)>& body);
-// The same, `unroll` iterations at a time as long as there are so many: what they load is under way together. `body`
-// gets the iterations' values of v, one or `unroll` of them.
+// The same, `unroll` iterations at a time as long as there are so many, so that their loads are under way together.
+// `body` gets the iterations' values of v, one or `unroll` of them.
 std::vector<mlir::Value> EmitUnrolled(
     ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll,
     const std::vector<mlir::Value>& init,
     const std::function<std::vector<mlir::Value>(llvm::ArrayRef<mlir::Value>, const std::vector<mlir::Value>&)>& body);
-// if (condition) body()
+// Emits if (condition) body(), and otherwise() if it is given.
 void EmitIf(ElementEmitter& e, mlir::Location loc, mlir::Value condition, const std::function<void()>& body,
             const std::function<void()>& otherwise = nullptr);
 

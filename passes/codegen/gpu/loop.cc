@@ -1,4 +1,4 @@
-// Elementwise kernels: every thread takes runs of four neighbouring elements, which load and store as one.
+// Emits elementwise kernels: every thread takes runs of four neighbouring elements, which are loaded and stored as one.
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "passes/codegen/op_weight.h"
 
@@ -6,7 +6,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLoopThreads = 256;
-// Elements of one block: one run per thread, or four where the grid fills any GPU several times even so.
+// Elements of one block: one run per thread, or four if the grid still fills any GPU several times then.
 constexpr int64_t kFewElements = 4 * kLoopThreads, kManyElements = 4 * kFewElements;
 constexpr int64_t kManyBlocks = 2048;
 
@@ -14,8 +14,8 @@ constexpr int64_t kManyBlocks = 2048;
 
 void GpuKernelBuilder::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which,
                                    llvm::ArrayRef<Point> points) {
-  // All loads come before the first store: a result may lie over an operand, and neighbouring accesses are joined only
-  // when nothing is between them.
+  // All loads come before the first store, since a result may overwrite an operand, and neighbouring accesses are
+  // joined only when nothing is between them.
   std::vector<llvm::SmallVector<mlir::Value>> at;
   std::vector<mlir::Value> elements;
   for (const Point& point : points) {
@@ -42,11 +42,11 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
   const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { StorePoints(e, which, {point}); });
   const int64_t row = linear.size(), width = linear.width();
   mlir::Value begin = rows_begin ? Mul(rows_begin, row) : Int(0), end = rows_begin ? Mul(rows_end, row) : Int(row);
-  // In runs, counted from the start of the buffer.
+  // Bounds in runs, counted from the start of the buffer.
   mlir::Value first = Div(begin, width), last = CeilDiv(end, width);
   int64_t step = plan_.block;
   if (plan_.split > 1 && rows_begin) {
-    // A row that begins within a run touches one more.
+    // A row that begins in the middle of a run touches one more run.
     const int64_t runs = (row + width - 1) / width + (row % width != 0 ? 1 : 0);
     const int64_t part = (runs + plan_.split - 1) / plan_.split;
     first = Add(first, Mul(Rem(block_, plan_.split), part));
@@ -71,7 +71,8 @@ void GpuKernelBuilder::EmitLoopKernel() {
   const bool batched = kind_ != exec::KernelKind::kOnce;
   int64_t row = 1;
   for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
-  // The number of elements of a flat kernel is not known; an update of a small variable should not wait for one thread.
+  // The number of elements of a flat kernel is not known; blocks stay small, so that an update of a small variable does
+  // not wait for long runs of single threads.
   const bool many = batched && kind_ != exec::KernelKind::kFlat && rows_ * row / kManyElements >= kManyBlocks;
   const int64_t target = many ? kManyElements : kFewElements;
   plan_.block = kLoopThreads;

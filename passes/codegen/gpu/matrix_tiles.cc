@@ -79,7 +79,7 @@ Value MatrixTiles::AsFactors(Value bits, int64_t n) {
 
 void MatrixTiles::ForPieces(Value first, int64_t count, int64_t step,
                             const std::function<void(llvm::ArrayRef<Value>)>& body) {
-  constexpr int64_t kAtOnce = 8;  // that registers hold
+  constexpr int64_t kAtOnce = 8;  // as many as registers hold
   const int64_t whole = count / step, groups = whole / kAtOnce;
   const auto some = [&](Value from, int64_t n) {
     Values pieces;
@@ -114,7 +114,7 @@ void MatrixTiles::Load(const Rows& from, Value first, int64_t rows, const Tile& 
       loaded.push_back(bits);
       places.push_back(Behind(to.pointer, v_.Add(v_.Mul(row, to.stride), column)));
     }
-    // All loads are under way before the first store waits for one.
+    // Stores come last, so that all loads are under way before the first store waits for one.
     for (size_t i = 0; i < loaded.size(); ++i) StoreBits(AsFactors(loaded[i], run), places[i], run);
   });
 }

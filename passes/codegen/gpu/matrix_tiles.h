@@ -1,4 +1,4 @@
-// Blocks of rows in shared memory, and their products: by a warp's matrix instructions, or by multiply-adds.
+// Tiles of rows in shared memory, and their products by a warp's matrix instructions or by multiply-adds.
 #ifndef TANDEM_PASSES_CODEGEN_GPU_MATRIX_TILES_H_
 #define TANDEM_PASSES_CODEGEN_GPU_MATRIX_TILES_H_
 
@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-// What products multiply; sums are float32. TensorFloat-32 factors are float32 numbers in memory, and rounded on their
-// way into a tile.
+// The type of the factors of products; sums are float32. TensorFloat-32 factors are float32 numbers in memory and are
+// rounded when they are loaded into a tile.
 enum class Factors { kBFloat16, kTensorFloat32, kFloat32 };
 
-// Rows of a product that a warp has.
+// Rows of a product per warp.
 inline constexpr int64_t kWarpRows = 16;
 
 class MatrixTiles {
@@ -23,8 +23,8 @@ class MatrixTiles {
   using Values = std::vector<mlir::Value>;
   using Words = Device::Words;
 
-  // Rows of `size` numbers in shared memory, behind which are zeros up to `width`. They are `stride` numbers apart, so
-  // that eight rows, of which instructions take 16 bytes each, are in all banks.
+  // Rows of `size` numbers in shared memory, with zeros behind them up to `width`. They are `stride` numbers apart, so
+  // that eight rows, of which instructions read 16 bytes each, are spread over all banks.
   struct Tile {
     mlir::Value pointer;
     int64_t size, width, stride;
@@ -35,61 +35,64 @@ class MatrixTiles {
   static int64_t TileBytes(Factors factors, int64_t rows, int64_t size) {
     return rows * Stride(factors, size) * NumberBytes(factors);
   }
-  // The fewest rows of a tile that is a right factor.
+  // Returns the fewest rows of a tile that is a right factor.
   static int64_t LeastRows(Factors factors) { return factors == Factors::kBFloat16 ? 16 : 8; }
 
-  // Rows of a tensor, `stride` numbers apart, a multiple of `width`, of which there are `count`. The tensor begins on
-  // 16 bytes.
+  // `count` rows of `width` numbers of a tensor, `stride` numbers apart, a multiple of `width`. The tensor is aligned
+  // to 16 bytes.
   struct Rows {
     mlir::Value pointer;
     int64_t stride, width, count;
   };
 
-  // `thread`: its number in the block, of `threads`.
+  // `thread`: the thread's number in its block of `threads` threads.
   MatrixTiles(VectorBuilder& v, Device& device, Factors factors, mlir::Value thread, int64_t threads);
 
-  // The address `n` numbers behind `pointer`.
+  // Returns the address `n` numbers behind `pointer`.
   mlir::Value Behind(mlir::Value pointer, mlir::Value n);
   mlir::Value Behind(mlir::Value pointer, int64_t n) { return n == 0 ? pointer : Behind(pointer, v_.Int(n)); }
 
-  // Where the numbers of a product lie: 4 for every 8 columns, of rows row() and row() + 8 of the block's and columns
-  // column() and the next one, as Device::MultiplyAdd has them.
+  // Rows and columns of a thread's numbers of a product: 4 for every 8 columns, in rows row() and row() + 8 of the
+  // block and columns column() and the next one, as for Device::MultiplyAdd.
   mlir::Value row() const { return row_; }
   mlir::Value column() const { return column_; }
-  // Of the 4 threads that have a row together, whether it is the first.
+  // True for the first of the 4 threads that share a row.
   mlir::Value IsFirstOfRow();
 
-  // Rows [first, first + rows) become a tile, by all threads of the block; where there are no more, the last one.
+  // Loads rows [first, first + rows) into a tile, by all threads of the block; the last row stands for rows that do not
+  // exist.
   void Load(const Rows& from, mlir::Value first, int64_t rows, const Tile& to);
-  // The warp's 16 rows of a product, rounded to what memory holds, to rows of a tensor from `first` on, through its
-  // rows of a tile.
+  // Stores the warp's 16 rows of a product, rounded to the type in memory, to rows of a tensor from `first` on, by way
+  // of its rows of tile `through`.
   void Store(const Values& product, const Tile& through, const Rows& to, mlir::Value first);
-  // How many numbers of rows of `width` are loaded together, and those from `column` on, as float32.
+  // RunOf returns how many numbers of rows of `width` are loaded together; LoadRun loads those from `column` on, as
+  // float32.
   static int64_t RunOf(Factors factors, int64_t width);
   Values LoadRun(const Rows& from, mlir::Value row, mlir::Value column);
 
-  // The warp's 16 rows of a tile as left factors for matrix instructions, read once.
+  // Loads the warp's 16 rows of a tile once, as left factors for matrix instructions.
   std::vector<Words> LoadLeft(const Tile& tile);
-  // left tile^T, with `rows` columns, of the warp's 16 rows of `left`; the sum goes over the width of the tiles.
+  // Returns left tile^T, with `rows` columns, for the warp's 16 rows of `left`; the sum goes over the width of the
+  // tiles.
   Values MeetRows(const Tile& left, const Tile& tile, int64_t rows);
   Values MeetRows(const std::vector<Words>& left, const Tile& tile, int64_t rows);
-  // sums + product tile, with as many columns as the tile, whose first `rows` rows the sum goes over.
+  // Returns sums + product tile, with as many columns as the tile; the sum goes over the tile's first `rows` rows.
   Values AddRows(Values sums, const Values& product, const Tile& tile, int64_t rows);
 
-  // Sums for products with as many columns as tiles of `size` numbers have.
+  // Returns zero sums for products with as many columns as tiles of `size` numbers have.
   Values Zeros(int64_t size) { return Values(Width(factors_, size) / 2, Number(0)); }
-  mlir::Value Number(double value);  // f32
+  mlir::Value Number(double value);  // of type f32
 
  private:
   static int64_t NumberBytes(Factors factors) { return factors == Factors::kBFloat16 ? 2 : 4; }
-  // Numbers of 16 bytes.
+  // Returns how many numbers 16 bytes hold.
   static int64_t Chunk(Factors factors) { return 16 / NumberBytes(factors); }
   static int64_t Width(Factors factors, int64_t size);
   static int64_t Stride(Factors factors, int64_t size) { return Width(factors, size) + Chunk(factors); }
 
   mlir::Value Element(mlir::Value vector, int64_t i);
   mlir::Value VectorOf(const Values& elements);
-  // `n` numbers next to each other, as bits in memory, and as those of factors.
+  // `n` neighbouring numbers, as bits in memory, and (AsFactors) as bits of factors.
   mlir::Type RunType(int64_t n);
   mlir::Value LoadBits(mlir::Value pointer, int64_t n);
   void StoreBits(mlir::Value bits, mlir::Value pointer, int64_t n);
@@ -98,19 +101,19 @@ class MatrixTiles {
   void ForPieces(mlir::Value first, int64_t count, int64_t step,
                  const std::function<void(llvm::ArrayRef<mlir::Value>)>& body);
 
-  // The address of number `column` of row `row` of a tile, for a thread that is `base` numbers from there.
+  // Returns the address of number `column` of row `row` of a tile, plus the thread's own offset of `base` numbers.
   mlir::Value Address(const Tile& tile, mlir::Value base, int64_t row, int64_t column);
-  // Columns of a left factor that an instruction takes.
+  // Returns the columns of a left factor that an instruction takes.
   int64_t Depth() const { return 2 * Chunk(factors_); }
   std::function<Words(int64_t)> Left(const Tile& tile);
   Values MeetRows(const std::function<Words(int64_t)>& left, const Tile& tile, int64_t rows);
-  // A product's columns [k, k + Depth()) as a left factor.
+  // Returns a product's columns [k, k + Depth()) as a left factor.
   Words LeftOf(const Values& product, int64_t k);
-  // sums += a b for columns [8 n, 8 n + 8).
+  // Adds a b to `sums` for columns [8 n, 8 n + 8).
   void MultiplyAdd(Values& sums, int64_t n, const Words& a, mlir::Value b_first, mlir::Value b_second);
   Values AddRowsOfPairs(Values sums, const Values& product, const Tile& tile, int64_t rows);
   Values AddRowsOfNumbers(Values sums, const Values& product, const Tile& tile, int64_t rows);
-  // By multiply-adds.
+  // The same by multiply-adds.
   Values MeetRowsByThreads(const Tile& left, const Tile& tile, int64_t rows);
   Values AddRowsByThreads(Values sums, const Values& product, const Tile& tile, int64_t rows);
   Values LoadFloats(mlir::Value pointer, int64_t n);

@@ -1,6 +1,6 @@
-// Kernels whose reductions are of parts of rows that the registers of some threads hold: softmax over the keys of a
-// query, layer normalization of a position. What one reduction has read and computed, the next one and the results have
-// at hand.
+// Emits kernels whose reductions go over parts of rows that fit into the registers of some threads, such as softmax
+// over the keys of a query or layer normalization of a position. Values that one reduction has read and computed stay
+// in registers for the next one and the results.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
@@ -8,7 +8,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kPartThreads = 256;
-constexpr int64_t kMaxPart = 1024;  // elements, 32 of a thread
+constexpr int64_t kMaxPart = 1024;  // most elements of a part, 32 per thread
 
 }  // namespace
 
@@ -22,7 +22,7 @@ int64_t GpuKernelBuilder::PartsInRegisters() const {
     mlir::Operation* op = stage.value.getDefiningOp();
     if (!IsReduceOp(op)) continue;
     if (!td::IsBatched(stage.value.getType()) || !td::IsBatched(op->getOperand(0).getType())) return 0;
-    // Argmax has a loop of its own, and is seldom more than one row's in a step.
+    // Argmax is left out: it has a loop of its own, and seldom goes over more than one row in a step.
     if (!GetReduction(op, reduction) || reduction.taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
     if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, reduction, parts) == 1) return 0;
   }
@@ -61,7 +61,8 @@ void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
   parts_ = parts;
   in_registers_ = true;
   team_shared_ = team_scratch_ = 0;
-  // Smaller teams where a warp has a whole number of them: all threads of a warp must shuffle together.
+  // Teams may be smaller than a warp if a warp has a whole number of them, because all threads of a warp must shuffle
+  // together.
   int64_t lanes = kWarp;
   while (lanes > 8 && RowDomain() <= 2 * lanes * parts && parts % (2 * kWarp / lanes) == 0 &&
          parts >= 2 * kPartThreads / lanes) {

@@ -1,6 +1,6 @@
-// Sums over the batch: what blocks leave in `scratch`, and how the last of them to arrive adds it up. Blocks arrive in
-// groups; the last of a group adds up what the group has left, and the last of those what the groups have. Which block
-// that is changes from launch to launch; what is added, and in which order, does not.
+// Emits sums over the batch: blocks leave partial sums in `scratch`, which the last block to arrive adds up. Blocks
+// form groups: the last block of a group adds up the partial sums of the group, and the last of these blocks adds up
+// the groups. Which block is last changes from launch to launch, but the order of additions does not.
 #include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Blocks of a group, and sums that a thread loads at once: it waits for memory about as long as for one.
+// Blocks of a group, and sums that a thread loads at once, since loading them takes about as long as loading one.
 constexpr int64_t kGroup = 16;
 
 int64_t GroupsOf(int64_t blocks) { return (blocks + kGroup - 1) / kGroup; }
@@ -22,7 +22,7 @@ void GpuKernelBuilder::PlanPartials(int64_t most) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
     GetBatchReduction(results_[r].getDefiningOp(), reduction);
-    mlir::Type element = td::RegisterType(type.getElementType());  // not rounded before the sum is whole
+    mlir::Type element = td::RegisterType(type.getElementType());  // partial sums are not rounded
     const int64_t elements = InnerSize(type), bytes = (StorageType(element).getIntOrFloatBitWidth() + 7) / 8;
     partials_.push_back(
         {r, reduction.kind, elements, plan_.scratch_bytes, mlir::RankedTensorType::get(type.getShape(), element)});
@@ -38,7 +38,7 @@ ElementEmitter::Buffer GpuKernelBuilder::PartialBuffer(const Partial& partial, m
 mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count) {
   plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 16);
   const auto flag = mlir::RankedTensorType::get({1}, b_.getI32Type());
-  device_.SyncBlock(loc_);  // the block has written its part, and is done with its shared memory
+  device_.SyncBlock(loc_);  // now the block has written its part and no longer uses its shared memory
   EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
     mlir::Value address = Offset(Counters(), Mul(counter, sizeof(int32_t)));
     mlir::Value blocks = b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI32Type(), count);
@@ -77,7 +77,8 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
 }
 
 void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
-  // Of a result with so many, those of the tile; a thread has the same ones of all results with as many.
+  // Calls `body` for this thread's elements of a result with `elements` elements, as far as they are in the tile. A
+  // thread gets the same elements of all results of equal size.
   const auto for_elements = [&](int64_t elements, const std::function<void(mlir::Value, const Point&)>& body) {
     const auto at = [&](mlir::Value k) {
       Point point;

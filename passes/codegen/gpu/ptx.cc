@@ -35,7 +35,8 @@ namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// The oldest PTX with all that LLVM uses for an architecture: the older it is, the older a driver may be.
+// For each architecture the oldest version of PTX that has all that LLVM uses: with an older version, older drivers
+// will do.
 struct Arch {
   int number;
   const char* cpu;
@@ -52,7 +53,7 @@ const Arch* FindArch(int number) {
   return nullptr;
 }
 
-// gpu/device.h in instructions. $0: the name of shared memory, $1: its size.
+// The functions of gpu/device.h, in LLVM IR. $0: the name of shared memory, $1: its size.
 constexpr char kDeviceFunctions[] = R"(
 @$0 = internal addrspace(3) global [$1 x i8] undef, align 16
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -208,8 +209,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  // Threads are the vectors. Loads and stores of neighbouring elements are joined by the code generator; loops that
-  // gain by it are emitted unrolled.
+  // GPUs have threads instead of vectors. The code generator joins loads and stores of neighbouring elements, and loops
+  // that gain by unrolling are emitted unrolled.
   tuning.LoopUnrolling = false;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
@@ -256,8 +257,8 @@ void MarkEntries(llvm::Module& module, const std::vector<PtxEntry>& entries) {
   }
 }
 
-// Whether LLVM writes the same instructions for every architecture. From what the emitter makes, newer ones have more
-// for 16-bit floats, and a maximum that keeps NaN.
+// True if LLVM writes the same instructions for every architecture. Of the instructions that emitted code uses, newer
+// architectures add those for 16-bit floats, and a maximum that keeps NaN.
 bool IsSameForAllArchs(const llvm::Module& module) {
   auto narrow = [](const llvm::Value& v) {
     const llvm::Type* type = v.getType()->getScalarType();
@@ -272,7 +273,7 @@ bool IsSameForAllArchs(const llvm::Module& module) {
   return true;
 }
 
-// Changes the module.
+// Optimises `module` in place and returns its PTX.
 absl::StatusOr<std::string> Emit(llvm::Module& module, const Arch& arch) {
   TD_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine, MakeTargetMachine(arch));
   llvm::SmallVector<char, 0> buffer;
@@ -329,8 +330,9 @@ absl::StatusOr<std::vector<std::string>> CompileToPtx(llvm::Module& module, cons
   }
   for (size_t i = 0; i < archs.size(); ++i) {
     // LLVM remembers the annotations of every module that it asked for them under the module's and the functions'
-    // addresses, until code has been written for that very module. So all must be written: one that is not leaves its
-    // annotations to a later module at the same addresses, whose kernels then are none, or have other sizes of blocks.
+    // addresses, until code has been written for that very module. So code must be written for every module: one
+    // without would leave its annotations to a later module at the same addresses, whose kernels then would not be
+    // kernels, or would have other sizes of blocks.
     const bool last = i + 1 == archs.size();
     std::unique_ptr<llvm::Module> copy = last ? nullptr : llvm::CloneModule(module);
     TD_ASSIGN_OR_RETURN(std::string text, Emit(last ? module : *copy, *FindArch(archs[i])));

@@ -1,4 +1,4 @@
-// Kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
+// Emits kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
 #include "base/align.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
@@ -6,12 +6,13 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kWarps = 8;             // per block, where a warp has a row
-constexpr int64_t kMaxWarpDomain = 1024;  // elements of a row up to which a warp is enough
-// Of the 48 KiB that a block may have without asking, some is left for block-wide sums.
+constexpr int64_t kWarps = 8;             // warps of a block, if each has a row of its own
+constexpr int64_t kMaxWarpDomain = 1024;  // most elements of a row for which a warp is enough
+// Most bytes of stages in shared memory: some of the 48 KiB that a block may have without asking is left for block-wide
+// sums.
 constexpr int64_t kStageBytes = 40 << 10;
 constexpr int64_t kMaxPartialsOfRow = 512;
-// Rows are cut into parts so that there are so many blocks, of so many elements.
+// Rows are cut into parts so that there are kRowBlocks blocks, of at least kMinElements elements.
 constexpr int64_t kRowBlocks = 1024, kMinElements = 2048, kMinParts = 8;
 
 }  // namespace
@@ -39,7 +40,7 @@ void GpuKernelBuilder::PlanStages(bool batched) {
   for (mlir::Value v : values) reduced += IsReduceOp(v.getDefiningOp()) ? bytes(v) : 0;
   warp_teams_ = batched && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
   const int64_t limit = warp_teams_ ? kStageBytes / kWarps : kStageBytes;
-  int64_t free = limit - reduced;  // for what could be computed again instead
+  int64_t free = limit - reduced;  // left for values that could be computed again instead
   for (mlir::Value v : values) {
     const int64_t size = bytes(v);
     const bool reduce = IsReduceOp(v.getDefiningOp());
@@ -191,7 +192,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
   plan_.scratch_bytes += blocks * plan_.split * teams * AlignUp(team_scratch_, 256);
   team_scratch_ = AlignUp(team_scratch_, 256);
   const int64_t per_team = team_shared_;
-  team_shared_ *= teams;  // what follows in shared memory is the block's
+  team_shared_ *= teams;  // shared memory behind that of the teams belongs to the block
 
   Function(symbol_, [&](ElementEmitter& e) {
     Team team;
@@ -223,7 +224,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
       space.rows = Space::Rows::kFixed;
       space.row = row;
       EmitRow(e, team, space);
-      // The next row writes where this one's values are still read.
+      // The next row overwrites shared memory that other threads may still read for this row.
       if (rows_per_team > 1) Sync(team);
     });
     if (partials_.empty()) return;

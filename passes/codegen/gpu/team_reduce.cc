@@ -1,5 +1,6 @@
-// Reductions of one row by several threads. Every thread combines elements a fixed distance apart, then threads combine
-// in pairs by shuffles, then warps in the order of their numbers: the same tree for every row, whoever runs it.
+// Emits reductions of one row by several threads. Every thread combines elements a fixed distance apart, then threads
+// combine in pairs by shuffles, then warps in the order of their numbers. The tree is the same for every row, whichever
+// threads compute it.
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,7 +11,8 @@ namespace tandem {
 int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction,
                                           int64_t results) const {
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
-  // Neighbouring threads read neighbouring elements: of one result's row, or of several results.
+  // Neighbouring threads should read neighbouring elements: those of one result, if the last dimension is reduced, or
+  // else those of several results, with one thread per result.
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   while (last > 0 && shape[last] == 1) --last;
   if (!llvm::is_contained(reduction.axes, last)) return 1;
@@ -101,7 +103,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
   const bool arg_max = !over_batch && GetArgMax(op, reduction);
   if (!over_batch && !arg_max) GetReduction(op, reduction);
   auto result = [&](mlir::Value sum) { return arg_max ? ArgMaxPlace(op->getLoc(), sum) : sum; };
-  const bool contributes = over_batch && reduction.axes.empty();  // the op says itself what a row adds
+  const bool contributes = over_batch && reduction.axes.empty();  // the op itself emits what a row adds
   if (reduction.taps > 0) {
     status_.Update(absl::UnimplementedError("a kernel for GPUs has a column sum among other reductions"));
     return;
@@ -140,14 +142,14 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     if (arg_max && lanes == 1) return e.Element(op->getLoc(), op->getResult(0), at);
     return ReduceAcross(e, op, reduction, fixed(at), lane, lanes);
   };
-  // Each part of a row has one result; a block has some of the parts.
+  // Each part of a row has one result, and a block has some of the parts.
   mlir::Value begin = parts_ > 1 ? part_begin_ : Int(0), end = parts_ > 1 ? part_end_ : Int(results);
   if (lanes == 1) {
     EmitStrided(e, op->getLoc(), Add(begin, team.lane), end, team.size,
                 [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
     return;
   }
-  // All threads of a warp must shuffle together: those beyond the last result compute it once more.
+  // All threads of a warp must shuffle together, so those beyond the last result compute it once more.
   const int64_t groups = team.size / lanes;
   mlir::Value group = Div(team.lane, lanes), lane = Rem(team.lane, lanes);
   EmitStrided(e, op->getLoc(), Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {

@@ -1,4 +1,4 @@
-// Kernels of every skeleton, for tests of the code that is made for GPUs.
+// Kernels of every skeleton, for tests of the code that GPUs get.
 #ifndef TANDEM_PASSES_CODEGEN_GPU_TEST_KERNELS_H_
 #define TANDEM_PASSES_CODEGEN_GPU_TEST_KERNELS_H_
 
@@ -10,7 +10,7 @@ namespace tandem {
 struct GpuTestCase {
   std::string name;
   std::string text;
-  std::vector<std::string> has, has_not;  // what the PTX must and must not contain
+  std::vector<std::string> has, has_not;  // text that the PTX must and must not contain
 };
 
 inline const GpuTestCase kGpuTestCases[] = {

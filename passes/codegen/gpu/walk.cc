@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// void NAME(ptr params): loads each argument of `body` from where params[i] points.
+// Adds void NAME(ptr params), which calls `body` with argument i loaded from the address params[i].
 void AddEntry(llvm::Module& module, llvm::Function& body, const std::string& name) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> CompileToWalk(llvm::Module& module, const std::vecto
     llvm::Function* body = module.getFunction(entry);
     body->setName(absl::StrCat(entry, "_thread"));
     body->setLinkage(llvm::GlobalValue::InternalLinkage);
-    // The arguments' attributes (no two overlap) are lost when it becomes part of its caller.
+    // Not inlined, since the arguments' attributes (no two overlap) would be lost.
     body->addFnAttr(llvm::Attribute::NoInline);
     AddEntry(module, *body, entry);
     AddNumber(module, absl::StrCat(entry, "_shared_bytes"), shared_bytes);

@@ -1,9 +1,9 @@
-// A filter gradient as products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all images,
-// whose addresses are listed once (runtime/cpu/direct_filter_grad.h).
+// Computes a filter gradient as products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all
+// images, whose addresses are listed once (runtime/cpu/direct_filter_grad.h).
 //
-// oneDNN's go along rows of pixels, which are short in small images, into a layout of their own that has to be
-// reordered. How wide images may be is the machine model's direct_filter_grad_width: on an Intel Xeon few pixels, and a
-// gradient that stays in the second-level cache; on Zen 4 images of any size. Rates of single shapes are in
+// oneDNN's kernels go along rows of pixels, which are short in small images, and write a layout of their own that has
+// to be reordered. How wide images may be is the machine model's direct_filter_grad_width: on an Intel Xeon few pixels,
+// and a gradient that stays in the second-level cache; on Zen 4 images of any size. Rates of single shapes are in
 // docs/measurements.
 #include "absl/strings/str_cat.h"
 #include "passes/contraction/library/candidates.h"
@@ -13,7 +13,8 @@ namespace {
 
 std::string WhyNotDirectFilterGrad(const format::LibraryCall& call, const LibraryContext& context) {
   constexpr int64_t kMinChannels = 16, kMinPixels = 32;
-  // A gradient in the second-level cache. Wider images than these have been measured only where any gradient pays.
+  // Elements of a gradient that stays in the second-level cache, and the machine model's width up to which the gradient
+  // must stay there. Machines with a larger width have been measured to gain with gradients of any size.
   constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
   const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   const int64_t pixels = conv.y_shape[0] * conv.y_shape[1] * conv.y_shape[2];

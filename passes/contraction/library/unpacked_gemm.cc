@@ -1,7 +1,8 @@
-// A product of few rows with a large matrix that is read where it lies (runtime/cpu/unpacked_gemm.h).
+// Computes a product of few rows with a large matrix that is read without packing (runtime/cpu/unpacked_gemm.h).
 //
-// oneDNN's products of few rows are fast only with packed weights, which have to be packed anew in every step. It pays
-// for matrices that leave the second-level cache, 4 to 64 rows and, where the matrix is transposed, long sums.
+// oneDNN's products of few rows are fast only with packed weights, which have to be packed anew in every step. This
+// candidate pays for matrices that do not fit the second-level cache, 4 to 64 rows and, where the matrix is transposed,
+// long sums.
 #include "absl/strings/str_cat.h"
 #include "passes/contraction/library/candidates.h"
 #include "runtime/library_calls/matmul.h"
