@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // sums with it do not overflow
 
-// What is mapped for `bytes`. A rest of half a huge page and more gets a whole one.
+// Returns the bytes to map for `bytes`. If half a huge page or more lies in the last one, all of it is mapped.
 uint64_t MappedBytes(uint64_t bytes) {
   return bytes % kHugePage >= kHugePage / 2 ? AlignUp(bytes, kHugePage) : AlignUp(bytes, getpagesize());
 }
@@ -43,8 +43,8 @@ absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
   if (bytes > kMaxBytes) return refused;
   const uint64_t guard = GuardsBuffers() ? kGuardBytes : 0, mapped = MappedBytes(bytes + guard);
   const bool huge = mapped >= kHugePage;
-  // The system gives huge pages to whole ones inside a mapping only: one is reserved more, and what lies in front of
-  // the first whole one and behind the end is given back.
+  // The system gives huge pages only to whole ones inside a mapping: so one more is reserved, and the parts in front of
+  // the first whole one and behind the end are given back.
   const uint64_t reserved = huge ? mapped + kHugePage : mapped;
   void* reservation = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reservation == MAP_FAILED) return refused;

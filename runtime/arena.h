@@ -10,14 +10,14 @@
 
 namespace tandem {
 
-// Page-aligned anonymous memory; from 1 MiB on it begins at a huge page (2 MiB) and asks for those. Scattered small
-// pages may meet in the same sets of a cache: kernels that fill one then run at one of several speeds, by chance. Pages
-// cost nothing until they are touched. Move-only.
-// With TANDEM_FLAGS=--guard-buffers kGuardBytes follow that nobody may touch (runtime/cpu/buffer_guard.h).
+// Page-aligned anonymous memory. From 1 MiB on it begins at a huge page (2 MiB) and asks the system for huge pages.
+// Scattered small pages may meet in the same sets of a cache: kernels that fill one then run at one of several speeds,
+// by chance. Pages cost nothing until they are touched. Move-only.
+// With TANDEM_FLAGS=--guard-buffers, kGuardBytes bytes follow that nothing may touch (runtime/cpu/buffer_guard.h).
 class Arena {
  public:
   Arena() = default;
-  // ResourceExhausted when the system does not give `bytes`; `what` names the use in the message.
+  // Returns ResourceExhausted when the system does not give `bytes`; `what` names the use in the message.
   static absl::StatusOr<Arena> Create(uint64_t bytes, const char* what);
   ~Arena();
   Arena(Arena&& other) noexcept { *this = std::move(other); }
@@ -30,7 +30,7 @@ class Arena {
 
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
-  // Behind bytes().
+  // Bytes of the guard, which lies behind the bytes() that may be used; 0 without --guard-buffers.
   uint64_t guard_bytes() const { return guard_bytes_; }
 
  private:
@@ -41,7 +41,8 @@ class Arena {
 
 inline constexpr uint64_t kGuardBytes = 4096;
 
-// Whether this process asks for guards around buffers: the environment's TANDEM_FLAGS has --guard-buffers. Read once.
+// True if this process asks for guards around buffers: the environment variable TANDEM_FLAGS has --guard-buffers. Read
+// once.
 bool GuardsBuffers();
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// What kernels over blocks get beside their operands and results.
+// Sizes that the callers of kernels over blocks (Domain::kBlocks) and their code generation share.
 #ifndef TANDEM_RUNTIME_BLOCK_KERNEL_H_
 #define TANDEM_RUNTIME_BLOCK_KERNEL_H_
 
@@ -6,13 +6,13 @@
 
 namespace tandem {
 
-// Behind the result's buffer come those of so many float32 matrices of its shape, whose same rows the caller is about
-// to write when the kernel returns: it may fetch them meanwhile, for a write, because what other cores have read is
-// slow to write. Any address will do, also that of the result.
+// The number of extra arguments of such a kernel, behind its result: float32 matrices of the result's shape. The caller
+// is about to write the same rows of them when the kernel returns. The kernel may fetch these rows ahead for writing,
+// because memory that other cores have read is slow to write. Any address will do, also that of the result.
 inline constexpr int kFetchedMatrices = 3;
 
-// Input channels of a convolution's weight gradient whose rows, for all taps, a kernel computes from one copy of its
-// operands: that many in a call are fastest. A copy of dy serves all taps.
+// The number of input channels whose weight gradient (of a convolution, for all `taps`) a kernel should compute in one
+// call: it copies its operands once per call, and this many channels are fastest. A copy of dy serves all taps.
 constexpr int64_t ImageBlockChannels(int64_t taps) { return taps == 1 ? 128 : 64; }
 
 }  // namespace tandem

@@ -22,7 +22,7 @@ class ArenaAccesses {
     Split(end);
     uint64_t at = begin;
     for (auto it = pieces_.lower_bound(begin); at < end; ++it) {
-      if (it == pieces_.end() || it->first > at) {  // a stretch that nobody has touched
+      if (it == pieces_.end() || it->first > at) {  // no command has touched this stretch yet
         const uint64_t stop = it == pieces_.end() ? end : std::min(end, it->first);
         it = pieces_.emplace(at, Piece{stop, false, 0, {}}).first;
       }
@@ -51,7 +51,7 @@ class ArenaAccesses {
     std::vector<uint32_t> readers;
   };
 
-  // Makes `at` a border of pieces.
+  // Splits the piece that contains `at`, so that a piece begins there.
   void Split(uint64_t at) {
     auto it = pieces_.upper_bound(at);
     if (it == pieces_.begin()) return;
@@ -62,14 +62,14 @@ class ArenaAccesses {
     pieces_.emplace(at, std::move(right));
   }
 
-  // What one command has written as a whole is one piece again, so that pieces do not grow in number for ever.
+  // Makes one piece of all that one command has written, so that pieces do not grow in number for ever.
   void Merge(uint64_t begin, uint64_t end, uint32_t command) {
     auto first = pieces_.find(begin);
     pieces_.erase(std::next(first), pieces_.lower_bound(end));
     first->second = Piece{end, true, command, {}};
   }
 
-  std::map<uint64_t, Piece> pieces_;  // by begin
+  std::map<uint64_t, Piece> pieces_;  // keys: where the pieces begin
 };
 
 class Dependencies {

@@ -20,13 +20,14 @@ size_t Launches(const format::Index& index, uint32_t kernel) {
   return count;
 }
 
-// A kernel is checked as a whole, so all that the user wrote into it is named: " fused with Log [model.cc:7 (Log)]".
+// Returns the names of all other ops of the command's kernel, because a kernel is checked as a whole: " fused with Log
+// [model.cc:7 (Log)]".
 std::string FusedWith(const Executable& executable, const format::Command& command) {
   const std::optional<KernelLaunches> launches = NewCommand(command)->launches();
   if (!launches) return "";
   const format::Kernel& kernel = executable.index().kernels[launches->kernel];
   absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
-  // The ops of a kernel that is launched several times are those of one of them.
+  // A kernel that is launched several times has the ops of only one of its launches.
   if (locations.erase(command.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
   std::vector<std::string> others;
   for (uint32_t location : locations) {

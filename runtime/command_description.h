@@ -1,4 +1,4 @@
-// How messages name a command of a program.
+// The text by which messages name a command of a program.
 #ifndef TANDEM_RUNTIME_COMMAND_DESCRIPTION_H_
 #define TANDEM_RUNTIME_COMMAND_DESCRIPTION_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// "dense/MatMul [model.cc:7 (MatMul)] fused with Log [model.cc:8 (Log)], replica 1 (cpu:1)".
+// Returns a text such as "dense/MatMul [model.cc:7 (MatMul)] fused with Log [model.cc:8 (Log)], replica 1 (cpu:1)".
 std::string DescribeCommand(const Executable& executable, const format::Command& command, int replica);
 
 }  // namespace tandem

@@ -54,7 +54,7 @@ class CommandLister {
     return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
   }
 
-  // Of two bytes: bfloat16.
+  // True if the elements have two bytes: bfloat16.
   bool Narrow(uint32_t buffer) const { return SizeOf(program_.buffers[buffer].dtype) == 2; }
 
   ExecutionWork WorkOfMerges(const format::Section& section) const {

@@ -12,9 +12,9 @@
 namespace tandem {
 
 struct CommandInfo {
-  int id = 0;                              // its index in ListCommands
-  const format::Command* table = nullptr;  // of the executable; null for the sums behind a section
-  std::string section;                     // its name in the executable
+  int id = 0;                              // index in the result of ListCommands
+  const format::Command* table = nullptr;  // the executable's command; null for "LaneSum"
+  std::string section;                     // the section's name in the executable
   bool map = false;                        // runs for every microbatch, else once per device
   std::string kind;                        // the command's kind in runtime/format/index.td, or "LaneSum"
   std::string name;                        // scope and op, as the user sees it
@@ -26,8 +26,9 @@ struct CommandInfo {
   ExecutionWork work;
 };
 
-// All commands of the first program, section by section; behind the commands of each section stands one more, the
-// adding of a microbatch's results to those of its lane ("LaneSum"; its execution is that after one microbatch).
+// Returns all commands of the first replica's program, section by section. Behind the commands of each section stands
+// one more, "LaneSum": the adding of a microbatch's results to those of its lane (its execution is the one after one
+// microbatch).
 std::vector<CommandInfo> ListCommands(const Executable& executable);
 
 }  // namespace tandem

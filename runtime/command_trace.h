@@ -1,4 +1,4 @@
-// What the threads of a session did and when: one record per execution of a program's command.
+// Records of the work of a session's threads: one per execution of a program's command.
 #ifndef TANDEM_RUNTIME_COMMAND_TRACE_H_
 #define TANDEM_RUNTIME_COMMAND_TRACE_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// Nanoseconds of the steady clock, the clock of all records.
+// Returns the nanoseconds of the steady clock, which all records use.
 inline int64_t TraceNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -17,19 +17,19 @@ inline int64_t TraceNow() {
 // One command on one thread. In map sections: one microbatch of one lane, or of neighbouring lanes together. In global
 // sections: the pieces of the command that the thread took, as one record.
 struct CommandRecord {
-  int32_t id = 0;      // of ListCommands (command_info.h)
-  int32_t device = 0;  // its index; of a global command: of the first piece
-  int32_t lane = -1;   // of the device, the first of several; -1 in global sections
-  int32_t rows = 0;    // of the microbatches; 0 in global sections
+  int32_t id = 0;      // index in ListCommands (command_info.h)
+  int32_t device = 0;  // index of the device; of a global command: the device of the first piece
+  int32_t lane = -1;   // index of the lane on its device, the first of several; -1 in global sections
+  int32_t rows = 0;    // rows of the microbatches; 0 in global sections
   int64_t begin = 0;   // TraceNow()
   int64_t end = 0;
 };
 
-// By thread of the pool; thread 0 is the one that calls Session::Run. Each is written by its own thread alone, and read
-// between runs.
+// One list per thread of the pool; thread 0 is the one that calls Session::Run. Each list is written by its own thread
+// alone, and read between runs.
 struct CommandTrace {
   std::vector<std::vector<CommandRecord>> threads;
-  // Of the thread that talks to other processes beside the commands that run.
+  // Records of the thread that talks to other processes while commands run.
   std::vector<CommandRecord> communication;
 };
 

@@ -12,16 +12,17 @@
 
 namespace tandem {
 
-// Thread-safe. Addresses are the device's. Errors: ResourceExhausted for memory, Unavailable when the device was lost.
+// Thread-safe. Addresses are the device's. Errors: ResourceExhausted when memory runs out, Unavailable when the device
+// was lost.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  // "gpu:0".
+  // The device's name, such as "gpu:0".
   virtual const std::string& name() const = 0;
-  // `what` names the use in the message of an error.
+  // Allocates `bytes` on the device; `what` names the use in the message of an error.
   virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& what) = 0;
   virtual void Free(uint64_t address) = 0;
-  // Returns when the bytes are on the device.
+  // Copies `bytes` from host memory; returns when they are on the device.
   virtual absl::Status Upload(uint64_t address, const void* from, uint64_t bytes) = 0;
 
   struct Region {
@@ -29,18 +30,18 @@ class DeviceMemory {
     void* to = nullptr;
     uint64_t bytes = 0;
   };
-  // Reads all regions; copies from the device overlap with those in host memory.
+  // Copies all regions to host memory; the transfers from the device overlap with the copies inside host memory.
   virtual absl::Status Download(absl::Span<const Region> regions) = 0;
 
   // The regions' bytes at one moment, kept on the device until they are read.
   class Snapshot {
    public:
     virtual ~Snapshot() = default;
-    // Reads all regions. From any thread, while the device does other work.
+    // Copies all regions to host memory. May be called from any thread, while the device does other work.
     virtual absl::Status Read() = 0;
   };
-  // When it returns, whatever is begun from now on may overwrite the regions; nothing may write to them meanwhile. Null
-  // where there is no memory to spare for a copy.
+  // Keeps the regions' bytes as they are now. Work that begins after it returns may overwrite the regions; nothing may
+  // write to them while it runs. Null where there is no memory to spare for a copy.
   virtual absl::StatusOr<std::unique_ptr<Snapshot>> TakeSnapshot(absl::Span<const Region> regions) = 0;
 };
 

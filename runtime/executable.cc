@@ -26,7 +26,8 @@ constexpr uint64_t kSegmentAlignment = 64;
 // A FlatBuffer cannot be larger than this; large data belongs into segments.
 constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 30;
 
-// Of memory that is about to be written for the first time: a large program's pages take longer than its bytes.
+// Asks for huge pages for memory that is about to be written for the first time: for a large program, getting small
+// pages takes longer than copying the bytes.
 void PreferLargePages(const void* memory, uint64_t bytes) {
   constexpr uint64_t kLargePage = uint64_t{1} << 21;
   const auto first = reinterpret_cast<uintptr_t>(memory);
@@ -54,8 +55,7 @@ absl::Status Damaged(const std::string& name, uint64_t offset, absl::string_view
       kExitBadData);
 }
 
-// Checks the frame around index and segments and returns the bytes of the index.
-// The first bytes of a file of this size.
+// Checks the first bytes of a file of `size` bytes.
 absl::Status CheckPrefix(absl::string_view bytes, uint64_t size, const std::string& name) {
   if (bytes.size() < kPrefixBytes) {
     return Damaged(name, bytes.size(), absl::StrCat("the file ends within its ", kPrefixBytes, " byte prefix"));
@@ -74,7 +74,7 @@ absl::Status CheckPrefix(absl::string_view bytes, uint64_t size, const std::stri
   return absl::OkStatus();
 }
 
-// The bytes of the index.
+// Checks the prefix and the index's checksum, and returns the bytes of the index.
 absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std::string& name) {
   TD_RETURN_IF_ERROR(CheckPrefix(bytes, bytes.size(), name));
   absl::string_view index = bytes.substr(kPrefixBytes, ReadAt<uint64_t>(bytes, 8));
@@ -84,7 +84,8 @@ absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std:
   return index;
 }
 
-// Segments must follow the index and each other without gaps but the alignment, so that every byte is accounted for.
+// Checks that segments follow the index and each other without gaps but the alignment, so that every byte is accounted
+// for.
 absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const format::Index& index, const std::string& name) {
   for (size_t i = 0; i < index.segments.size(); ++i) {
     const format::Segment& segment = index.segments[i];
@@ -177,7 +178,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::LoadToLook(const s
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromFile(const RandomAccessFile& file) {
-  // What is no executable is found out before memory is taken for all of it.
+  // A file that is no executable is refused before memory is allocated for all of it.
   std::string prefix(std::min<int64_t>(file.size(), kPrefixBytes), '\0');
   TD_RETURN_IF_ERROR(file.ReadAt(0, prefix.size(), prefix.data()));
   TD_RETURN_IF_ERROR(CheckPrefix(prefix, file.size(), file.path()));
@@ -199,7 +200,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> Executable::FromBytes(HostTens
   TD_ASSIGN_OR_RETURN(absl::string_view index_bytes, CheckIndex(view, name));
   std::optional<format::Index> index = format::IndexFromFlatBuffer(index_bytes);
   if (!index) return Damaged(name, kPrefixBytes, "the index is not a valid FlatBuffer of this format");
-  // What names no location names the first one.
+  // Tables without a location refer to location 0, so there must be one.
   if (index->debug.locations.empty()) index->debug.locations.emplace_back();
   std::shared_ptr<Executable> executable(new Executable);
   executable->name_ = name;

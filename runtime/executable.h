@@ -1,4 +1,4 @@
-// Executable files: what the compiler writes and the runtime loads.
+// Executable files, which the compiler writes and the runtime loads.
 //
 // Layout (little endian):
 //     0  8 bytes  "TANDEMX1"
@@ -27,17 +27,18 @@ namespace tandem {
 
 // The large data of an executable; kernels and constants refer to segments by index.
 struct SegmentData {
-  format::SegmentKind kind{};  // ElfObject
+  format::SegmentKind kind{};  // the default is ElfObject
   std::string name;
   std::string bytes;
-  // Behind `bytes`, one behind the other: large data that somebody else holds until the executable is built.
+  // Further data of the segment, which follows `bytes`, one piece after another. Somebody else holds it until the
+  // executable is built.
   std::vector<absl::string_view> pieces = {};
 };
 
-// The bytes of an executable file, uint8 [n]. `index.segments` is overwritten from `segments`; kernels without an
-// entry_crc32c get theirs. Equal arguments give equal bytes.
+// Returns the bytes of an executable file, uint8 [n]. `index.segments` is overwritten from `segments`; kernels without
+// an entry_crc32c get theirs. Equal arguments give equal bytes.
 HostTensor PackExecutable(format::Index index, const std::vector<SegmentData>& segments);
-// The same as text.
+// Returns the same bytes as a string.
 std::string BuildExecutable(format::Index index, const std::vector<SegmentData>& segments);
 
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
@@ -49,17 +50,17 @@ class Executable {
   // another user or others may write it, since it holds code; DataLoss (exit code 65) naming the file and the offset or
   // the field for damage or content that the runtime cannot trust.
   static absl::StatusOr<std::shared_ptr<const Executable>> Load(const std::string& path, Env* env = Env::Default());
-  // The same for a file of anybody, to be looked at and not run.
+  // The same for a file that anybody may own or write: it is only looked at, not run.
   static absl::StatusOr<std::shared_ptr<const Executable>> LoadToLook(const std::string& path,
                                                                       Env* env = Env::Default());
   // The same for bytes in memory; `name` stands for the path in messages.
   static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
                                                                  const std::string& name = "executable");
-  // Shares `bytes` of PackExecutable, which must not change any more.
+  // The same for `bytes` that PackExecutable returned. Shares them, so they must not change any more.
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   const format::Index& index() const { return index_; }
-  // The path it came from.
+  // The path of the file, or the name that was given to Parse or FromBytes.
   const std::string& name() const { return name_; }
   // The bytes of segment i, 64-byte aligned.
   absl::string_view segment(int i) const;

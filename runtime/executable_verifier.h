@@ -1,4 +1,4 @@
-// What the parts of the semantic check of an executable share.
+// Shared by the parts of the semantic check of an executable.
 #ifndef TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
 #define TANDEM_RUNTIME_EXECUTABLE_VERIFIER_H_
 
@@ -41,7 +41,7 @@ class ExecutableVerifier {
 
   const format::Buffer& Buffer(uint64_t i) const { return program_->buffers[i]; }
 
-  int64_t Elements(uint64_t i) const {  // of one row when batched
+  int64_t Elements(uint64_t i) const {  // elements of one row when batched
     const format::Buffer& b = Buffer(i);
     return CheckedElements(b.row_bytes > 0 ? std::vector<int64_t>(b.shape.begin() + 1, b.shape.end()) : b.shape);
   }
@@ -62,20 +62,20 @@ class ExecutableVerifier {
  protected:
   const format::Index& x_;
   const std::string& name_;
-  const format::Program* program_;  // the one at hand
+  const format::Program* program_;  // the program that is being checked
 };
 
 // Checks all commands of `program`, whose buffers and lane slots have been checked.
 absl::Status VerifyCommands(const format::Index& index, const format::Program& program, const std::string& name,
                             const std::string& field);
 
-// Checks how the commands of `program`, which have been checked themselves, are to run: together, for several lanes,
-// block by block.
+// Checks how the commands of `program` are to run: together, for several lanes, block by block. The commands themselves
+// have been checked.
 absl::Status VerifyExecution(const format::Index& index, const format::Program& program, const std::string& name,
                              const std::string& field);
 
-// Checks what an executable for GPUs has besides: images, launches, plans and schedules. Of executables for CPUs: that
-// they have nothing of it. All else has been checked.
+// Checks the parts that only executables for GPUs have: images, launches, plans and schedules. In an executable for
+// CPUs it checks that there are none. All else has been checked.
 absl::Status VerifyGpuParts(const format::Index& index, const std::string& name);
 
 }  // namespace tandem

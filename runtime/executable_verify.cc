@@ -18,7 +18,7 @@ bool KnownDType(DType t) { return DType::kInvalid < t && t <= DType::kBFloat16; 
 
 uint64_t ElementBytes(DType t) { return SizeOf(t); }
 
-// Walks the index; `field` says where it is.
+// Walks the index; `field` says in messages which part of it is checked.
 class IndexVerifier : public ExecutableVerifier {
  public:
   IndexVerifier(const format::Index& index, const std::string& name) : ExecutableVerifier(index, name, nullptr) {}
@@ -59,14 +59,14 @@ class IndexVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  // Shape without batch; counts elements.
+  // Checks the type and a shape without the batch; its elements can be counted.
   absl::Status CheckStatic(absl::string_view field, DType dtype, const std::vector<int64_t>& shape) const {
     if (!KnownDType(dtype)) return Bad(field, "unknown dtype ", static_cast<int>(dtype));
     if (CheckedElements(shape) < 0) return Bad(field, "bad shape ", ShapeString(shape));
     return absl::OkStatus();
   }
 
-  // What a kernel says that it takes, and that its code is what code generation said so of.
+  // Checks the arguments that a kernel says it takes, and that its code is the one that code generation described so.
   absl::Status CheckKernelArguments(const std::string& field, const format::Kernel& k) const {
     const bool elements = k.domain == format::Domain::kElements;
     const bool rows = k.domain == format::Domain::kRows || k.domain == format::Domain::kBlocks;
@@ -164,7 +164,7 @@ class IndexVerifier : public ExecutableVerifier {
     return VerifyCommands(x_, p, name_, field);
   }
 
-  // The buffer is a value of this type, or a view of one under another shape. Both shapes are known to be good.
+  // True if the buffer is a value of this type, or a view of one under another shape. Both shapes are known to be good.
   static bool SameBytes(const format::Buffer& b, DType dtype, const std::vector<int64_t>& shape) {
     auto batched = [](const std::vector<int64_t>& s) { return !s.empty() && s[0] == kBatch; };
     auto elements = [&](const std::vector<int64_t>& s) {
@@ -183,7 +183,7 @@ class IndexVerifier : public ExecutableVerifier {
       return Bad(field, "row_bytes is ", b.row_bytes, " for ", ShapeString(b.shape));
     }
     uint64_t rows = batched ? (b.space == format::Space::kMicrobatch ? x_.microbatch_rows : replica_rows_) : 1;
-    if (b.space != format::Space::kInput && b.bytes / rows < row_bytes) {  // the caller owns inputs
+    if (b.space != format::Space::kInput && b.bytes / rows < row_bytes) {  // inputs lie in memory of the caller
       return Bad(field, b.bytes, " bytes are too few for ", ShapeString(b.shape));
     }
     uint64_t room = 0;

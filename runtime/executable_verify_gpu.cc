@@ -1,4 +1,4 @@
-// Executables for GPUs: images, launches, plans, and schedules that keep to the order that memory asks for.
+// Checks of executables for GPUs: images, launches, plans, and schedules that respect memory dependencies.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -93,19 +93,19 @@ class GpuVerifier : public GpuCommandVerifier {
     return CheckSchedule(field + ".gpu.segments", commands);
   }
 
-  // For each stream the number of its segments that are done before this one begins.
+  // For each stream, the number of its segments that are known to be done at some moment.
   using Clock = std::array<uint32_t, 2>;
 
   absl::Status CheckSchedule(const std::string& field, const std::vector<std::unique_ptr<Command>>& commands) const {
     struct Place {
       uint32_t segment = 0;
-      uint32_t order = 0;  // among all commands as they are issued
+      uint32_t order = 0;  // position among all commands as they are issued
       bool seen = false;
     };
     const auto& segments = program_->gpu->segments;
     std::vector<Place> places(commands.size());
     std::vector<Clock> begins(segments.size()), ends(segments.size());
-    std::array<Clock, 2> last = {};  // what each stream has done, and knows to be done
+    std::array<Clock, 2> last = {};  // for each stream: the segments that are done when its last one so far ends
     uint32_t order = 0;
     for (uint32_t i = 0; i < segments.size(); ++i) {
       const format::GpuSegment& segment = segments[i];
@@ -138,7 +138,7 @@ class GpuVerifier : public GpuCommandVerifier {
       if (!places[s].seen) return Bad(field, "command ", s, " is in no segment");
       const Place& mine = places[s];
       for (uint32_t before : dependencies[s]) {
-        // Commands that are not there at all are found when it is their turn.
+        // If `before` is in no segment, its own turn in the outer loop reports that.
         const Place& other = places[before];
         const auto stream = segments[other.segment].stream;
         const bool ordered =

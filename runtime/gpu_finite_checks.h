@@ -11,31 +11,32 @@
 
 namespace tandem {
 
-// As the device reads it.
+// An entry of the table, in the layout that the device reads.
 struct FiniteChunk {
   uint64_t data = 0;   // the first element's address
   uint64_t count = 0;  // elements, kFiniteChunkElements at most
 };
 inline constexpr uint64_t kFiniteChunkElements = 4096;
 
-// How a command that checks its inputs does it.
+// How a CheckFinite command checks its inputs.
 struct FiniteChecks {
-  // Buffers of one type that have the same size in all batches, two at least: by a table, in one launch.
+  // At least two buffers of one type whose size is the same in all batches: one launch checks them all by a table.
   struct Group {
     DType dtype = DType::kFloat32;
     std::vector<uint32_t> buffers;
   };
   std::vector<Group> groups;
-  std::vector<uint32_t> single;  // a launch for each
+  std::vector<uint32_t> single;  // buffers that take a launch each
 
   int64_t launches() const { return static_cast<int64_t>(groups.size() + single.size()); }
 };
-// Buffers of types whose values are always finite are in neither list.
+// Sorts the inputs of `check` into groups and single buffers. Buffers of types whose values are always finite are in
+// neither list.
 FiniteChecks PlanFiniteChecks(const format::Program& program, const format::Command& check);
 
-// Of the table of MakeFiniteChunks.
+// Returns the bytes of the table that MakeFiniteChunks makes.
 uint64_t FiniteTableBytes(const format::Program& program, const FiniteChecks::Group& group);
-// `address`: on the device, of a buffer.
+// Returns the table for `group`. `address` gives a buffer's address on the device.
 std::vector<FiniteChunk> MakeFiniteChunks(const format::Program& program, const FiniteChecks::Group& group,
                                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 

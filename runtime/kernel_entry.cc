@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Values behind one another, texts with their lengths: nothing else has the same bytes.
+// Values one behind another, and texts with their lengths in front: different descriptions have different bytes.
 class Description {
  public:
   void Add(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }

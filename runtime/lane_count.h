@@ -10,14 +10,14 @@ namespace tandem {
 
 inline constexpr int64_t kMaxLanes = 1 << 20;
 
-// Positive `n` without its factors of two.
+// Returns positive `n` without its factors of two.
 constexpr int64_t OddPart(int64_t n) {
   while (n % 2 == 0) n /= 2;
   return n;
 }
 
-// InvalidArgument, with what is possible, unless `replicas` devices can share so many leaves of a reduction tree: a
-// power of two times the odd part of their number. 0 (for a choice of the compiler) is possible always.
+// Returns InvalidArgument, with the counts that are possible, unless `replicas` devices can share `lanes` leaves of a
+// reduction tree: a power of two times the odd part of `replicas`. 0 (the compiler chooses) is always possible.
 absl::Status CheckLaneCount(int64_t lanes, int64_t replicas);
 
 }  // namespace tandem

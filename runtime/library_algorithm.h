@@ -8,12 +8,12 @@
 
 namespace tandem {
 
-// Whether `call.algorithm` computes calls like this one, which CheckLibraryCall has accepted. InvalidArgument says what
-// it does not compute.
+// Returns OK if `call.algorithm` computes calls like this one, which CheckLibraryCall has accepted. InvalidArgument
+// names the operation that it does not compute.
 absl::Status CheckAlgorithm(const format::LibraryCall& call);
 
-// How Algorithm::DensePointwise computes the gradient of a convolution for which IsStridedPointwise holds: the dense
-// convolution's (library_calls/conv2d.h), where a filter gradient is a product.
+// Returns the call by which Algorithm::DensePointwise computes the gradient of a convolution for which
+// IsStridedPointwise holds: the dense convolution's (library_calls/conv2d.h), where a filter gradient is a product.
 format::LibraryCall DensePointwiseCall(const format::Conv2D& conv);
 
 }  // namespace tandem

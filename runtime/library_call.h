@@ -1,4 +1,4 @@
-// Calls of kernel libraries, whatever they compute.
+// Functions of library calls that dispatch to the call's operation.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALL_H_
 #define TANDEM_RUNTIME_LIBRARY_CALL_H_
 
@@ -10,16 +10,16 @@
 
 namespace tandem {
 
-// What the operation says of itself (operation.h); of none, a name that is empty.
+// Returns the properties of the call's operation (operation.h); an empty name if the call has none.
 OperationInfo InfoOf(const format::LibraryCall& call);
 
 std::string TextOf(const format::LibraryCall& call);
 
-// For what takes an epilogue and packed weights: a convolution or a MatMul; others stay as they are.
+// Change a call that takes an epilogue and packed weights: a convolution or a MatMul. Others stay as they are.
 void SetEpilogue(format::LibraryCall& call, const format::Epilogue& epilogue);
 void SetPacked(format::LibraryCall& call, bool packed);
 
-// CheckOperation of its operation.
+// Calls CheckOperation for the call's operation.
 absl::StatusOr<LibraryOperands> CheckLibraryCall(const format::LibraryCall& call);
 
 }  // namespace tandem

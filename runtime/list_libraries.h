@@ -1,4 +1,4 @@
-// The libraries that device classes compute with. What knows one registers itself when it is linked in.
+// The libraries that device classes compute with. Code that knows one registers a lister when it is linked in.
 #ifndef TANDEM_RUNTIME_LIST_LIBRARIES_H_
 #define TANDEM_RUNTIME_LIST_LIBRARIES_H_
 
@@ -9,11 +9,12 @@
 
 namespace tandem {
 
-// Of all device classes that are linked in, in the order of their names. Loads those that are found at run time.
+// Returns the libraries of all device classes that are linked in, in the order of their names. Loads those that are
+// found at run time.
 std::vector<LoadedLibrary> ListLibraries();
 
 using LibraryLister = std::function<std::vector<LoadedLibrary>()>;
-// Called while the process starts.
+// Registers a lister; called while the process starts.
 bool RegisterLibraryLister(LibraryLister lister);
 
 }  // namespace tandem

@@ -14,7 +14,7 @@ namespace {
 
 using format::ReduceKind;
 
-constexpr int64_t kBlock = 256;  // elements: 16 leaves and the temporaries stay in the first-level cache
+constexpr int64_t kBlock = 256;  // elements of a block: 16 leaves and the temporaries stay in the first-level cache
 constexpr int kMaxDepth = 24;
 
 struct BFloat16 {
@@ -38,7 +38,7 @@ TD_CLONES void Add(uint32_t* out, const uint32_t* a, const uint32_t* b, int64_t 
 TD_CLONES void Add(uint64_t* out, const uint64_t* a, const uint64_t* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
 }
-// Float32's sums, rounded.
+// Sums in float32, then rounds.
 TD_CLONES void Add(BFloat16* out, const BFloat16* a, const BFloat16* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = BFloat16(a[i] + b[i]);
 }
@@ -74,7 +74,7 @@ void Op(ReduceKind kind, T* out, const T* a, const T* b, int64_t n) {
   kind == ReduceKind::kMax ? Max(out, a, b, n) : Add(out, a, b, n);
 }
 
-// The identity of Max.
+// Returns the identity of Max.
 template <typename T>
 T Lowest() {
   if constexpr (std::is_same_v<T, BFloat16>) {
@@ -101,8 +101,8 @@ int64_t PowerOfTwoAtLeast(int64_t n) {
   return p;
 }
 
-// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is put where its parent says; the
-// sum of the root's two subtrees is put into `result`, for which no leaf is read any more.
+// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is written to the place that its
+// parent chooses. The sum of the root's two subtrees is written to `result`; no leaf is read any more then.
 template <typename T>
 struct BlockTree {
   ReduceKind kind;
@@ -111,7 +111,7 @@ struct BlockTree {
   T* result;
   T temporaries[kMaxDepth][kBlock];
 
-  // The leaf's next block: no prefetcher of a core follows as many streams as there are leaves.
+  // Fetches the leaf's next block: no prefetcher of a core follows as many streams as there are leaves.
   static void FetchNext(const T* block) {
     const char* next = reinterpret_cast<const char*>(block + kBlock);
     for (size_t at = 0; at < kBlock * sizeof(T); at += 64) __builtin_prefetch(next + at, /*rw=*/0, /*locality=*/2);
@@ -134,7 +134,7 @@ struct BlockTree {
   }
 };
 
-// Element `i` of the tree over kLeaves leaves.
+// Returns element `i` of the tree over kLeaves leaves.
 template <int64_t kLeaves, typename T, T (*combine)(T, T)>
 T TreeElement(const void* const* leaves, int64_t i) {
   if constexpr (kLeaves == 1) {
@@ -145,7 +145,7 @@ T TreeElement(const void* const* leaves, int64_t i) {
   }
 }
 
-// False unless there are kLeaves leaves, or twice as many, and so on up to 32.
+// Evaluates the tree for kLeaves leaves, or twice as many, and so on up to 32. False for other numbers of leaves.
 template <int64_t kLeaves, typename T>
 bool ReduceFewOf(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
   if (leaves.size() == kLeaves) {
@@ -159,8 +159,8 @@ bool ReduceFewOf(ReduceKind kind, absl::Span<const void* const> leaves, T* out, 
   return false;
 }
 
-// The same tree without recursion for a handful of elements, where calls would take longer than the sums. False when it
-// is another case: absent leaves, means, many elements, another number of leaves.
+// Evaluates the same tree without recursion for a handful of elements, where calls would take longer than the sums.
+// False for other cases: absent leaves, means, many elements, another number of leaves.
 template <typename T>
 bool ReduceFew(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64_t n) {
   constexpr int64_t kElements = 4;
@@ -181,7 +181,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   BlockTree<T> tree;
   tree.kind = kind;
   tree.leaves = leaves;
-  // `out` may be a leaf that is read later in the block, so subtrees are put together beside it.
+  // `out` may be a leaf that is read later in the block, so subtrees are put together in `left`.
   alignas(64) T left[kBlock];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     tree.offset = begin;
@@ -211,7 +211,7 @@ void WithNumbers(DType dtype, void* values, const Function& function) {
     case DType::kInt64:
       return function(static_cast<int64_t*>(values));
     default:
-      return;  // refused when the executable was loaded
+      return;  // such a type is refused when the executable is loaded
   }
 }
 

@@ -17,16 +17,16 @@
 
 namespace tandem {
 
-// out[i] = tree over leaves[l][i] for i in [0, n); a null leaf is absent. With no leaf at all `out` gets the identity:
-// 0, or the lowest value for Max. `out` may be one of the leaves, and no other overlap is allowed. `kind` is Sum, Max
-// (which keeps NaN) or Mean: the sum divided by the number of leaves present. dtype: float32, float64, int32, int64, or
-// bfloat16, whose sums are rounded at every node.
+// Sets out[i] = tree over leaves[l][i] for i in [0, n); a null leaf is absent. With no leaf at all `out` gets the
+// identity: 0, or the lowest value for Max. `out` may be one of the leaves, and no other overlap is allowed. `kind` is
+// Sum, Max (which keeps NaN) or Mean: the sum divided by the number of leaves present. dtype: float32, float64, int32,
+// int64, or bfloat16, whose sums are rounded at every node.
 void TreeReduce(format::ReduceKind kind, DType dtype, absl::Span<const void* const> leaves, void* out, int64_t n);
 
-// a = a op b for n elements; the building block that microbatches of a lane are added up with.
+// Sets a = a op b for n elements. Microbatches of a lane are added up with it.
 void Combine(format::ReduceKind kind, DType dtype, void* a, const void* b, int64_t n);
 
-// The n values divided by `divisor`: what makes a sum of all leaves their mean.
+// Divides the n values by `divisor`, which makes a sum of all leaves their mean.
 void Divide(DType dtype, void* values, int64_t divisor, int64_t n);
 
 }  // namespace tandem

@@ -21,8 +21,8 @@
 namespace tandem {
 
 struct LoadOptions {
-  int threads = 0;    // of all replicas together; 0 takes the machine's number of cores
-  uint64_t seed = 0;  // of the variables' initialisers
+  int threads = 0;    // threads of all replicas together; 0 takes the machine's number of cores
+  uint64_t seed = 0;  // seed of the variables' initialisers
   // False: variables have no value until one is assigned.
   bool initialize_variables = true;
 };
@@ -31,14 +31,14 @@ struct LoadOptions {
 class LoadedExecutable {
  public:
   const Executable& executable() const { return *executable_; }
-  // Initialised by the executable's initialisers; assign to them what a checkpoint holds.
+  // The variables, initialised by the executable's initialisers; assign to them the values of a checkpoint.
   VariableStore& variables() { return *variables_; }
   Session& session() { return *session_; }
 
   // The most rows that one Run takes.
   int64_t max_rows() const { return executable_->rows_per_replica() * executable_->num_replicas(); }
-  // How many of `rows` rows each replica gets: replicas are filled from the front, so that row i of the batch is global
-  // row i of the program.
+  // Returns how many of `rows` rows each replica gets: replicas are filled from the front, so that row i of the batch
+  // is global row i of the program.
   std::vector<int64_t> RowsOfReplicas(int64_t rows) const;
 
  private:
@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
                                                                  const LoadOptions& options = {});
 
 struct RunResult {
-  std::map<std::string, HostTensor> outputs;  // by name; batched ones have the rows of the input
+  std::map<std::string, HostTensor> outputs;  // outputs by name; batched ones have the rows of the input
   bool finite = true;                         // false: a check found a NaN or infinity; no outputs, nothing updated
 };
 

@@ -20,7 +20,7 @@ class ScalarValue {
         number_(static_cast<double>(value)) {}
 
   bool integral() const { return integral_; }
-  // Of an integer.
+  // The value, if integral().
   int64_t integer() const { return integer_; }
   // The nearest double.
   operator double() const { return number_; }  // NOLINT: what most scalars are
@@ -31,7 +31,7 @@ class ScalarValue {
   double number_;
 };
 
-// By name: "global_step", "seed", "learning_rate".
+// Values by name: "global_step", "seed", "learning_rate".
 using StepScalars = std::map<std::string, ScalarValue>;
 
 }  // namespace tandem

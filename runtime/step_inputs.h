@@ -1,4 +1,4 @@
-// Checks of what a step is given, the same for every kind of device.
+// Checks of a step's inputs, the same for every kind of device.
 #ifndef TANDEM_RUNTIME_STEP_INPUTS_H_
 #define TANDEM_RUNTIME_STEP_INPUTS_H_
 
@@ -12,21 +12,21 @@ namespace tandem {
 
 struct ReplicaInputs {
   int64_t rows = 0;
-  int64_t first_row = 0;               // in the global batch: the rows of the replicas before
-  std::vector<const uint8_t*> inputs;  // by input of the executable; the caller's memory
+  int64_t first_row = 0;               // first row in the global batch: the number of rows of the replicas before
+  std::vector<const uint8_t*> inputs;  // indexed by the executable's inputs; the caller's memory
   std::vector<uint64_t> scalars;       // 8 bytes each, of any type
 };
 
-// Fills `replicas`, one per replica of the executable, without taking memory when it is the same as in the call before.
-// In a group only those of this process, which come behind `first_replica` others.
-// InvalidArgument for inputs and scalars that do not fit the executable.
+// Fills `replicas`, one per replica of the executable; allocates nothing when their number is the same as in the call
+// before. In a group these are only the replicas of this process, which come behind `first_replica` others.
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& inputs,
                                std::vector<ReplicaInputs>* replicas, int first_replica = 0, int processes = 1);
 
-// Those of `fetches` that the program computes before its finite check: they have a value also where that fails.
+// Returns those of `fetches` that the program computes before its finite check: they have a value also where that
+// fails.
 std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches);
 
-// FailedPrecondition names the first variable of the executable that has no value.
+// Returns FailedPrecondition that names the first variable of the executable that has no value.
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables);
 
 }  // namespace tandem

@@ -23,16 +23,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Longer than the serial parts of a step, short enough not to burn a shared core. Waking a thread takes 30 to 80
-// microseconds on a virtual machine.
+// How long idle threads spin: longer than the serial parts of a step, short enough not to burn a shared core. Waking a
+// thread takes 30 to 80 microseconds on a virtual machine.
 constexpr std::chrono::microseconds kMinSpinTime(50), kMaxSpinTime(1000);
-// Threads leave a loop of large tasks at times that differ by a part of a task.
+// They spin for 1 / kSpinShare of the time that the loop took, within these limits: threads leave a loop of large tasks
+// at times that differ by a part of a task.
 constexpr int kSpinShare = 32;
 constexpr int kSpins = 16;  // between looks at the clock; a pause takes 26 ns on Zen 4
 
 constexpr char kRunning[] = "running a step";
 
-thread_local int current_thread = -1;  // >= 0 inside a task
+thread_local int current_thread = -1;  // index of this thread in the pool inside a task, else -1
 
 void UseOneOmpThread() {
   thread_local bool done = false;
@@ -54,7 +55,7 @@ void FutexWakeAll(std::atomic<T>& word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
-// Returns when `word` is no longer `value`.
+// Returns when `word` is no longer `value`: spins for the time `spin`, then sleeps.
 template <typename T>
 void WaitWhileEqual(std::atomic<T>& word, T value, Clock::duration spin, std::atomic<int>& sleepers) {
   static_assert(sizeof(T) == 4, "a futex has 4 bytes");
@@ -70,7 +71,7 @@ void WaitWhileEqual(std::atomic<T>& word, T value, Clock::duration spin, std::at
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// How long to spin behind a loop that began at `start`.
+// Returns how long to spin behind a loop that began at `start`.
 Clock::duration SpinAfter(Clock::time_point start) {
   return std::clamp<Clock::duration>((Clock::now() - start) / kSpinShare, kMinSpinTime, kMaxSpinTime);
 }
@@ -129,8 +130,8 @@ void ThreadPool::KeepException() {
   exception_ = std::current_exception();
 }
 
-// A worker that wakes up late finds the loop closed and costs nobody anything: it joins by incrementing active_ and
-// only then looks whether the loop is still open, while the caller closes the loop and only then looks at active_.
+// A worker that wakes up late finds the loop closed and delays nobody: it joins by incrementing active_ and only then
+// looks whether the loop is still open, while the caller closes the loop and only then looks at active_.
 void ThreadPool::Work(int thread) {
   UseOneOmpThread();
   uint32_t last = 0;

@@ -26,16 +26,16 @@ struct VariableInfo {
   Shape shape;
   bool trainable = false;
   std::string slot_of;       // the variable that an optimizer slot belongs to; empty for variables
-  bool initialized = false;  // since Initialize or Assign
+  bool initialized = false;  // true since Initialize or Assign
 };
 
 // Values of variables at one moment, some of which may still have to come from a device.
 class VariableSnapshot {
  public:
-  // In the order in which they were asked for. Waits for copies from the device, so that it is best called from a
-  // thread that has time. Once.
+  // Returns the values in the order in which they were asked for. Waits for copies from the device, so it is best
+  // called from a thread that has time. May be called once.
   absl::StatusOr<std::vector<HostTensor>> Take();
-  // Whether there is something to wait for.
+  // True if Take has to wait for a device.
   bool on_device() const { return device_ != nullptr; }
 
  private:
@@ -61,26 +61,26 @@ class VariableStore {
   int num_devices() const { return num_devices_; }
   bool one_copy() const { return one_copy_; }
 
-  // Creates a variable, all zero and not initialised. Where it exists already with the same dtype and shape nothing
-  // happens; FailedPrecondition names both where they differ.
+  // Creates a variable, all zero and not initialised. Does nothing if it already exists with the same dtype and shape;
+  // FailedPrecondition names both where they differ.
   absl::Status Create(const VariableInfo& info);
 
-  // The first value: FillInitialValue (base/initializer.h), with its errors. Kinds of fb::Initializer are the numbers
-  // of Initializer::Kind.
+  // Sets the first value with FillInitialValue (base/initializer.h), and returns its errors. `initializer.kind` has the
+  // numbers of Initializer::Kind.
   absl::Status Initialize(const std::string& name, const format::Initializer& initializer, uint64_t seed);
 
-  // A copy of the first device's value.
+  // Returns a copy of the first device's value.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
-  // Copies of the first device's values, in the order of `names`: from a GPU much faster than one by one.
+  // Returns copies of the first device's values, in the order of `names`: from a GPU much faster than one by one.
   absl::StatusOr<std::vector<HostTensor>> ReadAll(const std::vector<std::string>& names) const;
-  // What ReadAll gives, without waiting for values on a GPU if it has the memory for a copy of them: later steps run
-  // while they are read.
+  // Returns what ReadAll would, without waiting for values on a GPU if it has the memory for a copy of them: later
+  // steps run while they are read.
   absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<std::string>& names) const;
   // Writes all devices. InvalidArgument when dtype or shape differ.
   absl::Status Assign(const std::string& name, const HostTensor& value);
 
-  // Changes with every value that was written by Initialize and Assign, and by sessions in host memory, which say so
-  // with NoteWrites after a step; it returns the new number.
+  // A number that grows with every value that is written by Initialize and Assign. Sessions that write variables in
+  // host memory call NoteWrites after a step, which returns the new number.
   uint64_t writes() const { return writes_.load(std::memory_order_acquire); }
   uint64_t NoteWrites() { return writes_.fetch_add(1, std::memory_order_acq_rel) + 1; }
 
@@ -88,30 +88,32 @@ class VariableStore {
   absl::StatusOr<VariableInfo> Info(const std::string& name) const;
   // All variables and slots, sorted by name.
   std::vector<VariableInfo> List() const;
-  // Of all copies.
+  // Returns the bytes of all copies of all variables.
   uint64_t MemoryBytes() const;
 
-  // The value on a device, row-major, 64-byte aligned, in host memory; null when there is no such variable, or when the
-  // copies have been placed elsewhere.
+  // Returns the address of the value of copy `device`, row-major, 64-byte aligned, in host memory; null when there is
+  // no such variable, or when the copies have been placed elsewhere.
   void* Buffer(const std::string& name, int device) const;
 
-  // Copy `device` of every variable lives in `memory` from now on. FailedPrecondition when it has another place
-  // already: other memory, or the host's, where Buffer was asked for, or where there is one copy for all devices.
+  // Makes copy `device` of every variable live in `memory` from now on. FailedPrecondition when the copy is already in
+  // other memory, when Buffer was called (the host's memory is in use), or when all devices share one copy.
   absl::Status Place(int device, std::shared_ptr<DeviceMemory> memory);
-  // The name of the memory where the first copies live; empty: the host's.
+  // Returns the name of the memory where the first copies live; empty: the host's.
   std::string place() const;
-  // The value in the memory that copy `device` was placed in, which gets it now if it has not yet. 256-byte aligned.
+  // Returns the address of the value in the memory that copy `device` was placed in; it is copied there now if it has
+  // not been yet. 256-byte aligned.
   absl::StatusOr<uint64_t> DeviceAddress(const std::string& name, int device);
 
  private:
   struct Entry {
     VariableInfo info;
-    std::vector<Arena> copies;        // stale, but for the first device's while nothing is placed
-    std::vector<uint64_t> addresses;  // by device; 0: not there yet
+    std::vector<Arena> copies;        // in host memory; stale, but for the first device's while nothing is placed
+    std::vector<uint64_t> addresses;  // indexed by device; 0: not there yet
     uint64_t bytes = 0;
   };
   absl::StatusOr<Entry*> Find(const std::string& name) const;
-  // Makes the host's first copy the value, and the value of all copies the host's first.
+  // FromDevices copies the first device's values to the host's first copy; ToDevices copies the host's first copy to
+  // all other copies.
   absl::Status FromDevices(absl::Span<Entry* const> entries) const;
   absl::Status ToDevices(Entry& entry);
 
@@ -121,8 +123,8 @@ class VariableStore {
   const bool one_copy_;
   std::atomic<uint64_t> writes_{0};
   mutable std::mutex mutex_;
-  mutable bool host_used_ = false;                     // Buffer was asked for
-  std::vector<std::shared_ptr<DeviceMemory>> places_;  // by device; null: the host
+  mutable bool host_used_ = false;                     // Buffer was called
+  std::vector<std::shared_ptr<DeviceMemory>> places_;  // indexed by device; null: the host
   mutable std::map<std::string, Entry> entries_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPart = 8192;  // elements that a thread takes at a time
 
-// Elements [begin, begin + size) of a tensor.
+// One part of a tensor: its elements [begin, begin + size).
 class Slice {
  public:
   Slice(const CrossDeviceOps::PerReplica& tensor, int64_t part)
@@ -20,7 +20,7 @@ class Slice {
   static int64_t Count(const CrossDeviceOps::PerReplica& tensor) { return (tensor.elements + kPart - 1) / kPart; }
 
   int replicas() const { return static_cast<int>(tensor_.values.size()); }
-  // Replica `to`'s elements become the sum with those of replica `from`.
+  // Adds the elements of replica `from` to those of replica `to`.
   void Add(int to, int from) const { Combine(format::ReduceKind::kSum, tensor_.dtype, At(to), At(from), size_); }
   void Copy(int to, int from) const { std::memcpy(At(to), At(from), size_ * SizeOf(tensor_.dtype)); }
 
@@ -45,8 +45,8 @@ class ReductionToOneDevice final : public CrossDeviceOps {
   }
 };
 
-// Two groups of neighbouring replicas, as the GPUs behind the two switches of a DGX-1: the first of each group adds up
-// its group, the two sums are added, and the way back is the same.
+// Sums in two groups of neighbouring replicas, like the GPUs behind the two switches of a DGX-1: the first of each
+// group adds up its group, the two sums are added, and the result goes back the same way.
 class HierarchicalCopyAllReduce final : public CrossDeviceOps {
   absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) override {
     parallel_for(Slice::Count(tensor), [&](int64_t part) {

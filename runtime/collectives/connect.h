@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// All ranks call it with the same communication, size and prefix, before or after each other. Errors as ConnectGloo's
-// and ConnectSharedMemory's.
+// Connects the ranks. All ranks call it with the same communication, size and prefix, in any order of time. Errors are
+// those of ConnectGloo and ConnectSharedMemory.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectProcessGroup(const ConnectOptions& options);
 
 }  // namespace tandem

@@ -13,21 +13,22 @@
 
 namespace tandem {
 
-// All waits of one connection have one deadline, end with the store's error when a process is lost, and say in the log
-// whom they wait for when they last. Not thread-safe.
+// All waits of one connection share one deadline. They end with the store's error when a process is lost. Long waits
+// say in the log whom they wait for. Not thread-safe.
 class ConnectWait {
  public:
-  // The deadline begins. `options` outlives it.
+  // Starts the time until the deadline. `options` must outlive it.
   explicit ConnectWait(const ConnectOptions& options);
 
   const ConnectOptions& options() const { return options_; }
   absl::Status Set(absl::string_view key, absl::string_view value);
-  // What rank `peer` sets. `what` it tells by that, such as "where it listens", is for messages. DeadlineExceeded names
-  // the rank.
+  // Returns the value that rank `peer` sets. `what` names for messages what the value tells, such as "where it
+  // listens". DeadlineExceeded names the rank.
   absl::StatusOr<std::string> Get(absl::string_view key, int peer, absl::string_view what);
 
-  // To be called at short intervals by who waits for something that is not in the store; now and then it asks the store
-  // whether a process is lost. `whom` is waited for, such as "rank 2 at 10.0.0.3:4711". False: the deadline is over.
+  // Must be called at short intervals by code that waits for something that is not in the store; now and then it asks
+  // the store whether a process is lost. `whom` names for messages who is waited for, such as "rank 2 at
+  // 10.0.0.3:4711". False: the deadline is over.
   absl::StatusOr<bool> Continue(absl::FunctionRef<std::string()> whom);
 
  private:

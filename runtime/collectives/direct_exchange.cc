@@ -11,8 +11,8 @@
 namespace tandem {
 namespace {
 
-constexpr int kWindow = 8;  // segments at a time
-// Vectors below this are packed together: a message costs as much as copying about so much.
+constexpr int kWindow = 8;  // segments under way at a time
+// Vectors below this size are packed together: a message costs as much as copying about this many bytes.
 constexpr int64_t kPackBytes = 128 << 10;
 constexpr int64_t kPartAlign = 16;  // elements: parts begin at cache lines when the segment does
 constexpr uint64_t kSlots = uint64_t{1} << 24;
@@ -34,7 +34,7 @@ struct DirectExchange::Segment {
 struct DirectExchange::Flight {
   std::byte* data = nullptr;  // the vector itself, or a packed copy
   std::byte* received = nullptr;
-  std::vector<const void*> leaves;  // of this rank's part
+  std::vector<const void*> leaves;  // operands of this rank's part
   std::vector<GlooExchange::Message> sends, leaves_in, results_in;
 };
 
@@ -46,8 +46,8 @@ DirectExchange::~DirectExchange() = default;
 
 DirectExchange::Flight& DirectExchange::FlightOf(int64_t segment) { return flights_[segment % flights_.size()]; }
 
-// Long vectors in segments of their own, in place; then the short ones together. All ranks do the same: lengths are
-// equal on all.
+// Cuts long vectors into segments of their own, which are reduced in place; the short ones are packed together behind
+// them. All ranks do the same, because lengths are equal on all.
 void DirectExchange::MakeSegments() {
   const int64_t size = list_->element_size(), most = kExchangeSegmentBytes / size;
   for (const VectorList::Stretch& s : list_->stretches()) {
@@ -112,7 +112,8 @@ absl::Status DirectExchange::Start(int64_t index) {
   auto part_bytes = [&](int p) { return (PartBegin(segment.count, p + 1) - PartBegin(segment.count, p)) * size; };
   f.leaves.assign(ranks, nullptr);
   if (list_->present()[rank]) f.leaves[rank] = part(rank);
-  // A result comes into the place that its operand was sent from: its owner has all of that when it sends the result.
+  // A result is received into the place that its operand was sent from: the owner has received all of the operand when
+  // it sends the result.
   std::byte* into = f.received;
   for (int i = 1; i < ranks; ++i) {
     const int peer = (rank + i) % ranks;

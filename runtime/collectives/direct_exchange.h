@@ -13,13 +13,13 @@
 
 namespace tandem {
 
-// A segment of the vector is cut into one part for each rank, its owner. Everybody who is present sends part p to rank
-// p, which reduces in the order of the tree while the part is in its cache, and sends the result to all. This moves
-// the bytes of recursive halving and doubling in two hops instead of 2 log2(size), for any number of ranks. Some
-// segments are under way at a time, so that sums and both directions of the wire overlap.
+// A segment of the vector is cut into parts, one for each rank, which owns it. Every rank that has values sends part p
+// to rank p. That rank reduces the part in the order of the tree while it is in its cache, and sends the result to all.
+// This moves the bytes of recursive halving and doubling in two hops instead of 2 log2(size), for any number of ranks.
+// Several segments are under way at a time, so that sums and both directions of the wire overlap.
 class DirectExchange {
  public:
-  // Messages use the slots [slot, slot + 2^24). `on_result`: as ProcessGroup::AllReduce's.
+  // Messages use the slots [slot, slot + 2^24). `on_result` is that of ProcessGroup::AllReduce.
   DirectExchange(GlooExchange* exchange, const VectorList* list, uint64_t slot,
                  const ProcessGroup::ResultFn& on_result);
   ~DirectExchange();

@@ -1,4 +1,4 @@
-// GatherTexts: what processes tell each other in words.
+// GatherTexts: processes exchange texts of any length.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_GATHER_TEXTS_H_
 #define TANDEM_RUNTIME_COLLECTIVES_GATHER_TEXTS_H_
 
@@ -14,8 +14,8 @@ namespace tandem {
 
 inline constexpr int64_t kMaxTextBytes = int64_t{256} << 20;
 
-// The texts of all ranks, one after another; their lengths differ. `what` and errors: as for AllGather, and Internal,
-// on all ranks, where one says that its text is longer than kMaxTextBytes, or of no length.
+// Returns the texts of all ranks in rank order; their lengths may differ. `what` and errors are those of AllGather;
+// besides Internal, on all ranks, where one announces a length that is negative or over kMaxTextBytes.
 absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::string_view mine,
                                                      absl::string_view what);
 

@@ -22,10 +22,10 @@
 namespace tandem {
 namespace {
 
-// While it lives, threads that this one starts take no core from a thread that runs (SCHED_BATCH). Gloo's thread, woken
-// by a message, would interrupt the very thread that is inside a send; it cannot have that one's lock, and tries again
-// and again until the scheduler's next tick: 4 ms for a message of 40 us, in most calls when there are more threads
-// than cores.
+// While it lives, threads that this one starts do not preempt a running thread (SCHED_BATCH). Otherwise Gloo's thread,
+// woken by a message, would interrupt the very thread that is inside a send. It cannot get that one's lock, and tries
+// again and again until the scheduler's next tick: 4 ms for a message of 40 us, in most calls when there are more
+// threads than cores.
 class BatchThreads {
  public:
   BatchThreads() : before_(sched_getscheduler(0)) {
@@ -43,8 +43,8 @@ class BatchThreads {
   const int before_;
 };
 
-// The first of a name's addresses that is one of this machine, in digits. Gloo reads memory at random when a name has
-// no address.
+// Returns the first of a name's addresses that is one of this machine, in digits. The check is needed because Gloo
+// reads memory at random when a name has no address.
 absl::StatusOr<std::string> LocalAddress(const std::string& name) {
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> LocalAddress(const std::string& name) {
   return found;
 }
 
-// The device that listens at the options' address or interface.
+// Returns the device that listens at the options' address or interface.
 absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOptions& options) {
   const std::string where = options.address.empty() ? absl::StrCat("interface \"", options.interface, "\"")
                                                     : absl::StrCat("address \"", options.address, "\"");
@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
     reason = std::string(address.status().message());
     if (address.ok()) attr.hostname = *address;
   } else if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
-    // Gloo would say so, and leak its list of interfaces.
+    // Checked here, because Gloo would report it and leak its list of interfaces.
     attr.iface.clear();
     reason = "there is no such interface";
   }

@@ -13,7 +13,7 @@ class Context;
 
 namespace tandem {
 
-// Errors as ConnectGloo's.
+// Connects the ranks over TCP. Errors are those of ConnectGloo.
 absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options);
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using UnboundBuffer = gloo::transport::UnboundBuffer;
 
-// No collective uses it: a rank sends to it when it leaves in peace.
+// A slot that no collective uses: a rank sends to it when it leaves in peace.
 constexpr uint64_t kFarewellSlot = uint64_t{0x55} << 56;
 constexpr milliseconds kAtOnce(1);
 constexpr milliseconds kFarewellTime(200);
@@ -107,7 +107,7 @@ absl::Status GlooExchange::Wait(Message& message) {
   bool done = false;
   try {
     done = WaitFor(message, lost ? kAtOnce : Rest());
-    // Woken by the watcher or by Abort. What had arrived before counts.
+    // If the watcher or Abort woke this thread, a message that had already arrived still counts.
     while (!done && FirstError().ok()) done = WaitFor(message, kAtOnce);
   } catch (const std::exception& e) {
     failure = e.what();
@@ -161,7 +161,7 @@ absl::Status GlooExchange::Fail(int peer, absl::string_view reason) {
   const bool late = Rest() <= 2 * kAtOnce;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Others who have noticed a loss close their connections as well.
+    // Blame the rank that was lost first: others who have noticed a loss close their connections as well.
     if (!late && first_lost_ >= 0) peer = first_lost_;
     const std::string who = peer < 0 ? "a rank" : absl::StrCat("rank ", peer);
     if (first_error_.ok()) {
@@ -179,7 +179,7 @@ void GlooExchange::CloseConnections() {
   try {
     context_->closeConnections();
   } catch (const std::exception&) {
-    // What cannot be closed any more is closed.
+    // A connection that cannot be closed any more is already closed.
   }
 }
 
@@ -199,7 +199,7 @@ void GlooExchange::Abort(const absl::Status& why) {
 }
 
 void GlooExchange::WakeGloo() {
-  // A wait that times out is what closes all of a context's connections and tells all messages so.
+  // Gloo closes all of a context's connections and tells all messages so when a wait times out: make one time out.
   try {
     char nothing;
     context_->createUnboundBuffer(&nothing, 1)->waitRecv(kAtOnce);
@@ -218,7 +218,7 @@ void GlooExchange::Watch() {
     }
     bool any = false;
     for (int peer = 0; peer < size_; ++peer) {
-      if (peer == rank_ || lost_[peer]) continue;  // only this thread changes it
+      if (peer == rank_ || lost_[peer]) continue;  // lost_ is read without the lock: only this thread changes it
       try {
         canary->recv(peer, kFarewellSlot, 0, 1);
         any = true;
@@ -228,7 +228,7 @@ void GlooExchange::Watch() {
     }
     if (!any) return;
     try {
-      // True for each rank that leaves; false when this one does.
+      // waitRecv returns true for each rank that leaves in peace, and false when this rank leaves.
       while (canary->waitRecv(kForever)) continue;
       return;
     } catch (const std::exception&) {
@@ -252,8 +252,9 @@ void GlooExchange::MarkLost(int peer) {
 }
 
 void GlooExchange::SayFarewell() {
-  // So that nobody takes this rank's end for a loss, and asks others for signs of life while they, too, may be leaving:
-  // a connection that is closed with unread bytes in it loses those that the peer has not read yet.
+  // Sends the farewell, so that no rank takes this rank's end for a loss, and asks others for signs of life while they,
+  // too, may be leaving: a connection that is closed with unread bytes in it loses those that the peer has not read
+  // yet.
   SigpipeBlock block;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) continue;

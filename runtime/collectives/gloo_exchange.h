@@ -26,11 +26,12 @@ class UnboundBuffer;
 
 namespace tandem {
 
-// Calls are made from one thread at a time, Abort from any. After the first error all return it, the connections are
-// closed, so that the peers need not wait for their deadline, and no memory of a message is touched once it is gone.
+// Calls are made from one thread at a time, Abort from any. After the first error all calls return it and the
+// connections are closed, so that the peers need not wait for their deadline. Once a message is destroyed, its memory
+// is no longer touched.
 class GlooExchange {
  public:
-  // A receive or a send under way, and the memory it uses.
+  // A receive or a send under way, with Gloo's handle of the memory that it uses.
   class Message {
    public:
     Message();
@@ -45,7 +46,7 @@ class GlooExchange {
     std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
   };
 
-  // `context` has connections to all ranks. ResourceExhausted without a thread to be had.
+  // `context` has connections to all ranks. ResourceExhausted when no thread can be started.
   static absl::StatusOr<std::unique_ptr<GlooExchange>> Make(std::shared_ptr<gloo::Context> context,
                                                             absl::Duration deadline);
   ~GlooExchange();
@@ -53,25 +54,25 @@ class GlooExchange {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  // A collective begins, and with it its deadline.
+  // Begins a collective, and with it the time until its deadline.
   absl::Status Begin(absl::string_view what);
 
-  // Begin to receive or to send. Messages between two ranks meet by `slot`, in order. A message must not be longer than
-  // what its receiver made ready: Gloo ends the process that gets one. Callers see to it with slots that depend on the
-  // length. Receives first: a send goes out when its receiver is ready.
+  // Begin to receive or to send. A receive meets the send of the same `slot` between the two ranks, in order. A message
+  // must not be longer than the memory that its receiver gave: Gloo ends the process that gets one. Callers ensure this
+  // with slots that depend on the length. Begin receives first: a send leaves when its receiver is ready.
   absl::StatusOr<Message> Receive(int peer, uint64_t slot, void* data, size_t bytes);
   absl::StatusOr<Message> Send(int peer, uint64_t slot, const void* data, size_t bytes);
-  // Until the message is there, or has left and its memory may be overwritten.
+  // Waits until the message has arrived, or has been sent and its memory may be overwritten.
   absl::Status Wait(Message& message);
   absl::Status WaitAll(std::vector<Message>& messages);
 
-  // A collective of Gloo itself: `call(context, rest of the deadline)` may throw. When a peer is lost or Abort is
-  // called all connections are closed under it, which wakes it unless it waits for a message that has arrived in part;
-  // that one ends with the deadline.
+  // Runs a collective of Gloo itself: `call(context, rest of the deadline)` may throw. When a peer is lost or Abort is
+  // called, all connections are closed under it. That wakes it unless it waits for a message that has arrived in part;
+  // then it ends with the deadline.
   absl::Status RunGloo(absl::FunctionRef<void(const std::shared_ptr<gloo::Context>&, std::chrono::milliseconds)> call);
 
   void Abort(const absl::Status& why);
-  // From any thread.
+  // May be called from any thread.
   absl::Status FirstError() const;
 
  private:
@@ -79,13 +80,14 @@ class GlooExchange {
 
   std::chrono::milliseconds Rest() const;
   bool WaitFor(Message& message, std::chrono::milliseconds timeout);
-  // The first error: this one when there was none. Closes the connections.
+  // Makes this the first error if there was none, closes the connections, and returns the first error.
   absl::Status Fail(int peer, absl::string_view reason);
   void CloseConnections();
   void WakeGloo();
 
-  // A thread: Gloo tells of a closed connection only those messages that wait in its queues, not the one that is being
-  // transferred. The watcher notices by a receive that stays in the queue, and wakes who waits for the lost rank.
+  // Runs in a thread of its own. Gloo reports a closed connection only to messages that wait in its queues, not to the
+  // one that is being transferred. The watcher notices it by a receive that stays in the queue, and wakes the thread
+  // that waits for the lost rank.
   void Watch();
   void MarkLost(int peer);
   void SayFarewell();
@@ -103,8 +105,8 @@ class GlooExchange {
   Message* waiting_ = nullptr;
   bool gloo_runs_ = false;
   bool closing_ = false;
-  // What the watcher waits with, the last one now. The others may still have receives in Gloo's queues, which must find
-  // their memory.
+  // The receives that the watcher waits with; the last one is current. The others may still have receives in Gloo's
+  // queues, which must find their memory.
   std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> canaries_;
   char farewell_ = 0;
   std::thread watcher_;

@@ -23,7 +23,7 @@ namespace {
 
 using Message = GlooExchange::Message;
 
-// Above this a broadcast goes in parts through all ranks.
+// Broadcasts of more bytes than this go in parts through all ranks.
 constexpr int64_t kScatterBytes = 1 << 20;
 
 enum Collective : uint64_t { kAllReduce, kAllGather, kBroadcast };
@@ -47,10 +47,10 @@ class GlooGroup : public ProcessGroup {
   absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result);
   absl::Status ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result);
   absl::Status BroadcastParts(absl::Span<std::byte> bytes, int root, uint64_t slot);
-  // Slots of the next collective. Ranks that do not mean the same by it have different slots: their messages never
+  // Returns the slots of the next collective. Ranks that make different calls get different slots: their messages never
   // meet, and end in the deadline instead of in memory that is too short for them.
   uint64_t NextSlot(Collective collective, uint64_t fingerprint);
-  // The concatenation in one piece: the vector itself when there is but one.
+  // Returns the concatenation in one piece: the vector itself when there is only one.
   std::byte* Contiguous(const VectorList& list, bool with_values);
   void Scatter(const VectorList& list, const std::byte* from);
 
@@ -64,7 +64,7 @@ class GlooGroup : public ProcessGroup {
 uint64_t GlooGroup::NextSlot(Collective collective, uint64_t fingerprint) {
   const uint64_t meaning[] = {++sequence_, collective, fingerprint};
   const uint64_t hash = Fingerprint64({reinterpret_cast<const char*>(meaning), sizeof(meaning)});
-  // A byte that none of Gloo's own collectives has in front, and 24 bits for the messages.
+  // The highest byte is one that none of Gloo's own collectives uses, and the lowest 24 bits number the messages.
   return uint64_t{0x54} << 56 | (hash >> 32) << 24;
 }
 
@@ -128,7 +128,7 @@ absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag, const
   const bool here = list.present()[rank()];
   std::byte* mine = Contiguous(list, here);
   const void* nobody = nullptr;
-  if (!here) TreeReduce(list.kind(), list.dtype(), {&nobody, 1}, mine, list.count());  // the identity
+  if (!here) TreeReduce(list.kind(), list.dtype(), {&nobody, 1}, mine, list.count());  // fills `mine` with the identity
   auto combine = [&](void* out, const void* a, const void* b, size_t n) {
     if (out == b) std::swap(a, b);
     if (out != a) std::memcpy(out, a, n * list.element_size());
@@ -202,7 +202,8 @@ absl::Status GlooGroup::Broadcast(absl::Span<std::byte> bytes, int root, absl::s
   return exchange_->WaitAll(messages);
 }
 
-// The root sends part p to rank p, which sends it on to the others: no wire carries more than twice the bytes.
+// Broadcasts in parts: the root sends part p to rank p, which sends it on to the others, so no wire carries more than
+// twice the bytes.
 absl::Status GlooGroup::BroadcastParts(absl::Span<std::byte> bytes, int root, uint64_t slot) {
   const size_t each = (bytes.size() + size() - 1) / size();
   auto part = [&](int p) { return bytes.subspan(std::min(bytes.size(), each * p), each); };
@@ -217,7 +218,7 @@ absl::Status GlooGroup::BroadcastParts(absl::Span<std::byte> bytes, int root, ui
   for (int i = 1; i < size(); ++i) {
     const int peer = (rank() + i) % size();
     for (int p : {rank() == root ? peer : rank(), root}) {
-      // The root sends each its part, and its own to all; the others theirs, to all but the root.
+      // The root sends each rank its part, and the root's own part to all; the others send theirs to all but the root.
       if (part(p).empty() || peer == root || (rank() != root && p == root)) continue;
       TD_ASSIGN_OR_RETURN(Message m, exchange_->Send(peer, slot + p, part(p).data(), part(p).size()));
       others.push_back(std::move(m));

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// Fork before, not after: this starts threads. InvalidArgument: nobody can listen there. Unavailable, or the store's
-// error: not all ranks came within the deadline.
+// Starts threads: a process may fork before this call, not after. InvalidArgument: it is impossible to listen at the
+// address. Unavailable, or the store's error: not all ranks came within the deadline.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectGloo(const ConnectOptions& options);
 
 }  // namespace tandem

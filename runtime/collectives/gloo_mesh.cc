@@ -26,13 +26,14 @@ namespace {
 using gloo::transport::tcp::Address;
 
 constexpr std::chrono::milliseconds kPause(200);
-// How often somebody looks at what the others say while a connection is made.
+// How often the waiting thread checks the other processes while a connection is made.
 constexpr std::chrono::milliseconds kLook(100);
 
 std::string Key(int of) { return absl::StrCat("gloo/", of); }
 
-// What may pass of Gloo's errors, which are text that ends with the system's; "" for others. It comes of a machine, a
-// network or an interface that is about to be there, or of one that is gone: which, the store knows.
+// Returns the system's text for an error of Gloo that may pass by itself, such as a machine, network or interface that
+// is not there yet; "" for other errors. Gloo's errors are texts that end with the system's. Whether a machine is gone
+// for good, the store knows.
 std::string PassingError(absl::string_view error) {
   for (int code : {ECONNREFUSED, ECONNRESET, ECONNABORTED, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH, ENETDOWN, ETIMEDOUT,
                    EADDRNOTAVAIL}) {
@@ -41,7 +42,7 @@ std::string PassingError(absl::string_view error) {
   return "";
 }
 
-// "10.0.0.3:4711". Gloo's own text has the bytes of the port in the wrong order.
+// Returns a text such as "10.0.0.3:4711". Gloo's own text has the bytes of the port in the wrong order.
 std::string Text(const Address& address) {
   char host[NI_MAXHOST], port[NI_MAXSERV];
   const int error = getnameinfo(reinterpret_cast<const sockaddr*>(&address.getSockaddr()), sizeof(sockaddr_storage),
@@ -50,7 +51,8 @@ std::string Text(const Address& address) {
   return absl::StrContains(host, ':') ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
 }
 
-// Which of two connects to the other depends on their addresses, and on their ports where those are equal.
+// True if both addresses are on one host. Gloo decides by addresses which of two ranks connects to the other, and by
+// ports where the addresses are equal.
 bool SameHost(const Address& a, const Address& b) {
   const sockaddr_storage &x = a.getSockaddr(), &y = b.getSockaddr();
   if (x.ss_family != y.ss_family) return false;
@@ -71,7 +73,7 @@ GlooMesh::GlooMesh(const ConnectOptions& options) : gloo::Context(options.rank, 
 absl::Status GlooMesh::Connect(std::shared_ptr<gloo::transport::Device> device, ConnectWait& wait) {
   device_ = std::move(device);
   transportContext_ = device_->createContext(rank, size);
-  // A pair waits for its connection five times as long, unless it is closed.
+  // Gloo lets a pair wait five times this long for its connection, unless the pair is closed.
   transportContext_->setTimeout(getTimeout());
   TD_RETURN_IF_ERROR(Publish(wait));
   for (int peer = 0; peer < size; ++peer) {
@@ -98,14 +100,14 @@ absl::Status GlooMesh::Connect(std::shared_ptr<gloo::transport::Device> device, 
 }
 
 absl::Status GlooMesh::Publish(ConnectWait& wait) {
-  // One behind the other, by rank, without this one.
+  // The addresses of all pairs one behind another, in the order of ranks, without this rank.
   std::string addresses;
   for (int peer = 0; peer < size; ++peer) {
     if (peer == rank) continue;
     const std::vector<char> address = transportContext_->createPair(peer)->address().bytes();
     addresses.append(address.begin(), address.end());
   }
-  return wait.Set(Key(rank), absl::BytesToHexString(addresses));  // a value of the store is text
+  return wait.Set(Key(rank), absl::BytesToHexString(addresses));  // hexadecimal, because a value of the store is text
 }
 
 absl::Status GlooMesh::FindPeer(int peer, ConnectWait& wait) {
@@ -144,8 +146,8 @@ absl::Status GlooMesh::ConnectPeer(int peer) {
   missing_ = name;
   while (!gives_up_) {
     gloo::transport::Pair* pair = getPair(peer).get();
-    // Where both are on one host the other listened before it said so, and who refuses is gone. Elsewhere this rank
-    // stays the one that connects, whatever its port.
+    // If both are on one host, the other rank listened before it published its address: if it refuses now, it is gone.
+    // On different hosts this rank stays the one that connects, whatever its port.
     const bool may_be_tried_again = !SameHost(Address(pair->address().bytes()), address);
     connecting_ = peer;
     lock.unlock();
@@ -175,7 +177,7 @@ void GlooMesh::GiveUp() {
   if (done_) return;
   gives_up_ = true;
   changed_.notify_all();
-  // The one alone: a connection that its rank has not accepted yet would be reset, which ends a process in Gloo.
+  // Close only this pair: a connection that its rank has not accepted yet would be reset, which ends a process in Gloo.
   if (connecting_ >= 0) getPair(connecting_)->close();
 }
 

@@ -1,4 +1,4 @@
-// GlooMesh: a Gloo context whose processes are connected with patience.
+// GlooMesh: a Gloo context that retries while its processes are being connected.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_GLOO_MESH_H_
 #define TANDEM_RUNTIME_COLLECTIVES_GLOO_MESH_H_
 
@@ -19,35 +19,36 @@
 
 namespace tandem {
 
-// gloo::rendezvous::Context gives up when it is refused once, and waits without a word for who is to connect to it.
+// Exists because gloo::rendezvous::Context gives up when it is refused once, and waits without a message for the ranks
+// that are to connect to it.
 class GlooMesh : public gloo::Context {
  public:
   explicit GlooMesh(const ConnectOptions& options);
 
-  // Connects to all others, once. A connection that fails by what may pass is tried again until the deadline of `wait`.
-  // Unavailable names the rank that is missing, and its address.
+  // Connects to all other ranks; may be called once. A connection that fails for a reason that may pass is tried again
+  // until the deadline of `wait`. Unavailable names the rank that is missing, and its address.
   absl::Status Connect(std::shared_ptr<gloo::transport::Device> device, ConnectWait& wait);
 
  private:
-  // Tells each of the others where it finds this rank.
+  // Publishes for each other rank the address at which it finds this rank.
   absl::Status Publish(ConnectWait& wait);
   absl::Status FindPeer(int peer, ConnectWait& wait);
 
-  // In a thread of its own, as Gloo waits for connections one after the other.
+  // Runs in a thread of its own, because Gloo waits for connections one after the other.
   void ConnectPeers();
   absl::Status ConnectPeer(int peer);
-  // Ends ConnectPeers.
+  // Makes ConnectPeers end.
   void GiveUp();
   std::string Missing() const;
   absl::Status Failed(absl::string_view peer, absl::string_view why) const;
 
-  std::vector<std::vector<char>> addresses_;  // by rank: where it waits for this one
+  std::vector<std::vector<char>> addresses_;  // indexed by rank: the address where it waits for this one
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool gives_up_ = false, done_ = false;
   int connecting_ = -1;  // the rank that Gloo waits for
-  std::string missing_;  // who is being connected: "rank 2 at 10.0.0.3:4711", and why it is not yet
+  std::string missing_;  // the rank that is being connected: "rank 2 at 10.0.0.3:4711", and why it is not connected yet
   absl::Status status_;
 };
 

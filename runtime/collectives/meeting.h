@@ -1,4 +1,4 @@
-// Meeting: where the processes that share a mapping wait for each other.
+// Meeting: a barrier at which the processes that share a mapping wait for each other.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
 #define TANDEM_RUNTIME_COLLECTIVES_MEETING_H_
 
@@ -15,11 +15,11 @@
 
 namespace tandem {
 
-// There are no locks, so that a process that dies leaves none behind: each rank writes its own place alone, and counts
-// there how often it has come. Calls are made from one thread, Abort from any.
+// There are no locks, so that a process that dies cannot leave one locked: each rank writes only its own place, and
+// counts there how often it has arrived. Calls are made from one thread, Abort from any.
 class Meeting {
  public:
-  // What a rank does now, for the others to compare with what they do.
+  // The collective that a rank is in, which the others compare with theirs.
   struct Call {
     uint64_t fingerprint = 0;
     int64_t bytes = 0;
@@ -27,30 +27,31 @@ class Meeting {
   // A rank's place in the mapping, all zero at first.
   struct alignas(128) Place {
     std::atomic<uint32_t> arrivals;
-    std::atomic<uint32_t> sleepers;  // who waits in the kernel for `arrivals` to change
+    std::atomic<uint32_t> sleepers;  // number of ranks that wait in the kernel for `arrivals` to change
     std::atomic<uint32_t> left;      // 1: this rank makes no more calls
-    alignas(64) Call calls[2];       // of this meeting and the one before
+    alignas(64) Call calls[2];       // the calls of this meeting and of the one before
   };
 
-  // `places` has one for each rank, in `mapping`.
+  // `places` has one place for each rank, and lies in `mapping`.
   Meeting(Place* places, int rank, int size, const SharedMapping* mapping, absl::Duration deadline);
-  // The others' calls fail from now on.
+  // Leaves the group: the others' calls fail from now on.
   ~Meeting();
 
-  // A collective begins, and with it its deadline. It is shown to the others at its first meeting.
+  // Begins a collective, and with it the time until its deadline. The others see `call` at the first meeting.
   absl::Status Begin(absl::string_view what, const Call& call);
 
-  // Comes and waits for all others. What any rank wrote before it came, all can read now; and two buffers, used by
-  // turns (`turn`), suffice for what is written before one meeting and read until the next.
+  // Arrives and waits for all other ranks. Afterwards all ranks can read what any rank wrote before it arrived. Two
+  // buffers that are used by turns (`turn`) are enough for data that is written before one meeting and read until the
+  // next.
   absl::Status Meet();
-  // 0 or 1, for what is written before the next meeting.
+  // Returns 0 or 1: the buffer for data that is written before the next meeting.
   int turn() const { return (met_ + 1) & 1; }
 
   void Abort(const absl::Status& why);
-  // From any thread.
+  // May be called from any thread.
   absl::Status FirstError() const;
 
-  // Whether this process may use as many cores as there are ranks.
+  // True if this process may use as many cores as there are ranks.
   bool has_core_for_each() const { return spin_.count() > 0; }
 
  private:

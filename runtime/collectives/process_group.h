@@ -1,4 +1,5 @@
-// ProcessGroup: the processes that run the replicas of one program together, and what they tell each other in a step.
+// ProcessGroup: the processes that run the replicas of one program together, and the values that they exchange in a
+// step.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_PROCESS_GROUP_H_
 #define TANDEM_RUNTIME_COLLECTIVES_PROCESS_GROUP_H_
 
@@ -19,8 +20,8 @@ namespace tandem {
 // returns when this process has its result; others may still wait for theirs.
 //
 // Errors, of all calls: Unavailable (exit code 75) when a peer is lost or does not answer within the group's deadline;
-// the message has `what`, the name of the collective. What a failed call was to fill is undefined, and every later
-// call returns the first error: a group does not recover, its processes make a new one.
+// the message has `what`, the name of the collective. The memory that a failed call was to fill is undefined. Every
+// later call returns the first error: a group does not recover, its processes make a new one.
 class ProcessGroup {
  public:
   // A vector in memory.
@@ -34,39 +35,38 @@ class ProcessGroup {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // "shared memory", "TCP (Gloo)": how values travel, for the log.
+  // How values travel, for the log: "shared memory", "TCP (Gloo)".
   virtual std::string transport() const = 0;
 
   // Combines the vectors of all ranks, in place, element by element, in the order of the tree over ranks
-  // (runtime/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` have one dtype of
-  // TreeReduce's. `kind`: Sum or Max. present[r]: whether rank r has values; the others' are not read and overwritten
-  // with the result. With nobody present nothing changes.
-  // `on_result`, where there is one, is called with all of the result, in parts of any length and order, each while it
-  // is likely to be in a cache.
+  // (runtime/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` all have one dtype,
+  // which TreeReduce must know. `kind`: Sum or Max. present[r]: true if rank r has values; the others' values are not
+  // read, but are overwritten with the result. With no rank present nothing changes. `on_result`, where there is one,
+  // is called with all of the result, in parts of any length and order, each while it is likely to be in a cache.
   using ResultFn = std::function<void(const void* values, int64_t count)>;
   absl::Status AllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                          absl::string_view what, const ResultFn& on_result = nullptr) {
     return DoAllReduce(kind, values, present, what, on_result);
   }
 
-  // `all` gets the ranks' bytes one after another; it is size() times as long as `mine`.
+  // Writes the bytes of all ranks to `all`, one rank after another; it is size() times as long as `mine`.
   virtual absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all,
                                  absl::string_view what) = 0;
 
-  // The bytes of rank `root` to all.
+  // Copies the bytes of rank `root` to all.
   virtual absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) = 0;
 
-  // From any thread: the call that waits, and all later ones, return `why`.
+  // May be called from any thread: the call that waits, and all later ones, return `why`.
   virtual void Abort(const absl::Status& why) = 0;
-  // The first error, of a call or an Abort; from any thread.
+  // Returns the first error of a call or an Abort; may be called from any thread.
   virtual absl::Status status() const = 0;
 
-  // Whether a call mostly waits for a network, so that others may compute meanwhile. Else it is this process that moves
-  // the bytes.
+  // True if a call mostly waits for a network, so that other threads may compute meanwhile. Otherwise this process
+  // moves the bytes itself.
   virtual bool waits_for_network() const = 0;
 
  private:
-  // As AllReduce.
+  // Does what AllReduce promises.
   virtual absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values,
                                    absl::Span<const bool> present, absl::string_view what,
                                    const ResultFn& on_result) = 0;

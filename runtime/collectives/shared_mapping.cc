@@ -25,8 +25,8 @@
 namespace tandem {
 namespace {
 
-// What two processes have in common that can open each other's descriptors through /proc: the running kernel, and the
-// numbering of processes. Empty when the system does not say.
+// Returns a text that is equal for processes that can open each other's descriptors through /proc: the id of the
+// running kernel, and its numbering of processes. Empty when the system does not say.
 std::string Host() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
@@ -39,9 +39,10 @@ absl::Status SystemError(absl::string_view doing) {
   return absl::FailedPreconditionError(absl::StrCat(doing, ": ", std::strerror(errno)));
 }
 
-// An unnamed file, its memory set aside: a page that cannot be had later would end the process that touches it.
+// Creates an unnamed file whose memory is allocated now: a page that is not available later would end the process that
+// touches it.
 absl::StatusOr<int> CreateFile(size_t bytes) {
-  // What is printed must not go into it.
+  // Above the standard descriptors, so that printed text cannot go into the file.
   const int fd = AboveStandardDescriptors(memfd_create("tandem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (fd < 0) return SystemError("memfd_create");
   const int error = posix_fallocate(fd, 0, bytes);
@@ -112,12 +113,12 @@ absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(const Conne
       return absl::FailedPreconditionError(absl::StrCat("ranks ", rank, " and ", r, " are not on one host"));
     }
     m->processes_.push_back(member.process);
-    // Opened while its process waits for this one's next word, so that it is of that process and no later one.
+    // The process is still waiting for this rank's next message, so its number cannot belong to a later process.
     m->process_descriptors_.push_back(syscall(SYS_pidfd_open, member.process, 0));
   }
 
-  // Rank 0 leaves the number of its descriptor and a random word that the mapping begins with, or why there is none.
-  // Each of the others tells whether it has found it.
+  // Rank 0 puts into the store the number of its descriptor and a random word that the mapping begins with, or why
+  // there is none. Each of the others reports whether it has found it.
   auto map = [&]() -> absl::Status {
     void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, m->descriptor_, 0);
     if (at == MAP_FAILED) return SystemError("mmap of shared memory");
@@ -169,7 +170,7 @@ bool SharedMapping::Lives(int rank) const {
   const int fd = process_descriptors_[rank];
   if (fd < 0) return kill(processes_[rank], 0) == 0 || errno == EPERM;
   pollfd ended = {fd, POLLIN, 0};
-  // A signal interrupts it also where it does not wait.
+  // poll may return EINTR even though it does not wait.
   return RetryInterrupted([&] { return poll(&ended, 1, 0); }) == 0;
 }
 

@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-// Nothing of it has a name in a file system: it is gone with the last process, however that ends.
+// The memory has no name in a file system: it is gone with the last process, however that ends.
 class SharedMapping {
  public:
-  // Zeroed memory of `bytes`, aligned to pages, mapped by all ranks or by none. FailedPrecondition, on all ranks alike:
-  // not all are on one host, or the host does not let them share. Errors of the store are passed on.
+  // Creates zeroed memory of `bytes`, aligned to pages, mapped by all ranks or by none. FailedPrecondition, on all
+  // ranks alike: not all are on one host, or the host does not let them share. Errors of the store are passed on.
   static absl::StatusOr<std::unique_ptr<SharedMapping>> Create(const ConnectOptions& options, size_t bytes);
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
@@ -24,7 +24,7 @@ class SharedMapping {
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  // Whether the process of `rank` still runs; a stopped one does.
+  // True if the process of `rank` still exists; a stopped one does.
   bool Lives(int rank) const;
 
  private:
@@ -33,7 +33,7 @@ class SharedMapping {
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
   int descriptor_ = -1;
-  std::vector<int> processes_;            // by rank
+  std::vector<int> processes_;            // indexed by rank
   std::vector<int> process_descriptors_;  // -1 where the kernel gives none
 };
 

@@ -17,20 +17,21 @@
 namespace tandem {
 namespace {
 
-// Of a rank's buffer, of which there are two. Measured with benchmarks/all_reduce: what is copied in should still be in
-// a cache when the others read it.
+// Bytes of a rank's buffer, of which there are two. Measured with benchmarks/all_reduce: data that is copied in should
+// still be in a cache when the others read it.
 constexpr int64_t kSegmentBytes = 128 << 10;
-// Up to this many bytes of all ranks together, one meeting at which everybody reduces everything is faster than two.
+// With at most this many bytes of all ranks together, one meeting at which every rank reduces everything is faster than
+// two.
 constexpr int64_t kOneMeetingBytes = 64 << 10;
-// So much is looked at behind its copy or sum while the first-level cache has it.
+// Bytes that are copied on or passed to `on_result` at a time, while the first-level cache still has them.
 constexpr int64_t kBlockBytes = 16 << 10;
 constexpr int64_t kSliceAlign = 16;  // elements: slices begin at cache lines
 constexpr size_t kFirstPage = 4096;
 
 enum Collective : uint64_t { kAllReduce = 1, kAllGather, kBroadcast };
 
-// The mapping: a page that only Create uses, the ranks' places in the meeting, two buffers of operands for each rank,
-// two of results for all.
+// Layout of the mapping: a page that only Create uses, the ranks' places in the meeting, two buffers of operands for
+// each rank, two of results for all.
 class SharedMemoryGroup : public ProcessGroup {
  public:
   static size_t MappingBytes(int size) {
@@ -63,7 +64,7 @@ class SharedMemoryGroup : public ProcessGroup {
   std::byte* Operands(int rank, int turn) const { return buffers_ + (2 * rank + turn) * kSegmentBytes; }
   std::byte* Results(int turn) const { return Operands(size_, turn); }
 
-  // A segment of the concatenation, cut into a slice for each rank to reduce.
+  // A segment of the concatenation, cut into slices of which each rank reduces one.
   struct Segment {
     int64_t first = 0, count = 0, each = 0;
     int64_t SliceBegin(int rank) const { return std::min(count, each * rank); }
@@ -73,7 +74,7 @@ class SharedMemoryGroup : public ProcessGroup {
   void CopyIn(const VectorList& list, const Segment& segment, int turn);
   void ReduceSlice(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
   void CopyOut(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
-  // Into a buffer that other ranks read. Where ranks share a core what it holds is best left in its cache.
+  // Copies into a buffer that other ranks read. Where ranks share a core the bytes are best left in its cache.
   void Put(std::byte* to, const std::byte* from, int64_t bytes) {
     if (meeting_.has_core_for_each()) {
       StreamCopy(to, from, bytes);
@@ -81,7 +82,8 @@ class SharedMemoryGroup : public ProcessGroup {
       std::memcpy(to, from, bytes);
     }
   }
-  // Elements [first, first + count) of `list`, which begin at `operands` in the ranks' buffers, into the vector.
+  // Reduces the elements [first, first + count) of `list`, which begin at `operands` in the ranks' buffers, into the
+  // vector.
   void ReduceHere(const VectorList& list, int64_t first, int64_t count, int64_t operands, int turn,
                   const ResultFn& on_result);
 
@@ -128,8 +130,8 @@ absl::Status SharedMemoryGroup::ReduceAtOneMeeting(const VectorList& list, const
   return absl::OkStatus();
 }
 
-// Each meeting ends the copying of one segment and the reduction of the one before: one meeting for each segment, and
-// one more.
+// Reduces segment by segment. Each meeting ends the copying of one segment and the reduction of the one before: one
+// meeting for each segment, and one more.
 absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list, const ResultFn& on_result) {
   const int64_t most = kSegmentBytes / list.element_size();
   Segment before;
@@ -150,7 +152,7 @@ absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list, const R
   return absl::OkStatus();
 }
 
-// All but the own slice, which nobody else reads.
+// Copies all but the own slice, which no other rank reads.
 void SharedMemoryGroup::CopyIn(const VectorList& list, const Segment& segment, int turn) {
   if (!list.present()[rank_]) return;
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
@@ -164,7 +166,7 @@ void SharedMemoryGroup::CopyIn(const VectorList& list, const Segment& segment, i
 void SharedMemoryGroup::ReduceSlice(const VectorList& list, const Segment& segment, int turn,
                                     const ResultFn& on_result) {
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);
-  // By blocks, so that the copy for the others is made from the cache.
+  // Works in blocks, so that the copy for the others is made from the cache.
   const int64_t block = kBlockBytes / size;
   for (int64_t at = begin; at < end; at += block) {
     const int64_t count = std::min(block, end - at);

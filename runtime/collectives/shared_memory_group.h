@@ -10,8 +10,9 @@
 
 namespace tandem {
 
-// FailedPrecondition, on all ranks alike: they are not on one host, or cannot share memory; another transport may do.
-// Other errors, such as of the store when not all ranks come within the deadline, would meet that one too.
+// Connects the ranks through shared memory. FailedPrecondition, on all ranks alike: they are not on one host, or cannot
+// share memory; another transport may work. Other errors, such as the store's when not all ranks come within the
+// deadline, would occur with another transport too.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectSharedMemory(const ConnectOptions& options);
 
 }  // namespace tandem

@@ -7,7 +7,8 @@
 
 namespace tandem {
 
-// While it lives this thread, and threads that it starts for good, get no SIGPIPE: Gloo writes without MSG_NOSIGNAL.
+// While it lives, this thread, and any threads that it starts then (for all their life), get no SIGPIPE: Gloo writes
+// without MSG_NOSIGNAL.
 class SigpipeBlock {
  public:
   SigpipeBlock() {

@@ -1,4 +1,4 @@
-// VectorList: the vectors of one all-reduce, checked, as one concatenation.
+// VectorList: the vectors of one all-reduce, checked, and treated as one concatenation.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_VECTOR_LIST_H_
 #define TANDEM_RUNTIME_COLLECTIVES_VECTOR_LIST_H_
 
@@ -23,8 +23,8 @@ class VectorList {
     int64_t count = 0;
   };
 
-  // InvalidArgument: a kind or dtype that TreeReduce does not have, vectors of several dtypes, a negative count, a
-  // `present` that is not as long as the group.
+  // Checks and lists the vectors. InvalidArgument: a kind or dtype that TreeReduce does not have, vectors of several
+  // dtypes, a negative count, a `present` that is not as long as the group.
   static absl::StatusOr<VectorList> Make(format::ReduceKind kind, absl::Span<const ProcessGroup::Values> values,
                                          absl::Span<const bool> present, int group_size);
 
@@ -37,10 +37,10 @@ class VectorList {
   bool nobody() const { return std::find(present_.begin(), present_.end(), true) == present_.end(); }
   // The vectors that are not empty.
   absl::Span<const Stretch> stretches() const { return stretches_; }
-  // Equal on all ranks when they mean the same: kind, dtype, lengths, who is present.
+  // Returns a hash of kind, dtype, lengths and `present`: equal on all ranks that make the same call.
   uint64_t fingerprint() const { return fingerprint_; }
 
-  // f(data, count, offset) for the stretches of the elements [first, first + count); `offset` counts from `first`.
+  // Calls f(data, count, offset) for each stretch of the elements [first, first + count); `offset` counts from `first`.
   template <typename F>
   void ForEach(int64_t first, int64_t count, F f) const {
     if (count <= 0) return;
@@ -60,7 +60,7 @@ class VectorList {
   int64_t element_size_ = 4;
   absl::Span<const bool> present_;
   std::vector<Stretch> stretches_;
-  std::vector<int64_t> starts_;  // of the stretches, and the end
+  std::vector<int64_t> starts_;  // first elements of the stretches, and the end
   uint64_t fingerprint_ = 0;
 };
 

@@ -47,7 +47,7 @@ class AllReduce final : public Command {
   }
 
  protected:
-  // Read, and the result written.
+  // Each operand is read once and written once.
   double Passes(const format::Buffer&, const WorkContext&) const override { return 2; }
   void AddFlops(const WorkContext& context, bool, ExecutionWork& work) const override {
     const double replicas = static_cast<double>(context.replicas());

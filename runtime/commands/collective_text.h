@@ -1,4 +1,4 @@
-// What is said of a collective in errors and dumps.
+// The text that errors and dumps show for a collective.
 #ifndef TANDEM_RUNTIME_COMMANDS_COLLECTIVE_TEXT_H_
 #define TANDEM_RUNTIME_COMMANDS_COLLECTIVE_TEXT_H_
 

@@ -23,20 +23,21 @@ namespace tandem {
 class CommandVerifier;
 class GpuCommandVerifier;
 
-// A kernel that a command launches: once for each member, over so many elements or blocks (0: over rows, or once).
+// A kernel that a command launches: once for each member of `counts`, over that many elements or blocks (0: over rows,
+// or once).
 struct KernelLaunches {
   uint32_t kernel = 0;
   std::vector<uint64_t> counts;
   bool grouped = false;  // all members are one launch where a backend can do that
 };
 
-// What a command combines over all replicas: a number in Executable.collectives, and how.
+// A command's share in a collective: its number in Executable.collectives, and how values are combined.
 struct CollectiveUse {
   uint32_t number = 0;
   format::ReduceKind kind = format::ReduceKind::kSum;
 };
 
-// What a dump shows of a command beside its name and operands.
+// A property of a command that a dump shows beside its name and operands.
 struct CommandProperty {
   std::string name;
   std::variant<bool, int64_t, std::string> value;
@@ -51,59 +52,63 @@ class Command {
   virtual ~Command() = default;
 
   const format::Command& table() const { return table_; }
-  // The name of its table in runtime/format/index.td, "KernelLaunch".
+  // Returns the name of its table in runtime/format/index.td, "KernelLaunch".
   std::string kind() const { return std::string(format::Name(table_.body)); }
   virtual bool is_library_call() const { return false; }
 
-  // What the loader checks of a file that may be forged: everything that runs without further checks relies on. Its
-  // operands and location have been checked to exist, and to be in spaces that a section of this kind may touch.
+  // Checks the command for the loader. The file may be forged: this checks everything that runs rely on without further
+  // checks. The operands and location have been checked: they exist, and are in spaces that a section of this kind may
+  // touch.
   virtual absl::Status Verify(const CommandVerifier& verifier, const std::string& field,
                               format::SectionKind section) const = 0;
-  // What a program for GPUs needs besides.
+  // Checks what a program for GPUs needs besides.
   virtual absl::Status VerifyForGpu(const GpuCommandVerifier& verifier, const std::string& field) const;
 
-  // Buffers, with repetitions.
+  // The buffers that the command reads and writes, with repetitions.
   virtual std::vector<uint32_t> Reads() const { return table_.inputs; }
   virtual std::vector<uint32_t> Writes() const { return table_.outputs; }
   virtual bool WritesVariables(const format::Program& program) const;
-  // Outputs hold numbers, which can be looked at, not a library's layout with its padding.
+  // True if outputs hold plain numbers, which can be checked for NaNs, and not a library's layout with its padding.
   virtual bool has_plain_outputs() const { return true; }
-  // Whether it may end the step: commands behind it that write variables wait for it.
+  // True if it may end the step: commands behind it that write variables wait for it.
   virtual bool may_end_step() const { return false; }
-  // Of a command that all devices run together, in the same order.
+  // Returns the collective of a command that all devices run together, in the same order; else nothing.
   virtual std::optional<CollectiveUse> collective() const { return std::nullopt; }
   virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
-  // What a GPU's stream is given for it in a full batch: kernels, copies, library calls. A library's own kernels beyond
-  // its first are not counted.
+  // Returns how many launches a GPU's stream gets for it in a full batch: kernels, copies, library calls. A library's
+  // own kernels beyond its first are not counted.
   virtual int64_t GpuLaunches(const WorkContext& context) const { return 1; }
-  // Of the tables that these launches read: whole numbers of 8 bytes.
+  // Returns the bytes of the tables that these launches read, a multiple of 8.
   virtual uint64_t GpuTableBytes(const WorkContext& context) const { return 0; }
-  // Memory that a GPU's stream needs while the command runs.
+  // Returns the bytes of memory that a GPU's stream needs while the command runs.
   virtual uint64_t WorkspaceBytes(const WorkContext& context) const { return 0; }
 
-  // What one execution does. All tables have been checked.
+  // Returns the operations and bytes of one execution. All tables have been checked.
   ExecutionWork Work(const WorkContext& context) const;
 
-  // What a line of a list says of it: "kernel_3", "MatMul brg_matmul:avx512_core + Relu", "collective 2", "".
+  // Returns a short text for one line of a list: "kernel_3", "MatMul brg_matmul:avx512_core + Relu", "collective 2",
+  // "".
   virtual std::string Summary(const format::Index& index) const { return ""; }
-  // With what is inside: "kernel_3 row: td.add td.relu".
+  // The same with the ops inside: "kernel_3 row: td.add td.relu".
   virtual std::string Detail(const format::Index& index) const { return ""; }
   virtual std::vector<CommandProperty> Properties(const format::Index& index) const { return {}; }
 
  protected:
-  // How often the bytes of an operand move.
+  // Returns how often the bytes of an operand move.
   virtual double Passes(const format::Buffer& operand, const WorkContext& context) const { return 1; }
-  // Adds operations to `work`; `batched`: an operand has rows.
+  // Adds the command's operations to `work`; `batched`: an operand has rows.
   virtual void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const {}
 
  private:
   const format::Command& table_;
 };
 
-// Null when the body is missing or of a kind that this version does not know; the loader refuses such a file.
+// Returns the object of the command's kind. Null when the body is missing or of a kind that this version does not know;
+// the loader refuses such a file.
 std::unique_ptr<Command> NewCommand(const format::Command& table);
 
-// The commands of all sections in order; a command's number is its index here. Null as above.
+// Returns the commands of all sections in order; a command's number is its index here. An element may be null, as
+// above.
 std::vector<std::unique_ptr<Command>> CommandsInOrder(const format::Program& program);
 
 }  // namespace tandem

@@ -28,7 +28,7 @@ absl::Status CommandVerifier::CheckOperand(const std::string& field, uint32_t bu
       return Bad(field, "writes to an input, a scalar or a constant");
     }
     if (section == format::SectionKind::kMap) {
-      // On a GPU a map section runs once per device.
+      // A map section may write the step arena on a GPU, where it runs once per device.
       if (b.space == Space::kVariable || (b.space == Space::kStep && !gpu())) {
         return Bad(field, "a map section cannot write to a variable or the step arena");
       }
@@ -126,7 +126,7 @@ absl::Status GpuCommandVerifier::CheckLaunch(const std::string& field, const for
   const uint64_t items = kernel.domain == format::Domain::kRows   ? index().microbatch_rows
                          : kernel.domain == format::Domain::kOnce ? 1
                                                                   : count;
-  // Divided first: neither factor may overflow the product.
+  // Dividing first keeps the product of grid and split from overflowing.
   if (items / kernel.gpu->items_per_block >= kMaxGpuGrid / kernel.gpu->split ||
       GpuGrid(*kernel.gpu, items) > kMaxGpuGrid) {
     return Bad(field, "kernel ", kernel.name, " needs too many blocks for ", items, " items");

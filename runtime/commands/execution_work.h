@@ -6,11 +6,11 @@
 
 namespace tandem {
 
-// What grows with the rows of the batch is counted per row.
+// Amounts that grow with the rows of the batch are counted per row.
 //
-// Operations are those of the mathematics, a multiply-add is two: of a convolution or matmul as defined, whatever
-// algorithm runs it; of generated kernels as their ops count themselves (td's cost interface). Bytes are those of the
-// distinct operands, each read or written once: what a memory without caches above the operand would see.
+// Operations are counted as in mathematics, a multiply-add as two: those of a convolution or matmul as defined,
+// whatever algorithm runs it; those of generated kernels as their ops count themselves (td's cost interface). Bytes are
+// those of the distinct operands, each read or written once: the traffic of a memory without caches above the operand.
 struct ExecutionWork {
   double flops_per_row = 0, flops = 0;
   double bytes_per_row = 0, bytes = 0;

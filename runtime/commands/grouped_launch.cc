@@ -40,7 +40,7 @@ class GroupedLaunch final : public Command {
 
   absl::Status VerifyForGpu(const GpuCommandVerifier& v, const std::string& field) const override {
     const format::Kernel& kernel = v.index().kernels[group_.kernel];
-    uint64_t blocks = 0;  // of one launch of all members
+    uint64_t blocks = 0;  // blocks of one launch of all members
     for (uint64_t count : group_.counts) {
       TD_RETURN_IF_ERROR(v.CheckLaunch(field, kernel, count));
       blocks += GpuGrid(*kernel.gpu, count);
@@ -49,13 +49,13 @@ class GroupedLaunch final : public Command {
     return absl::OkStatus();
   }
 
-  // What it hands the kernel that is not among its operands is taken to be read.
+  // Kernel arguments that are not among the command's operands are considered read.
   std::vector<uint32_t> Reads() const override {
     std::vector<uint32_t> reads = table().inputs;
     reads.insert(reads.end(), group_.args.begin(), group_.args.end());
     return reads;
   }
-  // Without operands of its own it may write all that it hands the kernel.
+  // A command without outputs of its own may write all of the kernel's arguments.
   bool WritesVariables(const format::Program& program) const override {
     return table().outputs.empty() || Command::WritesVariables(program);
   }

@@ -47,19 +47,20 @@ class KernelLaunch final : public Command {
       work.flops_per_row = flops;
       return;
     }
-    // A flat kernel counts the operations of an element, one over blocks those of a row of the batch, others all.
+    // flops_per_row counts the operations of an element in a flat kernel, those of a row of the batch in one over
+    // blocks, and all operations in others.
     work.flops = flops * (kernel.skeleton == "flat"                  ? static_cast<double>(launch_.count)
                           : kernel.domain == format::Domain::kBlocks ? static_cast<double>(context.rows())
                                                                      : 1);
   }
 
  private:
-  // Rows of one output, from batched inputs.
+  // Checks a kernel over blocks: it computes rows of one output from batched inputs.
   absl::Status VerifyBlocks(const CommandVerifier& v, const std::string& field, format::SectionKind section) const {
     if (section == format::SectionKind::kMap) return v.Bad(field, "a kernel over blocks needs a global section");
     if (table().outputs.size() != 1) return v.Bad(field, "a kernel over blocks has one output");
     const format::Buffer& out = v.Buffer(table().outputs[0]);
-    // A matrix of all dimensions but the last by that one.
+    // The output counts as a matrix: its rows are all dimensions but the last.
     const int64_t columns = out.shape.empty() ? 0 : out.shape.back();
     const uint64_t elements = static_cast<uint64_t>(v.Elements(table().outputs[0]));
     if (out.row_bytes > 0 || columns <= 0 || launch_.count == 0 || launch_.count > elements / columns ||

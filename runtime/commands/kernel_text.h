@@ -1,4 +1,4 @@
-// What commands that launch kernels have in common.
+// Shared by commands that launch kernels.
 #ifndef TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
 #define TANDEM_RUNTIME_COMMANDS_KERNEL_TEXT_H_
 
@@ -11,12 +11,12 @@
 
 namespace tandem {
 
-// "kernel_3 row: td.add td.relu".
+// Returns a text such as "kernel_3 row: td.add td.relu".
 inline std::string KernelText(const format::Kernel& kernel) {
   return absl::StrCat(kernel.name, " ", kernel.skeleton, ": ", absl::StrJoin(kernel.ops, " "));
 }
 
-// Of a GPU's kernel; 0 of a CPU's.
+// Returns the scratch bytes of a GPU's kernel; 0 for a CPU's.
 inline uint64_t ScratchBytes(const format::Kernel& kernel) { return kernel.gpu ? kernel.gpu->scratch_bytes : 0; }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The kinds of commands, each in a file of its own; the body of `table` is of the kind. Only for new_command.cc.
+// The kinds of commands, each in a file of its own. The body of `table` must be of the kind. Only for new_command.cc.
 #ifndef TANDEM_RUNTIME_COMMANDS_KINDS_H_
 #define TANDEM_RUNTIME_COMMANDS_KINDS_H_
 

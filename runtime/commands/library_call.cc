@@ -77,7 +77,8 @@ class LibraryCall final : public Command {
  private:
   bool packs() const { return call_.operation.As<format::PackWeights>() != nullptr; }
 
-  // Rows beyond those that are there may be written in the microbatch arena only.
+  // Checks that the residual is in the microbatch arena: a call writes all rows of a full microbatch, and only there
+  // the rows beyond the last real one may be overwritten.
   absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, format::SectionKind section) const {
     if (v.gpu() || section != format::SectionKind::kMap)
       return v.Bad(field, "only a CPU's map section adds a residual");
@@ -101,7 +102,7 @@ class LibraryCall final : public Command {
     return v.Bad(field, "the call needs ", ShapeString(shape), ", not the rows of a microbatch");
   }
 
-  // A packed kernel has the elements of the plain one.
+  // Checks that a packed kernel has room for the elements of the plain one.
   absl::Status VerifyPacked(const GpuCommandVerifier& v, const std::string& field, uint32_t buffer) const {
     const uint64_t bytes = static_cast<uint64_t>(CheckedElements(info_.weights_shape)) * SizeOf(info_.weights_dtype);
     const uint64_t given = v.Buffer(buffer).bytes;

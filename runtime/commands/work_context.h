@@ -1,4 +1,4 @@
-// Where a command stands, for those who count its operations and bytes.
+// The place of a command in its program, for code that counts its operations and bytes.
 #ifndef TANDEM_RUNTIME_COMMANDS_WORK_CONTEXT_H_
 #define TANDEM_RUNTIME_COMMANDS_WORK_CONTEXT_H_
 
@@ -14,15 +14,15 @@ namespace tandem {
 struct WorkContext {
   const format::Index& index;
   const format::Program& program;
-  bool map = false;  // in a map section
+  bool map = false;  // the command is in a map section
 
   const format::Buffer& Buffer(uint32_t i) const { return program.buffers[i]; }
   double Elements(uint32_t i) const {
     return static_cast<double>(Buffer(i).bytes) / static_cast<double>(SizeOf(Buffer(i).dtype));
   }
   int64_t replicas() const { return std::max<int64_t>(1, static_cast<int64_t>(index.replicas.size())); }
-  int64_t lanes() const { return index.lanes / replicas(); }               // of a replica
-  int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // of a replica
+  int64_t lanes() const { return index.lanes / replicas(); }               // lanes of a replica
+  int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // rows of a replica
 
   // Adds the bytes of an operand. A batched buffer counts per row, but whole in a global section; any other whole.
   void AddBytes(const format::Buffer& operand, double passes, ExecutionWork& work) const {

@@ -65,8 +65,8 @@ const char kUpdateIr[] = R"(
   store float %b, ptr %p3, align 4
 )";
 
-// PTX of an entry with `args` buffers in %rd10, %rd11, ...; %rd0: begin + the thread's index, %rd1: end, %rd2: the row
-// offset, %rd3: begin, %rd4: the thread's index in the block.
+// Returns the PTX of an entry with `args` buffers in %rd10, %rd11, ...; %rd0: begin + the thread's index, %rd1: end,
+// %rd2: the row offset, %rd3: begin, %rd4: the thread's index in the block.
 std::string Entry(const std::string& name, int args, const std::string& body) {
   std::string params, loads;
   for (int i = 0; i < args; ++i) {
@@ -113,7 +113,7 @@ const char kAffinePtx[] = R"(
   fma.rn.f32 %f3, %f3, %f7, %f8;
   st.global.v4.f32 [%rd8], {%f0, %f1, %f2, %f3};
 )";
-// A thread per column.
+// Each thread computes one column.
 const char kColumnPtx[] = R"(
   setp.ge.u64 %p0, %rd4, 4;
   @%p0 ret;
@@ -167,7 +167,7 @@ const char kUpdatePtx[] = R"(
   st.global.f32 [%rd9], %f0;
 )";
 
-// The entry for a group: a block finds its member, and the thread's element in it.
+// The entry for a group of arrays (GroupedLaunch): a block finds its member, and each thread its element in it.
 const char kGroupPtx[] = R"(
 .visible .entry update_group(.param .u64 members, .param .u64 blocks, .param .u64 guard)
 {

@@ -10,10 +10,10 @@
 namespace tandem {
 
 struct ConformanceKernels {
-  int affine = 0;      // rows: x [b,4], w [4] -> y [b,4] = x * w + number of the row
+  int affine = 0;      // rows: x [b,4], w [4] -> y [b,4] = x * w + index of the row
   int column_sum = 0;  // rows: y [b,4] -> sum [4]
   int column_max = 0;  // rows: y [b,4] -> max [4]
-  int gather = 0;      // rows: k [b], table [n,4] -> row [b,4], the k-th of the table
+  int gather = 0;      // rows: k [b], table [n,4] -> y [b,4], whose row i is row k[i] of the table
   int total = 0;       // once: sum [4] -> total [1]
   int update = 0;      // elements: a, g, rate -> b = a - rate * g
 };

@@ -41,7 +41,7 @@ absl::StatusOr<int> CountGpus() {
 std::vector<Place> Places() {
   std::vector<Place> places = {{"cpu", 1}, {"cpu", 2}, {"fake", 1}, {"fake", 2}, {"fake", 4}, {"fake", 2, true}};
   const absl::StatusOr<int> found = CountGpus();
-  // A GPU that was asked for and is not there is a case that fails.
+  // If GPUs are required, the case is listed although there is none, and fails.
   if (!found.ok() && !GpuIsRequired()) return places;
   const int gpus = found.value_or(1);
   places.push_back({"gpu", 1});
@@ -51,7 +51,7 @@ std::vector<Place> Places() {
   return places;
 }
 
-// What a fake GPU consists of.
+// A fake driver with fake libraries: all that a session takes for GPUs.
 struct FakeGpu {
   FakeGpu() {
     RegisterBuiltinKernels(driver);
@@ -127,7 +127,7 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
   }
 }
 
-// Rows of each replica: full, short, and none at all on the last one.
+// The cases: all replicas full; a short one; none at all on the last one.
 std::vector<std::vector<int64_t>> RowCases(int replicas) {
   const int64_t each = kRows / replicas;
   std::vector<int64_t> full(replicas, each), uneven(replicas, each), some(replicas, each);

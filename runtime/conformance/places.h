@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-inline constexpr int kRows = 12;  // of all replicas
+inline constexpr int kRows = 12;  // rows of all replicas together
 
 struct Place {
   std::string kind;  // "cpu", "fake", "gpu"
@@ -27,7 +27,7 @@ struct Place {
 // TANDEM_TEST_REQUIRE_GPU=1: cases of real GPUs fail where there is none that works, instead of being left out.
 bool GpuIsRequired();
 
-// GPUs of this machine or of the fake that lives now; an error where there is none.
+// Returns the number of GPUs of this machine, or of the fake driver that lives now; an error where there is none.
 absl::StatusOr<int> CountGpus();
 
 std::string PlaceName(const ::testing::TestParamInfo<Place>& info);
@@ -55,12 +55,12 @@ class PlaceTest : public ::testing::TestWithParam<Place> {
   std::unique_ptr<Session> session_;
 };
 
-// Numbers between -1 and 1.
+// Returns numbers between -1 and 1.
 HostTensor Random(Shape shape, uint32_t seed);
 std::vector<double> Doubles(const HostTensor& t);
 void ExpectNear(const HostTensor& got, const std::vector<double>& want, const std::string& what);
 
-// Rows of each replica, step by step: full, short, and none at all on the last one.
+// Returns the rows of each replica, step by step: full, short, and none at all on the last one.
 std::vector<std::vector<int64_t>> RowCases(int replicas);
 
 }  // namespace tandem

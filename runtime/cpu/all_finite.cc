@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Finite numbers have an exponent that is not all ones.
+// True if no exponent is all ones, as those of NaN and infinity are.
 template <typename Bits>
 inline __attribute__((always_inline)) bool ExponentsFinite(const void* data, int64_t n, Bits mask) {
   const char* p = static_cast<const char*>(data);

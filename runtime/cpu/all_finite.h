@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// Whether all of `n` numbers are finite; true for integers.
+// True if all of `n` numbers are finite; always true for integers.
 bool AllFinite(DType dtype, const void* data, int64_t n);
 
 }  // namespace tandem

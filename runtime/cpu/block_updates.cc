@@ -16,20 +16,21 @@
 namespace tandem {
 namespace {
 
-// Below the largest float32 by more than rounding can add to a sum.
+// The largest bound on sums that is accepted: below the largest float32 by more than rounding can add to a sum.
 constexpr double kLargestSum = 1e38;
 constexpr int64_t kScanElements = 32768;
-// Elements of a gradient that are computed before they are applied: what the first-level cache holds beside the rest.
+// Elements of a gradient that are computed before they are applied: the first-level cache holds them beside the other
+// operands.
 constexpr int64_t kStripElements = 8192;
 
-// The largest magnitude as bits of a float32: beyond 0x7f800000 for a NaN.
+// Returns the largest magnitude as bits of a float32: over 0x7f800000 for a NaN.
 TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
   uint32_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, bits[i] & 0x7fffffffu);
   return largest;
 }
 
-// The same of bfloat16, the upper halves of such bits.
+// The same for bfloat16 numbers, which are the upper halves of such bits.
 TD_CLONES uint32_t LargestBitsOfBFloat16(const uint16_t* bits, int64_t n) {
   uint16_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max<uint16_t>(largest, bits[i] & 0x7fffu);
@@ -45,7 +46,7 @@ MicrobatchContext FirstDevice(const StepState& state) {
 
 void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(p) - bytes); }
 
-// Rows [begin, end) of one gradient, which fit the thread's scratch memory.
+// Computes and applies rows [begin, end) of one gradient, which fit the thread's scratch memory.
 void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
   MicrobatchContext context = FirstDevice(state);
   // The kernels count from the start of the whole gradient.
@@ -70,7 +71,7 @@ void RunBlock(const StepState& state, const BlockUpdate& u, int64_t begin, int64
   }
 }
 
-// Everything of the command but the pieces of item `item`.
+// Sets the command's `others` to all its pieces but those of item `item`.
 void LeaveOut(CpuCommand& command, int item) {
   if (!command.others) command.others = command.work;
   std::vector<Piece>& pieces = command.others->pieces;
@@ -144,7 +145,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
       std::memcpy(&value, &bits, sizeof value);
       bound *= value;
     }
-    if (!(bound < kLargestSum)) return false;  // a NaN is in no order
+    if (!(bound < kLargestSum)) return false;  // false for a NaN too
   }
   return true;
 }
@@ -162,7 +163,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
       const int64_t begin = records != nullptr ? TraceNow() : 0;
       RunBlock(state, *u, row, std::min(row + u->block_rows, u->rows), thread);
       if (records == nullptr) return;
-      // Neighbouring blocks of one gradient are one record.
+      // Neighbouring blocks of one gradient make one record.
       const int id = u->gradient->id;
       if (!records->empty() && records->back().id == id && records->back().begin >= start) {
         records->back().end = TraceNow();
@@ -178,7 +179,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
   if (mine.empty()) return;
   std::vector<TimeCount>& times = state.threads[0].times;
   if (times.empty() || state.threads[0].records != nullptr) return run(mine);
-  for (const BlockUpdate* u : mine) {  // a clock around each
+  for (const BlockUpdate* u : mine) {  // each is timed by itself
     const auto begin = std::chrono::steady_clock::now();
     run({u});
     TimeCount& count = times[u->gradient->id];

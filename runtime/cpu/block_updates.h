@@ -1,11 +1,11 @@
-// Weight gradients that are applied block by block: a block goes from the kernel that computes it to the optimizer's
-// while it is in the core's cache, and the gradient as a whole is never stored.
+// Weight gradients that are applied block by block: the kernel that computes a block hands it to the optimizer's kernel
+// while it is in the core's cache. The gradient as a whole is never stored.
 //
-// That is another way to run three commands of a global section of one device: the gradient's kernel (domain Blocks),
-// the finite check, and the grouped update. The check comes first, so it cannot look at such a gradient; it is replaced
-// by a bound. A sum of K products is at most K max|x| max|dy|: when that is far below the largest float32, no sum
-// overflows. When it is not, or a number is not finite, the three commands run as they are written. Bits are the same
-// both ways.
+// This is another way to run three commands of a global section of one device: the gradient's kernel (domain Blocks),
+// the finite check, and the grouped update. The check comes first, so it cannot look at such a gradient; a bound
+// replaces it. A sum of K products is at most K max|x| max|dy|: when that is far below the largest float32, no sum
+// overflows. When it is not, or a number is not finite, the three commands run one after the other, as the program has
+// them. Both ways give the same bits.
 #ifndef TANDEM_RUNTIME_CPU_BLOCK_UPDATES_H_
 #define TANDEM_RUNTIME_CPU_BLOCK_UPDATES_H_
 
@@ -17,11 +17,11 @@
 
 namespace tandem {
 
-// Prepares what `section` wants to be run so (td-update-by-blocks chose it), and the section's other commands for it.
-// Sets the scratch memory that a thread needs for a block.
+// Prepares the block updates of `section` (td-update-by-blocks chose them), and the work that is left of the section's
+// other commands then. Raises `scratch_bytes` to the memory that a thread needs for a block.
 void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, uint64_t* scratch_bytes);
 
-// Whether the bound holds for the operands of all block updates of the section.
+// True if the bound holds for the operands of all block updates of the section.
 bool GradientsAreBounded(const StepState& state, const PlannedSection& section, ThreadPool& pool);
 
 // Computes and applies the gradients whose update is command `update`.

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "runtime/format/index.h"
 
-// The address sanitizer's, in programs that have it.
+// Functions of the address sanitizer, which exist only in programs that have it.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(void const volatile* begin, size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* begin, size_t bytes);
@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint8_t kPattern = 0xa5;
 
-// The offset of the first byte that is not as it was filled; -1: there is none. Zones are poisoned.
+// Returns the offset of the first byte that does not have the pattern; -1: there is none. It reads poisoned memory, so
+// the sanitizers leave it alone.
 [[gnu::no_sanitize("address", "thread")]] int64_t FirstChanged(const uint8_t* begin, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; ++i) {
     if (const_cast<const volatile uint8_t*>(begin)[i] != kPattern) return static_cast<int64_t>(i);

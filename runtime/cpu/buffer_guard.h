@@ -1,9 +1,10 @@
 // Watches the memory between a session's buffers (TANDEM_FLAGS=--guard-buffers).
 //
-// Every byte of an arena that no buffer covers, what lies behind the arenas and the variables, and behind copies of the
-// inputs holds a pattern. A command that changed it is named, with the buffer in front. The compiler leaves such bytes
-// behind every buffer when it has the flag too; without, there are only those that alignment leaves. With the address
-// sanitizer they are poisoned, so that the access itself is reported.
+// A pattern is written to every byte of an arena that no buffer covers, to the guards behind arenas and variables, and
+// to the bytes behind copies of the inputs. When a command has changed such a byte, the error names the command and the
+// buffer in front of the byte. When the compiler has the flag too, it leaves such bytes behind every buffer; otherwise
+// there are only those that alignment leaves. In builds with the address sanitizer the bytes are poisoned, so that the
+// access itself is reported.
 #ifndef TANDEM_RUNTIME_CPU_BUFFER_GUARD_H_
 #define TANDEM_RUNTIME_CPU_BUFFER_GUARD_H_
 
@@ -23,18 +24,20 @@ namespace tandem {
 
 class BufferGuard {
  public:
-  // Fills the zones. The arenas of `state` must not change any more; its lanes run one by one, not together.
+  // Writes the pattern to all zones. The arenas of `state` must not change any more; its lanes must run one by one, not
+  // together.
   BufferGuard(const Executable& executable, const StepState& state, uint64_t library_bytes);
   ~BufferGuard();
   BufferGuard(const BufferGuard&) = delete;
   BufferGuard& operator=(const BufferGuard&) = delete;
 
-  // Makes the inputs of `state`, set for a step, copies with zones behind their rows.
+  // Replaces the inputs of `state`, which are set for a step, by copies with zones behind their rows.
   absl::Status TakeInputs(StepState& state);
 
-  // Whether the memory of `thread` alone is as it should be. If not, `command` is to blame, and status() says so.
+  // True if the zones in the memory that only `thread` uses are unchanged. If not, `command` is named as the cause, and
+  // the next CheckAll returns the error.
   bool CheckThread(int thread, const format::Command& command);
-  // The same for all memory, when no command runs. `commands`: one of them is to blame.
+  // Checks all zones, when no command runs. `commands` names in the error what may have changed them.
   absl::Status CheckAll(absl::string_view commands);
 
  private:
@@ -49,15 +52,15 @@ class BufferGuard {
   void AddGaps(const format::Program& program, format::Space space, absl::string_view where, uint8_t* begin,
                uint64_t bytes, Zones& zones);
   void Add(uint8_t* begin, uint64_t bytes, std::string behind, Zones& zones);
-  // The first zone that was changed as an error; marks it as whole again.
+  // Returns an error for the first zone that was changed.
   absl::Status Check(const Zones& zones, absl::string_view commands) const;
 
   const Executable& executable_;
   std::vector<Zones> threads_;
   Zones shared_, inputs_;
-  std::vector<Arena> input_copies_;  // by device and input
+  std::vector<Arena> input_copies_;  // indexed by device and input
   std::mutex mutex_;
-  absl::Status status_;  // of the first thread that found something
+  absl::Status status_;  // error of the first thread that found a change
 };
 
 }  // namespace tandem

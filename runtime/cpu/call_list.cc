@@ -6,6 +6,7 @@
 #include "runtime/reduction_tree.h"
 
 namespace tandem {
+
 CallList::CallList(const StepState& state) : state_(state) {
   for (size_t d = 0; d < state.devices.size(); ++d) {
     first_rows_.push_back(static_cast<int64_t>(d) * state.lanes_per_replica * state.rows_per_lane);
@@ -71,7 +72,8 @@ bool CallList::Run() {
   bool finite = true;
   for (const Call& call : calls_) {
     void** addresses = &addresses_[call.first];
-    // A command checks all of its values before it says that one is not finite.
+    // The checks behind one that failed still run: a command checks all of its values before it reports that one is not
+    // finite.
     if (!finite && call.kind != Kind::kCheckFinite) return false;
     switch (call.kind) {
       case Kind::kKernel:

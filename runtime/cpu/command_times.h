@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// The sums over all threads of `state`; empty when they count nothing.
+// Returns the times summed over all threads of `state`; empty when they do not measure any.
 std::vector<CommandTime> SumCommandTimes(const Executable& executable, const StepState& state);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// CommunicationThread: where a process talks to the others while the commands of a step run.
+// CommunicationThread: a thread that talks to the other processes while the commands of a step run.
 #ifndef TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_
 #define TANDEM_RUNTIME_CPU_COMMUNICATION_THREAD_H_
 
@@ -16,10 +16,11 @@
 
 namespace tandem {
 
-// Calls run one after another, in the order of Begin, on a thread of their own. Begin and Wait are for one thread.
+// Calls run one after another, in the order of Begin, on a thread of their own. Begin and Wait must be called from one
+// thread.
 class CommunicationThread {
  public:
-  // ResourceExhausted when there is no thread to be had.
+  // ResourceExhausted when no thread can be started.
   static absl::StatusOr<std::unique_ptr<CommunicationThread>> Start();
   // Waits for all calls.
   ~CommunicationThread();
@@ -27,14 +28,14 @@ class CommunicationThread {
   CommunicationThread& operator=(const CommunicationThread&) = delete;
 
   void Begin(std::function<absl::Status()> call);
-  // Waits for the first call that has not been waited for, of which there must be one. Returns its status; what it
-  // threw is a status too.
+  // Waits for the first call that has not been waited for; there must be one. Returns its status; an exception that it
+  // threw is returned as a status too.
   absl::Status Wait();
 
  private:
   struct Call {
     std::function<absl::Status()> run;
-    std::optional<absl::Status> result;  // has a place before the call begins: memory may be short when it ends
+    std::optional<absl::Status> result;  // has its memory before the call begins: memory may be short when it ends
   };
 
   CommunicationThread() = default;
@@ -42,8 +43,8 @@ class CommunicationThread {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Call> calls_;  // that have not been waited for
-  size_t next_ = 0;         // the first of them that has not begun
+  std::deque<Call> calls_;  // calls that have not been waited for
+  size_t next_ = 0;         // index of the first of them that has not begun
   bool stop_ = false;
   std::thread thread_;
 };

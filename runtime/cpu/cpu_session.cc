@@ -30,7 +30,8 @@
 namespace tandem {
 namespace {
 
-// Slots of neighbouring lanes are read together at equal offsets: they must not start in the same cache set.
+// Returns the distance of two lanes' slots. Slots of neighbouring lanes are read together at equal offsets, so they
+// must not start in the same cache set.
 uint64_t LaneStride(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096 + 5 * 64; }
 
 class CpuSession final : public Session {
@@ -76,7 +77,8 @@ class CpuSession final : public Session {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
       invariants_at_.reset();
-      state_.group = nullptr;  // another process may find one in an earlier command, and end there
+      // No group while searching: another process may find the value in an earlier command, and stop there.
+      state_.group = nullptr;
       return FindNonFiniteCommand(*executable_, state_, plan_, *pool_);
     });
   }
@@ -202,14 +204,14 @@ class CpuSession final : public Session {
       d.rows = inputs_[r].rows;
       d.first_row = inputs_[r].first_row;
       d.inputs.swap(inputs_[r].inputs);
-      d.scalars = inputs_[r].scalars;  // which stay where they are: call lists have their addresses
+      d.scalars = inputs_[r].scalars;  // stays at the same address, which call lists hold
     }
     CountRows(step);
     state_.sums_finite.store(true, std::memory_order_relaxed);
     return guard_ != nullptr ? guard_->TakeInputs(state_) : absl::OkStatus();
   }
 
-  // Over all processes.
+  // Counts the replicas and processes with rows, over all processes.
   void CountRows(const StepInputs& step) {
     state_.group = group_;
     state_.replicas_with_rows = 0;
@@ -229,12 +231,12 @@ class CpuSession final : public Session {
     }
   }
 
-  // A thread's lanes are neighbours, of one replica where there are enough of them: their sums and the replica's
-  // weights stay in its core's cache. Threads without a lane help with those still running.
+  // Runs a map section. A thread's lanes are neighbours, of one replica where there are enough of them: their sums and
+  // the replica's weights stay in its core's cache. Threads without a lane help with those still running.
   absl::Status RunMap(const PlannedSection& section) {
     const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
-    int32_t microbatches = 0;  // of the longest lane
+    int32_t microbatches = 0;  // microbatches of the longest lane
     for (int lane = 0; lane < lanes; ++lane) {
       const int32_t n = MicrobatchesOfLane(state_, Lane(lane));
       progress_[lane].Reset(n);
@@ -269,7 +271,7 @@ class CpuSession final : public Session {
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
 
-  // Microbatches of the lane that has most left, until none has any.
+  // Runs microbatches of the lane that has most left, until none has any.
   void HelpOthers(const PlannedSection& section, int thread) {
     for (;;) {
       int32_t most = 0;
@@ -334,12 +336,12 @@ class CpuSession final : public Session {
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
-  std::unique_ptr<BufferGuard> guard_;                  // null unless TANDEM_FLAGS asks for it
-  std::unique_ptr<CallList> calls_;                     // of a tiny program
+  std::unique_ptr<BufferGuard> guard_;                  // null unless TANDEM_FLAGS has --guard-buffers
+  std::unique_ptr<CallList> calls_;                     // null unless the program is tiny
   std::unique_ptr<CommunicationThread> communication_;  // null where nothing overlaps
-  std::vector<LaneProgress> progress_;                  // of all lanes of all devices
+  std::vector<LaneProgress> progress_;                  // for all lanes of all devices
   std::vector<ReplicaInputs> inputs_;
-  int64_t examples_ = 0;  // of the running step, over all processes
+  int64_t examples_ = 0;  // rows of the running step, over all processes
   bool initialized_ = false;
   std::optional<uint64_t>
       invariants_at_;  // VariableStore::writes() when what invariant commands computed was last right
@@ -354,7 +356,7 @@ absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Ex
                                                         Session::Options options) {
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
-  // Loading kernels and making primitives is over: most of that code will not run again.
+  // Most of the code that loaded kernels and made primitives will not run again.
   ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR", "libdnnl"});
   return session;
 }

@@ -7,17 +7,17 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kWidth = 16;  // floats of a vector
+constexpr int64_t kWidth = 16;  // floats of a vector register
 // A register tile: channels of x by vectors of channels of dy. 6 x 4 takes fewer loads for a multiply-add than 8 x 2.
 constexpr int64_t kTileRows = 6, kTileVectors = 4;
 constexpr int64_t kTileColumns = kTileVectors * kWidth;
-// Pixels that are summed up before the next tile takes them: their columns of dy stay in the first-level cache.
+// Pixels that a tile sums up before the next tile does: their columns of dy stay in the first-level cache.
 constexpr int64_t kChunk = 72;
-// Elements of a gradient that stays in the second-level cache.
+// The most elements of a gradient that stays in the second-level cache.
 constexpr int64_t kMaxCached = 1 << 17;
 
-// What a tile does with the sum of earlier pixels: there is none; its registers begin with it; or it is fetched
-// meanwhile and added at the end, because it comes from far.
+// The sum of earlier pixels, for a tile: there is none; the tile's registers begin with it; or the tile fetches it
+// meanwhile and adds it at the end, because it is not in a near cache.
 enum class Earlier { kNone, kBefore, kAfter };
 
 int64_t Taps(const FilterGradShape& c) { return c.kernel[0] * c.kernel[1]; }
@@ -27,7 +27,7 @@ int64_t GradientSize(const FilterGradShape& c) { return Taps(c) * c.in * c.out; 
 }  // namespace
 }  // namespace tandem
 
-// For CPUs with AVX-512.
+// The code below is for CPUs with AVX-512.
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 
@@ -42,7 +42,7 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
-// kRows rows of dw, `columns` floats apart, from the pairs [begin, end).
+// Computes kRows rows of dw, `columns` floats apart, from the pairs [begin, end).
 template <int kRows, Earlier earlier, typename Pair>
 void Tile(const Pair* begin, const Pair* end, const float* x, const float* dy, int64_t columns, float* dw) {
   Vector sums[kRows][kTileVectors] = {};
@@ -156,11 +156,11 @@ DirectFilterGrad::DirectFilterGrad(const FilterGradShape& convolution) : convolu
 void DirectFilterGrad::Run(const float* x, const float* dy, float* dw) const {
   const FilterGradShape& c = convolution_;
   alignas(64) float panel[kChunk * kTileColumns];
-  // All taps of some pixels and columns, then the next ones. A tap without pixels has a gradient too.
+  // For some pixels and columns, compute all taps; then the next ones. A tap without pixels has a gradient too.
   for (int64_t at = 0; at < Pixels(c); at += kChunk) {
     for (int64_t column = 0; column < c.out; column += kTileColumns) {
       const float* columns = dy + at * c.out + column;
-      if (c.out > kTileColumns) {  // in rows of other columns they would share sets of the cache
+      if (c.out > kTileColumns) {  // columns that lie in longer rows would share sets of the cache
         PackColumns(columns, std::min(kChunk, Pixels(c) - at), panel);
         columns = panel;
       }

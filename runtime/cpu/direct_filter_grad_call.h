@@ -1,4 +1,4 @@
-// Filter gradients that direct_filter_grad.h computes instead of oneDNN, as library calls.
+// Library calls of filter gradients that direct_filter_grad.h computes instead of oneDNN.
 #ifndef TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_CALL_H_
 #define TANDEM_RUNTIME_CPU_DIRECT_FILTER_GRAD_CALL_H_
 

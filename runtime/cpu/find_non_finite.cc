@@ -18,8 +18,8 @@
 namespace tandem {
 namespace {
 
-// The checks for finite numbers, and the commands that their values are computed from: what others make may be infinite
-// or NaN without ending a step. Of a program without a check: all.
+// Returns the checks for finite numbers, and the commands that their values are computed from: other commands may make
+// NaNs or infinities without ending a step. For a program without a check: all commands.
 std::set<const format::Command*> CheckedCommands(const format::Program& program) {
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   const bool checks = std::any_of(commands.begin(), commands.end(), [](const auto& c) { return c->may_end_step(); });
@@ -60,7 +60,8 @@ class NonFiniteFinder {
     return found;
   }
 
-  // "" when the outputs on all replicas that had rows are finite.
+  // Returns the command's description with the first replica whose outputs are not finite; "" when they are finite on
+  // all replicas that had rows.
   std::string GlobalOutputs(const CpuCommand& command) {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       if (state_.devices[device].rows == 0) continue;
@@ -77,7 +78,7 @@ class NonFiniteFinder {
   }
 
  private:
-  // Of what a check's value comes from. The rows beyond `rows` hold anything.
+  // True if all outputs are finite, or no check depends on the command. Rows beyond `rows` may hold anything.
   bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) const {
     if (!checked_.contains(&command.table()) || !command.command().has_plain_outputs()) return true;
     for (const Operand& o : command.outputs()) {

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// Runs the program with the inputs in `state`, lane by lane on one thread, and stops at the first command whose outputs
+// Runs the program with the inputs in `state`, lane by lane on one thread. Stops at the first command whose outputs
 // have a NaN or infinity, or before the first that writes a variable. Returns "<command> [file:line], replica 0
 // (cpu:0), lane 3" (lanes are counted over all replicas; global commands have none), or "" when all is finite.
 absl::StatusOr<std::string> FindNonFiniteCommand(const Executable& executable, const StepState& state,

@@ -58,7 +58,7 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
 absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_ptr<CpuCommand>> commands,
                          ThreadPool& pool) {
   std::deque<GlobalRun> runs;
-  absl::InlinedVector<int64_t, 16> first = {0};  // of a device's tasks, that of each command
+  absl::InlinedVector<int64_t, 16> first = {0};  // number of the first of each command's tasks, among a device's tasks
   for (const std::unique_ptr<CpuCommand>& command : commands) {
     runs.emplace_back(state, command->work, command->id);
     first.push_back(first.back() + runs.back().device_tasks());

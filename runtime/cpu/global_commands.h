@@ -1,4 +1,4 @@
-// Commands of global sections: all devices, cut into tasks that any thread may take.
+// Runs commands of global sections: for all devices, cut into tasks that any thread may take.
 #ifndef TANDEM_RUNTIME_CPU_GLOBAL_COMMANDS_H_
 #define TANDEM_RUNTIME_CPU_GLOBAL_COMMANDS_H_
 
@@ -12,14 +12,15 @@
 
 namespace tandem {
 
-// The devices that run `command`: all, or the first one where it writes what all of them have one copy of.
+// Returns the number of devices that run `command`: all, or only the first where the command writes variables of which
+// all devices share one copy.
 int DevicesThatRun(const StepState& state, const CpuCommand& command);
 
-// The pieces of a command on all devices.
+// Runs the pieces of a command on all devices.
 absl::Status RunTasks(GlobalRun& run, const CpuCommand& command, ThreadPool& pool);
 
-// Runs one command on all devices and returns when it is done; with `others` only what block updates leave to it
-// (block_updates.h). False: a value that it checks is a NaN or infinity.
+// Runs one command on all devices and returns when it is done; with `others`, only the work that block updates leave to
+// it (block_updates.h). False: a value that it checks is a NaN or infinity.
 absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
                                       bool others = false);
 

@@ -1,4 +1,4 @@
-// Global sections: their commands in order.
+// Runs the commands of a global section in order.
 #ifndef TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
 #define TANDEM_RUNTIME_CPU_GLOBAL_SECTION_H_
 
@@ -11,7 +11,7 @@
 namespace tandem {
 
 // Runs all commands on all devices. False: a CheckFinite command found a NaN or infinity, and nothing behind it has
-// run. `communication`: where all-reduces go on beside the commands behind them; may be null.
+// run. `communication`: the thread on which all-reduces go on while the commands behind them run; may be null.
 absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section,
                                       CommunicationThread* communication, ThreadPool& pool);
 

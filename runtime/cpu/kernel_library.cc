@@ -1,4 +1,4 @@
-// oneDNN and the kernels beside it, as the compiler sees them.
+// The KernelLibrary of CPUs: oneDNN and the kernels beside it.
 #include "runtime/kernel_library.h"
 
 #include "runtime/cpu/instruction_set.h"
@@ -19,7 +19,7 @@ class CpuKernelLibrary final : public KernelLibrary {
   absl::Status UseInstructions(format::InstructionSet instructions) const override {
     return tandem::UseInstructions(instructions);
   }
-  // Primitives are made when the executable is loaded.
+  // CPUs have no plans: primitives are made when the executable is loaded.
   absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall&, int) const override {
     return std::nullopt;
   }

@@ -1,8 +1,9 @@
-// Microbatches of a lane, dealt out to its own thread from the front and to threads without a lane from the back.
+// Deals out the microbatches of a lane: to its own thread from the front, and to threads without a lane (helpers) from
+// the back.
 //
-// A lane's sum is that of its microbatches from first to last, whoever computes them: a thread adds its microbatch when
-// those before it have been added. So threads that run out of lanes shorten the end of a section, and no bit depends on
-// who helped.
+// A lane's sum adds its microbatches from first to last, whichever thread computes them: a thread adds its microbatch
+// when those before it have been added. So threads that run out of lanes shorten the end of a section, and no bit
+// depends on which thread helped.
 #ifndef TANDEM_RUNTIME_CPU_LANE_PROGRESS_H_
 #define TANDEM_RUNTIME_CPU_LANE_PROGRESS_H_
 
@@ -14,27 +15,28 @@ namespace tandem {
 // Every thread that claims a microbatch calls AwaitTurn and then Done for it, also after an error.
 class alignas(64) LaneProgress {
  public:
-  // No other thread may look at the lane meanwhile. `microbatches` >= 0.
+  // Starts a new section. No other thread may use the object meanwhile. `microbatches` >= 0.
   void Reset(int32_t microbatches) {
     microbatches_ = microbatches;
     claims_.store(0, std::memory_order_relaxed);
     added_.store(0, std::memory_order_relaxed);
   }
 
-  // The next microbatch, for the lane's own thread; -1: none is left.
+  // Returns the next microbatch, for the lane's own thread; -1: none is left.
   int32_t ClaimNext() { return Claim(kFront); }
-  // The last microbatch that nobody has, for a helper; never the first, which begins the sum; -1: none is left.
+  // Returns the last microbatch that no thread has claimed, for a helper; never the first, which begins the sum; -1:
+  // none is left.
   int32_t ClaimLast() { return Claim(kBack); }
 
-  // How many microbatches ClaimLast could give out; not above 0: none.
+  // Returns how many microbatches ClaimLast could give out; 0 or less: none.
   int32_t claimable() const {
     const uint64_t claims = claims_.load(std::memory_order_relaxed);
     return Unclaimed(claims) - (Begun(claims) ? 0 : 1);
   }
 
-  // Returns when all microbatches before `microbatch` are done. They are claimed by threads that run, because
-  // microbatches are claimed by helpers only while the lane's own thread has microbatches before them to claim or has
-  // claimed them.
+  // Returns when all microbatches before `microbatch` are done. This cannot block for ever: a helper gets a microbatch
+  // only after the lane's own thread has claimed its first one, and that thread claims, or has claimed, all
+  // microbatches before the helpers'. So running threads work on them.
   void AwaitTurn(int32_t microbatch) const {
     for (int32_t n; (n = added_.load(std::memory_order_acquire)) != microbatch;)
       added_.wait(n, std::memory_order_acquire);
@@ -51,7 +53,7 @@ class alignas(64) LaneProgress {
     return microbatches_ - static_cast<int32_t>(claims) - static_cast<int32_t>(claims >> 32);
   }
 
-  // Whether the first microbatch is claimed.
+  // True if the first microbatch is claimed.
   static bool Begun(uint64_t claims) { return static_cast<int32_t>(claims) > 0; }
 
   int32_t Claim(uint64_t end) {
@@ -63,7 +65,7 @@ class alignas(64) LaneProgress {
   }
 
   int32_t microbatches_ = 0;
-  std::atomic<uint64_t> claims_{0};  // from the front in the low half, from the back in the high one
+  std::atomic<uint64_t> claims_{0};  // number of claims: from the front in the low half, from the back in the high one
   std::atomic<int32_t> added_{0};    // microbatches that are in the lane's sum
 };
 

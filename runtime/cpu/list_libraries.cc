@@ -1,4 +1,4 @@
-// oneDNN, as ListLibraries gives it.
+// Lists oneDNN for ListLibraries.
 #include "runtime/list_libraries.h"
 
 #include "absl/strings/str_cat.h"

@@ -20,8 +20,8 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
           merge.operand.elements);
 }
 
-// Watches microbatches: Ran after each command (false ends the lane), Waited before a microbatch is added to the lane's
-// slot, Merged afterwards.
+// Observers watch microbatches: Ran is called after each command (false ends the lane), Waited before a microbatch is
+// added to the lane's slot, Merged afterwards. This one does nothing.
 struct NoObserver {
   bool Ran(const CpuCommand&, const MicrobatchContext&, int64_t) { return true; }
   void Waited() {}
@@ -82,11 +82,11 @@ class TracingObserver {
   std::vector<CommandRecord>& records_;
   const int device_;
   const int64_t rows_per_lane_;
-  int lane_ = 0;  // of the last command
+  int lane_ = 0;  // lane of the last command
   int64_t last_ = TraceNow();
 };
 
-// Looks at the memory between this thread's buffers.
+// Checks the memory between this thread's buffers.
 class GuardObserver {
  public:
   GuardObserver(BufferGuard& guard, int thread) : guard_(guard), thread_(thread) {}
@@ -101,12 +101,12 @@ class GuardObserver {
   const int thread_;
 };
 
-// Of the microbatch that begins at row `begin` of a lane, with the lane's slot.
+// Returns the context of the microbatch that begins at row `begin` of a lane, with the lane's slot.
 MicrobatchContext ContextOf(const StepState& state, const LaneId& lane, int64_t begin, int thread) {
   MicrobatchContext context;
   context.device = &state.devices[lane.device];
-  // Of packed weights a thread reads its own device's, also for lanes of others: kernels that one thread alone reads
-  // are cheap to write in the next step (thread_pool.h).
+  // A thread reads its own device's copy of packed weights, also for lanes of other devices: copies that only one
+  // thread reads are cheap to write in the next step (thread_pool.h).
   context.home = &state.devices[thread * state.devices.size() / state.threads.size()];
   context.microbatch = state.threads[thread].microbatch.data();
   context.constants = state.constants;
@@ -127,7 +127,7 @@ absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan,
   const MapRun run{state, thread, plan.scratch_bytes};
   MicrobatchContext context = ContextOf(state, lane, begin, thread);
   if (microbatch > 0) context.lane = state.threads[thread].lane.data();
-  // Others wait for this microbatch, so nothing may leave here but by Done.
+  // Other threads wait for this microbatch, so every way out must call Done.
   absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       TD_RETURN_IF_ERROR(command->RunRows(run, context, rows, context.device->first_row + context.row));
@@ -150,7 +150,7 @@ absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan,
   return go_on;
 }
 
-// Lanes of one microbatch each.
+// Runs lanes of one microbatch each, a command for all of them after the other.
 template <typename Observer>
 absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                         const LaneId& first, int thread, Observer observer) {
@@ -184,7 +184,7 @@ absl::Status RunOwnMicrobatches(const StepState& state, const StepPlan& plan, co
   for (int32_t microbatch; (microbatch = progress.ClaimNext()) >= 0;) {
     if (go_on.ok() && *go_on) {
       go_on = RunMicrobatch(state, plan, section, lane, microbatch, thread, progress, observer);
-    } else {  // helpers wait for their turns
+    } else {  // helpers still wait for their turns
       progress.AwaitTurn(microbatch);
       progress.Done(microbatch);
     }
@@ -192,7 +192,7 @@ absl::Status RunOwnMicrobatches(const StepState& state, const StepPlan& plan, co
   return go_on.status();
 }
 
-// Calls run(observer) with the one that this thread's memory asks for.
+// Calls run(observer) with the observer that the state of this thread asks for.
 template <typename Run>
 auto WithObserver(const StepState& state, int thread, int device, Run run) {
   const ThreadState& memory = state.threads[thread];

@@ -1,4 +1,4 @@
-// Commands of map sections: one microbatch of one lane, on one thread.
+// Runs commands of map sections: each for one microbatch of one lane, on one thread.
 #ifndef TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
 #define TANDEM_RUNTIME_CPU_MAP_COMMANDS_H_
 
@@ -12,30 +12,31 @@
 
 namespace tandem {
 
-// Called after each command with it, where its operands are, and the number of rows; false ends the lane.
+// Called after each command with the command, the places of its operands, and the number of rows; false ends the lane.
 using AfterCommand = absl::FunctionRef<bool(const CpuCommand&, const MicrobatchContext&, int64_t rows)>;
 
 struct LaneId {
   int device = 0;
-  int lane = 0;  // of the device
+  int lane = 0;  // index of the lane on the device
 };
 
-// 0 for a lane without rows.
+// Returns the number of the lane's microbatches; 0 for a lane without rows.
 int32_t MicrobatchesOfLane(const StepState& state, const LaneId& lane);
 
 // Runs the microbatches of a lane that no helper takes. When it and its helpers have returned, the section's sums for
-// the lane are in its slot. Nothing happens for a lane without rows. After an error the slot is worthless.
+// the lane are in its slot. Nothing happens for a lane without rows. After an error the slot's values are undefined.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress);
-// Runs one microbatch of a lane that RunLane runs in another thread, or none if none is left.
+// As a helper, runs one microbatch of a lane whose RunLane runs in another thread; does nothing if none is left.
 absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                       int thread, LaneProgress& progress);
-// Whether lanes that the plan joins, the first of which is `first`, have all their rows.
+// True if `count` lanes that the plan joins, the first of which is `first`, have all their rows.
 bool LanesAreFull(const StepState& state, const LaneId& first, int count);
-// Runs full lanes that the plan joins, the first of which is `first`, a command after the other.
+// Runs full lanes that the plan joins, the first of which is `first`: each command for all of them before the next
+// command.
 absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                               const LaneId& first, int thread);
-// Without helpers.
+// Runs a lane without helpers.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, AfterCommand after_command);
 

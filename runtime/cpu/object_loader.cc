@@ -26,7 +26,7 @@
 namespace tandem {
 namespace {
 
-// What kernels may call. Anything else is a mistake of the compiler and must fail here, by name.
+// The functions that kernels may call. Any other is a mistake of the compiler and must fail here, by name.
 struct Allowed {
   const char* name;
   void* address;
@@ -65,7 +65,7 @@ constexpr absl::string_view kAddressSymbols = "__asan_", kThreadSymbols = "__tsa
 
 absl::Status LinkError(const Executable& executable, absl::string_view what, llvm::Error error) {
   const std::string message = absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)));
-  // LLVM has only the system's words left of a failed mapping.
+  // When a mapping fails, LLVM's error has only the system's text for it.
   if (absl::StrContains(message, std::strerror(ENOMEM))) return absl::ResourceExhaustedError(message);
   return WithExitCode(absl::DataLossError(absl::StrCat(message, "; delete the file, it will be compiled again")),
                       kExitBadData);
@@ -116,7 +116,7 @@ class Kernels final : public LoadedKernels {
  private:
   absl::Status CreateJit(const Executable& executable) {
     llvm::orc::LLJITBuilder builder;
-    // No platform and no symbols of the process: kernels have no constructors and call nothing but kAllowed.
+    // No platform and no symbols of the process are needed: kernels have no constructors and call nothing but kAllowed.
     builder.setLinkProcessSymbolsByDefault(false);
     builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
     auto jit = builder.create();
@@ -139,7 +139,8 @@ class Kernels final : public LoadedKernels {
   }
 
   absl::Status DefineSanitizer(const Executable& executable) {
-    // GCC's thread sanitizer watches the C library's functions and has no others for compilers to call.
+    // GCC's thread sanitizer intercepts the C library's functions, and lacks the __tsan_ functions that other compilers
+    // call.
     llvm::orc::SymbolMap symbols;
     for (const auto& [name, address] :
          {std::pair("__tsan_memcpy", Address(memcpy)), std::pair("__tsan_memset", Address(memset)),
@@ -160,7 +161,8 @@ class Kernels final : public LoadedKernels {
     return absl::OkStatus();
   }
 
-  // The configuration whose sanitizer the symbols in reported_ are of; empty for others. Needs mutex_.
+  // Returns the build configuration whose sanitizer the symbols in reported_ belong to; empty for other symbols. Needs
+  // mutex_.
   absl::string_view MissingSanitizer() const {
     if (absl::StrContains(reported_, kAddressSymbols)) return "asan";
     if (absl::StrContains(reported_, kThreadSymbols)) return "tsan";

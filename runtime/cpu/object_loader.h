@@ -1,4 +1,5 @@
-// Kernels: loads the ELF objects of an executable and finds their symbols. The only part of the runtime that uses LLVM.
+// Loads the kernels: the ELF objects of an executable, in which it finds the symbols. The only part of the runtime that
+// uses LLVM.
 #ifndef TANDEM_RUNTIME_CPU_OBJECT_LOADER_H_
 #define TANDEM_RUNTIME_CPU_OBJECT_LOADER_H_
 
@@ -12,7 +13,7 @@
 
 namespace tandem {
 
-// See docs/developers/internals.md, "The kernel ABI".
+// The entry of a kernel: see docs/developers/internals.md, "The kernel ABI".
 using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end, int64_t row_offset);
 
 // Owns the machine code; functions are valid while it lives.
@@ -26,12 +27,12 @@ class LoadedKernels {
   // DataLoss (exit code 65) for an object that cannot be linked or a missing symbol, naming kernel and symbol.
   static absl::StatusOr<std::unique_ptr<LoadedKernels>> Load(const Executable& executable);
 
-  // By index into Executable.kernels.
+  // Returns the function of a kernel, by its index in the executable's `kernels`.
   virtual KernelFunction function(int kernel) const = 0;
 };
 
-// Whether this machine can run code for `target`, "x86-64 avx512f avx512vl ...". FailedPrecondition names what it
-// lacks.
+// Checks that this machine can run code for `target`, "x86-64 avx512f avx512vl ...". FailedPrecondition names the
+// features that it lacks.
 absl::Status CheckTargetFeatures(absl::string_view target);
 
 }  // namespace tandem

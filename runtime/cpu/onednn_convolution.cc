@@ -24,7 +24,7 @@ struct Convolution {
         bias({c.kernel_shape[3]}, kF32, Tag::a),
         strides(c.strides),
         low(c.pad_low) {
-    // oneDNN wants the exact padding behind: what the windows do not reach is left out.
+    // oneDNN requires exact padding at the end: without the pixels that no window reaches.
     for (int i = 0; i < 2; ++i) {
       high.push_back((c.y_shape[i + 1] - 1) * c.strides[i] + c.kernel_shape[i] - c.x_shape[i + 1] - c.pad_low[i]);
     }
@@ -48,10 +48,11 @@ struct Convolution {
     if (with_bias) return {Engine(), p, a, x, kernel, bias, y, strides, low, high, attr};
     return {Engine(), p, a, x, kernel, y, strides, low, high, attr};
   }
-  // The forward convolution that a gradient belongs to, with results of the operands' type.
+  // Returns the forward convolution that a gradient belongs to, with results of the operands' type.
   dnnl::convolution_forward::primitive_desc Hint(const memory::desc& kernel) const {
     constexpr auto kBF16 = memory::data_type::bf16;
-    const bool bf16 = x.get_data_type() == kBF16 || y.get_data_type() == kBF16;  // a float32 result aside
+    // Operands of bfloat16 may have a float32 result.
+    const bool bf16 = x.get_data_type() == kBF16 || y.get_data_type() == kBF16;
     const auto type = bf16 ? kBF16 : kF32;
     return {Engine(),
             prop_kind::forward_training,

@@ -9,13 +9,13 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of a convolution's kernel: as the graph has it, and packed for its direction. The packed one is asked for
-// without epilogue, so that producer and consumer always agree.
+// The layouts of a convolution's kernel: plain, as the graph has it, and packed for the convolution's direction. The
+// packed one is found for the call without epilogue, so that producer and consumer always agree.
 dnnl::memory::desc PlainKernel(const format::Conv2D& c);
 dnnl::memory::desc PackedKernel(const format::Conv2D& c);
 
 Plan PlanOf(const format::Conv2D& c);
-// Of the filter gradient of a dense 1x1 convolution, as a product.
+// Returns the plan of the filter gradient of a dense 1x1 convolution, as a product.
 Plan PlanPointwiseProduct(const format::Conv2D& c);
 
 }  // namespace onednn

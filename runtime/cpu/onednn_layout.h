@@ -1,5 +1,5 @@
-// What the compiler must know about oneDNN before it can write a program: packed sizes and implementations. Free of
-// oneDNN types.
+// The sizes of packed weights and the implementations of oneDNN, which the compiler needs before it can write a
+// program. Free of oneDNN types.
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_LAYOUT_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_LAYOUT_H_
 
@@ -11,14 +11,16 @@
 
 namespace tandem {
 
-// Bytes of what a PackWeights call writes, or PackingFor a call that reads it (library_calls/pack_weights.h).
+// Returns the bytes that a PackWeights call writes. `call` may also be one that reads packed weights, whose PackWeights
+// call is PackingFor (library_calls/pack_weights.h).
 absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call);
 
-// Whether the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
+// True if the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
 bool PacksPanels(const format::LibraryCall& call);
 
-// The implementation of the call's algorithm; of Library the one that this machine's oneDNN takes, e.g.
-// "brgconv:avx512_core". One with "ref" in it is slow by orders of magnitude and must not be in a program.
+// Returns the name of the implementation of the call's algorithm; for Algorithm::Library the one that this machine's
+// oneDNN takes, e.g. "brgconv:avx512_core". One with "ref" in its name is slow by orders of magnitude and must not be
+// in a program.
 absl::StatusOr<std::string> ImplementationName(const format::LibraryCall& call);
 
 }  // namespace tandem

@@ -20,7 +20,7 @@ struct MatMul {
         any(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), Tag::any),
         bias({1, c.y_shape.back()}, kF32, Tag::ab),
         y(Dims(c.y_shape, false), TypeOf(c.y_dtype), Tag::ab) {}
-  // All dimensions but the last are rows.
+  // Makes a matrix of a shape: all dimensions but the last are rows.
   static memory::dims Dims(const std::vector<int64_t>& shape, bool transpose) {
     const int64_t rows = RowsOf(shape);
     return transpose ? memory::dims{shape.back(), rows} : memory::dims{rows, shape.back()};
@@ -39,7 +39,7 @@ struct BatchMatMul {
       : a(Desc(c.a_shape, TypeOf(c.a_dtype), c.swap_a, c.transpose_a)),
         b(Desc(c.b_shape, TypeOf(c.b_dtype), c.swap_b, c.transpose_b)),
         y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
-  // [leading dimensions but one, the last of them, rows, columns].
+  // The dimensions are [leading dimensions but one, the last of them, rows, columns].
   static memory::desc Desc(const std::vector<int64_t>& stored, memory::data_type type, bool swap, bool transpose) {
     size_t rank = stored.size();
     int64_t batches = 1;

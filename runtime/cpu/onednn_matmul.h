@@ -9,8 +9,8 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of b: as the graph has it, and packed. The packed one is asked for without epilogue, so that producer and
-// consumer always agree.
+// The layouts of b: plain, as the graph has it, and packed. The packed one is found for the call without epilogue, so
+// that producer and consumer always agree.
 dnnl::memory::desc PlainKernel(const format::MatMul& c);
 dnnl::memory::desc PackedKernel(const format::MatMul& c);
 

@@ -15,16 +15,17 @@
 namespace tandem {
 namespace onednn {
 
-// Of the packed weights.
+// Returns the bytes of the packed weights.
 uint64_t PackedBytes(const format::PackWeights& packing);
 
 Plan PlanOf(const format::PackWeights& packing);
 
-// How PackWeights does the reorder between two layouts of a kernel, [out, in, height, width] or [rows, columns]; none
-// where it does not know them.
+// Returns the panels with which PackWeights converts one layout of a kernel ([out, in, height, width] or [rows,
+// columns]) into another; nothing where it does not know the layouts.
 std::optional<WeightPanels> PanelsOf(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed);
 
-// The panels that are packed; none where their layout is another or the process has no instructions for it.
+// Returns the panels into which `packing` packs; nothing where their layout is another or the process has no
+// instructions for it.
 std::optional<WeightPanels> PackedPanels(const format::PackWeights& packing);
 inline constexpr char kPackPanels[] = "panels";
 std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels);

@@ -1,4 +1,4 @@
-// The oneDNN primitives of one library call, and what they have in common.
+// The oneDNN primitives of one library call, and helpers to make them.
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_PLAN_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_PLAN_H_
 
@@ -18,7 +18,7 @@ constexpr auto kF32 = dnnl::memory::data_type::f32;
 dnnl::memory::data_type TypeOf(DType type);
 const dnnl::engine& Engine();
 
-// Where an argument's buffer comes from.
+// The buffer of an argument.
 enum class Source { kInput0, kInput1, kInput2, kOutput, kTemporary, kScratchpad };
 
 struct Argument {
@@ -42,18 +42,18 @@ struct Plan {
   void AddReorder(const dnnl::memory::desc& from, Source from_source, const dnnl::memory::desc& to, Source to_source);
 };
 
-// Whether the name of an implementation is that of oneDNN's slow reference code.
+// True if the name of an implementation is that of oneDNN's slow reference code.
 bool IsReference(const char* implementation);
 
-// A residual is what the destination holds.
+// Returns the attributes for an epilogue. For a residual, the result is added to the destination's values.
 dnnl::primitive_attr Attributes(const format::Epilogue& epilogue);
 
-// The plan of a product.
+// Returns the plan of a product.
 Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);
 
-// The plan of a primitive with a kernel operand, packed or not: `make` gives its description for a kernel's layout,
-// `packed` the layout of packed kernels, `others` are its arguments but for the kernel. A plain kernel whose layout
-// only the reference implementation takes is reordered first.
+// Returns the plan of a primitive with a kernel operand, packed or not. `make` returns its description for a kernel's
+// layout, `packed` the layout of packed kernels, and `others` are its arguments but for the kernel. A plain kernel
+// whose layout only the reference implementation takes is reordered first.
 template <typename Primitive, typename MakeDesc, typename PackedDesc>
 Plan PlanWithKernel(bool is_packed, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
                     std::vector<Argument> others) {

@@ -37,14 +37,15 @@ using onednn::Plan;
 using onednn::Source;
 using onednn::Stage;
 
-// The number of threads is part of a primitive: creation happens under the same setting as execution.
+// Sets one OpenMP thread while it lives. The number of threads is part of a primitive: it must be created under the
+// setting that it is executed with.
 class OneOmpThread {
  public:
   OneOmpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
   ~OneOmpThread() { omp_set_num_threads(before_); }
 
  private:
-  const ExitMeansOutOfMemory scope_{"preparing a step"};  // of OpenMP's library
+  const ExitMeansOutOfMemory scope_{"preparing a step"};  // for exits of OpenMP's library
   int before_;
 };
 

@@ -23,9 +23,9 @@ class OneDnnPrimitive {
   static absl::StatusOr<std::unique_ptr<OneDnnPrimitive>> Create(const format::LibraryCall& call, int num_threads);
 
   virtual const std::string& implementation() const = 0;
-  // 64-byte aligned memory that Run needs for itself.
+  // Returns the bytes of 64-byte aligned memory that Run needs for itself.
   virtual uint64_t scratch_bytes() const = 0;
-  // Into how many parts the call is cut; any threads may run them, in any order and at the same time.
+  // Returns the number of parts of the call; any threads may run them, in any order and at the same time.
   virtual int64_t parts() const { return 1; }
   // Runs parts [begin, end). `in` and `out`: float32 buffers in the order of the command's operands. Calls with
   // different `thread` may overlap.

@@ -1,4 +1,4 @@
-// Where a value lies, and how work on it is cut up.
+// The place of a value, and how work on it is cut up.
 #ifndef TANDEM_RUNTIME_CPU_OPERAND_H_
 #define TANDEM_RUNTIME_CPU_OPERAND_H_
 
@@ -13,10 +13,10 @@ namespace tandem {
 struct Operand {
   format::Space space;
   DType dtype;
-  uint32_t index;       // of the variable, input or scalar
-  uint64_t offset;      // in the arena
-  uint64_t row_bytes;   // 0 without batch
-  int64_t elements;     // of one row, or of all when there is no batch
+  uint32_t index;       // number of the variable, input or scalar
+  uint64_t offset;      // in the arena, in bytes
+  uint64_t row_bytes;   // bytes of a row; 0 without batch
+  int64_t elements;     // elements of one row, or of all when there is no batch
   bool common = false;  // Step: the same on all devices
 
   uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
@@ -33,10 +33,10 @@ struct PlannedWork {
   std::vector<Piece> pieces;
   std::vector<int> tasks;
 
-  // Items [0, n) in pieces of at most `size`.
+  // Adds the elements [0, n) of `item`, in pieces of at most `size`.
   void Add(int item, int64_t n, int64_t size);
-  // Makes tasks of the pieces, all that have come: small ones share a task, unless they are `apart`, counted in
-  // something larger than elements.
+  // Makes tasks of all pieces added so far. Small pieces share a task, unless `apart`: then their elements count
+  // something larger, and each piece is a task.
   void MakeTasks(bool apart);
 };
 

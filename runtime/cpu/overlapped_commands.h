@@ -1,4 +1,4 @@
-// OverlappedCommands: the all-reduces of a global section that are under way beside the commands behind them.
+// OverlappedCommands: the all-reduces of a global section that are under way while the commands behind them run.
 #ifndef TANDEM_RUNTIME_CPU_OVERLAPPED_COMMANDS_H_
 #define TANDEM_RUNTIME_CPU_OVERLAPPED_COMMANDS_H_
 
@@ -13,19 +13,20 @@
 
 namespace tandem {
 
-// From one thread. All must outlive it. `thread` may be null: then no command is taken.
+// Must be used from one thread. The constructor's arguments must outlive it. `thread` may be null: then it takes no
+// command.
 class OverlappedCommands {
  public:
   OverlappedCommands(const StepState& state, CommunicationThread* thread, ThreadPool& pool)
       : state_(state), thread_(thread), pool_(pool) {}
-  // Waits for all.
+  // Waits for all calls.
   ~OverlappedCommands();
 
-  // Whether `command` may go on beside those behind it.
+  // True if `command` may go on while those behind it run.
   bool Takes(const CpuCommand& command) const { return thread_ != nullptr && command.table().overlap > 0; }
-  // Begins command `index` of the section, which Takes says. Others must have written its operands.
+  // Begins command `index` of the section, for which Takes is true. Other commands must have written its operands.
   absl::Status Begin(const CpuCommand& command, size_t index);
-  // Ends those that command `index` of the section must find done, in their order.
+  // Ends the commands that command `index` of the section must find done, in their order.
   absl::Status EndBefore(size_t index);
   absl::Status EndAll() { return EndBefore(SIZE_MAX); }
 
@@ -43,7 +44,7 @@ class OverlappedCommands {
   CommunicationThread* const thread_;
   ThreadPool& pool_;
   std::deque<Underway> underway_;
-  size_t calls_ = 0;  // to the thread, that have not been waited for; an exception may leave more in underway_
+  size_t calls_ = 0;  // calls of the thread that have not been waited for; an exception may leave more in underway_
 };
 
 }  // namespace tandem

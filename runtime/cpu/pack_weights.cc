@@ -19,18 +19,19 @@ using Vector = int32_t __attribute__((vector_size(64)));
 
 constexpr int64_t kWidth = 16;  // elements of 4 bytes in a vector
 constexpr int64_t kVectorBytes = 64;
-constexpr int64_t kChunkRows = 512;         // of a panel that is cut
-constexpr int64_t kPartElements = 1 << 14;  // of panels that share a part
+constexpr int64_t kChunkRows = 512;         // rows of each chunk of a panel that is cut
+constexpr int64_t kPartElements = 1 << 14;  // elements of the panels that share a part
 
 TD_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// A tile is as many rows of a panel as become 16 rows of 4-byte elements: single ones of float32, pairs of bfloat16.
+// A tile is as many rows of a panel as become 16 rows of 4-byte elements: single rows of float32, or pairs of rows of
+// bfloat16.
 constexpr int64_t TileRows(bool bfloat16) { return bfloat16 ? 2 * kWidth : kWidth; }
 constexpr int64_t kTileBytes = kWidth * kMaxPanelColumns * 4;
 
 TD_INLINE __m512 Load(const float* p) { return _mm512_loadu_ps(p); }
 
-// Sixteen numbers each of two vectors, rounded: those of `a` first.
+// Returns the sixteen numbers of each vector, rounded: those of `a` first.
 TD_INLINE __m512i Round(__m512 a, __m512 b) { return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(b, a)); }
 
 // Packs a tile of whole rows in memory.
@@ -48,7 +49,7 @@ TD_INLINE void PackRows(const float* from, int64_t row_stride, int64_t columns, 
   }
 }
 
-// Exchanges the off-diagonal halves of all 2 S x 2 S squares; for S = 1, 2, 4, 8 in turn that is a transposition.
+// Exchanges the off-diagonal halves of all 2 S x 2 S squares; calls for S = 1, 2, 4 and 8 in turn are a transposition.
 template <int S>
 TD_INLINE void ExchangeSquares(Vector (&r)[kWidth]) {
   Vector upper, lower;
@@ -65,9 +66,9 @@ TD_INLINE void ExchangeSquares(Vector (&r)[kWidth]) {
   }
 }
 
-// Packs a tile of whole columns in memory. The next tile's columns and its place in the panel are fetched meanwhile:
-// neither is gone through in order, which a core would run ahead of by itself. 0.44 instead of 0.54 ns a number in
-// bfloat16, 0.63 instead of 0.87 in float32; for whole rows fetching gains nothing.
+// Packs a tile of whole columns in memory. Meanwhile it fetches the next tile's columns and its place in the panel:
+// neither is gone through in order, so the core does not prefetch them by itself. A number takes 0.44 instead of 0.54
+// ns in bfloat16, 0.63 instead of 0.87 in float32; for whole rows fetching gains nothing.
 template <bool kBfloat16>
 TD_INLINE void PackColumns(const float* from, int64_t column_stride, int64_t columns, uint8_t* to) {
   constexpr int64_t kAhead = TileRows(kBfloat16);
@@ -93,7 +94,8 @@ TD_INLINE void PackColumns(const float* from, int64_t column_stride, int64_t col
   }
 }
 
-// A tile that the matrix does not fill, or does not reach (`rows` <= 0), or of whose rows the panel has a part.
+// Packs a tile that the matrix does not fill or does not reach (`rows` <= 0), or of whose rows the panel has only a
+// part.
 template <bool kBfloat16>
 void PackEdge(const WeightPanels& w, const float* from, int64_t rows, int64_t columns, int64_t bytes, uint8_t* to) {
   constexpr int64_t kRows = TileRows(kBfloat16);
@@ -113,7 +115,7 @@ void PackEdge(const WeightPanels& w, const float* from, int64_t rows, int64_t co
   std::memcpy(to, packed, bytes);
 }
 
-// Rows [begin, end) of a panel.
+// Packs rows [begin, end) of a panel.
 template <bool kBfloat16>
 void PackPanel(const WeightPanels& w, int64_t begin, int64_t end, int64_t columns, const float* from, uint8_t* to) {
   constexpr int64_t kRows = TileRows(kBfloat16);
@@ -134,7 +136,7 @@ void PackPanel(const WeightPanels& w, int64_t begin, int64_t end, int64_t column
 
 int64_t ChunksOfPanel(const WeightPanels& w) { return (w.padded_rows + kChunkRows - 1) / kChunkRows; }
 
-// A unit is a chunk of a panel.
+// Returns how many units, which are chunks of panels, make one part.
 int64_t UnitsOfPart(const WeightPanels& w) {
   const int64_t elements = Least(w.padded_rows, kChunkRows) * w.panel_columns;
   return elements < kPartElements ? kPartElements / elements : 1;

@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// Rows and where they go, in the order of the batch: lane l has positions [l * lane_count, (l + 1) * lane_count).
+// Rows to add, and the indices of the rows that they are added to, in the order of the batch: lane l has positions [l *
+// lane_count, (l + 1) * lane_count).
 struct ScatterSource {
   const void* updates = nullptr;  // [count, width] of dtype, float32 or float64
   const void* indices = nullptr;  // [count] of index_dtype, int32 or int64
@@ -22,9 +23,9 @@ struct ScatterSource {
 
 // Writes rows [begin, end) of `table` ([n, width]): row k becomes the sum of the updates with index k. A lane's updates
 // are added to 0 in order, then the lanes' sums are combined as the reduction tree combines slots
-// (runtime/reduction_tree.h): the same bits as if every lane had a table of its own, which is never made. Time: the
-// number of indices, plus the elements that are written and added. Takes no memory once a thread has seen the largest
-// source.
+// (runtime/reduction_tree.h): the same bits as if every lane had a table of its own, which is never made. Time grows
+// with the number of indices, plus the elements that are written and added. Allocates no memory once a thread has seen
+// the largest source.
 void ScatterAddRows(const ScatterSource& source, int64_t begin, int64_t end, void* table);
 
 }  // namespace tandem

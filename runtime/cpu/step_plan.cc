@@ -57,7 +57,8 @@ class Planner {
     return location.empty() ? "" : absl::StrCat(" [", location, "]");
   }
 
-  // A thread has as many lanes as run together, or they run one by one: the compiler does not know the threads.
+  // Joins lanes if every thread has enough of them. The compiler does not know the number of threads, so this is
+  // decided here; else lanes run one by one.
   absl::Status JoinLanes(PlannedSection& planned, const format::Section& section) {
     const auto together = static_cast<int>(section.lanes_together);
     if (together == 1 || lanes_ < together * context_.num_threads) return absl::OkStatus();
@@ -79,7 +80,7 @@ class Planner {
   }
 
   const Executable& executable_;
-  const int lanes_;  // that run here
+  const int lanes_;  // lanes that run here
   const format::Index& index_;
   const format::Program& program_;
   const PlanContext context_;

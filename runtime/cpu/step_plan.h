@@ -28,8 +28,8 @@ struct BlockUpdate {
   const CpuKernelLaunch* gradient;
   const CpuGroupedLaunch* update;
   int64_t rows = 0, columns = 0;
-  int64_t block_rows = 0, strip_rows = 0;  // of a task; computed before they are applied
-  std::vector<Operand> fetched;            // what the update touches beside the gradient (block_kernel.h)
+  int64_t block_rows = 0, strip_rows = 0;  // rows of a task; rows that are computed before they are applied
+  std::vector<Operand> fetched;            // matrices that the update touches beside the gradient (block_kernel.h)
 };
 
 struct PlannedSection {
@@ -37,25 +37,25 @@ struct PlannedSection {
   std::vector<std::unique_ptr<CpuCommand>> commands;
   std::vector<LaneMerge> merges;
   std::vector<BlockUpdate> block_updates;
-  int merges_id = 0;  // as CpuCommand::id
+  int merges_id = 0;  // the id of the adding of results to lane slots, like CpuCommand::id
   bool run_inline = false;
-  int lanes_together = 1;  // Map: Section.lanes_together, where every thread has so many
+  int lanes_together = 1;  // map sections: Section.lanes_together if every thread has so many lanes, else 1
 };
 
 struct StepPlan {
   std::vector<PlannedSection> sections;
-  std::vector<Operand> outputs;  // of the executable
-  uint64_t scratch_bytes = 0;    // per thread, for library calls
-  uint64_t staging_bytes = 0;    // per thread, for their operands in short microbatches
+  std::vector<Operand> outputs;  // the executable's outputs
+  uint64_t scratch_bytes = 0;    // bytes per thread, for library calls
+  uint64_t staging_bytes = 0;    // bytes per thread, for the calls' operands in short microbatches
   int microbatch_arenas = 1;     // per thread: the most lanes that run together
   size_t max_operands = 0;
   int num_ids = 0;
   bool writes_variables = false;
-  bool overlaps = false;  // an all-reduce may go on beside the commands behind it
+  bool overlaps = false;  // an all-reduce may go on while the commands behind it run
 };
 
-// `executable` must outlive the plan. Errors: those of NewCpuCommand with the command's name and location.
-// `replicas`: how many of them run here.
+// Plans the program. `executable` must outlive the plan. `replicas`: number of replicas that run here. Errors: those of
+// NewCpuCommand with the command's name and location.
 absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int replicas,
                                       int num_threads);
 

@@ -20,13 +20,13 @@ struct DeviceState {
   Arena step, batch, lanes;
   std::vector<void*> variables;
   std::vector<uint64_t> scalars;  // 8 bytes each, of any type
-  // Of the running step:
+  // Values of the running step:
   std::vector<const uint8_t*> inputs;
   int64_t rows = 0;
-  int64_t first_row = 0;  // in the global batch: the rows of the devices before
+  int64_t first_row = 0;  // first row in the global batch: the number of rows of the devices before
 };
 
-// Where the time goes, by id of command.
+// The time of one command.
 struct TimeCount {
   int64_t nanoseconds = 0;
   int64_t calls = 0;
@@ -34,10 +34,10 @@ struct TimeCount {
 
 struct ThreadState {
   Arena microbatch;
-  Arena lane;     // where microbatches after a lane's first put what is then added to the slot
+  Arena lane;     // a slot for microbatches after a lane's first: their results are then added to the lane's own slot
   Arena library;  // scratch, then staging
   std::vector<void*> args;
-  mutable std::vector<TimeCount> times;           // empty when commands are not timed
+  mutable std::vector<TimeCount> times;           // indexed by id of command; empty when commands are not timed
   std::vector<CommandRecord>* records = nullptr;  // null when commands are not traced
 };
 
@@ -49,23 +49,23 @@ struct StepState {
   std::vector<ThreadState> threads;
   const uint8_t* constants = nullptr;
   uint64_t lane_stride = 0;
-  // Copies of the executable's numbers.
+  // Copies of the executable's fields.
   int lanes_per_replica = 0;
   int64_t rows_per_lane = 0, microbatch_rows = 0;
-  // Of the running step: what invariant commands computed before is still there and right.
+  // Running step: true if the results that invariant commands computed earlier are still there and right.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
-  // The processes that run the other replicas; null where this one runs all, and while it looks for a value that is not
-  // finite.
+  // The processes that run the other replicas; null where this process runs all, and while it searches for a value that
+  // is not finite.
   ProcessGroup* group = nullptr;
   int first_replica = 0;  // the number of this process' first device among all replicas
-  bool one_copy = false;  // of the variables, for all devices: the first one alone writes it
-  // Of the running step, over all processes: replicas with rows, and the processes that have one of them.
+  bool one_copy = false;  // all devices share one copy of the variables, which only the first one writes
+  // Running step, over all processes: the number of replicas with rows, and which processes have such a replica.
   int replicas_with_rows = 0;
-  std::unique_ptr<bool[]> processes_with_rows;  // by rank; null without a group
-  // Of the running step: whether all is finite that all-reduces with `checks` have combined.
+  std::unique_ptr<bool[]> processes_with_rows;  // indexed by rank; null without a group
+  // Running step: false when an all-reduce with `checks` has combined values that are not finite.
   mutable std::atomic<bool> sums_finite{true};
-  // What the communication thread does (CommandTrace); null when commands are not traced.
+  // Records of the communication thread (CommandTrace); null when commands are not traced.
   std::vector<CommandRecord>* communication = nullptr;
 
   int64_t LaneRows(int device, int lane) const {
@@ -75,15 +75,16 @@ struct StepState {
   uint8_t* LaneSlot(int device, int lane) const { return devices[device].lanes.data() + lane * lane_stride; }
 };
 
-// Where operands of one microbatch are.
+// The places of the operands of one microbatch.
 struct MicrobatchContext {
   const DeviceState* device = nullptr;
-  const DeviceState* home = nullptr;  // whose copies are read of what is the same on all; null: `device`
-  uint8_t* microbatch = nullptr;      // null outside map sections
-  uint8_t* lane = nullptr;            // slot or scratch slot
+  // The device whose copies are read of values that are the same on all devices; null: `device`.
+  const DeviceState* home = nullptr;
+  uint8_t* microbatch = nullptr;  // null outside map sections
+  uint8_t* lane = nullptr;        // the lane's slot or the thread's scratch slot
   const uint8_t* constants = nullptr;
-  int64_t row = 0;  // of the replica's batch
-  // Of lanes that run together (PlannedSection): how many, which of them this is, and the rows of one.
+  int64_t row = 0;  // first row in the replica's batch
+  // For lanes that run together (PlannedSection): their number, the index of this one among them, and the rows of one.
   int lanes_together = 1, lane_of_those = 0;
   int64_t lane_rows = 0;
 
@@ -111,7 +112,7 @@ struct MicrobatchContext {
   }
 
  private:
-  // Every buffer is as many times as large, and rows of neighbouring lanes are neighbours.
+  // Every buffer is lanes_together times as large, and rows of neighbouring lanes are neighbours.
   uint64_t JointOffset(const Operand& o) const {
     const uint64_t bytes = o.row_bytes > 0 ? lane_rows * o.row_bytes : AlignUp(o.bytes(), 64);
     return o.offset * lanes_together + bytes * lane_of_those;

@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// The images of x and the pixels of them that y's windows begin at.
+// The images of x, and the pixels of them at which y's windows begin.
 struct Pixels {
   explicit Pixels(const format::Conv2D& c)
       : images(c.x_shape[0]),
@@ -25,7 +25,7 @@ struct Pixels {
 
   int64_t dense_bytes() const { return images * rows * columns * bytes; }
 
-  // x -> [images, rows, columns] pixels.
+  // Copies those pixels of x to [images, rows, columns] pixels.
   void Gather(const char* x, char* dense) const {
     for (int64_t i = 0; i < images; ++i) {
       for (int64_t r = 0; r < rows; ++r) {
@@ -36,7 +36,7 @@ struct Pixels {
     }
   }
 
-  // [images, rows, columns] pixels -> x, zero between them.
+  // Copies [images, rows, columns] pixels to x, with zeros between them.
   void Scatter(const char* dense, char* x) const {
     for (int64_t i = 0; i < images; ++i) {
       for (int64_t h = 0; h < height; ++h, x += width * bytes) {
@@ -55,7 +55,7 @@ struct Pixels {
   }
 
   const int64_t images, height, width, rows, columns, row_stride, column_stride;
-  const int64_t bytes;  // of a pixel
+  const int64_t bytes;  // bytes of a pixel
 };
 
 class StridedPointwiseGrad final : public OneDnnPrimitive {

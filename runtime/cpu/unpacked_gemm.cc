@@ -13,12 +13,12 @@ using Vector = float __attribute__((vector_size(64)));
 using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 using Indices = int32_t __attribute__((vector_size(64)));
 
-constexpr int64_t kWidth = 16;  // floats of a vector
-// Elements of the rows of the matrix that are gone through together. The next ones come into the second-level cache
-// meanwhile, and the longer they have to wait there the more of them are gone when their turn comes.
+constexpr int64_t kWidth = 16;  // floats of a vector register
+// Elements of a block: the rows of the matrix that are gone through together. The next block's rows are fetched into
+// the second-level cache meanwhile; the longer they wait there, the more of them are evicted before their turn.
 constexpr int64_t kBlockElements = 1 << 15;
 constexpr int64_t kMinBlockRows = 16, kMaxBlockRows = 64;
-constexpr int64_t kVectors = 3;  // of a row of a forward tile
+constexpr int64_t kVectors = 3;  // vectors in a row of a forward tile
 constexpr int64_t kBackRows = 4;
 constexpr int64_t kBackAhead = 4;  // vectors of each row of x that are fetched ahead of their use
 
@@ -27,30 +27,32 @@ constexpr int64_t kBackAhead = 4;  // vectors of each row of x that are fetched 
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
-// Lines that come into the second-level cache while tiles are computed, each tile fetching its share: as many as there
-// are, because a core waits for few lines at a time, and those that hit caches wait with them.
+// Lines that are fetched into the second-level cache while tiles are computed. All tiles share them: a core waits for
+// only few lines at a time, and loads that hit caches wait with them.
 struct Fetch {
   const float* next;
-  int64_t lines;  // of a tile
+  int64_t lines;  // lines that one tile fetches
 };
 
 int64_t Share(int64_t floats, int64_t tiles) { return (floats / kWidth + tiles - 1) / tiles; }
 
-// Rows [begin, end) of the matrix.
+// One block: rows [begin, end) of the matrix.
 struct Block {
   int64_t begin, end;
-  const float* x;  // the first of its columns
-  // Where more than one tile reads them: columns of x as PackRows leaves them, columns of the matrix side by side.
+  const float* x;  // x at the first of the block's columns
+  // Copies, where more than one tile reads them: columns of x in the order of PackRows, and columns of the matrix side
+  // by side.
   const float* packed;
   float* panel;
-  Fetch fetch;  // of the rows behind
+  Fetch fetch;  // fetches the rows behind the block
 };
 
 enum class Operands { kPlain, kPacked, kPackedByThis };
 
-// kRows rows x kVectors vectors of the result, kept in registers while the block's rows of `w` go by, and in `sums`
-// until the next block: there they lie close together, while in rows of 4 KiB they would all want one set of the first
-// cache. `r` is the first row, `w` the panel or the first number of its columns, `bias` and `y` those of the tile.
+// Computes kRows rows x kVectors vectors of the result. They are kept in registers while the block's rows of `w` go by,
+// and in `sums` until the next block: there they lie close together, while in rows of 4 KiB they would all need one set
+// of the first-level cache. `row` is the first row, `w` the panel or the first number of its columns, `bias` and `y`
+// those of the tile.
 template <int kRows, int kVectors, Operands kOperands>
 TD_INLINE void ForwardTile(const UnpackedGemm& p, Block& block, int64_t row, const float* w, const float* bias,
                            float* y, float* sums) {
@@ -74,8 +76,8 @@ TD_INLINE void ForwardTile(const UnpackedGemm& p, Block& block, int64_t row, con
       if (kOperands == Operands::kPackedByThis) At(panel + v * kWidth) = b[v];
     }
     if (kOperands == Operands::kPackedByThis) panel += kVectors * kWidth;
-    // A panel's rows lie in pages of their own, which the core's prefetchers do not follow. Behind the matrix this is
-    // harmless.
+    // A panel's rows lie in pages of their own, which the core's prefetchers do not follow: fetch the next. Behind the
+    // matrix this is harmless.
     if (k < lines) {
       __builtin_prefetch(next, 0, 2);
       next += kWidth;
@@ -127,10 +129,11 @@ void ForwardColumns(const UnpackedGemm& p, Block& block, const float* w, const f
   ForwardTiles<kVectors, Operands::kPacked>(p, block, 8, block.panel, bias, y, sums);
 }
 
-// Rows of a tile that begins at row `r`.
+// Returns the rows of a tile that begins at row `r`.
 int64_t TileRows(const UnpackedGemm& p, int64_t r) { return p.rows - r >= 8 ? 8 : p.rows - r >= 4 ? 4 : 1; }
 
-// Columns [begin, end) of x in the order in which tiles read them: by tiles, and there a column after the other.
+// Copies columns [begin, end) of x in the order in which tiles read them: by tiles, and in a tile one column after the
+// other.
 void PackRows(const UnpackedGemm& p, const float* x, int64_t begin, int64_t end, float* to) {
   for (int64_t r = 0, rows; r < p.rows; r += rows) {
     rows = TileRows(p, r);
@@ -157,7 +160,7 @@ void Forward(const UnpackedGemm& p, const float* x, const float* w, const float*
     Block block = {k, end, x + k, rows, panel, {w + end * p.columns, Share(step * p.columns, panels * tiles)}};
     int64_t vectors;
     for (int64_t c = 0; c < p.columns; c += vectors * kWidth) {
-      // A last tile of one vector would wait for its own sums: four vectors are two and two.
+      // A last tile of one vector would wait for its own sums: so four vectors become two and two.
       const int64_t left = (p.columns - c) / kWidth;
       vectors = left == 4 ? 2 : left < 3 ? left : 3;
       auto columns = vectors == 3 ? ForwardColumns<3> : vectors == 2 ? ForwardColumns<2> : ForwardColumns<1>;
@@ -166,7 +169,7 @@ void Forward(const UnpackedGemm& p, const float* x, const float* w, const float*
   }
 }
 
-// Adds neighbours that are S lanes apart: of a into lanes without bit S, of b into those with it.
+// Adds neighbours that are S lanes apart: those of `a` into lanes without bit S, those of `b` into lanes with it.
 template <int S>
 TD_INLINE void Fold(const Vector& a, const Vector& b, Vector& to) {
   Indices own, other;
@@ -177,7 +180,8 @@ TD_INLINE void Fold(const Vector& a, const Vector& b, Vector& to) {
   to = __builtin_shuffle(a, b, own) + __builtin_shuffle(a, b, other);
 }
 
-// Of kCount = 16 vectors lane i of the result is the sum of s[i]'s lanes, of 8 vectors lanes i and i + 8 are.
+// Sums the lanes of vectors. With kCount = 16, lane i of the result is the sum of s[i]'s lanes; with 8, lanes i and i +
+// 8 together are.
 template <int kCount>
 TD_INLINE void SumLanes(const Vector* s, Vector& to) {
   Vector pairs[8], fours[4], eights[2];
@@ -190,13 +194,14 @@ TD_INLINE void SumLanes(const Vector* s, Vector& to) {
   Fold<8>(eights[0], eights[kCount / 16], to);
 }
 
-// Products of 4 rows of x, whose vectors take turns in `x`, with 4 or 6 of w, of which `rows` and `columns` count.
+// Computes the products of 4 rows of x, whose vectors take turns in `x`, with 4 or 6 rows of w. Only the first `rows`
+// and `columns` of them count.
 template <int kColumns>
 TD_INLINE void BackwardTile(const UnpackedGemm& p, const float* x, int64_t rows, const float* w, int64_t columns,
                             const Fetch& fetch, const float* bias, float* y) {
   const float* ws[kColumns];
   for (int64_t i = 0; i < kColumns; ++i) ws[i] = w + (i < columns ? i : columns - 1) * p.depth;
-  // Four columns of each row, then the other two.
+  // The sums are four columns of each row, then the other two.
   Vector sum[kBackRows * kColumns] = {};
   const float* next = fetch.next;
   for (int64_t k = 0, line = 0; k < p.depth; k += kWidth, ++line, x += kBackRows * kWidth) {
@@ -234,7 +239,7 @@ void BackwardColumns(const UnpackedGemm& p, const float* x, const float* w, cons
   const int64_t lines = Share(kColumns * p.depth, (p.rows + kBackRows - 1) / kBackRows);
   for (int64_t c = 0; c < p.columns; c += kColumns) {
     const int64_t columns = p.columns - c < kColumns ? p.columns - c : kColumns;
-    // While tiles are computed, the rows of the matrix for the tiles after the next ones come into the cache.
+    // While tiles are computed, the rows of the matrix for the tiles after the next ones are fetched into the cache.
     const float* next = w + (c + 2 * kColumns) * p.depth;
     for (int64_t r = 0; r < p.rows; r += kBackRows, next += lines * kWidth) {
       const int64_t rows = p.rows - r < kBackRows ? p.rows - r : kBackRows;
@@ -245,8 +250,8 @@ void BackwardColumns(const UnpackedGemm& p, const float* x, const float* w, cons
 }
 
 void Backward(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
-  // Rows often lie a multiple of 4 KiB apart, so that more than 8 of them do not fit the first-level cache: vectors of
-  // 4 rows take turns. Missing rows repeat the last.
+  // Copies x so that vectors of 4 rows take turns. Rows often lie a multiple of 4 KiB apart, so that more than 8 of
+  // them do not fit the first-level cache. Missing rows repeat the last.
   float* to = scratch;
   for (int64_t r = 0; r < p.rows; r += kBackRows) {
     for (int64_t k = 0; k < p.depth; k += kWidth) {
@@ -255,7 +260,7 @@ void Backward(const UnpackedGemm& p, const float* x, const float* w, const float
       }
     }
   }
-  // Six rows of the matrix are too many lines for few tiles to fetch.
+  // With few rows of x, there are too few tiles to fetch the lines of six rows of the matrix.
   (p.rows > 5 * kBackRows ? BackwardColumns<6> : BackwardColumns<4>)(p, scratch, w, bias, y);
 }
 

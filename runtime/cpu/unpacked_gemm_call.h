@@ -1,4 +1,4 @@
-// Products that unpacked_gemm.h computes instead of oneDNN, as library calls.
+// Library calls of products that unpacked_gemm.h computes instead of oneDNN.
 #ifndef TANDEM_RUNTIME_CPU_UNPACKED_GEMM_CALL_H_
 #define TANDEM_RUNTIME_CPU_UNPACKED_GEMM_CALL_H_
 

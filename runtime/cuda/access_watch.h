@@ -1,5 +1,5 @@
-// What kernel launches and library calls read and write, for whoever watches. Nobody does on a real GPU; the fake of
-// the driver finds races and accesses to freed memory by it.
+// Declarations of the memory that kernel launches and library calls read and write, for a watcher. On a real GPU there
+// is none; the fake driver uses them to find races and accesses to freed memory.
 #ifndef TANDEM_RUNTIME_CUDA_ACCESS_WATCH_H_
 #define TANDEM_RUNTIME_CUDA_ACCESS_WATCH_H_
 
@@ -17,12 +17,12 @@ struct DeviceAccess {
   bool write = false;
 };
 
-// Gets what each declaration says; null: nobody watches. To be set while nothing is enqueued.
+// Receives each declaration; null: there is no watcher. Must be set while nothing is enqueued.
 using AccessWatcher = void (*)(absl::Span<const DeviceAccess>);
 void SetAccessWatcher(AccessWatcher watcher);
 
 bool AccessesAreWatched();
-// What the next kernel launch or library call of this thread touches.
+// Declares the memory that this thread's next kernel launch or library call touches.
 void DeclareAccesses(absl::Span<const DeviceAccess> accesses);
 
 }  // namespace tandem

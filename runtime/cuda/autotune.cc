@@ -11,11 +11,11 @@ namespace tandem {
 namespace {
 
 constexpr int kRounds = 3, kCallsPerRound = 4;
-// A candidate whose first call takes so many times as long as a call of the best one is not measured further. Among
-// those of a float32 convolution are some that take a hundred times as long as the best.
+// A candidate whose first call takes this many times as long as a call of the best one is not measured further. Among
+// the candidates of a float32 convolution are some that take a hundred times as long as the best.
 constexpr float kHopeless = 1.5f;
-// So many random numbers, which operands repeat. With numbers that are zero or all the same a GPU takes less power, and
-// has another clock.
+// The number of different random numbers, which operands repeat. With numbers that are zero or all the same a GPU takes
+// less power, and runs at another clock.
 constexpr size_t kNumbers = 1 << 16;
 
 // A stream, two events and memory, released together.
@@ -41,7 +41,7 @@ class Bench {
         CudaStatus(driver_, MemHostAlloc(driver_, &numbers_, kNumbers * sizeof(uint16_t), 0), "cuMemHostAlloc"));
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    // Two of them are a number of float32, which has the second's sign, exponent and first digits.
+    // Two bfloat16 numbers make one float32 number, which has the second's sign, exponent and first digits.
     for (size_t i = 0; i < kNumbers; ++i) static_cast<uint16_t*>(numbers_)[i] = ToBFloat16Bits(uniform(random));
     return absl::OkStatus();
   }
@@ -65,8 +65,8 @@ class Bench {
     return address;
   }
 
-  // Milliseconds of one call, the least of some rounds; the first call, which loads what is loaded lazily, is not
-  // timed. `best`: that of the best candidate so far, 0 for none.
+  // Returns the milliseconds of one call, the least of some rounds; the first call, which loads what is loaded lazily,
+  // is not timed. `best`: the time of the best candidate so far, 0 for none.
   absl::StatusOr<float> Time(TunableCall& call, absl::Span<const CUdeviceptr> inputs,
                              absl::Span<const CUdeviceptr> outputs, CUdeviceptr workspace, float best) {
     TD_RETURN_IF_ERROR(call.Enqueue(inputs, outputs, workspace, stream_));

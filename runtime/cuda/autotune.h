@@ -11,13 +11,14 @@
 
 namespace tandem {
 
-// What measuring one library call may cost: later candidates, which the library thinks less of, are left out then.
+// The most time that measuring one library call may take: later candidates, which the library prefers less, are left
+// out then.
 inline constexpr float kMostTuningMilliseconds = 1000;
 
-// The fastest candidate of `call`, which is selected when this returns. Operands are memory of the given bytes,
-// allocated and freed again; inputs are random numbers between -1 and 1, in bfloat16 and in float32. A candidate that
-// fails, or is hopeless in its first call, is passed over; ties go to the library's preference. Not during capture.
-// Errors: those of the driver, and the first candidate's when all fail.
+// Measures the candidates of `call`, selects the fastest and returns it. Operands are memory of the given bytes,
+// allocated and freed again; inputs are random numbers between -1 and 1, both when read as bfloat16 and as float32. A
+// candidate that fails, or is far too slow in its first call, is skipped; ties go to the one that the library prefers.
+// Must not be called during capture. Errors: those of the driver, and the first candidate's when all fail.
 absl::StatusOr<int> SelectFastest(const DriverApi& driver, TunableCall& call, const std::vector<uint64_t>& input_bytes,
                                   const std::vector<uint64_t>& output_bytes,
                                   float most_milliseconds = kMostTuningMilliseconds);

@@ -33,7 +33,7 @@ void BatchPrefetcher::Prefetch(const StepInputs& inputs) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (disabled_) return;
     for (Slot& s : slots_) {
-      if (s.state == State::kFilling) return;  // another thread brings
+      if (s.state == State::kFilling) return;  // another thread is prefetching
       if (s.state != State::kTaken &&
           (slot == nullptr || s.state == State::kFree || (slot->state == State::kReady && s.age < slot->age))) {
         slot = &s;
@@ -49,7 +49,7 @@ void BatchPrefetcher::Prefetch(const StepInputs& inputs) {
     std::lock_guard<std::mutex> lock(mutex_);
     slot->status = status;
     slot->state = State::kReady;
-    // Without memory, or for inputs that do not fit, a step goes on as without prefetching, and says what is wrong.
+    // Without memory, or for inputs that do not fit, a step goes on as without prefetching, and reports what is wrong.
     if (absl::IsResourceExhausted(status)) disabled_ = true;
     if (absl::IsResourceExhausted(status) || absl::IsInvalidArgument(status)) slot->state = State::kFree;
   }
@@ -112,7 +112,7 @@ absl::StatusOr<bool> BatchPrefetcher::Take(const StepInputs& inputs) {
     CudaDevice& device = replica.device();
     const StagingLayout& layout = replica.memory().staging_layout();
     TD_RETURN_IF_ERROR(device.MakeCurrent());
-    // One copy for all inputs; what lies between them and behind short ones is nobody's.
+    // One copy for all inputs; the bytes between them and behind short ones do not matter.
     const uint64_t inputs_bytes = layout.bytes - layout.scalar_bytes;
     if (inputs_bytes == 0) continue;
     TD_CU(device.driver(), cuMemcpyDtoDAsync_v2(replica.memory().staging() + layout.scalar_bytes,

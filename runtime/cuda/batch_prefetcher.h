@@ -1,4 +1,4 @@
-// Brings batches to the GPUs before their step begins.
+// Copies batches to the GPUs before their step begins.
 #ifndef TANDEM_RUNTIME_CUDA_BATCH_PREFETCHER_H_
 #define TANDEM_RUNTIME_CUDA_BATCH_PREFETCHER_H_
 
@@ -15,27 +15,28 @@
 
 namespace tandem {
 
-// Two batches at most. Thread-safe: one thread brings, another takes.
+// Holds two batches at most. Thread-safe: one thread may call Prefetch while another calls Take.
 class BatchPrefetcher {
  public:
-  // The replicas, those of this process, must outlive the prefetcher. The others as for ResolveStepInputs.
+  // `replicas` are those of this process, and must outlive the prefetcher. The other arguments are those of
+  // ResolveStepInputs.
   BatchPrefetcher(const Executable& executable, const std::vector<std::unique_ptr<GpuReplica>>& replicas,
                   int first_replica, int processes)
       : executable_(executable), replicas_(replicas), first_replica_(first_replica), processes_(processes) {}
 
-  // Copies the inputs into memory of its own on the devices, and returns when they are there. Where two batches wait
-  // already, the older one is forgotten. Errors are kept for Take; memory that is not to be had ends prefetching.
+  // Copies the inputs into the prefetcher's own memory on the devices, and returns when they are there. Where two
+  // batches wait already, the older one is dropped. Errors are kept for Take; prefetching ends when memory runs out.
   void Prefetch(const StepInputs& inputs);
 
-  // Queues, on the compute streams, the copies of the batch into the program's inputs, if these very tensors were
-  // brought: true then. Waits while they are being brought.
+  // If these very tensors were prefetched: queues, on the compute streams, their copies into the program's inputs, and
+  // returns true. Waits while they are being prefetched.
   absl::StatusOr<bool> Take(const StepInputs& inputs);
-  // The step that took a batch is done.
+  // Must be called when the step that took a batch is done.
   void Release();
 
  private:
   enum class State { kFree, kFilling, kReady, kTaken };
-  struct Place {  // of one replica
+  struct Place {  // memory and stream of one replica
     Place() = default;
     Place(Place&&) = default;
     ~Place();  // waits for what is queued

@@ -39,7 +39,7 @@ const char* const kSymbols[] = {"td_finite_f32",
                                 "td_scatter_sorted_f64_s32",
                                 "td_scatter_sorted_f64_s64"};
 
-// As kernels are named; null for types whose values are always finite.
+// Returns the type's name in names of kernels; null for types whose values are always finite.
 const char* FloatName(DType dtype) {
   return dtype == DType::kFloat32    ? "f32"
          : dtype == DType::kFloat64  ? "f64"
@@ -59,7 +59,8 @@ absl::StatusOr<std::unique_ptr<BuiltinKernels>> BuiltinKernels::Load(const Drive
 }
 
 BuiltinKernels::~BuiltinKernels() {
-  if (module_ != nullptr) driver_->cuModuleUnload(module_);  // with the context lost nothing can be done
+  // An error is ignored: if the context is lost, nothing can be done.
+  if (module_ != nullptr) driver_->cuModuleUnload(module_);
 }
 
 absl::Status BuiltinKernels::Launch(const std::string& symbol, int64_t threads, std::vector<void*> params,

@@ -24,7 +24,8 @@ std::string PtxLoop(const std::string& body) {
 
 namespace {
 
-// Sets the flag, at %rd5, where an element of an array at %rd4 is not finite: its exponent is all ones.
+// Returns a loop that sets the flag, at %rd5, where an element of an array at %rd4 is not finite: its exponent is all
+// ones.
 std::string FiniteLoop(const std::string& bits, const std::string& reg, const std::string& bytes,
                        const std::string& mask) {
   return PtxLoop(absl::StrReplaceAll(
@@ -50,7 +51,7 @@ std::string Finite(const std::string& name, const std::string& bits, const std::
                                FiniteLoop(bits, reg, bytes, mask)));
 }
 
-// A block looks through its entry of the table (FiniteChunk).
+// Returns a kernel in which each block checks its entry of the table (FiniteChunk).
 std::string FiniteChunks(const std::string& name, const std::string& bits, const std::string& reg,
                          const std::string& bytes, const std::string& mask) {
   return PtxEntry(absl::StrCat("td_finite_chunks_", name), ".param .u64 table, .param .u64 flag",

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// %rd0: the thread's index in the grid, %rd1: threads of the grid.
+// Sets %rd0 to the thread's index in the grid, and %rd1 to the number of threads of the grid.
 inline constexpr char kPtxGridIndex[] = R"(
   mov.u32 %r0, %ctaid.x;
   mov.u32 %r1, %ntid.x;
@@ -17,7 +17,7 @@ inline constexpr char kPtxGridIndex[] = R"(
   mul.wide.u32 %rd1, %r3, %r1;
 )";
 
-// Leaves when the guard is set. %rd2: its address.
+// Returns from the kernel when the guard, whose address is in %rd2, is set.
 inline constexpr char kPtxGuard[] = R"(
   setp.eq.u64 %p0, %rd2, 0;
   @%p0 bra RUN;
@@ -27,12 +27,12 @@ inline constexpr char kPtxGuard[] = R"(
 RUN:
 )";
 
-// An entry for blocks of 256 threads.
+// Returns an entry for blocks of 256 threads.
 std::string PtxEntry(const std::string& name, const std::string& params, const std::string& body);
-// A loop over elements %rd0, %rd0 + %rd1, ... below %rd3; `body` for one.
+// Returns a loop over elements %rd0, %rd0 + %rd1, ... below %rd3; `body` handles one.
 std::string PtxLoop(const std::string& body);
 
-// The kernels of scatter_kernels_ptx.cc.
+// Returns the kernels of scatter_kernels_ptx.cc.
 std::string ScatterKernelsPtx();
 
 }  // namespace tandem

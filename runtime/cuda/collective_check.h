@@ -1,4 +1,4 @@
-// What communicators check of their callers' lists.
+// Checks of the lists that callers give to communicators.
 #ifndef TANDEM_RUNTIME_CUDA_COLLECTIVE_CHECK_H_
 #define TANDEM_RUNTIME_CUDA_COLLECTIVE_CHECK_H_
 
@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// Errors: InvalidArgument for a list that is not one of `local` replicas, or of `all`, for a kind or type that
-// AllReduce does not take, and when no replica is present.
+// Checks the arguments of AllReduce. InvalidArgument for a list that does not have `local` replicas (`present`: `all`),
+// for a kind or type that AllReduce does not take, and when no replica is present.
 absl::Status CheckAllReduce(int local, int all, format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams);
 

@@ -12,25 +12,25 @@
 
 namespace tandem {
 
-// Everything but collectives, which take all replicas at once.
+// Issues all commands but collectives, which take all replicas at once.
 class CommandIssuer {
  public:
   // The arguments must outlive the issuer. FailedPrecondition for a command that a GPU cannot run.
   static absl::StatusOr<std::unique_ptr<CommandIssuer>> Create(const Executable& executable, const SegmentPlan& plan,
                                                                const ReplicaMemory& memory, DeviceProgram& program);
 
-  // Rows of the replica, and where they begin in the global batch. The device's context must be current. Errors carry
-  // the command's name.
+  // Issues a command for `rows` rows of the replica, which begin at `first_row` in the global batch. The device's
+  // context must be current. Errors carry the command's name.
   absl::Status Issue(uint32_t command, int64_t rows, int64_t first_row, CUstream stream);
 
-  // Checks what the command wrote: the flag becomes 1 where it is not finite.
+  // Checks the command's outputs: sets the flag to 1 where one is not finite.
   absl::Status CheckOutputs(uint32_t command, int64_t rows, CUstream stream);
 
  private:
   explicit CommandIssuer(const CudaContext& context) : context_(context) {}
 
   CudaContext context_;
-  std::vector<std::unique_ptr<CudaCommand>> commands_;  // by command
+  std::vector<std::unique_ptr<CudaCommand>> commands_;  // indexed by command
 };
 
 }  // namespace tandem

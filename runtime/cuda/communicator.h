@@ -2,7 +2,7 @@
 //
 // All calls come from the one thread that drives the process' devices; each only enqueues work on the replicas'
 // streams. Buffers and streams are listed by replica of this process. A collective of several tensors is one group:
-// NCCL starts it as a whole. The current context may be another one after a call.
+// NCCL starts it as a whole. A call may change the current context.
 #ifndef TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
 #define TANDEM_RUNTIME_CUDA_COMMUNICATOR_H_
 
@@ -23,9 +23,9 @@ namespace tandem {
 
 class ProcessGroup;  // runtime/collectives/process_group.h
 
-// A replica's place. Replicas may share a device.
+// The device of a replica. Replicas may share a device.
 struct CommunicatorDevice {
-  int ordinal = 0;  // as cuDeviceGet takes it
+  int ordinal = 0;  // number of the device for cuDeviceGet
   CUcontext context = nullptr;
 };
 
@@ -40,30 +40,30 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  // Of all processes.
+  // Returns the number of replicas of all processes.
   int replicas() const { return replicas_; }
   // "NCCL" or "local".
   virtual const char* name() const = 0;
-  // Whether a sum of AllReduce has the bits of the CPU's reduction tree. NCCL: for up to two replicas, or where that
-  // was asked for.
+  // True if a sum of AllReduce has the bits of the CPU's reduction tree. For NCCL this holds with up to two replicas,
+  // or where tree order was asked for.
   virtual bool tree_order() const = 0;
 
-  // In place: every buffer becomes the combination of all replicas'. `present[r]`: whether replica r of all processes
-  // had rows; the others take no part but get the result (as TreeReduce does). At least one must be present. Sum and
-  // Max: float32, float64, int32, int64. Mean, the sum divided by the number of replicas present: float32, float64. Max
-  // keeps NaN in the in-process communicator; NCCL makes no promise. Errors: InvalidArgument for other types; those of
-  // the libraries.
+  // Works in place: every buffer gets the combination of all replicas' values. `present[r]`: true if replica r, counted
+  // over all processes, had rows; the others' values are left out, but they get the result (like TreeReduce). At least
+  // one must be present. Sum and Max: float32, float64, int32, int64. Mean, the sum divided by the number of replicas
+  // present: float32, float64. Max keeps NaN in the in-process communicator; NCCL makes no promise. Errors:
+  // InvalidArgument for other types; those of the libraries.
   virtual absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                                  const std::vector<bool>& present, absl::Span<const CUstream> streams) = 0;
 
-  // Whether a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
+  // Returns an error if a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
   virtual absl::Status Poll() = 0;
-  // Ends what is under way, so that no stream waits for it any longer. Takes seconds at most, though it may not come to
-  // its end then. Nothing but destruction may follow.
+  // Ends the collectives under way, so that no stream waits for them any longer. Takes seconds at most, and may return
+  // before they have ended. Only the destructor may be called afterwards.
   virtual void AbortAll() = 0;
 
-  // How long AllReduce waits for other threads' calls for memory (memory_calls.h) before it is an error: 600 where
-  // nobody sets it.
+  // Sets how long AllReduce waits for other threads' calls for memory (memory_calls.h) before it returns an error. The
+  // default is 600.
   void set_deadline_seconds(double seconds) { deadline_seconds_ = seconds; }
 
   // Waits until `streams` have done their work, polling for errors; after `deadline_seconds` without an end, or after
@@ -72,37 +72,38 @@ class Communicator {
   absl::Status Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what);
 
  protected:
-  // All processes of `group` have as many devices; null: there is one process.
+  // All processes of `group` must have as many devices; null: there is one process.
   Communicator(const DriverApi* driver, std::vector<CommunicatorDevice> devices, const ProcessGroup* group = nullptr);
 
   int local_replicas() const { return static_cast<int>(devices_.size()); }
-  // "replica 3 (gpu:1)", of the device at `index`.
+  // Returns a text such as "replica 3 (gpu:1)" for the device at `index`.
   std::string ReplicaName(int index) const;
 
   const DriverApi* driver_;
   std::vector<CommunicatorDevice> devices_;
   const int replicas_;
-  const int first_replica_;  // of this process, among all
+  const int first_replica_;  // number of this process's first replica, among all
   double deadline_seconds_ = 600;
-  bool left_alone_ = false;  // the GPUs do not answer: what is on them is not destroyed
+  bool left_alone_ = false;  // the GPUs do not answer: nothing on them is destroyed
 };
 
-// NCCL when all devices differ, the in-process one when all are the same; one replica needs neither and gets the
-// latter. Call it before the first step, with all memory allocated: NCCL synchronises devices while it starts.
-// `tree_order`: sums have the bits of the CPU's reduction tree over any number of devices. `group`: the processes whose
-// devices are connected, over NCCL, rank by rank; all call this, each with as many devices of its own. The group
-// must outlive the result: after its first error, Wait returns that.
-// Errors: InvalidArgument for some replicas that share a device and some that do not, and for more than 32 devices in
-// tree order; those of LoadNccl, NCCL and the group.
+// Makes a communicator: NCCL when all devices differ, the in-process one when all are the same; one replica needs
+// neither and gets the latter. Call it before the first step, with all memory allocated: NCCL synchronises devices
+// while it starts. `tree_order`: sums have the bits of the CPU's reduction tree over any number of devices. `group`:
+// the processes whose devices are connected, over NCCL, rank by rank; all call this, each with as many devices of its
+// own. The group must outlive the result: after the group's first error, Wait returns that error.
+// Errors: InvalidArgument where some replicas share a device and some do not, and for more than 32 devices in tree
+// order; those of LoadNccl, NCCL and the group.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeCommunicator(const DriverApi* driver,
                                                                std::vector<CommunicatorDevice> devices, bool tree_order,
                                                                ProcessGroup* group = nullptr);
 
-// Over NCCL; every device once.
+// Makes a communicator over NCCL; the devices must differ.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeNcclCommunicator(const DriverApi* driver,
                                                                    std::vector<CommunicatorDevice> devices,
                                                                    bool tree_order, ProcessGroup* group = nullptr);
-// By kernels of our own in the order of the reduction tree, for replicas in one context.
+// Makes a communicator of Tandem's own kernels, which combine in the order of the reduction tree, for replicas in one
+// context.
 absl::StatusOr<std::unique_ptr<Communicator>> MakeLocalCommunicator(const DriverApi* driver,
                                                                     std::vector<CommunicatorDevice> devices);
 

@@ -29,7 +29,7 @@ absl::StatusOr<const CublasLtApi*> BindCublasLt(const std::string& path) {
   }
   TANDEM_CUBLASLT_FUNCTIONS(TANDEM_BIND)
 #undef TANDEM_BIND
-  // 130100 is 13.1.0.
+  // Version 130100 is 13.1.0.
   const size_t version = api->cublasLtGetVersion(), major = version / 10000;
   if (major < kOldestMajor || major > kNewestMajor) {
     return library.Error(absl::StrCat("has version ", version, ", but versions ", kOldestMajor, " to ", kNewestMajor,

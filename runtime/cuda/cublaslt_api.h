@@ -38,7 +38,7 @@ inline constexpr cublasStatus_t kSuccess = 0, kNotInitialized = 1, kAllocFailed 
                                 kArchMismatch = 8, kExecutionFailed = 13, kInternalError = 14, kNotSupported = 15;
 // cudaDataType
 inline constexpr int kFloat32 = 0, kBFloat16 = 14;
-// cublasComputeType_t. Pedantic rules out what rounds operands, whatever the environment asks for.
+// cublasComputeType_t. Pedantic forbids algorithms that round operands, whatever the environment asks for.
 inline constexpr int kCompute32F = 68, kCompute32FPedantic = 69, kCompute32FFastTf32 = 77;
 // cublasOperation_t
 inline constexpr int32_t kOperationN = 0, kOperationT = 1;
@@ -55,9 +55,9 @@ inline constexpr int kPrefMaxWorkspaceBytes = 1, kPrefReductionSchemeMask = 3, k
 // cublasLtReductionScheme_t
 inline constexpr uint32_t kReductionNone = 0, kReductionInplace = 1, kReductionComputeType = 2,
                           kReductionOutputType = 4;
-// cublasLtEpilogue_t, whose values are sums of these: what is applied to the product, that it saves or needs the
-// auxiliary matrix, and which sums make the gradient of a bias: of the result's rows, of what is summed up of A or of
-// B. GELU is the tanh form.
+// cublasLtEpilogue_t, whose values are sums of these: the function that is applied to the product; Aux: it saves or
+// needs the auxiliary matrix; and which sums are the gradient of a bias: BiasGrad sums the result's rows, BiasGradA and
+// BiasGradB sum A or B over the dimension that the product sums up. GELU is the tanh form.
 inline constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueReluGrad = 8,
                           kEpilogueBiasGrad = 16, kEpilogueGelu = 32, kEpilogueGeluGrad = 64, kEpilogueAux = 128,
                           kEpilogueBiasGradA = 256, kEpilogueBiasGradB = 512;
@@ -103,12 +103,11 @@ struct CublasLtApi {
 #undef TANDEM_MEMBER
 };
 
-// The library's table; it lives for ever. Without `path` the library is searched for once per process
-// (TANDEM_LIBCUBLASLT, then libcublasLt.so.13 and .12) and later calls give the first call's answer.
-// Errors: FailedPrecondition, one sentence: the library is missing, too old or of an unknown major version.
+// Returns the library's table, which lives for ever. Without `path` the library is searched for once per process
+// (TANDEM_LIBCUBLASLT, then libcublasLt.so.13 and .12) and later calls return the first call's result.
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path = "");
 
-// Takes the place of LoadCublasLt's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadCublasLt's result until it is destroyed. For tests; one at a time, not while others load.
 class ScopedCublasLt {
  public:
   explicit ScopedCublasLt(const CublasLtApi* api);
@@ -117,7 +116,7 @@ class ScopedCublasLt {
   ScopedCublasLt& operator=(const ScopedCublasLt&) = delete;
 };
 
-// OK for success, else ResourceExhausted (allocation) or Internal: "cuBLASLt cannot <what>: CUBLAS_STATUS_...".
+// Returns OK for success, else ResourceExhausted (allocation) or Internal: "cuBLASLt cannot <what>: CUBLAS_STATUS_...".
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what);
 
 }  // namespace tandem

@@ -20,7 +20,7 @@
 namespace tandem {
 namespace {
 
-// What arenas and variables are aligned to at least (library_calls.h).
+// The least alignment of arenas and variables (library_calls.h).
 constexpr uint32_t kOperandAlignment = 16;
 
 int CudaType(DType type) { return type == DType::kBFloat16 ? cublaslt::kBFloat16 : cublaslt::kFloat32; }
@@ -51,7 +51,7 @@ class Owned {
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   T get() const { return value_; }
-  // Of a new one, in the place of what was there.
+  // Destroys the current value and returns where to put a new one.
   T* out() {
     if (value_ != nullptr) destroy_(value_);
     value_ = nullptr;
@@ -63,8 +63,8 @@ class Owned {
   T value_ = nullptr;
 };
 
-// A way to issue a call: by strides, once for each index of the dimension that no stride leads through, or at once, by
-// an array of the matrices' addresses for each operand.
+// A way to issue a call: by strides, with one launch for each index of the dimension that no single stride leads
+// through; or at once, by an array of the matrices' addresses for each operand.
 struct Form {
   explicit Form(const CublasLtApi* api)
       : first(api->cublasLtMatrixLayoutDestroy),
@@ -98,7 +98,7 @@ class MatMulCall : public TunableCall {
     return FindForms(candidates);
   }
 
-  // The algorithm of a candidate's name.
+  // Selects the algorithm that a candidate's name gives.
   absl::Status InitNamed(bool tf32, absl::string_view name) {
     tf32_ = tf32;
     if (absl::ConsumePrefix(&name, kUnfused)) SetUnfused();
@@ -168,18 +168,18 @@ class MatMulCall : public TunableCall {
         SetDesc(cublaslt::kDescTransB, product_.second.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
     TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, unfused_ ? cublaslt::kEpilogueDefault : EpilogueOf(epilogue_)));
     if (unfused_) return absl::OkStatus();
-    // The heuristic looks at the pointers' alignments.
+    // The pointers are placeholders: the heuristic looks at their alignments.
     if (UsesBiasPointer()) TD_RETURN_IF_ERROR(SetBias(256));
     if (epilogue_.saves || epilogue_.gradient) {
       TD_RETURN_IF_ERROR(SetAux(256));
-      // In elements, which are bits in a mask.
+      // The leading dimension is in elements, which are bits in a mask.
       const int64_t row = product_.result.rows;
       TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? MaskRowBytes() * 8 : row));
     }
     return absl::OkStatus();
   }
 
-  // Algorithms in all forms. A form that fails, whatever the library says of it, is none as long as there are others.
+  // Finds algorithms in all forms. A form that fails, with whatever status, is ignored as long as there are others.
   absl::Status FindForms(int candidates) {
     TD_RETURN_IF_ERROR(Describe());
     absl::Status refused;
@@ -187,14 +187,14 @@ class MatMulCall : public TunableCall {
       if (refused.ok()) refused = std::move(status);
     };
     if (product_.launches >= kAddressesFromLaunches) find(FindByAddresses(candidates));
-    // Strides are what there is without arrays of addresses, and something to measure them against.
+    // Strides are used where there are no arrays of addresses, and to measure the arrays against them.
     if (algorithms_.empty() || candidates > 1) find(FindByStrides(candidates));
     if (!algorithms_.empty()) return absl::OkStatus();
     if (!refused.ok()) return refused;
     return absl::UnimplementedError(absl::StrCat("cuBLASLt cannot compute ", product_.text, " on this GPU"));
   }
 
-  // Where what goes with the product is.
+  // Sets the addresses of the epilogue's operands.
   absl::Status PointEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs) {
     if (epilogue_.gradient) TD_RETURN_IF_ERROR(SetAux(inputs.back()));
     if (epilogue_.saves) TD_RETURN_IF_ERROR(SetAux(outputs[1]));
@@ -215,7 +215,7 @@ class MatMulCall : public TunableCall {
     return absl::OkStatus();
   }
 
-  // What the library refused, on the finished product.
+  // Runs, as separate kernels on the finished product, the epilogue that cuBLASLt rejected.
   absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, absl::Span<const CUdeviceptr> outputs,
                              CUdeviceptr workspace, CUstream stream) const {
     auto matrix = [](CUdeviceptr data, const CublasLtMatrix& m) {
@@ -258,13 +258,13 @@ class MatMulCall : public TunableCall {
   absl::Status Check(cublasStatus_t status, const char* what) const { return CublasLtStatus(*api_, status, what); }
 
   bool SumsUp() const { return epilogue_.sums != format::Summed::kNone; }
-  // The gradient of a bias goes where the bias would come from.
+  // A sum, which is the gradient of a bias, is written to where a bias would be read.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
-  // The kernel behind the product takes a float32 bias; the call's is of the result's type, as cuBLASLt takes it.
+  // The kernel after the product takes a float32 bias; the call's has the result's type, as cuBLASLt takes it.
   bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == DType::kBFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
-  // Behind the algorithm's workspace, and the addresses behind that.
+  // The bias lies behind the algorithm's workspace, and the addresses behind the bias.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
 
   uint64_t AddressesOffset() const {
@@ -335,7 +335,7 @@ class MatMulCall : public TunableCall {
     return MakeLayout(product_.result, form, form.result);
   }
 
-  // NotFound where the library knows no arrays of addresses (before 12.9).
+  // Returns NotFound where the library does not support arrays of addresses (before 12.9).
   absl::Status MakeAddressLayouts() {
     by_addresses_.addresses = true;
     TD_RETURN_IF_ERROR(MakeLayouts(by_addresses_));
@@ -353,7 +353,7 @@ class MatMulCall : public TunableCall {
 
   absl::Status FindByAddresses(int candidates) {
     const absl::Status made = MakeAddressLayouts();
-    if (absl::IsNotFound(made)) return absl::OkStatus();  // no algorithm, and no mistake
+    if (absl::IsNotFound(made)) return absl::OkStatus();  // there is no algorithm then, which is no error
     TD_RETURN_IF_ERROR(made);
     return FindAlgorithms(by_addresses_, candidates);
   }
@@ -363,8 +363,8 @@ class MatMulCall : public TunableCall {
     return FindAlgorithms(by_strides_, candidates);
   }
 
-  // Every launch, or matrix with an address of its own, begins at this many bytes from an operand's aligned start, or a
-  // multiple.
+  // Returns the alignment that every launch, or every matrix with an address of its own, has from an operand's aligned
+  // start.
   uint32_t Alignment(const CublasLtMatrix& m, const Form& form) const {
     int64_t bytes = kOperandAlignment;
     if (product_.launches > 1) bytes = std::gcd(bytes, m.launch_stride * ElementBytes(m.type));
@@ -410,10 +410,10 @@ class MatMulCall : public TunableCall {
   format::Epilogue epilogue_;
   Owned<cublasLtMatmulDesc_t> desc_;
   Form by_addresses_, by_strides_;
-  std::vector<Algorithm> algorithms_;  // those by addresses first
+  std::vector<Algorithm> algorithms_;  // those with arrays of addresses come first
   int selected_ = 0;
   bool tf32_ = false;
-  bool unfused_ = false;  // the epilogue is done by kernels, behind the product
+  bool unfused_ = false;  // kernels compute the epilogue, after the product
   std::string implementation_ = "cuBLASLt";
 };
 

@@ -23,18 +23,18 @@ class CublasLtDevice {
   CublasLtDevice(const CublasLtDevice&) = delete;
   CublasLtDevice& operator=(const CublasLtDevice&) = delete;
 
-  // At most `candidates` algorithms, and for a BatchMatMul that no stride leads through as many again: where the
-  // library takes arrays of addresses (from 12.9 on), a kernel writes them to the workspace and one product does it
-  // all; else, or where that measures better, there is one product by strides for each example or head, whichever are
-  // fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to TensorFloat-32 only with
-  // `tf32`. Split sums are kept in float32 in the workspace and added up in a step of their own, in one order:
-  // neither atomics nor sums in place. An epilogue that the library refuses, with whatever status, is computed behind
-  // the product by kernels of our own, and the log says so; of bfloat16 results these see rounded products. `kernels`
-  // and the device must outlive the result.
+  // Prepares a product with at most `candidates` algorithms. A BatchMatMul through which no single stride leads gets as
+  // many again: where the library takes arrays of addresses (from 12.9 on), a kernel writes them to the workspace and
+  // one product does it all; else, or where that measures better, there is one product by strides for each example or
+  // head, whichever are fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to
+  // TensorFloat-32 only with `tf32`. Split sums are kept in float32 in the workspace and added up in a step of their
+  // own, in one order: neither atomics nor sums in place. An epilogue that the library rejects, with whatever status,
+  // is computed after the product by Tandem's own kernels, and the log says so; with bfloat16 results these kernels
+  // read rounded products. `kernels` and the device must outlive the result.
   absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(CublasLtProduct product, bool tf32,
                                                        const LibraryKernels* kernels, int candidates);
-  // The one candidate of that name, whatever the heuristic offers now. Errors: NotFound where the library does not take
-  // it for this product any longer.
+  // Prepares only the candidate of that name, whatever the heuristic offers now. Errors: NotFound where the library
+  // does not accept it for this product any longer.
   absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamed(CublasLtProduct product, bool tf32,
                                                             const LibraryKernels* kernels, const std::string& name);
 

@@ -15,7 +15,7 @@ int64_t Elements(const std::vector<int64_t>& shape, size_t begin, size_t end) {
   return std::accumulate(shape.begin() + begin, shape.begin() + end, int64_t{1}, std::multiplies<int64_t>());
 }
 
-// All dimensions but the last are rows.
+// Describes a matrix in which all dimensions but the last are rows.
 CublasLtMatrix Rows(const std::vector<int64_t>& shape, DType type, bool transpose) {
   CublasLtMatrix m;
   m.type = type;
@@ -25,8 +25,8 @@ CublasLtMatrix Rows(const std::vector<int64_t>& shape, DType type, bool transpos
   return m;
 }
 
-// The matrices of one operand of a BatchMatMul: [outer, inner, r, c], or [outer, r, inner, c] when swapped. A launch
-// goes over `inner`, and there is one launch per index of `outer`.
+// Describes the matrices of one operand of a BatchMatMul: [outer, inner, r, c], or [outer, r, inner, c] when swapped. A
+// launch goes over `inner`, and there is one launch per index of `outer`.
 CublasLtMatrix Batched(const std::vector<int64_t>& shape, DType type, bool swap, bool transpose) {
   const size_t rank = shape.size();
   const int64_t rows = shape[swap ? rank - 3 : rank - 2], columns = shape[rank - 1];
@@ -57,7 +57,7 @@ CublasLtProduct DescribeProduct(const format::MatMul& call) {
 CublasLtProduct DescribeProduct(const format::BatchMatMul& call) {
   CublasLtProduct p;
   const size_t rank = call.a_shape.size();
-  // y's dimensions: outer x inner products.
+  // By y's dimensions there are outer x inner products.
   const int64_t inner = call.y_shape[call.swap_y ? rank - 2 : rank - 3];
   const int64_t outer = Elements(call.y_shape, 0, rank - 3);
   p.first = Batched(call.b_shape, call.b_dtype, call.swap_b, call.transpose_b);
@@ -67,7 +67,8 @@ CublasLtProduct DescribeProduct(const format::BatchMatMul& call) {
   p.batch = inner;
   p.launches = outer;
   CublasLtMatrix* const operands[] = {&p.first, &p.second, &p.result};
-  // Matrices that lie one behind another, and swapped ones of one row: all are at multiples of the inner stride.
+  // One launch is enough if all matrices are at multiples of the inner stride: when they lie one behind another, or are
+  // swapped and have one row.
   bool one_stride = true;
   for (const CublasLtMatrix* m : operands) one_stride = one_stride && m->launch_stride == m->batch_stride * inner;
   if (one_stride) {

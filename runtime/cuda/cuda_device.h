@@ -1,5 +1,5 @@
-// A GPU as the process uses it: its primary context, shared by all sessions and the variables on it, with what belongs
-// to a context and is destroyed with its owner.
+// A GPU as the process uses it: its primary context, which all sessions and the variables on it share, and owners of
+// objects that belong to a context.
 #ifndef TANDEM_RUNTIME_CUDA_CUDA_DEVICE_H_
 #define TANDEM_RUNTIME_CUDA_CUDA_DEVICE_H_
 
@@ -23,9 +23,9 @@ namespace tandem {
 // Thread-safe. Every call makes the device's context the thread's current one.
 class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<CudaDevice> {
  public:
-  // The device that the driver counts as `ordinal` (of those that CUDA_VISIBLE_DEVICES leaves); one object in a process
-  // while somebody holds it. Errors: those of LoadDriver; FailedPrecondition (exit code 2) for an ordinal that is not
-  // there, saying how many are.
+  // Returns the device that the driver counts as `ordinal` (of those that CUDA_VISIBLE_DEVICES leaves). There is one
+  // object for it in a process while someone holds it. Errors: those of LoadDriver; FailedPrecondition (exit code 2)
+  // for an ordinal that does not exist, saying how many devices there are.
   static absl::StatusOr<std::shared_ptr<CudaDevice>> Get(int ordinal);
   ~CudaDevice() override;
 
@@ -37,19 +37,21 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   int compute_capability() const { return compute_capability_; }  // 90 for 9.0
   BuiltinKernels& kernels() { return *kernels_; }
 
-  // No call of the driver where the context is the thread's already and the process uses no other GPU.
+  // Makes the device's context the thread's current one. Does not call the driver where it already is and the process
+  // uses no other GPU.
   absl::Status MakeCurrent();
 
-  // Marks the device as lost where `status` says so, and gives `status` back with the device's name. A lost device is
-  // left alone: nothing on it is freed, and all calls return Unavailable.
+  // Marks the device as lost if `status` says so, and returns `status` with the device's name. A lost device is left
+  // alone: nothing on it is freed, and all calls return Unavailable.
   absl::Status Check(const absl::Status& status);
   bool lost() const { return lost_; }
   void MarkLost() { lost_ = true; }
 
-  // For a snapshot, which is read beside other transfers: what was given back, or a new one. The device's context is
-  // current then.
+  // Returns a staging for a snapshot, which is read while other transfers run: one that was given back, or a new one.
+  // The device's context is current afterwards.
   absl::StatusOr<std::unique_ptr<TransferStaging>> TakeStaging();
-  // Keeps it for the next one: pinning its memory takes longer than a small checkpoint. Nothing may be queued on it.
+  // Keeps the staging for the next snapshot: pinning its memory takes longer than writing a small checkpoint. Nothing
+  // may be queued on it.
   void GiveBackStaging(std::unique_ptr<TransferStaging> staging);
 
   // DeviceMemory.
@@ -67,7 +69,7 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   const DriverApi* driver_;
   const int ordinal_;
   const std::string name_;
-  const uint64_t id_;  // of this object, for the threads' memory of their current context
+  const uint64_t id_;  // number of this object, by which threads remember their current context
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string model_;
@@ -80,7 +82,7 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   std::unique_ptr<TransferStaging> spare_staging_;  // at most one: checkpoints follow one another
 };
 
-// Things of a context. All are movable, and empty when made by the default constructor.
+// Owners of objects of a context. All are movable, and empty when made by the default constructor.
 template <typename Handle>
 class CudaOwned {
  public:
@@ -96,12 +98,12 @@ class CudaOwned {
     if (handle_ != Handle() && MakeCurrent()) Destroy();
   }
   Handle get() const { return handle_; }
-  CudaDevice& device() const { return *device_; }  // not of an empty one
-  // Whether calls on the handle make sense, in its context.
+  CudaDevice& device() const { return *device_; }  // must not be empty
+  // Makes the context current; true if calls on the handle make sense.
   bool MakeCurrent() const { return !device_->lost() && device_->MakeCurrent().ok(); }
 
  private:
-  void Destroy();  // errors show up in the next call
+  void Destroy();  // errors are reported by the next call
 
   std::shared_ptr<CudaDevice> device_;
   Handle handle_ = Handle();
@@ -129,7 +131,7 @@ using PinnedMemory = CudaOwned<void*>;
 
 absl::StatusOr<CudaStream> MakeStream(const std::shared_ptr<CudaDevice>& device);
 absl::StatusOr<CudaEvent> MakeEvent(const std::shared_ptr<CudaDevice>& device, bool timing = false);
-// Zeroed.
+// Allocates zeroed pinned memory.
 absl::StatusOr<PinnedMemory> MakePinned(const std::shared_ptr<CudaDevice>& device, uint64_t bytes);
 
 }  // namespace tandem

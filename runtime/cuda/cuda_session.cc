@@ -37,7 +37,7 @@
 namespace tandem {
 namespace {
 
-// More than this is copied to pinned memory by several threads.
+// Copies to pinned memory are cut into pieces of this size, which several threads copy.
 constexpr int64_t kCopyPiece = 256 << 10;
 
 class CudaSession final : public Session {
@@ -87,7 +87,7 @@ class CudaSession final : public Session {
       replicas_.push_back(*std::move(replica));
     }
     if (executable_->num_replicas() > 1) {
-      // NCCL synchronises the devices while it starts, so all memory is there before.
+      // NCCL synchronises the devices while it starts, so all memory has been allocated before.
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_,
@@ -183,8 +183,8 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // After an error in the middle of a step nobody knows what the variables hold: the session ends with it. So do its
-  // collectives at once, since other threads' calls of the driver may wait for them.
+  // After an error in the middle of a step the variables' values are unknown, so the session ends. Its collectives are
+  // ended at once, since other threads' calls of the driver may wait for them.
   absl::Status Guard(const absl::Status& status) {
     if (status.ok()) return status;
     broken_ = Annotate(status, "", "; the variables on the GPUs may be half updated: go on from the last checkpoint");
@@ -195,7 +195,7 @@ class CudaSession final : public Session {
     return broken_;
   }
 
-  // Copies what the caller owns to pinned memory.
+  // Copies the caller's inputs to pinned memory.
   void WriteStaging(bool with_inputs) {
     copies_.clear();
     for (size_t r = 0; r < replicas_.size(); ++r) {
@@ -223,7 +223,7 @@ class CudaSession final : public Session {
     WriteStaging(!prefetched);
     full_ = std::all_of(inputs_.begin(), inputs_.end(),
                         [&](const ReplicaInputs& r) { return r.rows == executable_->rows_per_replica(); });
-    // The first full step warms up what libraries load on first use, which capture would forbid.
+    // The first full step is not captured: it loads what libraries load on first use, which capture would forbid.
     const bool graphs = full_ && FirstRowsAreUsual() && warm_ && !clock_->runs();
     TD_RETURN_IF_ERROR(copies_behind_->Begin(fetches, inputs_));
     TD_RETURN_IF_ERROR(clock_->BeginRun());
@@ -234,8 +234,8 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Whether all replicas in front of this process' own are full, too: the first row of a replica in the global batch is
-  // a parameter of kernels, which a graph keeps.
+  // True if all replicas in front of this process's own are full, too: the first row of a replica in the global batch
+  // is a parameter of kernels, which a graph keeps.
   bool FirstRowsAreUsual() const {
     for (size_t r = 0; r < inputs_.size(); ++r) {
       const int64_t before = first_replica_ + static_cast<int64_t>(r);
@@ -314,7 +314,7 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Of buffer b, or of the finite flags when it is null.
+  // Returns the tensor of buffer b, or of the finite flags when it is null.
   CollectiveTensor TensorOf(const format::Buffer* b) const {
     CollectiveTensor tensor;
     tensor.elements = b == nullptr ? 1 : NumElements(b->shape);
@@ -331,7 +331,7 @@ class CudaSession final : public Session {
     for (const int64_t rows : replica_rows_) present.push_back(all_present || rows > 0);
     absl::InlinedVector<CUstream, 16> streams;
     for (const auto& replica : replicas_) streams.push_back(replica->stream(on));
-    // Without any rows there is nothing to combine, and all hold the same.
+    // If no replica has rows, there is nothing to combine, and all hold the same values.
     if (std::count(present.begin(), present.end(), true) == 0) return absl::OkStatus();
     return communicator_->AllReduce(kind, tensors, present, streams);
   }
@@ -348,7 +348,7 @@ class CudaSession final : public Session {
         [&](GpuReplica& replica, size_t r) { return clock_->EndCommand(r, number, replica.stream(on)); });
   }
 
-  // On the communication stream: collectives of one communicator follow each other there.
+  // Combines the flag on the communication stream, where collectives of one communicator follow each other.
   absl::Status CombineFlag() {
     TD_RETURN_IF_ERROR(
         ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(format::Stream::kCommunication); }));
@@ -356,7 +356,7 @@ class CudaSession final : public Session {
     return ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(format::Stream::kCompute); });
   }
 
-  // Until all streams have done their work. A single GPU is asked at once, then ever more seldom.
+  // Waits until all streams have done their work. A single GPU is polled at once, then ever more seldom.
   absl::Status Wait(const std::string& what) {
     if (communicator_ != nullptr) {
       std::vector<CUstream> streams;
@@ -413,8 +413,8 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Command by command in the order of the program, all on the compute streams. Without the other processes: one of
-  // them may find a value in an earlier command, and end there.
+  // Runs command by command in the order of the program, all on the compute streams, and checks each. It does not talk
+  // to the other processes: one of them may find a value in an earlier command, and stop there.
   absl::StatusOr<std::string> Find() {
     WriteStaging(true);
     const bool any_rows =
@@ -473,9 +473,9 @@ class CudaSession final : public Session {
   absl::Status broken_;
   bool initialized_ = false, warm_ = false;
   std::vector<CopyPiece> copies_;
-  // Of the running step:
-  std::vector<ReplicaInputs> inputs_;  // by replica of this process
-  std::vector<int64_t> replica_rows_;  // of all
+  // Values of the running step:
+  std::vector<ReplicaInputs> inputs_;  // indexed by replica of this process
+  std::vector<int64_t> replica_rows_;  // rows of all replicas
   bool full_ = false;
 };
 

@@ -1,9 +1,10 @@
-// The seam to cuDNN: convolutions as execution plans. What stands behind it is cudnn-frontend where the build found
-// CUDA's headers (cudnn_frontend_plans.cc), a sentence that says so where it did not (no_cudnn.cc), or a fake in tests.
+// The interface to cuDNN: convolutions as execution plans. It is implemented by cudnn-frontend where the build found
+// CUDA's headers (cudnn_frontend_plans.cc), by an error that says so where it did not (no_cudnn.cc), or by a fake in
+// tests.
 //
 // A plan works on tensors of one element type, the call's operand type: x and y are NHWC, the kernel is KRSC ([output
-// channels, height, width, input channels]), and so is a bias. What else a call wants (HWIO kernels, float32 results of
-// bfloat16 operands) is done around the plan by the kernels of library_kernels.h.
+// channels, height, width, input channels]), and so is a bias. The kernels of library_kernels.h do the rest around the
+// plan (HWIO kernels, float32 results of bfloat16 operands).
 #ifndef TANDEM_RUNTIME_CUDA_CUDNN_API_H_
 #define TANDEM_RUNTIME_CUDA_CUDNN_API_H_
 
@@ -20,19 +21,19 @@
 
 namespace tandem {
 
-// A plan as it is kept in an executable.
+// A plan as it is stored in an executable.
 struct CudnnPlan {
   std::string bytes;  // engine and settings (cudnn_plan_text.h)
   uint64_t workspace_bytes = 0;
   std::string name;  // cuDNN's name of the engine and its settings: "eng62_k2=4_k13=0"
 };
 
-// What a plan reads and writes, by the roles of the forward convolution: a gradient reads y as dy and writes x as dx or
-// kernel as dkernel.
+// The tensors that a plan reads and writes, by their roles in the forward convolution: a gradient reads y as dy and
+// writes x as dx or kernel as dkernel.
 struct CudnnTensors {
   CUdeviceptr x = 0, kernel = 0, y = 0;
-  // Conv2D with an epilogue. Relu alone has one too, of zeros: cuDNN's engines know relu behind a bias only, and need a
-  // GPU's run-time compiler for other patterns.
+  // The bias of a Conv2D with an epilogue. Relu without a bias has one too, of zeros: cuDNN's engines support relu only
+  // after a bias, and need a GPU's run-time compiler for other patterns.
   CUdeviceptr bias = 0;
 };
 
@@ -42,7 +43,7 @@ class CudnnLoadedPlan {
   virtual ~CudnnLoadedPlan() = default;
   virtual uint64_t workspace_bytes() const = 0;
   virtual const std::string& name() const = 0;
-  // Legal while the stream is captured. `workspace` is 256-byte aligned.
+  // Enqueues the plan; legal while the stream is captured. `workspace` is 256-byte aligned.
   virtual absl::Status Enqueue(const CudnnTensors& tensors, CUdeviceptr workspace, CUstream stream) = 0;
 };
 
@@ -50,14 +51,14 @@ class CudnnLoadedPlan {
 class CudnnDevice {
  public:
   virtual ~CudnnDevice() = default;
-  // Loads a plan that was compiled before. Errors: FailedPrecondition when this device or version does not take it.
+  // Loads a plan that was compiled before. Errors: FailedPrecondition when this device or version does not accept it.
   virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> Load(const format::LibraryCall& call,
                                                                 absl::string_view bytes) = 0;
   // Builds plans for the call, in the order of cuDNN's heuristic, at most `limit` of them and none that needs more than
   // `max_workspace` bytes. All repeat their results bit for bit. Errors: Unimplemented when cuDNN has none.
   virtual absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const format::LibraryCall& call,
                                                                               int limit, uint64_t max_workspace) = 0;
-  // Of those, however many there are, the one of that name (CudnnLoadedPlan::name); no other is built. Errors:
+  // Builds only that plan, of all that cuDNN has for the call, whose name (CudnnLoadedPlan::name) is `name`. Errors:
   // NotFound.
   virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const format::LibraryCall& call,
                                                                       const std::string& name,
@@ -68,25 +69,23 @@ class CudnnApi {
  public:
   virtual ~CudnnApi() = default;
   virtual absl::StatusOr<std::unique_ptr<CudnnDevice>> OpenDevice() const = 0;
-  // A plan for devices of compute capability sm / 10, made without one. Errors: Unimplemented when `sm` is an
+  // Makes a plan for devices of compute capability sm / 10, without a device. Errors: Unimplemented when `sm` is an
   // architecture whose properties are not known here or cuDNN has no plan.
   virtual absl::StatusOr<CudnnPlan> Compile(const format::LibraryCall& call, int sm) const = 0;
-  // "cuDNN 9.19.0": part of what a measured choice of plans holds for.
+  // Returns a text such as "cuDNN 9.19.0". A measured choice of plans holds for one version only.
   virtual std::string version() const = 0;
 };
 
-// cuDNN of this machine; it lives for ever. Searched for once per process (TANDEM_LIBCUDNN, then libcudnn.so.9).
-// Errors: FailedPrecondition, one sentence: this build has no CUDA headers, or cuDNN is missing, too old or of another
-// major version.
+// Returns cuDNN of this machine, which lives for ever. It is searched for once per process (TANDEM_LIBCUDNN, then
+// libcudnn.so.9).
 absl::StatusOr<const CudnnApi*> LoadCudnn();
 
-// The plan for `call` (a convolution that LibraryOf gives to cuDNN) on devices of compute capability `sm` / 10 (75,
-// 90). Works without a GPU; does not fail for want of one. Errors as of LoadCudnn and CudnnApi::Compile: then the
-// executable has no plan, and the device builds one when it is loaded. Unimplemented also for calls that are not
-// cuDNN's.
+// Makes the plan for `call` (a convolution that LibraryOf gives to cuDNN) on devices of compute capability `sm` / 10
+// (75, 90). Works without a GPU. Errors: those of LoadCudnn and CudnnApi::Compile: then the executable has no plan, and
+// the device builds one when it is loaded. Unimplemented also for calls that are not cuDNN's.
 absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int sm);
 
-// Takes the place of LoadCudnn's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadCudnn's result until it is destroyed. For tests; one at a time, not while others load.
 class ScopedCudnn {
  public:
   explicit ScopedCudnn(const CudnnApi* api);

@@ -1,4 +1,4 @@
-// What stands behind LoadCudnn: one of two libraries, by what headers the build found.
+// The implementation of LoadCudnn: one of two libraries, depending on the headers that the build found.
 #ifndef TANDEM_RUNTIME_CUDA_CUDNN_BACKEND_H_
 #define TANDEM_RUNTIME_CUDA_CUDNN_BACKEND_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// Opens cuDNN: `path`, or where it is empty TANDEM_LIBCUDNN or libcudnn.so.9. Once per process: cudnn-frontend knows
-// one library.
+// Opens cuDNN from `path`, or where that is empty from TANDEM_LIBCUDNN or libcudnn.so.9. May be called once per
+// process: cudnn-frontend supports one library.
 absl::StatusOr<std::unique_ptr<const CudnnApi>> OpenCudnn(const std::string& path);
 
-// Whether this build has more than the sentence that says that it has no CUDA headers.
+// True if this build was made with cuDNN's headers; else OpenCudnn only returns an error that says so.
 bool HasCudnnHeaders();
 
 }  // namespace tandem

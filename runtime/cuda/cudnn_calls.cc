@@ -19,12 +19,12 @@ namespace {
 
 using format::Direction;
 
-// Whether the plans compute a call's epilogue, or kernels of our own behind them do.
+// What computes a call's epilogue: the plans, or Tandem's own kernels after them.
 enum class EpilogueBy { kPlan, kKernels };
 
 class ConvolutionCall : public TunableCall {
  public:
-  // The plans are those of PlannedConvolution(call).
+  // `plans` are those of PlannedConvolution(call).
   ConvolutionCall(const format::LibraryCall& call, EpilogueBy by, std::vector<std::unique_ptr<CudnnLoadedPlan>> plans,
                   const LibraryKernels* kernels)
       : ConvolutionCall(*call.operation.As<format::Conv2D>(), *PlannedConvolution(call).operation.As<format::Conv2D>(),
@@ -111,9 +111,9 @@ class ConvolutionCall : public TunableCall {
   }
 
  private:
-  // Whether the plans compute a larger kernel's gradient.
+  // True if the plans compute a larger kernel's gradient, of which the call's result is a part.
   bool IsPart() const { return planned_shape_ != kernel_shape_; }
-  // The rows of the call's kernel out of those of the planned one.
+  // Copies the rows of the call's kernel out of those of the planned one.
   absl::Status TakePart(CUdeviceptr whole, CUdeviceptr output, CUstream stream) const {
     const uint64_t element = SizeOf(result_);
     const int64_t channels = kernel_shape_[2] * kernel_shape_[3], row = kernel_shape_[1] * channels;
@@ -125,7 +125,7 @@ class ConvolutionCall : public TunableCall {
     return absl::OkStatus();
   }
 
-  // What the library has no plan for, on the finished result.
+  // Runs, as separate kernels on the finished result, the epilogue for which the library has no plan.
   absl::Status ApplyEpilogue(absl::Span<const CUdeviceptr> inputs, CUdeviceptr output, CUdeviceptr workspace,
                              CUstream stream) const {
     const LibraryKernels::Matrix y = {output, result_, result_elements_ / output_channels_, output_channels_};
@@ -140,11 +140,11 @@ class ConvolutionCall : public TunableCall {
   }
 
   int64_t ElementBytes() const { return SizeOf(operand_); }
-  // cuDNN takes a bias in the operands' type only; the call's is of the result's.
+  // cuDNN takes a bias only in the operands' type; the call's has the result's.
   bool NarrowBias() const { return has_bias_ && !unfused_ && result_ != operand_; }
-  // The kernel behind a plan takes a float32 bias.
+  // The kernel after a plan takes a float32 bias.
   bool WidensBias() const { return has_bias_ && unfused_ && result_ != DType::kFloat32; }
-  // Plans know relu behind a bias only.
+  // Plans support relu only after a bias.
   bool ZeroBias() const { return has_relu_ && !has_bias_ && !unfused_; }
   bool WidensResult() const { return direction_ != Direction::kFilterGrad && result_ != operand_; }
 
@@ -157,7 +157,7 @@ class ConvolutionCall : public TunableCall {
   std::array<int64_t, 2> part_;
   int64_t output_channels_, kernel_rows_, result_elements_;
   int selected_ = 0;
-  uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;  // in the workspace, behind the plan's own
+  uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;  // offsets in the workspace, behind the plan's own
   std::string implementation_;
 };
 
@@ -166,7 +166,7 @@ using Plans = std::vector<std::unique_ptr<CudnnLoadedPlan>>;
 absl::StatusOr<Plans> FindPlans(const format::LibraryCall& call, absl::string_view plan_bytes, CudnnDevice* device,
                                 int candidates) {
   if (candidates == 1 && !plan_bytes.empty()) {
-    // A plan of another version of cuDNN, or for another device, is no error: it saves time where it fits.
+    // A plan of another version of cuDNN, or for another device, is no error: it is only used where it fits.
     if (auto plan = device->Load(call, plan_bytes); plan.ok()) {
       Plans plans;
       plans.push_back(*std::move(plan));

@@ -14,18 +14,18 @@
 
 namespace tandem {
 
-// `call` is of a convolution. `plan_bytes` is tried first when it is there and one candidate is wanted; a plan that the
-// device does not take is built anew. HWIO kernels are transposed into the workspace before a plan that reads them and
-// out of it after one that writes them, unless the call's kernel is packed. A bias has the result's type. A float32
-// result of bfloat16 operands is the plan's bfloat16 one, with a rounded bias: cuDNN has no engine for other
-// combinations without a GPU's run-time compiler. Where it has no plan with the call's epilogue, that of the
-// convolution alone is taken, and kernels compute the epilogue behind it; the log says so. `device` and `kernels` must
-// outlive the result.
+// Prepares `call`, which must be a convolution. If `plan_bytes` is not empty and one candidate is wanted, that plan is
+// tried first; when the device does not accept it, a plan is built anew. HWIO kernels are transposed into the workspace
+// before a plan that reads them, and out of it after one that writes them, unless the call's kernel is packed. A bias
+// has the result's type. For a float32 result of bfloat16 operands the plan makes a bfloat16 result, with a rounded
+// bias: cuDNN has no engine for other combinations without a GPU's run-time compiler. Where it has no plan with the
+// call's epilogue, a plan of the convolution alone is used, and kernels compute the epilogue after it; the log says so.
+// `device` and `kernels` must outlive the result.
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareConvolution(const format::LibraryCall& call,
                                                                 absl::string_view plan_bytes, CudnnDevice* device,
                                                                 const LibraryKernels* kernels, int candidates);
 
-// With the plan of that name alone. Errors: NotFound where cuDNN does not offer it here.
+// Prepares the call with only the plan of that name. Errors: NotFound where cuDNN does not offer it here.
 absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamedConvolution(const format::LibraryCall& call,
                                                                      const std::string& name, CudnnDevice* device,
                                                                      const LibraryKernels* kernels);

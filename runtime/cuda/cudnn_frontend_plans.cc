@@ -1,6 +1,6 @@
 // cuDNN through cudnn-frontend. This file is built only where the build found the headers; no_cudnn.cc stands in for it
-// otherwise. The frontend throws where a library or a symbol is missing and where JSON is damaged: nothing of that
-// leaves this file.
+// otherwise. The frontend throws where a library or a symbol is missing and where JSON is damaged: no exception leaves
+// this file.
 #define NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING 1
 #include <cudnn_frontend.h>
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 
 namespace fe = cudnn_frontend;
 
-// The definition that the frontend wants of its user.
+// A variable that the frontend requires its user to define.
 namespace cudnn_frontend {
 void* cudnn_dlhandle = nullptr;
 }
@@ -32,27 +32,27 @@ using Graph = fe::graph::Graph;
 using Dims = std::vector<int64_t>;
 
 constexpr size_t kOldestCudnn = 90000, kPastNewestCudnn = 100000;
-// Plans without a device: cudnn-frontend says that it has not been validated before.
+// The oldest version that makes plans without a device: cudnn-frontend says that it has not been validated before.
 constexpr size_t kOldestDeviceless = 91100;
 constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // names of tensors in a plan
 
-// Properties by architecture: what cuDNN asks a device for before it makes plans.
+// Properties of architectures, which cuDNN otherwise asks a device for before it makes plans.
 const char kSm90[] =
 #include "runtime/cuda/devices/sm_90.inc"
     ;
 
 absl::Status FrontendError(const std::string& what, std::string message) {
-  // Several lines of engines and reasons: the first says what there is to say.
+  // The message may have several lines about engines: the first says enough.
   message = message.substr(0, std::min<size_t>(message.find('\n'), 300));
   return absl::InternalError(absl::StrCat("cuDNN cannot ", what, ": ", message));
 }
 
-// By value: the frontend's accessors are not const.
+// `error` is passed by value, because the frontend's accessors are not const.
 absl::Status Check(fe::error_t error, const char* what) {
   return error.is_good() ? absl::OkStatus() : FrontendError(what, error.get_message());
 }
 
-// fn's status, or what it threw.
+// Returns fn's status, or an error for the exception that it threw.
 template <typename Fn>
 auto Guarded(const char* what, Fn fn) -> decltype(fn()) {
   try {
@@ -64,13 +64,13 @@ auto Guarded(const char* what, Fn fn) -> decltype(fn()) {
   }
 }
 
-// cuDNN's order of dimensions is NCHW, and KCRS for kernels; strides say how they lie in memory: channels last.
+// cuDNN's order of dimensions is NCHW, and KCRS for kernels; strides describe their place in memory: channels last.
 Dims ChannelsFirst(const std::vector<int64_t>& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
 Dims KernelDims(const std::vector<int64_t>& hwio) { return {hwio[3], hwio[2], hwio[0], hwio[1]}; }
 Dims ChannelsLastStrides(const Dims& d) { return {d[1] * d[2] * d[3], 1, d[3] * d[1], d[1]}; }
 
-// A graph of one convolution and its epilogue, with plans to choose from that repeat their results and round as the
-// call allows.
+// A graph of one convolution and its epilogue, with plans to choose from that give the same results in every run and
+// round as the call allows.
 struct Builder {
   explicit Builder(const format::LibraryCall& call)
       : conv(*call.operation.As<format::Conv2D>()),
@@ -122,8 +122,8 @@ struct Builder {
     Output(result, kY, y);
   }
 
-  // With a device's handle, or null where the graph has a device's properties. All plans of the heuristic, or the one
-  // that `chosen` names.
+  // Makes plans with a device's handle, or with null where the graph has a device's properties: all plans of the
+  // heuristic, or the one that `chosen` names.
   absl::Status CreatePlans(cudnnHandle_t handle, uint64_t max_workspace, const CudnnPlanText* chosen = nullptr) {
     Describe();
     TD_RETURN_IF_ERROR(Check(graph->validate(), "describe the convolution"));
@@ -141,21 +141,22 @@ struct Builder {
     using Note = fe::NumericalNote_t;
     std::vector<Note> avoid = {Note::NONDETERMINISTIC};
     if (type == fe::DataType_t::FLOAT) {
-      // What loses digits: on float32 data, tensor cores mean TensorFloat-32.
+      // Avoid plans that lose digits: on float32 data, tensor cores mean TensorFloat-32.
       avoid.insert(avoid.end(), {Note::FFT, Note::WINOGRAD_TILE_13x13, Note::REDUCED_PRECISION_REDUCTION});
       if (!tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
     }
     graph->deselect_numeric_notes(avoid);
-    // What is compiled when it is built takes seconds, and is not offered without a driver: plans made here and there
-    // would differ.
+    // Plans that are compiled when they are built take seconds, and are not offered without a driver: plans made with
+    // and without a device would differ.
     graph->deselect_behavior_notes({fe::BehaviorNote_t::RUNTIME_COMPILATION});
     graph->deselect_workspace_greater_than(static_cast<int64_t>(max_workspace));
     return absl::OkStatus();
   }
 
-  // The plans, best first: in the heuristic's order, but those of the grouped engine behind all others where there are
-  // no groups, and not at all with an epilogue, which kernels behind another engine compute faster. Without tensor
-  // cores, and with more padding on one side, the heuristic may have it first. Plans that are wrong are left out.
+  // Returns the plans, best first. This is the heuristic's order, but plans of the grouped engine come last where there
+  // are no groups, and are left out with an epilogue, which kernels after another engine compute faster. Without tensor
+  // cores, and with more padding on one side, the heuristic may put this engine first. Plans that compute wrong results
+  // are left out.
   absl::StatusOr<std::vector<int64_t>> Order() const {
     std::vector<int64_t> order, grouped;
     for (int64_t i = 0; i < graph->get_execution_plan_count(); ++i) {
@@ -201,7 +202,7 @@ struct Builder {
   std::shared_ptr<Graph> graph;
 };
 
-// A handle, and the stream that it has been given: setting one takes microseconds.
+// A handle, and the stream that is set in it: setting one takes microseconds.
 struct Handle {
   absl::Status Use(CUstream wanted) {
     if (set && wanted == stream) return absl::OkStatus();
@@ -221,7 +222,7 @@ struct Handle {
 
 class LoadedPlan : public CudnnLoadedPlan {
  public:
-  // Plan `index` of the graph.
+  // Wraps plan `index` of the graph.
   LoadedPlan(std::shared_ptr<Graph> graph, int64_t index, std::shared_ptr<Handle> handle,
              const format::LibraryCall& call)
       : graph_(std::move(graph)), index_(index), handle_(std::move(handle)) {
@@ -267,7 +268,7 @@ class Device : public CudnnDevice {
   ~Device() override {
     try {
       fe::detail::destroy_handle(handle_->cudnn);
-    } catch (const std::exception&) {  // the library has no such function: then there is nothing to destroy either
+    } catch (const std::exception&) {  // the library has no such function: then there is no handle to destroy either
     }
   }
 
@@ -351,7 +352,7 @@ class Cudnn : public CudnnApi {
     if (version_ < kOldestDeviceless) {
       return absl::UnimplementedError(absl::StrCat(version(), " cannot make plans without a GPU; 9.11 and later can"));
     }
-    // The library keeps state while it makes plans, and says nothing about threads.
+    // The library keeps state while it makes plans, and does not document thread safety.
     std::lock_guard<std::mutex> lock(mutex_);
     return Guarded("compile a plan", [&]() -> absl::StatusOr<CudnnPlan> {
       TD_ASSIGN_OR_RETURN(std::shared_ptr<fe::DeviceProperties> properties, Properties(sm));
@@ -368,7 +369,7 @@ class Cudnn : public CudnnApi {
         TD_RETURN_IF_ERROR(
             Check(builder.graph->get_engine_and_knobs_at_index(i, chosen.engine, knobs), "describe a plan"));
         for (const auto& [knob, choice] : knobs) {
-          // The frontend has no name for deprecated knobs (USE_TEX): the engine's own setting stands then.
+          // The frontend has no name for deprecated knobs (USE_TEX): the engine's own setting is used then.
           if (knob != fe::KnobType_t::NOT_SET) chosen.knobs[static_cast<int64_t>(knob)] = choice;
         }
         std::string offered;
@@ -380,7 +381,7 @@ class Cudnn : public CudnnApi {
           TD_RETURN_IF_ERROR(Check(builder.graph->get_workspace_size_plan_at_index(i, preferred_workspace),
                                    "tell a plan's workspace"));
         }
-        // Rather than none: the first that runs.
+        // If no plan is replayed as offered, take the first one that runs.
         if (whole || (replayed.ok() && plan.bytes.empty())) plan = *std::move(replayed);
         return !whole;
       }));
@@ -401,8 +402,8 @@ class Cudnn : public CudnnApi {
   }
 
  private:
-  // What the plan's text gives when it is loaded: what does not load here would not load on the device. Name and
-  // workspace are those of the plan that will run.
+  // Makes the plan that its text gives when it is loaded: a text that does not load here would not load on the device.
+  // Name and workspace are those of the plan that will run.
   static absl::StatusOr<CudnnPlan> Replay(const format::LibraryCall& call,
                                           const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
                                           const CudnnPlanText& chosen) {
@@ -441,7 +442,7 @@ class Cudnn : public CudnnApi {
 
   size_t version_;
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<fe::DeviceProperties> properties_;  // of sm_90
+  mutable std::shared_ptr<fe::DeviceProperties> properties_;  // properties of sm_90
 };
 
 }  // namespace

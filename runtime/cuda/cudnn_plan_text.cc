@@ -23,12 +23,12 @@ bool Number(absl::string_view text, int64_t& value) {
   return true;
 }
 
-// As cuDNN names plans: "eng49_k0=23_k2=-1".
+// True if the text looks like cuDNN's name of a plan: "eng49_k0=23_k2=-1".
 bool IsPlanName(absl::string_view text) {
   return absl::StartsWith(text, "eng") && text.find_first_not_of("eng0123456789_k=-") == text.npos;
 }
 
-// Of a plan's name: the engine, alone or with settings behind it.
+// True if a plan's name is that of the engine, alone or with settings behind it.
 bool IsOfEngine(absl::string_view name, absl::string_view engine) {
   return absl::ConsumePrefix(&name, engine) && (name.empty() || name[0] == '_');
 }

@@ -25,7 +25,7 @@ absl::Status Unusable(const std::string& message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
 }
 
-// The newest image that the device can run.
+// Returns the newest image that the device can run.
 absl::StatusOr<const format::GpuImage*> ImageFor(const Executable& executable, const CudaDevice& device) {
   const format::GpuImage* best = nullptr;
   std::vector<std::string> has;
@@ -65,7 +65,7 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
   functions_.resize(index.kernels.size());
   if (index.kernels.empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const format::GpuImage* image, ImageFor(executable, device));
-  const std::string text(executable.segment(image->segment));  // with a zero behind it
+  const std::string text(executable.segment(image->segment));  // a string ends with a zero, which the driver needs
   const DriverApi& driver = device.driver();
   std::vector<char> log(8192);
   int options[] = {kCudaJitErrorLogBuffer, kCudaJitErrorLogBufferSize};

@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-// A program's kernels and library calls on one device; for all replicas there.
+// A program's kernels and library calls on one device, shared by all replicas there.
 class DeviceProgram {
  public:
   // Errors: FailedPrecondition (exit code 2) when the executable has nothing for the device's compute capability, or
@@ -24,18 +24,18 @@ class DeviceProgram {
   static absl::StatusOr<std::unique_ptr<DeviceProgram>> Load(const Executable& executable,
                                                              std::shared_ptr<CudaDevice> device,
                                                              const std::string& plan_file);
-  // Leaves everything as it is where the device was lost.
+  // Frees nothing if the device was lost.
   ~DeviceProgram();
 
-  // Of kernels and library calls, on one stream.
+  // Returns the bytes of workspace that kernels and library calls need on one stream.
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
   struct Functions {
     CUfunction main = nullptr;
-    CUfunction group = nullptr;  // of kernels of grouped launches, where the PTX has one
+    CUfunction group = nullptr;  // the entry for grouped launches, where the PTX has one
   };
   const Functions& functions(uint32_t kernel) const { return functions_[kernel]; }
-  // Of a command that is a library call.
+  // Returns the prepared call of a command that is a library call.
   PreparedCall& call(uint32_t command) const { return *calls_[command]; }
 
  private:
@@ -45,9 +45,9 @@ class DeviceProgram {
 
   std::shared_ptr<CudaDevice> device_;
   CudaModule module_;
-  std::vector<Functions> functions_;                  // by kernel
+  std::vector<Functions> functions_;                  // indexed by kernel
   std::unique_ptr<LibraryCallRunner> runner_;         // null without library calls
-  std::vector<std::unique_ptr<PreparedCall>> calls_;  // by command; null for other commands
+  std::vector<std::unique_ptr<PreparedCall>> calls_;  // indexed by command; null for other commands
   uint64_t workspace_bytes_ = 0;
 };
 

@@ -16,7 +16,7 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
  public:
   // Copies the regions on the device, on a stream of its own, and waits for that: a gigabyte takes less than a
   // millisecond, and whatever is issued afterwards may overwrite them. Null when the device has too little memory for a
-  // copy and what the libraries may still want.
+  // copy and for later allocations of libraries.
   static absl::StatusOr<std::unique_ptr<DeviceSnapshot>> Take(std::shared_ptr<CudaDevice> device,
                                                               absl::Span<const DeviceMemory::Region> regions);
   // Frees the copy, and gives the device its staging back.
@@ -31,8 +31,8 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
   std::shared_ptr<CudaDevice> device_;
   CUdeviceptr memory_ = 0;
   std::unique_ptr<TransferStaging> staging_;
-  bool idle_ = false;                         // the staging, for certain
-  std::vector<DeviceMemory::Region> copies_;  // where they lie now
+  bool idle_ = false;                         // the staging certainly has no work queued
+  std::vector<DeviceMemory::Region> copies_;  // the regions' copies on the device
 };
 
 }  // namespace tandem

@@ -8,7 +8,7 @@ namespace tandem {
 
 absl::StatusOr<int> CombineInTree(const std::vector<bool>& present,
                                   absl::FunctionRef<absl::Status(int a, int b)> combine) {
-  // Level by level: a subtree's result lies in its first leaf that is present.
+  // Combines level by level: a subtree's result lies in its first leaf that is present.
   std::vector<int> roots;
   for (size_t leaf = 0; leaf < present.size(); ++leaf) roots.push_back(present[leaf] ? static_cast<int>(leaf) : -1);
   while (roots.size() > 1) {

@@ -11,7 +11,8 @@
 namespace tandem {
 
 // Calls combine(a, b), which must make leaf a the combination of leaves a and b (a is left of b), in the tree's order
-// over the leaves that are present. The leaf that holds the result: the first one present; -1 when there is none.
+// over the leaves that are present. Returns the leaf that holds the result: the first one present; -1 when there is
+// none.
 absl::StatusOr<int> CombineInTree(const std::vector<bool>& present,
                                   absl::FunctionRef<absl::Status(int a, int b)> combine);
 

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// PTX ISA 8.0, which the texts in executables are written in at most, came with CUDA 12.0.
+// Executables have texts of at most PTX ISA 8.0, which came with CUDA 12.0.
 constexpr int kOldestDriver = 12000;
 
 std::atomic<const DriverApi*> g_driver_override{nullptr};
@@ -23,7 +23,7 @@ absl::Status Unusable(const std::string& message) {
 
 std::string Version(int version) { return absl::StrCat(version / 1000, ".", version % 1000 / 10); }
 
-// Why a driver that is there shows no GPU.
+// Returns why a driver that is installed shows no GPU.
 std::string NoGpuReason() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return "the driver finds no NVIDIA GPU in this machine; train on cpu devices";

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// X(symbol, (parameters)): what libcuda.so.1 exports; the names with _v2 are the ones behind cuda.h's macros. All
-// return CUresult.
+// X(symbol, (parameters)) for the functions of libcuda.so.1 that are used. The names with _v2 are the ones behind
+// cuda.h's macros. All return CUresult.
 // clang-format off
 #define TANDEM_CUDA_DRIVER_API(X)                                                                                     \
   X(cuInit, (unsigned flags))                                                                                         \
@@ -73,12 +73,12 @@ struct DriverApi {
 #undef TANDEM_MEMBER
 };
 
-// The driver of this machine: libcuda.so.1 bound, initialised and recent enough for the PTX of executables. Loaded
-// once; thread-safe. Errors (FailedPrecondition, exit code 2), each with what to do: no driver, a driver that lacks a
-// function or is too old, no GPU, or CUDA_VISIBLE_DEVICES that hides all of them.
+// Returns the driver of this machine: libcuda.so.1, bound, initialised and recent enough for the PTX of executables. It
+// is loaded once; thread-safe. Errors (FailedPrecondition, exit code 2), each with advice: no driver, a driver that
+// lacks a function or is too old, no GPU, or CUDA_VISIBLE_DEVICES that hides all of them.
 absl::StatusOr<const DriverApi*> LoadDriver();
 
-// Takes the place of LoadDriver's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadDriver's result until it is destroyed. For tests; one at a time, not while others load.
 class ScopedDriver {
  public:
   explicit ScopedDriver(const DriverApi* driver);
@@ -87,12 +87,12 @@ class ScopedDriver {
   ScopedDriver& operator=(const ScopedDriver&) = delete;
 };
 
-// Binds and initialises the driver in the library `path`: what LoadDriver does once.
+// Binds and initialises the driver in the library `path`, as LoadDriver does once.
 absl::StatusOr<DriverApi> BindDriver(const std::string& path);
-// cuInit and the checks behind it.
+// Calls cuInit and does the checks after it.
 absl::Status InitDriver(const DriverApi& driver);
 
-// OK, or "<call up to its parenthesis>: CUDA_ERROR_NAME (the driver's sentence)". Kinds:
+// Returns OK, or the error "<call up to its parenthesis>: CUDA_ERROR_NAME (the driver's sentence)". Kinds:
 //   ResourceExhausted   device memory (exit code 2: the configuration does not fit the GPU)
 //   FailedPrecondition  no such device, a driver that does not fit
 //   Unavailable         the GPU was lost: ECC and link errors, a device that went away, a context destroyed, a timeout

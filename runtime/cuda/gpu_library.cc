@@ -17,7 +17,7 @@ uint64_t Bytes(const std::vector<int64_t>& shape, DType type) { return NumElemen
 
 uint64_t Aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// An address for each matrix of each operand, where no stride may lead through them.
+// Returns the bytes of an address for each matrix of each operand, if there may be no single stride through them.
 uint64_t AddressesBytes(const format::BatchMatMul& product) {
   if (!product.swap_a && !product.swap_b && !product.swap_y) return 0;
   const size_t rank = product.y_shape.size();
@@ -26,8 +26,8 @@ uint64_t AddressesBytes(const format::BatchMatMul& product) {
   return Aligned(static_cast<uint64_t>(matrices) * 3 * sizeof(uint64_t));
 }
 
-// Around cuDNN's plan: the kernel in the other layout, one that the result is a part of, and a float32 result before it
-// is widened.
+// Returns the workspace around cuDNN's plan: for the kernel in the other layout, for the larger kernel that the result
+// is a part of, and for a narrow result before it is widened to float32.
 uint64_t BytesAroundPlan(const format::LibraryCall& call) {
   const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   const DType operand = OperandType(conv);
@@ -40,7 +40,7 @@ uint64_t BytesAroundPlan(const format::LibraryCall& call) {
   return bytes + Aligned(Bytes(forward ? conv.y_shape : conv.x_shape, operand));
 }
 
-// A bias in another type than the call's, or of zeros.
+// Returns the bytes of a bias in another type than the call's, or of zeros.
 template <typename Operation>
 uint64_t BiasBytes(const Operation& operation) {
   return operation.epilogue.empty() ? 0 : Aligned(Bytes({operation.y_shape.back()}, DType::kFloat32));
@@ -51,8 +51,8 @@ int64_t LaunchesOf(const format::BatchMatMul& products) {
   return by_strides < kAddressesFromLaunches ? by_strides : 2;
 }
 
-// Around cuDNN's plan: the kernel in the other layout, and its rows if it is a part of another; a bias of zeros, and
-// for a wider result a narrower bias.
+// Returns the launches for cuDNN's plan and around it: the kernel in the other layout, and its rows if it is a part of
+// another; a bias of zeros, and for a wider result a narrower bias.
 int64_t LaunchesOfConvolution(const format::LibraryCall& call) {
   const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   if (conv.direction == format::Direction::kFilterGrad) {

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Outputs up to this size come with every step: a copy of them costs less than asking for it.
+// Outputs up to this size are copied in every step: a copy of them costs less than a request for one.
 constexpr uint64_t kSmallOutput = 4096;
 constexpr uint64_t kMaxTail = 64 << 10;
 
@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
     }
   }
   TD_ASSIGN_OR_RETURN(replica->host_staging_, MakePinned(device, replica->memory_->staging_layout().bytes));
-  uint64_t tail = 64;  // the flag
+  uint64_t tail = 64;  // room for the flag
   const format::Program& p = executable.index().programs[executable.index().replicas[0].program];
   for (const auto& output : executable.index().outputs) {
     const format::Buffer& b = p.buffers[output.buffer];
@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
 
 GpuReplica::~GpuReplica() {
   if (memory_ == nullptr || device().lost() || !device().MakeCurrent().ok()) return;
-  // Errors were reported when they came up; here it only matters that nothing uses the memory any longer.
+  // Errors were reported when they occurred; here it only matters that nothing uses the memory any longer.
   for (CUstream stream : {compute_.get(), communication_.get()}) {
     if (stream != nullptr) driver().cuStreamSynchronize(stream);
   }

@@ -1,4 +1,4 @@
-// A replica of a program on its GPU: memory, streams, and what surrounds its commands.
+// A replica of a program on its GPU: memory, streams, and the work before and after its commands.
 #ifndef TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
 #define TANDEM_RUNTIME_CUDA_GPU_REPLICA_H_
 
@@ -40,27 +40,28 @@ class GpuReplica {
     return stream == format::Stream::kCompute ? compute_.get() : communication_.get();
   }
 
-  // The pinned memory that the head copies from: scalars, then inputs (StagingLayout).
+  // The pinned memory that IssueHead copies from: scalars, then inputs (StagingLayout).
   uint8_t* host_staging() const { return static_cast<uint8_t*>(host_staging_.get()); }
 
-  // What comes before the commands, on the compute stream: scalars and, unless they are on the device already, the
-  // inputs; and the finite flag is cleared. `rows`: of the replica; a full batch is one copy.
+  // Issues, on the compute stream, the work before the commands: copies scalars and, unless they are on the device
+  // already, the inputs, and clears the finite flag. `rows`: rows of the replica; a full batch is one copy.
   absl::Status IssueHead(int64_t rows, bool full, bool inputs_on_device);
-  // What comes behind them: the flag and all small outputs without rows, to pinned memory.
+  // Issues the work after the commands: copies the flag and all small outputs without rows to pinned memory.
   absl::Status IssueTail();
 
-  // Of the last step whose tail has come:
+  // Results of the last step whose IssueTail copies have arrived:
   bool finite() const;
-  // Null when output `i` is not one that the tail copies.
+  // Returns null when output `i` is not one that IssueTail copies.
   const uint8_t* TailOutput(int i) const;
 
-  // Launches what `issue` issues on the compute stream as a CUDA graph, which is captured when `key` is seen first.
+  // Launches the work that `issue` issues on the compute stream as a CUDA graph, which is captured when `key` is seen
+  // first.
   absl::Status LaunchGraph(std::tuple<uint32_t, uint32_t, bool> key, absl::FunctionRef<absl::Status()> issue);
 
-  // Marks the end of a segment on its stream, and lets a stream wait for one.
+  // Mark the end of a segment on its stream, and make a stream wait for one.
   absl::Status RecordEnd(uint32_t segment, format::Stream stream);
   absl::Status WaitFor(uint32_t segment, format::Stream stream);
-  // Lets stream `later` wait for what has been issued on the other one.
+  // Makes stream `later` wait for all that has been issued on the other one.
   absl::Status Join(format::Stream later);
 
  private:
@@ -71,14 +72,14 @@ class GpuReplica {
   std::unique_ptr<ReplicaMemory> memory_;
   std::unique_ptr<CommandIssuer> issuer_;
   CudaStream compute_, communication_;
-  std::vector<CudaEvent> ends_;  // by segment; empty where nobody waits
-  CudaEvent joins_[2];           // by stream that waits
+  std::vector<CudaEvent> ends_;  // indexed by segment; empty where no stream waits
+  CudaEvent joins_[2];           // indexed by the stream that waits
   PinnedMemory host_staging_, host_tail_;
   struct TailOutput_ {
     CUdeviceptr from = 0;
-    uint64_t offset = 0, bytes = 0;  // in host_tail_
+    uint64_t offset = 0, bytes = 0;  // place in host_tail_
   };
-  std::vector<TailOutput_> tail_outputs_;  // by output; no bytes: not copied
+  std::vector<TailOutput_> tail_outputs_;  // indexed by output; no bytes: not copied
   std::map<std::tuple<uint32_t, uint32_t, bool>, CudaGraphExec> graphs_;
 };
 

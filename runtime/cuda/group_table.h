@@ -11,14 +11,14 @@
 namespace tandem {
 
 struct GroupTable {
-  std::vector<uint64_t> members;  // num_args + 2 for each
-  std::vector<int32_t> blocks;    // by block of the grid
+  std::vector<uint64_t> members;  // num_args + 2 numbers for each member
+  std::vector<int32_t> blocks;    // indexed by block of the grid
 
   uint64_t members_bytes() const { return members.size() * sizeof(uint64_t); }
   uint64_t blocks_bytes() const { return blocks.size() * sizeof(int32_t); }
 };
 
-// `address`: on the device, of a buffer.
+// Makes the tables. `address` gives a buffer's address on the device.
 GroupTable MakeGroupTable(const format::GpuLaunch& launch, const format::GroupedLaunch& group,
                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 

@@ -1,4 +1,4 @@
-// cuBLASLt and cuDNN, as the compiler sees them. Needs no GPU, and cuDNN only for plans.
+// The KernelLibrary of GPUs: cuBLASLt and cuDNN. Needs no GPU, and cuDNN only for plans.
 #include "runtime/kernel_library.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 class CudaKernelLibrary final : public KernelLibrary {
  public:
-  // Which algorithm runs is the library's choice, made when its plans are.
+  // Returns only the library: it chooses the algorithm itself, when its plans are made.
   absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
     switch (LibraryOf(call)) {
       case GpuLibrary::kCublasLt:
@@ -37,11 +37,11 @@ class CudaKernelLibrary final : public KernelLibrary {
 
   absl::Status UseInstructions(format::InstructionSet) const override { return absl::OkStatus(); }
 
-  // The workspace of every call, and cuDNN's plans of convolutions. Where cuDNN is not on this machine, or has no plan
-  // for a call, the executable goes without and the plan is made on the device; the log says so once.
+  // Returns the workspace of every call, and cuDNN's plans of convolutions. If cuDNN is not on this machine, or has no
+  // plan for a call, the executable has none and the plan is made on the device; the log says so once.
   absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const override {
     if (LibraryOf(call) == GpuLibrary::kKernels) return std::nullopt;
-    // cuBLASLt chooses when the executable is loaded; what it may use is known.
+    // cuBLASLt chooses when the executable is loaded; the workspace that it may use is known.
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, sm);
     if (absl::IsUnimplemented(plan.status()) && !InfoOf(call).epilogue.empty()) {

@@ -1,4 +1,4 @@
-// What belongs to a GPU that does not answer, or was lost, stays as it is.
+// Keeps objects of a GPU that does not answer, or was lost, from being destroyed.
 #ifndef TANDEM_RUNTIME_CUDA_LEAVE_ALONE_H_
 #define TANDEM_RUNTIME_CUDA_LEAVE_ALONE_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Keeps `owned` to the end of the process: to destroy it calls the driver, which could wait for the GPU without an end.
-// Null is fine. Thread-safe.
+// Keeps `owned` until the end of the process: destroying it would call the driver, which could wait for the GPU for
+// ever. Null is allowed. Thread-safe.
 template <typename T>
 void LeaveAlone(std::unique_ptr<T> owned) {
   static auto& mutex = *new std::mutex;

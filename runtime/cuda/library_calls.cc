@@ -20,10 +20,10 @@
 namespace tandem {
 namespace {
 
-// As many as are worth measuring: heuristics have the best among their first few.
+// The most candidates that are worth measuring: heuristics have the best among their first few.
 constexpr int kMaxCandidates = 8;
 
-// PackWeights: HWIO to KRSC for cuDNN; a copy for cuBLASLt.
+// PackWeights: transposes HWIO to KRSC for cuDNN; copies for cuBLASLt.
 class PackCall : public PreparedCall {
  public:
   PackCall(const format::PackWeights& packing, const LibraryKernels* kernels)
@@ -79,8 +79,8 @@ class Runner : public LibraryCallRunner {
           cudnn ? PrepareNamedConvolution(call, *recorded, cudnn_.get(), kernels_.get())
                 : cublaslt_->PrepareNamed(ProductOf(call), call.tf32, kernels_.get(), *recorded);
       if (named.ok()) return named;
-      // The library's version is part of the key, so this is rare. Results depend on the plan: whoever keeps the file
-      // for their sake must hear of it.
+      // The library's version is part of the key, so this is rare. Results depend on the plan: people who keep the file
+      // to get the same results must see a warning.
       TD_LOG(WARNING) << "the recorded plan \"" << *recorded << "\" for " << key << " is not offered here ("
                       << named.status().message() << "); "
                       << (options_.autotune ? "the plans are measured again" : "the library's choice stands")

@@ -13,7 +13,7 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 uint64_t Bytes(DType type, int64_t n) { return n * SizeOf(type); }
 
-// A type's part of an entry's name; empty where there is no such kernel.
+// Returns a type's part of an entry's name; empty where there is no such kernel.
 const char* LibraryTypeName(DType type) {
   return type == DType::kFloat32 ? "f32" : type == DType::kBFloat16 ? "bf16" : "";
 }

@@ -18,7 +18,7 @@
 
 namespace tandem {
 
-// The module's text. Entries, all with 64-bit parameters and blocks of kLibraryKernelBlock threads:
+// Returns the module's text. Entries, all with 64-bit parameters and blocks of kLibraryKernelBlock threads:
 //   td_transpose_{f32_f32,f32_bf16,bf16_bf16,bf16_f32}(in, out, rows, columns)   a block per tile of 32 x 32
 //   td_convert_{f32_bf16,bf16_f32}(in, out, n)                                   a thread per element
 //   td_{add,max}_{f32,f64,s32,s64}(a, b, n)                                      a = a op b; max keeps NaN
@@ -35,10 +35,10 @@ const std::string& LibraryKernelsPtx();
 inline constexpr unsigned kLibraryKernelBlock = 256;
 inline constexpr int64_t kTransposeTile = 32;
 
-// Of the addresses of `matrices` matrices of each of three operands.
+// Returns the bytes of the addresses of `matrices` matrices of each of three operands.
 constexpr uint64_t MatrixAddressesBytes(int64_t matrices) { return 3 * 8 * static_cast<uint64_t>(matrices); }
 
-// The kernels of one device. Every call enqueues a launch, and none at all for no elements; legal during capture.
+// The kernels of one device. Every call enqueues one launch, or none if there are no elements; legal during capture.
 class LibraryKernels {
  public:
   // Loads them into the current context. `driver` must outlive the result.
@@ -47,27 +47,27 @@ class LibraryKernels {
   LibraryKernels(const LibraryKernels&) = delete;
   LibraryKernels& operator=(const LibraryKernels&) = delete;
 
-  // out [columns, rows] = the transpose of in [rows, columns]. Float32 and BFloat16, rounded to nearest even.
+  // Sets out [columns, rows] to the transpose of in [rows, columns]. Float32 and BFloat16, rounded to nearest even.
   absl::Status Transpose(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t rows, int64_t columns,
                          CUstream stream) const;
-  // Between Float32 and BFloat16; of one type, a copy.
+  // Converts between Float32 and BFloat16; copies if both types are the same.
   absl::Status Convert(CUdeviceptr in, DType in_type, CUdeviceptr out, DType out_type, int64_t n,
                        CUstream stream) const;
-  // `bytes` bytes become 0.
+  // Sets `bytes` bytes to 0.
   absl::Status Zero(CUdeviceptr out, uint64_t bytes, CUstream stream) const;
-  // a = a op b for Sum and Max; float32, float64, int32, int64.
+  // Sets a = a op b for Sum and Max; float32, float64, int32, int64.
   absl::Status Combine(format::ReduceKind kind, DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;
-  // Where the inner x outer matrices of an operand are: at multiples of two strides, in bytes.
+  // The places of the inner x outer matrices of an operand: at multiples of two strides, in bytes.
   struct MatrixGrid {
     CUdeviceptr base = 0;
     uint64_t inner_stride = 0, outer_stride = 0;
   };
-  // `out`: the addresses of the matrices of three operands, MatrixAddressesBytes(inner * outer) bytes.
+  // Writes the addresses of the matrices of three operands to `out`, MatrixAddressesBytes(inner * outer) bytes.
   absl::Status MatrixAddresses(CUdeviceptr out, const std::array<MatrixGrid, 3>& operands, int64_t inner, int64_t outer,
                                CUstream stream) const;
-  // What a product's epilogue does, in place on y [rows, columns]; Float32 and BFloat16. The bias is float32; the mask
-  // is ReluMaskShape's.
+  // The parts of a product's epilogue, in place on y [rows, columns]; Float32 and BFloat16. The bias is float32; the
+  // mask has the layout of ReluMaskShape.
   struct Matrix {
     CUdeviceptr data = 0;
     DType type = DType::kFloat32;
@@ -78,16 +78,16 @@ class LibraryKernels {
   absl::Status ReluWithMask(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes, CUstream stream) const;
   absl::Status ReluGradient(const Matrix& y, CUdeviceptr mask, int64_t mask_row_bytes, CUstream stream) const;
   absl::Status Gelu(const Matrix& y, CUstream stream) const;
-  // `x`: what GELU was applied to, of y's type and size.
+  // `x`: the values that GELU was applied to, of y's type and size.
   absl::Status GeluGradient(const Matrix& y, CUdeviceptr x, CUstream stream) const;
-  // out [columns] = sums over the rows of a float32 matrix, in their order.
+  // Sets out [columns] to sums over the rows of a float32 matrix, in their order.
   absl::Status ColumnSums(const Matrix& in, CUdeviceptr out, CUstream stream) const;
-  // a = a / divisor; float32, float64.
+  // Sets a = a / divisor; float32, float64.
   absl::Status Divide(DType type, CUdeviceptr a, int64_t divisor, int64_t n, CUstream stream) const;
 
  private:
   LibraryKernels(const DriverApi* driver, CUmodule module) : driver_(driver), module_(module) {}
-  // `accesses`: what the parameters point to.
+  // `accesses`: the memory that the parameters point to.
   absl::Status Launch(const std::string& name, int64_t blocks, std::initializer_list<uint64_t> parameters,
                       std::initializer_list<DeviceAccess> accesses, CUstream stream) const;
 

@@ -8,9 +8,10 @@
 namespace tandem {
 namespace {
 
-// %rd1.. are addresses; element `index` of type f32 or bf16 is loaded as the float32 %f<f>, or stored from it.
-// bfloat16 is rounded by hand, because cvt.rn.bf16.f32 needs compute capability 8.0: add half of the last place that
-// stays, less one where that place is even. A NaN would overflow, and only loses the lower half of its payload.
+// Load and Store: %rd1.. are addresses; element `index` of type f32 or bf16 is loaded as the float32 %f<f>, or stored
+// from it. bfloat16 is rounded by hand, because cvt.rn.bf16.f32 needs compute capability 8.0: add half of the last
+// place that stays, less one where that place is even. A NaN would overflow, and only loses the lower half of its
+// payload.
 std::string Load(const std::string& type) {
   if (type == "f32") return "  ld.global.f32 %f1, [%rd9];\n";
   return "  ld.global.u16 %r20, [%rd9];\n  shl.b32 %r20, %r20, 16;\n  mov.b32 %f1, %r20;\n";
@@ -33,8 +34,9 @@ std::string Store(const std::string& type) {
 
 std::string SizeOfType(const std::string& type) { return type == "bf16" ? "2" : "4"; }
 
-// One 32 x 32 tile by 256 threads, through shared memory with a column of padding against bank conflicts: lane x of row
-// y of the threads reads (y + 8k, x) and writes the transposed (x, y + 8k), both along rows.
+// Returns a kernel in which 256 threads transpose one 32 x 32 tile, through shared memory with a column of padding
+// against bank conflicts: lane x of row y of the threads reads (y + 8k, x) and writes the transposed (x, y + 8k), both
+// along rows.
 std::string Transpose(const std::string& from, const std::string& to) {
   std::string text = absl::StrCat(".visible .entry td_transpose_", from, "_", to, R"((
   .param .u64 in, .param .u64 out, .param .u64 rows, .param .u64 columns)
@@ -109,7 +111,7 @@ $STOREWRITE_END_$K:
   return text;
 }
 
-// %rd5: the thread's element, which is below the third parameter.
+// Returns a kernel with one element per thread. %rd5: the thread's element, which is below the parameter n.
 std::string ElementWise(const std::string& name, const std::string& parameters, const std::string& body) {
   return absl::StrReplaceAll(R"(.visible .entry $NAME(
   $PARAMETERS, .param .u64 n)
@@ -156,7 +158,7 @@ std::string Combine(const std::string& op, const std::string& type) {
   if (op == "add") {
     combine = absl::StrCat("  add", is_float ? ".rn" : "", ".", type, " ", a, ", ", a, ", ", b, ";\n");
   } else if (is_float) {
-    // a where a > b or a is no number, else b: max.f32 would give the other operand for a NaN.
+    // The result is a where a > b or a is a NaN, else b: max.f32 would return the other operand for a NaN.
     combine = absl::StrCat("  setp.gt.", type, " %p2, ", a, ", ", b, ";\n  setp.nan.", type, " %p3, ", a, ", ", a,
                            ";\n  or.pred %p2, %p2, %p3;\n  selp.", type, " ", a, ", ", a, ", ", b, ", %p2;\n");
   } else {
@@ -181,8 +183,8 @@ std::string Divide(const std::string& type) {
                                   ", ", b, ";\n  st.global.", type, " [%rd7], ", a, ";\n"));
 }
 
-// The addresses are numbers here, not state spaces: whoever reads them uses them as generic ones, and those of global
-// memory are the same.
+// Addresses are only numbers here, without a state space: the products use them as generic ones, which are the same for
+// global memory.
 std::string MatrixAddresses() {
   std::string parameters = ".param .u64 out";
   std::string body = R"(  ld.param.u64 %rd1, [out];
@@ -207,7 +209,7 @@ std::string MatrixAddresses() {
   return ElementWise("td_matrix_addresses", parameters + ", .param .u64 inner", body);
 }
 
-// What an epilogue does, in place, where the library has none. %rd9: the address of the thread's element of y.
+// The parts of an epilogue, in place, for where the library has none. %rd9: the address of the thread's element of y.
 std::string EpilogueElement(const std::string& type) {
   return absl::StrCat("  ld.param.u64 %rd1, [y];\n  cvta.to.global.u64 %rd1, %rd1;\n  mad.lo.u64 %rd9, %rd5, ",
                       SizeOfType(type), ", %rd1;\n");
@@ -225,7 +227,7 @@ std::string AddBias(const std::string& type) {
                                   Load(type), "  add.rn.f32 %f1, %f1, %f2;\n", Store(type)));
 }
 
-// Of a NaN it is NaN, as td.relu is.
+// The relu of a NaN is a NaN, as td.relu's is.
 constexpr char kRelu[] = "  setp.gtu.f32 %p2, %f1, %f3;\n  selp.f32 %f1, %f1, %f3, %p2;\n";
 
 std::string Relu(const std::string& type) {
@@ -234,7 +236,7 @@ std::string Relu(const std::string& type) {
       absl::StrCat(EpilogueElement(type), "  mov.f32 %f3, 0f00000000;\n", Load(type), kRelu, Store(type)));
 }
 
-// A thread for a byte of the mask: eight elements of a row.
+// Each thread makes one byte of the mask, for eight elements of a row.
 std::string ReluMask(const std::string& type) {
   std::string body = absl::StrCat(R"(  ld.param.u64 %rd1, [y];
   ld.param.u64 %rd2, [mask];
@@ -310,7 +312,7 @@ std::string Gelu(const std::string& type) {
                                   Store(type)));
 }
 
-// y times the slope at x: (1 + t) / 2 + x (1 - t^2) sqrt(2/pi) (1 + 3 0.044715 x^2) / 2.
+// Multiplies y by the slope at x: (1 + t) / 2 + x (1 - t^2) sqrt(2/pi) (1 + 3 0.044715 x^2) / 2.
 std::string GeluGrad(const std::string& type) {
   return ElementWise(
       absl::StrCat("td_gelu_grad_", type), ".param .u64 y, .param .u64 x",
@@ -329,7 +331,7 @@ std::string GeluGrad(const std::string& type) {
                    EpilogueElement(type), Load(type), "  mul.rn.f32 %f1, %f1, %f4;\n", Store(type)));
 }
 
-// A thread for a column, which adds up its rows in their order.
+// Each thread adds up one column, in the order of its rows.
 std::string ColumnSums() {
   return ElementWise("td_column_sums_f32", ".param .u64 in, .param .u64 out, .param .u64 rows",
                      R"(  ld.param.u64 %rd1, [in];

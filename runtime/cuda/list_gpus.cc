@@ -1,5 +1,5 @@
-// The GPUs of this machine, as ListDevices("gpu") gives them: those that CUDA_VISIBLE_DEVICES leaves, in the driver's
-// order. Errors: those of LoadDriver (FailedPrecondition, exit code 2): no driver, one that is too old, no GPU.
+// Lists the GPUs of this machine for ListDevices("gpu"): those that CUDA_VISIBLE_DEVICES leaves, in the driver's order.
+// Errors: those of LoadDriver (FailedPrecondition, exit code 2): no driver, one that is too old, no GPU.
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "runtime/cuda/driver_api.h"

@@ -1,4 +1,4 @@
-// The CUDA driver and NVIDIA's libraries, as ListLibraries gives them: those that are found when the program runs.
+// Lists the CUDA driver and NVIDIA's libraries that are found at run time, for ListLibraries.
 #include "runtime/list_libraries.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/cuda/cublaslt_api.h"
@@ -42,7 +42,7 @@ LoadedLibrary CublasLt() {
           .file = FileOf((*api)->cublasLtGetVersion)};
 }
 
-// Whether or not this program was built with cuDNN's headers.
+// Opens cuDNN, whether or not this program was built with its headers.
 LoadedLibrary Cudnn() {
   constexpr char kName[] = "cuDNN";
   const LibrarySpec spec = {kName, {"libcudnn.so.9"}, "TANDEM_LIBCUDNN", "install cuDNN 9"};

@@ -1,5 +1,5 @@
-// Replicas that share one GPU, and one replica: their collectives are kernels and copies on replica 0's stream, which
-// waits for the others' streams and they for it.
+// The communicator of replicas that share one GPU, and of a single replica: collectives are kernels and copies on
+// replica 0's stream, which waits for the others' streams; then these wait for it.
 #include <algorithm>
 #include <utility>
 
@@ -106,7 +106,7 @@ class LocalCommunicator : public Communicator {
   }
 
   std::unique_ptr<LibraryKernels> kernels_;
-  std::vector<CUevent> events_;  // by replica
+  std::vector<CUevent> events_;  // indexed by replica
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// The calls that take memory of a GPU, or pinned memory, and give it back: one at a time in a process.
+// The calls that allocate memory of a GPU, or pinned memory, and free it: one at a time in a process.
 //
 // The driver may let such a call wait until the process' GPUs have done their work, and lets launches wait for the call
-// meanwhile. Between a collective's launches on several GPUs that has no end: its kernel on the first GPU runs until
-// that on the second one has come. So a group of collectives keeps these calls out while it starts.
+// meanwhile. Between a collective's launches on several GPUs this is a deadlock: its kernel on the first GPU runs until
+// the one on the second GPU starts. So a group of collectives blocks these calls while it starts.
 #ifndef TANDEM_RUNTIME_CUDA_MEMORY_CALLS_H_
 #define TANDEM_RUNTIME_CUDA_MEMORY_CALLS_H_
 
@@ -14,13 +14,13 @@
 
 namespace tandem {
 
-// As the driver's functions of these names. Thread-safe; not while the thread has the mutex.
+// Call the driver's functions of these names. Thread-safe; must not be called while the thread holds the mutex.
 CUresult MemAlloc(const DriverApi& driver, CUdeviceptr* address, size_t bytes);
 CUresult MemFree(const DriverApi& driver, CUdeviceptr address);
 CUresult MemHostAlloc(const DriverApi& driver, void** address, size_t bytes, unsigned flags);
 CUresult MemFreeHost(const DriverApi& driver, void* address);
 
-// Each of them has it while it runs.
+// Each of these calls holds this mutex while it runs.
 std::timed_mutex& MemoryCallsMutex();
 
 }  // namespace tandem

@@ -12,13 +12,13 @@ namespace tandem {
 namespace {
 
 // Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
-// deadline reaches. With 0 it connects them where a communicator is made. Set before `main`, as long as no thread reads
-// the environment; a user's own setting stays.
+// deadline limits. With 0 it connects them when a communicator is made. Set before `main`, as long as no thread reads
+// the environment; a user's own setting is kept.
 [[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
 std::atomic<const NcclApi*> g_nccl_override{nullptr};
 
-// 2.18.0: the first with CUDA 12 and an asynchronous error of every communicator.
+// 2.18.0 is the first version with CUDA 12 and an asynchronous error of every communicator.
 constexpr int kOldestNccl = 21800, kPastNewestNccl = 30000;
 
 std::string VersionName(int version) {

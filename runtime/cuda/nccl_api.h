@@ -16,7 +16,7 @@ using ncclResult_t = int;
 using ncclComm_t = struct NcclCommSt*;
 using ncclDataType_t = int;
 using ncclRedOp_t = int;
-// Which communicator a rank joins; made by one of them.
+// Identifies the communicator that a rank joins; one of the ranks makes it.
 struct ncclUniqueId {
   char internal[128];
 };
@@ -57,12 +57,11 @@ struct NcclApi {
 #undef TANDEM_MEMBER
 };
 
-// The library's table; it lives for ever. Without `path` the library is searched for once per process
-// (TANDEM_LIBNCCL, then libnccl.so.2) and later calls give the first call's answer.
-// Errors: FailedPrecondition, one sentence: the library is missing, too old or of another major version.
+// Returns the library's table, which lives for ever. Without `path` the library is searched for once per process
+// (TANDEM_LIBNCCL, then libnccl.so.2) and later calls return the first call's result.
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path = "");
 
-// Takes the place of LoadNccl's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadNccl's result until it is destroyed. For tests; one at a time, not while others load.
 class ScopedNccl {
  public:
   explicit ScopedNccl(const NcclApi* api);
@@ -71,8 +70,8 @@ class ScopedNccl {
   ScopedNccl& operator=(const ScopedNccl&) = delete;
 };
 
-// OK for success, else "NCCL cannot <what>: ...": Unavailable for what a lost peer or device causes, Internal
-// otherwise.
+// Returns OK for success, else the error "NCCL cannot <what>: ...": Unavailable for errors that a lost peer or device
+// causes, Internal otherwise.
 absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what);
 
 }  // namespace tandem

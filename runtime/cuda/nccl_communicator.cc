@@ -1,5 +1,5 @@
-// A GPU per replica, over NCCL. One thread drives all GPUs of a process, so that every collective is a group: outside
-// of one, the first rank's call could wait for the second's for ever.
+// The communicator over NCCL, with a GPU per replica. One thread drives all GPUs of a process, so every collective is a
+// group: outside of one, the first rank's call could wait for the second's for ever.
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -46,9 +46,9 @@ ncclDataType_t TypeOf(DType type) {
   }
 }
 
-// Between looks at what may have failed.
+// The pause between two checks for errors.
 constexpr std::chrono::milliseconds kPollPeriod(20);
-// For what NCCL has to do when it aborts.
+// The time that NCCL gets to abort.
 constexpr absl::Duration kAbortTime = absl::Seconds(5);
 
 void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
@@ -60,7 +60,7 @@ class NcclCommunicator : public Communicator {
       : Communicator(driver, std::move(devices), group), nccl_(nccl), group_(group) {}
 
   ~NcclCommunicator() override {
-    // What is destroyed may wait for other processes. After an error they do not come.
+    // Destroying a communicator may wait for other processes. After an error they do not come.
     if (!complete_ || (group_ != nullptr && !group_->status().ok())) AbortAll();
     if (left_alone_) {
       LeaveAlone(std::move(tree_));
@@ -82,7 +82,7 @@ class NcclCommunicator : public Communicator {
       TD_ASSIGN_OR_RETURN(std::unique_ptr<LibraryKernels> kernels, LibraryKernels::Create(driver_));
       kernels_.push_back(std::move(kernels));
     }
-    // A sum of two numbers has no order.
+    // A sum of two numbers is the same in any order.
     if (tree_order && replicas() > 2) {
       TD_ASSIGN_OR_RETURN(tree_,
                           NcclTree::Create(driver_, nccl_, &devices_, &comms_, &kernels_, first_replica_, replicas()));
@@ -92,7 +92,7 @@ class NcclCommunicator : public Communicator {
   }
 
   const char* name() const override { return "NCCL"; }
-  // Of more than two numbers, NCCL's order depends on how the GPUs are linked.
+  // NCCL's order of more than two numbers depends on how the GPUs are linked.
   bool tree_order() const override { return replicas() <= 2 || tree_ != nullptr; }
 
   absl::Status AllReduce(format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
@@ -103,7 +103,7 @@ class NcclCommunicator : public Communicator {
           kind, tensors, present, streams,
           [this](const std::string& what, const std::function<ncclResult_t(int)>& call) { return Group(what, call); });
     }
-    // All ranks take part in NCCL's collectives, so that an absent replica contributes what changes nothing.
+    // All ranks take part in NCCL's collectives, so an absent replica contributes the identity.
     for (int r = 0; r < local_replicas(); ++r) {
       if (present[first_replica_ + r]) continue;
       for (const CollectiveTensor& t : tensors) TD_RETURN_IF_ERROR(FillIdentity(kind, t, r, streams[r]));
@@ -130,7 +130,7 @@ class NcclCommunicator : public Communicator {
   }
 
   absl::Status Poll() override {
-    // Who is lost, the group knows before NCCL does.
+    // The group knows before NCCL does which process is lost.
     if (group_ != nullptr) TD_RETURN_IF_ERROR(group_->status());
     for (size_t r = 0; r < comms_.size(); ++r) {
       ncclResult_t error = nccl::kSuccess;
@@ -147,8 +147,8 @@ class NcclCommunicator : public Communicator {
 
   void AbortAll() override {
     if (comms_.empty()) return;
-    // Frees them too: they are not destroyed again. NCCL gives their memory back, which waits for all that a GPU does:
-    // where something else hangs there, without an end. So it is another thread that waits.
+    // An abort frees the communicators too: they are not destroyed again. NCCL frees their memory, which waits for all
+    // that a GPU does, for ever if something else hangs there. So another thread calls it.
     const auto aborted = std::make_shared<absl::Notification>();
     absl::StatusOr<std::thread> thread =
         StartThread("aborting collectives", [nccl = nccl_, comms = std::exchange(comms_, {}), aborted] {
@@ -172,7 +172,7 @@ class NcclCommunicator : public Communicator {
     return absl::OkStatus();
   }
 
-  // NCCL waits for all ranks without an end, so that each process says first that it will come.
+  // NCCL waits for all ranks without a limit, so each process first announces that it will come.
   absl::Status ConnectProcesses() {
     ncclUniqueId id = {};
     if (group_->rank() == 0) TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGetUniqueId(&id), "make an id"));
@@ -203,14 +203,15 @@ class NcclCommunicator : public Communicator {
     return absl::OkStatus();
   }
 
-  // "connect gpu:0, gpu:1", or "connect gpu:0 to other processes".
+  // Returns "connect gpu:0, gpu:1", or "connect gpu:0 to other processes".
   std::string GpusToConnect() const {
     std::vector<std::string> names;
     for (const CommunicatorDevice& d : devices_) names.push_back(absl::StrCat("gpu:", d.ordinal));
     return absl::StrCat("connect ", absl::StrJoin(names, ", "), group_ != nullptr ? " to other processes" : "");
   }
 
-  // `call` for every replica of this process, between start and end. The end must follow even a failed call.
+  // Runs `call` for every replica of this process, between start and end of a group. The end must follow even a failed
+  // call.
   absl::Status Group(const std::string& what, const std::function<ncclResult_t(int)>& call) {
     if (comms_.empty()) return absl::FailedPreconditionError("the communicator was aborted");
     TD_ASSIGN_OR_RETURN(const std::unique_lock<std::timed_mutex> no_memory_calls, KeepMemoryCallsOut());
@@ -223,8 +224,9 @@ class NcclCommunicator : public Communicator {
     return failed.ok() ? ended : failed;
   }
 
-  // Until the lock is given back; with one GPU there is no second launch to keep them from. Such a call may itself wait
-  // for a collective that is under way, so that what ends a step's wait ends this one.
+  // Blocks calls for memory until the returned lock is released; with one GPU there is no second launch to protect.
+  // Such a call may itself wait for a collective that is under way, so this wait ends for the same reasons as that for
+  // a step.
   absl::StatusOr<std::unique_lock<std::timed_mutex>> KeepMemoryCallsOut() {
     std::unique_lock<std::timed_mutex> lock(MemoryCallsMutex(), std::defer_lock);
     if (local_replicas() == 1) return lock;
@@ -243,7 +245,7 @@ class NcclCommunicator : public Communicator {
     return lock;
   }
 
-  // 0 for sums, the lowest value for Max.
+  // Fills the buffer with 0 for sums, the lowest value for Max.
   absl::Status FillIdentity(format::ReduceKind kind, const CollectiveTensor& t, int replica, CUstream stream) {
     if (t.elements == 0) return absl::OkStatus();
     TD_CU(*driver_, cuCtxSetCurrent(devices_[replica].context));
@@ -267,10 +269,10 @@ class NcclCommunicator : public Communicator {
 
   const NcclApi* nccl_;
   ProcessGroup* const group_;      // null for one process
-  std::vector<ncclComm_t> comms_;  // by replica of this process
-  bool complete_ = false;          // Init has ended well
+  std::vector<ncclComm_t> comms_;  // indexed by replica of this process
+  bool complete_ = false;          // Init has succeeded
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
-  std::unique_ptr<NcclTree> tree_;  // null where sums are in NCCL's order
+  std::unique_ptr<NcclTree> tree_;  // null where sums are added in NCCL's order
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
-// Up to so many bytes a tensor is sent whole: a second exchange costs more.
+// Tensors of at most this many bytes are sent whole: a second exchange costs more.
 constexpr int64_t kWholeBytes = 16 << 10;
 // NCCL's limit of calls in a group.
 constexpr int64_t kGroupCalls = 2048;
@@ -70,7 +70,7 @@ CUdeviceptr NcclTree::PartAt(const Piece& piece, int r, int p) const {
   return piece.tensor->buffers[r] + PartBegin(piece, p) * ElementBytes(*piece.tensor);
 }
 
-// The first part is the longest.
+// All slots have the size of the first part, which is the longest.
 uint64_t NcclTree::SlotBytes(const Piece& piece) const {
   return AlignUp(PartCount(piece, 0) * ElementBytes(*piece.tensor), 256);
 }
@@ -79,7 +79,7 @@ CUdeviceptr NcclTree::SlotAt(const Piece& piece, int r, int q) const {
   return workspaces_[r] + piece.room + q * SlotBytes(piece);
 }
 
-// Every batch fits the workspaces and a group.
+// Packs the tensors into batches, each of which fits the workspaces and a group.
 std::vector<NcclTree::Batch> NcclTree::MakeBatches(absl::Span<const CollectiveTensor> tensors) const {
   const size_t most_pieces = kGroupCalls / CallsOfPiece(replicas_);
   std::vector<Batch> batches;
@@ -146,7 +146,7 @@ absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& prese
       });
 }
 
-// A subtree's result is in the place of its first leaf: a slot, or the owner's own part.
+// Reduces each own part by the tree. A subtree's result replaces its first leaf: a slot, or the owner's own part.
 absl::Status NcclTree::Reduce(format::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                               absl::Span<const CUstream> streams) {
   const format::ReduceKind op = kind == format::ReduceKind::kMax ? format::ReduceKind::kMax : format::ReduceKind::kSum;

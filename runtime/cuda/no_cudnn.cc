@@ -1,4 +1,4 @@
-// The build found no CUDA headers, so that cudnn-frontend could not be compiled.
+// Used when the build found no CUDA headers, so that cudnn-frontend could not be compiled.
 #include "runtime/cuda/cudnn_backend.h"
 
 namespace tandem {

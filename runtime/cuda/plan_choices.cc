@@ -39,10 +39,10 @@ absl::StatusOr<PlanChoices> PlanChoices::Load(Env* env, const std::string& path)
 }
 
 std::string PlanChoices::ToJson() const {
-  auto json = nlohmann::json::object();  // null would become one by itself, and abort without memory
+  auto json = nlohmann::json::object();  // a null value would become an object by itself, and abort without memory
   json["version"] = 1;
   json["choices"] = choices_;
-  // Names come from libraries: bytes that are no text must not throw.
+  // Names come from libraries: invalid text in them must not throw.
   return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// Which of several ways of computing a library call was measured to be the fastest, kept so that later sessions repeat
-// it: results depend on the way.
+// Stores which of several ways of computing a library call was measured to be the fastest, so that later sessions
+// repeat the choice: results depend on it.
 #ifndef TANDEM_RUNTIME_CUDA_PLAN_CHOICES_H_
 #define TANDEM_RUNTIME_CUDA_PLAN_CHOICES_H_
 
@@ -21,19 +21,20 @@ namespace tandem {
 // {"version": 1, "choices": {"conv2d x=[256,56,56,64] ... | NVIDIA H200 | cuDNN 9.19.0": "eng62_k2=4", ...}}.
 class PlanChoices {
  public:
-  // Errors: DataLoss for text that is not such a file.
+  // Reads a table from text. Errors: DataLoss for text that is not such a file.
   static absl::StatusOr<PlanChoices> FromJson(absl::string_view text);
-  // An empty table where there is no file. Errors: DataLoss that names the file, and those of reading.
+  // Reads a table from a file; returns an empty one if there is no file. Errors: DataLoss that names the file, and
+  // those of reading.
   static absl::StatusOr<PlanChoices> Load(Env* env, const std::string& path);
 
   std::string ToJson() const;
   // Replaces the file as a whole.
   absl::Status Save(Env* env, const std::string& path) const;
 
-  // Null when nothing was recorded.
+  // Returns null when nothing was recorded.
   const std::string* Find(const std::string& key) const;
   void Record(const std::string& key, const std::string& candidate);
-  // Whether anything was recorded since the table was made.
+  // True if anything was recorded since the table was made.
   bool changed() const { return changed_; }
   size_t size() const { return choices_.size(); }
 
@@ -42,12 +43,12 @@ class PlanChoices {
   bool changed_ = false;
 };
 
-// The table of a file: what it holds is repeated, what it lacks is measured and added. Without a file the libraries'
-// own preferences stand.
+// The table of a file: choices in it are repeated, missing ones are measured and added. Without a file the libraries'
+// own preferences are used.
 class PlanFile {
  public:
-  // `path` may be empty: then the environment variable TANDEM_GPU_PLANS names the file; null without it. Errors: those
-  // of PlanChoices::Load.
+  // Opens the file. `path` may be empty: then the environment variable TANDEM_GPU_PLANS names the file; returns null
+  // without it. Errors: those of PlanChoices::Load.
   static absl::StatusOr<std::unique_ptr<PlanFile>> Open(Env* env, const std::string& path);
 
   PlanChoices* choices() { return &choices_; }
@@ -63,7 +64,8 @@ class PlanFile {
   PlanChoices choices_;
 };
 
-// All of the call that decides about its computation, and what the choice holds for.
+// Returns a key of all properties of the call that its computation depends on, and of the device and library that the
+// choice holds for.
 std::string PlanChoiceKey(const format::LibraryCall& call, absl::string_view device_name,
                           absl::string_view library_version);
 

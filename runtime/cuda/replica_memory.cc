@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-// "microbatch arena 12 bytes; its largest values: conv1 8 bytes, ..."
+// Returns a text such as "microbatch arena 12 bytes; its largest values: conv1 8 bytes, ..."
 std::string DescribeArenas(const Executable& executable, const format::Program& program, uint64_t staging,
                            uint64_t workspace) {
   std::string text =
@@ -34,7 +34,7 @@ std::string DescribeArenas(const Executable& executable, const format::Program& 
                       " arena at its peak: ", absl::StrJoin(names, ", "));
 }
 
-// Of the tables of all commands, one behind the other.
+// Returns the bytes of the tables of all commands, one behind the other.
 uint64_t TableBytes(const format::Index& index, const format::Program& program) {
   uint64_t bytes = 0;
   for (const auto& command : CommandsInOrder(program)) bytes += command->GpuTableBytes({index, program});
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<ReplicaMemory>> ReplicaMemory::Create(const Execu
                  staging = place(memory->layout_.bytes), flag = place(4),
                  counters = place(kGpuCounterBytes + workspace_bytes),
                  command_tables = place(TableBytes(index, program));
-  // Variables first: they stay when the session goes.
+  // Variables are allocated first: they outlive the session.
   TD_RETURN_IF_ERROR(variables.Place(replica, device));
   for (const auto& v : index.variables) {
     TD_ASSIGN_OR_RETURN(const uint64_t address, variables.DeviceAddress(v.name, replica));

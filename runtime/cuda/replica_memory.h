@@ -16,19 +16,20 @@
 
 namespace tandem {
 
-// Scalars (8 bytes each), then the inputs, as they lie in the host's pinned memory and on the device: a full batch is
-// one copy.
+// The layout of scalars (8 bytes each), then the inputs, both in the host's pinned memory and on the device: a full
+// batch is one copy.
 struct StagingLayout {
   std::vector<uint64_t> input_offsets, input_row_bytes;
-  uint64_t scalar_bytes = 0;  // with the padding behind them
+  uint64_t scalar_bytes = 0;  // including the padding behind them
   uint64_t bytes = 0;
 };
 StagingLayout MakeStagingLayout(const Executable& executable);
 
 class ReplicaMemory {
  public:
-  // `workspace_bytes`: of each stream's library calls and kernels. Places the variables in the store, binds them, and
-  // copies the constants. ResourceExhausted (exit code 2) names the arenas and the largest values in them.
+  // Allocates the memory, places the variables in the store, binds them, and copies the constants. `workspace_bytes`:
+  // what the library calls and kernels of a stream need. ResourceExhausted (exit code 2) names the arenas and the
+  // largest values in them.
   static absl::StatusOr<std::unique_ptr<ReplicaMemory>> Create(const Executable& executable, int replica,
                                                                std::shared_ptr<CudaDevice> device,
                                                                VariableStore& variables, uint64_t workspace_bytes);
@@ -39,10 +40,11 @@ class ReplicaMemory {
 
   CUdeviceptr Address(const format::Buffer& buffer) const;
   CUdeviceptr staging() const { return staging_; }
-  CUdeviceptr flag() const { return flag_; }          // int32, of CheckFinite
+  CUdeviceptr flag() const { return flag_; }          // int32, which CheckFinite sets
   CUdeviceptr counters() const { return counters_; }  // kGpuCounters, then the workspace
   CUdeviceptr workspace() const { return counters_ + kGpuCounterBytes; }
-  CUdeviceptr command_tables() const { return command_tables_; }  // of Command::GpuTableBytes
+  // The tables of all commands, Command::GpuTableBytes each.
+  CUdeviceptr command_tables() const { return command_tables_; }
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:

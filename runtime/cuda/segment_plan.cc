@@ -16,7 +16,7 @@ class Planner {
 
   SegmentPlan Run() {
     NumberCommands();
-    // Where segment i of the program went, or -1 when it became empty.
+    // The planned segment that holds segment i of the program, or -1 when it became empty.
     std::vector<int> place;
     for (const auto& from : program_.gpu->segments) {
       PlannedSegment segment;
@@ -34,7 +34,8 @@ class Planner {
     for (const PlannedSegment& segment : plan_.segments) {
       for (uint32_t w : segment.waits) plan_.segments[w].awaited = true;
     }
-    // Streams are in order, so of the communication stream's segments only the last can be missing.
+    // A stream's segments run in order, so only the last one of the communication stream can be missing from the
+    // compute stream's waits.
     for (size_t i = plan_.segments.size(); i-- > 0;) {
       if (plan_.segments[i].stream != format::Stream::kCommunication) continue;
       if (!AwaitedByCompute(static_cast<uint32_t>(i))) {
@@ -98,7 +99,7 @@ class Planner {
     }
   }
 
-  // A wait for a segment that is empty is one for what that waits for.
+  // A wait for an empty segment becomes a wait for the segments that it waits for.
   void AddWait(uint32_t segment, format::Stream stream, const std::vector<int>& place,
                std::set<uint32_t>& waits) const {
     if (place[segment] >= 0) {
@@ -108,7 +109,7 @@ class Planner {
     for (uint32_t w : program_.gpu->segments[segment].waits) AddWait(w, stream, place, waits);
   }
 
-  // Neighbours on one stream, of which the second waits for nothing and nobody for the first alone, are one.
+  // Joins neighbours on one stream if the second waits for nothing and no segment waits for the first alone.
   int Append(PlannedSegment segment) {
     if (alone_ && !plan_.segments.empty() && segment.waits.empty()) {
       PlannedSegment& last = plan_.segments.back();
@@ -134,7 +135,8 @@ class Planner {
   const format::Program& program_;
   const bool alone_;
   SegmentPlan plan_;
-  std::set<std::pair<uint64_t, uint64_t>> alike_;  // places in the step arena with results of collectives
+  // Places in the step arena that hold results of collectives, which are equal on all replicas.
+  std::set<std::pair<uint64_t, uint64_t>> alike_;
 };
 
 }  // namespace

@@ -15,20 +15,19 @@
 
 namespace tandem {
 
-// A stream of its own, and pinned memory in two halves, so that one is copied by the device while the other is copied
-// by the host. Thread-compatible; the context that it was made in must be current in all calls and when it is
-// destroyed.
+// Has a stream of its own, and pinned memory in two halves, so that the device copies one while the host copies the
+// other. Thread-compatible; the context that it was made in must be current in all calls and when it is destroyed.
 class TransferStaging {
  public:
   // `driver` must outlive the object.
   static absl::StatusOr<std::unique_ptr<TransferStaging>> Create(const DriverApi* driver);
   // Waits for what is queued.
   ~TransferStaging();
-  // After the device was lost: what belongs to its context is not given back.
+  // To be called after the device was lost: nothing that belongs to its context is freed then.
   void Forget();
 
-  // They return when everything has been copied. After an error nothing is written any more to where values were
-  // wanted.
+  // Copy to or from the device, and return when everything has been copied. After an error nothing is written to the
+  // destinations any more.
   absl::Status Upload(uint64_t address, const void* from, uint64_t bytes);
   absl::Status Download(absl::Span<const DeviceMemory::Region> regions);
 
@@ -46,7 +45,7 @@ class TransferStaging {
     void* memory = nullptr;
     CUevent event = nullptr;
     bool busy = false;
-    std::vector<Read> reads;  // to do when the event has happened
+    std::vector<Read> reads;  // copies to do when the event has happened
   };
 
   explicit TransferStaging(const DriverApi* driver) : driver_(*driver) {}

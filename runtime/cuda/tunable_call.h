@@ -8,13 +8,13 @@
 
 namespace tandem {
 
-// Candidates are in the library's own order: 0 is what its heuristic prefers, and selected at first. workspace_bytes()
-// and implementation() are the selected one's.
+// Candidates are in the library's own order: number 0 is the one that its heuristic prefers, and selected at first.
+// workspace_bytes() and implementation() are those of the selected one.
 class TunableCall : public PreparedCall {
  public:
   virtual int candidates() const = 0;
   virtual void Select(int candidate) = 0;
-  // Names a candidate among those of the same call, device and library version.
+  // Returns a candidate's name, which is unique for the call, device and library version.
   virtual std::string CandidateName(int candidate) const = 0;
 };
 

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// After it has waited for so long: not at all in the first milliseconds, in which most steps end, since a sleep takes
-// 70 microseconds at least; then longer and longer, up to a millisecond, to leave the core to others.
+// Returns the pause after the host has waited for `waited`: none in the first milliseconds, in which most steps end,
+// since a sleep takes 70 microseconds at least; then longer and longer, up to a millisecond, to leave the core to
+// others.
 inline absl::Duration WaitPause(absl::Duration waited) {
   constexpr absl::Duration kSpin = absl::Milliseconds(5);
   if (waited < kSpin) return absl::ZeroDuration();

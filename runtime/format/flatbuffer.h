@@ -10,13 +10,13 @@
 
 namespace tandem::format {
 
-// Equal tables give equal bytes.
+// Returns the index as a FlatBuffer. Equal tables give equal bytes.
 std::string ToFlatBuffer(const Index& index);
-// None for bytes that are not the FlatBuffer of an index. The numbers in it are not checked; enumerations may have
-// values that have no name. `bytes` must be aligned to 8.
+// Returns nothing for bytes that are not the FlatBuffer of an index. The numbers in it are not checked; enumerations
+// may have values that have no name. `bytes` must be aligned to 8.
 std::optional<Index> IndexFromFlatBuffer(absl::string_view bytes);
 
-// Equal calls have equal text.
+// Returns the call as a FlatBuffer. Equal calls give equal bytes.
 std::string ToFlatBuffer(const LibraryCall& call);
 
 }  // namespace tandem::format

@@ -15,7 +15,7 @@ class OneOf : public std::variant<std::monostate, Types...> {
   using Variant::operator=;
 
   bool empty() const { return std::holds_alternative<std::monostate>(*this); }
-  // Null when the value is of another type.
+  // Returns null when the value is of another type.
   template <typename T>
   const T* As() const {
     return std::get_if<T>(static_cast<const Variant*>(this));
@@ -24,7 +24,7 @@ class OneOf : public std::variant<std::monostate, Types...> {
   T* As() {
     return std::get_if<T>(static_cast<Variant*>(this));
   }
-  // visit(value); a default value of what it returns when there is none.
+  // Returns visit(value); when there is no value, a default value of the type that visit returns.
   template <typename Visit>
   auto Visited(const Visit& visit) const {
     using Result = decltype(visit(std::get<1>(std::declval<const Variant&>())));

@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// Equal leading dimensions, at least one, and matrices that fit.
+// Checks that the leading dimensions are equal, at least one, and that the matrices fit.
 absl::Status CheckShapes(const format::BatchMatMul& c) {
   const size_t rank = c.a_shape.size();
   if (!IsPositive(c.a_shape) || !IsPositive(c.b_shape) || !IsPositive(c.y_shape) || rank < 3 ||

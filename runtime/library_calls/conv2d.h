@@ -8,20 +8,22 @@
 
 namespace tandem {
 
-// The kernel has the input channels of one group, and the groups' output channels one after another.
+// Returns the number of groups. The kernel has the input channels of one group, and the groups' output channels one
+// after another.
 int64_t Groups(const format::Conv2D& conv);
 
-// A 1x1 kernel over all channels.
+// True if the kernel is 1x1 and there is one group.
 bool IsPointwise(const format::Conv2D& conv);
-// The same without strides and pads: a product of matrices over all pixels.
+// True if it also has no strides and pads: it is a product of matrices over all pixels.
 bool IsDensePointwise(const format::Conv2D& conv);
-// A 1x1 convolution without padding in front and with a stride, whose gradients are those of a dense convolution over
-// the pixels that the stride reaches. `conv` is one that CheckOperation accepts, as everywhere here.
+// True if it is a 1x1 convolution without padding in front and with a stride, whose gradients are those of a dense
+// convolution over the pixels that the stride reaches. CheckOperation accepts `conv`, as everywhere here.
 bool IsStridedPointwise(const format::Conv2D& conv);
-// That convolution: its x is [n, height of y, width of y, in].
+// Returns that dense convolution: its x is [n, height of y, width of y, in].
 format::Conv2D DensePointwise(const format::Conv2D& conv);
 
-// Of what the direction computes with and gives: x and y by their roles.
+// The types of the first operand and of the result. They depend on the direction: for an input gradient the first
+// operand is dy, which has the type of y.
 DType OperandType(const format::Conv2D& conv);
 DType ResultType(const format::Conv2D& conv);
 

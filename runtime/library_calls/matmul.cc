@@ -11,7 +11,8 @@ bool IsMatrix(const std::vector<int64_t>& shape) { return shape.size() >= 2 && I
 
 absl::Status DoNotFit(const format::MatMul& c) { return CannotMultiply(c.a_shape, c.b_shape, c.y_shape); }
 
-// All dimensions but the last are rows: of a and y, or of a and b, which are then summed up.
+// Checks shapes of more than two dimensions, where all but the last are rows: rows of a and y, or (transpose_a) of a
+// and b, which are then summed up.
 absl::Status CheckRows(const format::MatMul& c) {
   std::vector<int64_t> rows(c.a_shape.begin(), c.a_shape.end() - 1), y = rows;
   if (c.transpose_a) {
@@ -43,7 +44,8 @@ bool GoTogether(const format::Epilogue& e) {
   return activates || !e.saves;
 }
 
-// Beyond a bias, a residual and a relu all is in one type, and sums only in float32.
+// Checks the epilogue. With more parts than a bias, a residual and a relu, all operands must have one type, and sums
+// are only of float32.
 absl::Status CheckEpilogue(const format::MatMul& c) {
   const format::Epilogue& e = c.epilogue;
   TD_RETURN_IF_ERROR(CheckActivation(e.activation));

@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// The product of all sizes but the last. `shape` is not empty.
+// Returns the product of all sizes but the last. `shape` is not empty.
 int64_t RowsOf(const std::vector<int64_t>& shape);
 
-// The shape of the mask that a relu saves of a result `y_shape`: a bit per element, rows filled up to 16 bytes. UInt8.
-// Element j of a row is bit j % 8 of byte j / 8.
+// Returns the shape of the mask that a relu saves for a result of shape `y_shape`: a bit per element, rows filled up to
+// 16 bytes. The type is UInt8. Element j of a row is bit j % 8 of byte j / 8.
 std::vector<int64_t> ReluMaskShape(const std::vector<int64_t>& y_shape);
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// What every operation of kernel libraries (LibraryOperation of runtime/format/index.td) says of itself. Each has a
-// file here.
+// The properties, text and checks of every operation of kernel libraries (LibraryOperation of runtime/format/index.td).
+// Each operation has a file here.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
 #define TANDEM_RUNTIME_LIBRARY_CALLS_OPERATION_H_
 
@@ -22,64 +22,65 @@ struct LibraryOperands {
   std::vector<DType> input_types, output_types;  // Invalid for a packed kernel; UInt8 for a mask
 
   void AddInput(const std::vector<int64_t>& shape, DType type);
-  // Of which only the library knows the size where they are packed.
+  // Adds weights. If they are packed, only the library knows their size.
   void AddWeights(const std::vector<int64_t>& shape, DType type, bool packed);
   void AddOutput(const std::vector<int64_t>& shape, DType type);
 };
 
 struct OperationInfo {
   std::string name;  // "Conv2DInputGrad"
-  // Of one execution. Each output of a convolution meets every weight of its channel once, in all three directions.
+  // Operations of one execution. Each output of a convolution meets every weight of its channel once, in all three
+  // directions.
   double flops = 0;
   format::Epilogue epilogue;
-  bool reduces_batch = false;  // rows that are not there are added up, so they have to be zeros
-  // The kernel, or a product's right side; of PackWeights, its result.
+  bool reduces_batch = false;  // rows are summed up, so the missing rows of a short microbatch must be zeros
+  // The shape of the kernel, or of a product's right side; for PackWeights, of its result.
   std::vector<int64_t> weights_shape;
   DType weights_dtype = DType::kFloat32;
-  bool packed = false;  // they are in the library's layout
+  bool packed = false;  // the weights are in the library's layout
 };
 
-// Of any operation, valid or not.
+// Returns the properties of any operation, valid or not.
 OperationInfo InfoOf(const format::Conv2D& conv);
 OperationInfo InfoOf(const format::MatMul& product);
 OperationInfo InfoOf(const format::BatchMatMul& product);
 OperationInfo InfoOf(const format::PackWeights& packing);
 
-// All that the table says: "Conv2D x=[2,8,8,3] float32 kernel=[3,3,3,16] float32 ... bias+relu packed".
+// Returns all fields as text: "Conv2D x=[2,8,8,3] float32 kernel=[3,3,3,16] float32 ... bias+relu packed".
 std::string TextOf(const format::Conv2D& conv);
 std::string TextOf(const format::MatMul& product);
 std::string TextOf(const format::BatchMatMul& product);
 std::string TextOf(const format::PackWeights& packing);
 
-// Checks ranks, sizes, strides, pads, types, epilogue and that the shapes fit together; all products fit into 2^40
-// elements. Errors: InvalidArgument saying which field is wrong.
+// Checks ranks, sizes, strides, pads, types, epilogue, that the shapes fit together, and that all products fit into
+// 2^40 elements; returns the operands. Errors: InvalidArgument saying which field is wrong.
 absl::StatusOr<LibraryOperands> CheckOperation(const format::Conv2D& conv);
 absl::StatusOr<LibraryOperands> CheckOperation(const format::MatMul& product);
 absl::StatusOr<LibraryOperands> CheckOperation(const format::BatchMatMul& product);
 absl::StatusOr<LibraryOperands> CheckOperation(const format::PackWeights& packing);
 
-// Product of sizes, or -1 when a size is negative or the product exceeds 2^40.
+// Returns the product of sizes, or -1 when a size is negative or the product exceeds 2^40.
 int64_t CheckedElements(const std::vector<int64_t>& shape);
 
-// For checks. InvalidArgument.
+// Returns the InvalidArgument error of a check.
 absl::Status BadOperation(absl::string_view what);
-// All sizes are positive, and CheckedElements has their product.
+// True if all sizes are positive and CheckedElements accepts their product.
 bool IsPositive(const std::vector<int64_t>& shape);
 bool IsLibraryType(DType type);
-// Operands of one type, and a result of that type or float32, which is the accumulator.
+// Checks that both operands have one type, and the result that type or float32, which is the accumulator.
 absl::Status CheckTypes(DType a, DType b, DType result);
 absl::Status CheckActivation(format::Activation activation);
 absl::Status CannotMultiply(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                             const std::vector<int64_t>& y);
 
-// " x=[2,8,8,3] float32".
+// Returns a text such as " x=[2,8,8,3] float32".
 std::string TensorText(absl::string_view name, const std::vector<int64_t>& shape, DType type);
-// " packed" if it is set.
+// Returns " packed" (with `name` "packed") if the flag is set, else "".
 std::string FlagText(absl::string_view name, bool flag);
 
-// The product of all sizes.
+// Returns the product of all sizes.
 double Product(const std::vector<int64_t>& sizes);
-// Operations of matrix products: every element of `a` meets a row of `y`. 0 for a `y` without dimensions.
+// Returns the operations of matrix products: every element of `a` meets a row of `y`. 0 for a `y` without dimensions.
 double ProductFlops(const std::vector<int64_t>& a, const std::vector<int64_t>& y);
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// A call that reads packed weights, and nothing that their layout does not depend on.
+// Checks that `reader` is a call that reads packed weights, and has nothing that their layout does not depend on.
 absl::Status CheckReader(const format::PackWeights& packing) {
   const OperationInfo reader = packing.reader.Visited([](const auto& op) { return InfoOf(op); });
   if (reader.name.empty() || reader.reduces_batch) {

@@ -7,11 +7,11 @@
 
 namespace tandem {
 
-// From plain weights of the packed type. `reader` has a kernel operand: it is a convolution forward, its input gradient
-// or a MatMul, with any epilogue.
+// Returns the PackWeights call that makes the weights of `reader` from plain weights of the same type. `reader` has a
+// kernel operand: it is a convolution forward, its input gradient or a MatMul, with any epilogue.
 format::LibraryCall PackingFor(const format::LibraryCall& reader);
 
-// The call that reads what `packing` writes.
+// Returns the call that reads the weights that `packing` writes.
 format::LibraryCall ReaderOf(const format::PackWeights& packing);
 
 }  // namespace tandem

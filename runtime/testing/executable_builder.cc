@@ -115,7 +115,7 @@ int ExecutableBuilder::Kernel(const std::string& symbol, int segment, format::Do
   return static_cast<int>(x_.kernels.size()) - 1;
 }
 
-// What its first launch gives a kernel is what it takes.
+// A kernel is described as taking the buffers of its first launch.
 void ExecutableBuilder::Describe(int kernel, const std::vector<int>& in, const std::vector<int>& out, uint64_t count) {
   format::Kernel& k = x_.kernels[kernel];
   if (!k.inputs.empty() || !k.outputs.empty()) return;
@@ -211,7 +211,7 @@ void ExecutableBuilder::Launch(const std::string& name, int kernel, std::vector<
 
 void ExecutableBuilder::Grouped(const std::string& name, int kernel, int num_args, std::vector<int> args,
                                 std::vector<uint64_t> counts) {
-  // Which of them a kernel writes is its own matter here.
+  // All buffers are described as inputs here, whether the kernel writes them or not.
   Describe(kernel, {args.begin(), args.begin() + num_args}, {}, counts[0]);
   format::GroupedLaunch body;
   body.kernel = kernel;

@@ -25,18 +25,18 @@ class ExecutableBuilder {
   int Batch(const std::string& name, Shape shape, DType dtype = DType::kFloat32);
   int Lane(const std::string& name, Shape shape, format::ReduceKind kind, DType dtype = DType::kFloat32);
   int Constant(const std::string& name, uint64_t offset, Shape shape);
-  // A kernel in ELF segment `segment`; returns its index. Its first launch says what it takes.
+  // Adds a kernel in ELF segment `segment`; returns its index. The buffers of its first launch become its description.
   int Kernel(const std::string& symbol, int segment, format::Domain domain);
 
   // Commands go to the section begun last.
   void Map();
   void Global();
-  // y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
+  // Adds y[rows, n] = x[rows, k] * w[k, n], sizes from the buffers. `bias` >= 0: a bias buffer.
   void MatMul(const std::string& name, int x, int w, int y, format::Epilogue epilogue = {}, int bias = -1,
               bool packed = false);
-  // dx = dy * w^T.
+  // Adds dx = dy * w^T.
   void MatMulInputGrad(const std::string& name, int dy, int w, int dx);
-  // dw = x^T * dy, summed over the rows.
+  // Adds dw = x^T * dy, summed over the rows.
   void MatMulWeightGrad(const std::string& name, int x, int dy, int dw);
   void PackMatMul(const std::string& name, int w, int packed, Shape w_shape, int n_rows);
   void Library(const std::string& name, format::LibraryCall call, std::vector<int> in, std::vector<int> out);
@@ -64,7 +64,7 @@ class ExecutableBuilder {
   format::Index x_;
 };
 
-// Length of the index of an executable file.
+// Returns the length of the index of an executable file.
 size_t IndexBytes(const std::string& file);
 // Makes the checksums of a changed prefix or index right again.
 void Reseal(std::string& file);

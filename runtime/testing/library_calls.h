@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// A call of any operation of runtime/format/index.td.
+// Returns a call of any operation of runtime/format/index.td.
 template <typename Operation>
 format::LibraryCall CallOf(Operation operation, format::Algorithm algorithm = format::Algorithm::kLibrary) {
   format::LibraryCall call;
@@ -25,7 +25,8 @@ void SetTypes(Product& product, DType type) {
   product.a_dtype = product.b_dtype = product.y_dtype = type;
 }
 
-// Sizes of a convolution of `n` images [h, w, c] with a kernel [kh, kw, c, o]; pads are the same in both dimensions.
+// Returns a convolution of `n` images [h, w, c] with a kernel [kh, kw, c, o]; strides and pads are the same in both
+// dimensions.
 inline format::Conv2D Conv(int n, int h, int w, int c, int kh, int kw, int o, int stride, int low, int high) {
   format::Conv2D conv;
   conv.x_shape = {n, h, w, c};
@@ -37,13 +38,13 @@ inline format::Conv2D Conv(int n, int h, int w, int c, int kh, int kw, int o, in
   return conv;
 }
 
-// The same with channels in groups that do not see each other.
+// Returns the same convolution with its channels in groups that do not see each other.
 inline format::Conv2D Grouped(int groups, format::Conv2D conv) {
   conv.kernel_shape[2] /= groups;
   return conv;
 }
 
-// [m, k] x [k, n], of operands that are stored transposed or not.
+// Returns the product [m, k] x [k, n] of operands that are stored transposed or not.
 inline format::MatMul MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a = false, bool transpose_b = false) {
   format::MatMul product;
   product.a_shape = transpose_a ? std::vector<int64_t>{k, m} : std::vector<int64_t>{m, k};
@@ -54,7 +55,8 @@ inline format::MatMul MatMulOf(int64_t m, int64_t k, int64_t n, bool transpose_a
   return product;
 }
 
-// `outer` x `inner` products, with flags of BatchMatMul as bits: transpose_a, transpose_b, swap_a, swap_b, swap_y.
+// Returns `outer` x `inner` products, with flags of BatchMatMul as bits: transpose_a, transpose_b, swap_a, swap_b,
+// swap_y.
 inline format::BatchMatMul BatchMatMulOf(int64_t outer, int64_t inner, int64_t m, int64_t k, int64_t n, int flags) {
   const auto shape = [&](int64_t rows, int64_t columns, bool swap, bool transpose) {
     if (transpose) std::swap(rows, columns);

@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// Uniform in [-1, 1); the same for the same seed.
+// Returns numbers that are uniform in [-1, 1), the same for the same seed.
 inline std::vector<float> RandomFloats(int64_t n, uint32_t seed) {
   std::mt19937 rng(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// z = 2 x for every row of three; t -= rate * s for every element.
+// Returns two kernels: z = 2 x for every row of three; t -= rate * s for every element.
 std::string SmallKernels() {
   return CompileIr(LoopKernel("twice", "12 12", R"(
   %x = load <3 x float>, ptr %p0, align 4
@@ -72,7 +72,7 @@ std::string ProgramOfLibraryCalls() {
 
 namespace {
 
-// Inputs of the shapes that the executable asks for, when they are small.
+// Makes inputs of the shapes that the executable asks for; false when they are not small.
 bool MakeInputs(const format::Index& index, StepInputs& inputs) {
   for (size_t r = 0; r < index.replicas.size(); ++r) {
     inputs.inputs.emplace_back();

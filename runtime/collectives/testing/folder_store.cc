@@ -31,7 +31,7 @@ std::string FolderStore::Path(absl::string_view key) const {
 absl::Status FolderStore::Set(absl::string_view key, absl::string_view value) {
   const std::string path = Path(key), draft = absl::StrCat(path, ".", getpid());
   std::ofstream(draft, std::ios::binary) << value;
-  const bool first = link(draft.c_str(), path.c_str()) == 0;  // all of the value or nothing
+  const bool first = link(draft.c_str(), path.c_str()) == 0;  // a link makes all of the value appear, or nothing
   unlink(draft.c_str());
   if (first || Read(path) == value) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat("key \"", key, "\" has another value"));

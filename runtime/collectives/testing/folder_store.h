@@ -8,10 +8,10 @@
 
 namespace tandem {
 
-// Keys that differ in nothing but '/' and '_' are one. Get looks every millisecond.
+// Keys that differ only in '/' and '_' are the same. Get looks every millisecond.
 class FolderStore : public KeyValueStore {
  public:
-  // `folder` exists.
+  // `folder` must exist.
   explicit FolderStore(std::string folder) : folder_(std::move(folder)) {}
 
   absl::Status Set(absl::string_view key, absl::string_view value) override;

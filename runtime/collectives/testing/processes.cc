@@ -19,7 +19,7 @@ Processes::Processes(int count, std::function<int(int rank)> body, unsigned most
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       alarm(most_seconds);
-      // As a program ends: a worker takes leave of the others then.
+      // End as a program does: at exit a worker says farewell to the others.
       std::exit(body(rank));
     }
     processes_.push_back(process);

@@ -10,7 +10,7 @@
 namespace tandem {
 
 // Forks one process for each rank, which ends with the exit code that `body` returns; one that outlives this process,
-// or runs longer than `most_seconds`, is killed. To be made while this process has one thread.
+// or runs longer than `most_seconds`, is killed. Create it while this process has one thread.
 class Processes {
  public:
   Processes(int count, std::function<int(int rank)> body, unsigned most_seconds = 120);
@@ -19,9 +19,9 @@ class Processes {
   Processes& operator=(const Processes&) = delete;
 
   void Signal(int rank, int signal);
-  // The exit code of a rank when it has ended, or minus the signal that ended it.
+  // Waits for a rank's process; returns its exit code, or minus the signal that ended it.
   int Wait(int rank);
-  // Of all; the first that is not 0.
+  // Waits for all; returns the first result that is not 0.
   int WaitAll();
 
  private:

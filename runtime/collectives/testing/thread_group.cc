@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// What the ranks give, and where they wait for each other.
+// The values of the ranks, and the place where they wait for each other.
 class Meeting {
  public:
   explicit Meeting(int size) : given(size) {}
@@ -41,7 +41,7 @@ class Meeting {
     return error_;
   }
 
-  std::vector<const void*> given;  // by rank, between two waits
+  std::vector<const void*> given;  // indexed by rank; valid between two waits
 
  private:
   mutable std::mutex mutex_;
@@ -73,7 +73,7 @@ class ThreadGroup final : public ProcessGroup {
         any |= present[r];
       }
       if (any) TreeReduce(kind, v.dtype, leaves, result.data(), v.count);
-      TD_RETURN_IF_ERROR(meeting_->Wait());  // all have read
+      TD_RETURN_IF_ERROR(meeting_->Wait());  // all ranks have read the values
       if (any && bytes > 0) std::memcpy(v.data, result.data(), bytes);
       if (any && on_result) on_result(v.data, v.count);
     }

@@ -1,4 +1,4 @@
-// Groups whose ranks are threads of one process: what is on top of a group is tested without a transport.
+// Groups whose ranks are threads of one process: code that uses groups is tested without a transport.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_TESTING_THREAD_GROUP_H_
 #define TANDEM_RUNTIME_COLLECTIVES_TESTING_THREAD_GROUP_H_
 
@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// One group for each rank, to be used by a thread each. After an Abort of one, all return its error.
+// Returns one group for each rank; each is for one thread. After an Abort of one, all return its error.
 std::vector<std::unique_ptr<ProcessGroup>> MakeThreadGroups(int size);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Values that every rank can make for all: hashes of rank and index, of widely differing magnitude.
+// Values that every rank can compute for all ranks: hashes of rank and index, of widely differing magnitude.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_TESTING_VALUES_H_
 #define TANDEM_RUNTIME_COLLECTIVES_TESTING_VALUES_H_
 
@@ -40,7 +40,7 @@ std::vector<T> TestVector(uint64_t salt, int rank, int64_t count, bool special =
   return values;
 }
 
-// The definition of an all-reduce: TreeReduce over the TestVectors of the ranks present.
+// Returns the correct result of an all-reduce: TreeReduce over the TestVectors of the ranks present.
 template <typename T>
 std::vector<T> ReducedTestVector(uint64_t salt, format::ReduceKind kind, absl::Span<const bool> present, int64_t count,
                                  bool special = false) {

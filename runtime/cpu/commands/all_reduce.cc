@@ -1,6 +1,6 @@
-// Combines the replicas' values in the order of the reduction tree, in place: those of this process, then what is left
-// of them with the other processes of a group, then copies for all devices. Where the command says so, it looks for
-// values that are not finite in what it combines.
+// Combines the replicas' values in the order of the reduction tree, in place: first those of this process, then the
+// results of all processes of a group; then it copies the result to all devices. If the command says so, it also checks
+// the combined values for NaN and infinity.
 #include <cstring>
 #include <string>
 
@@ -29,7 +29,7 @@ class CpuAllReduce final : public CpuCommand {
 
   bool is_for_all_devices() const override { return true; }
 
-  // Without any rows there is nothing to combine, and all devices hold the same.
+  // If no replica has rows, there is nothing to combine, and all devices hold the same values.
   void RunPiece(GlobalRun& run, int, const Piece& piece, int) const override {
     const Operand& o = inputs()[piece.item];
     if (!run.any_rows()) return;
@@ -38,7 +38,7 @@ class CpuAllReduce final : public CpuCommand {
     for (int d = 0; d < devices; ++d) {
       leaves.push_back(run.state.devices[d].rows > 0 ? run.ElementAddress(d, o, piece.begin) : nullptr);
     }
-    // A mean over all processes is a sum first.
+    // The sum becomes a mean in Exchange, over all processes.
     const bool part = run.state.group != nullptr;
     TreeReduce(part && kind_ == ReduceKind::kMean ? ReduceKind::kSum : kind_, o.dtype, leaves,
                run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
@@ -74,12 +74,12 @@ class CpuAllReduce final : public CpuCommand {
   }
 
  private:
-  // A sum that is not finite makes a mean that is not.
+  // Looks at sums also for means: a sum that is not finite makes a mean that is not.
   static void Check(GlobalRun& run, DType dtype, const void* values, int64_t n) {
     if (!AllFinite(dtype, values, n)) run.state.sums_finite.store(false, std::memory_order_relaxed);
   }
 
-  // The first device's value to the others.
+  // Copies the first device's value to the others.
   void Copy(GlobalRun& run, const Piece& piece) const {
     const Operand& o = inputs()[piece.item];
     const uint8_t* from = run.ElementAddress(0, o, piece.begin);
@@ -90,7 +90,7 @@ class CpuAllReduce final : public CpuCommand {
 
   const ReduceKind kind_;
   const bool checks_;
-  const std::string what_;  // for errors
+  const std::string what_;  // the collective's name, for errors
 };
 
 }  // namespace

@@ -59,7 +59,8 @@ class CpuCheckFinite final : public CpuCommand {
   }
 
  private:
-  // Whether it looks at a value that is not an all-reduce's, which processes may find different.
+  // True if an input is not the result of an all-reduce: then processes may find different answers, and must tell each
+  // other.
   bool differs_ = false;
 };
 

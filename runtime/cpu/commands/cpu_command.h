@@ -1,5 +1,6 @@
-// A command of a program, made ready to run on a CPU: operands resolved to spaces and offsets, kernels and primitives
-// to calls, work cut into tasks. Each kind has a file in this folder; NewCpuCommand is the one place that lists them.
+// A command of a program, prepared to run on a CPU: operands are resolved to spaces and offsets, kernels and primitives
+// to calls, and work is cut into tasks. Each kind has a file in this folder; NewCpuCommand is the one place that lists
+// them.
 #ifndef TANDEM_RUNTIME_CPU_COMMANDS_CPU_COMMAND_H_
 #define TANDEM_RUNTIME_CPU_COMMANDS_CPU_COMMAND_H_
 
@@ -20,7 +21,7 @@
 
 namespace tandem {
 
-// What a command is planned from.
+// The data from which a command is planned.
 struct PlanContext {
   const Executable& executable;
   const format::Program& program;
@@ -31,11 +32,11 @@ struct PlanContext {
   Operand MakeOperand(uint32_t buffer) const;
 };
 
-// Where the commands of a map section run: one thread, with its memory.
+// The thread on which commands of a map section run, with its memory.
 struct MapRun {
   const StepState& state;
   int thread;
-  uint64_t scratch_bytes;  // of the thread's library memory; what lies behind is for staging
+  uint64_t scratch_bytes;  // scratch bytes of the thread's library memory; the rest behind them is for staging
 
   const ThreadState& memory() const { return state.threads[thread]; }
   void** args() const { return const_cast<void**>(memory().args.data()); }
@@ -53,45 +54,48 @@ class CpuCommand {
   const format::Command& table() const { return table_; }
   const std::vector<Operand>& inputs() const { return inputs_; }
   const std::vector<Operand>& outputs() const { return outputs_; }
-  // What the command is, whatever runs it.
+  // Returns the command as everything but the backends sees it.
   const Command& command() const { return *command_; }
-  // Memory that a thread needs for it.
+  // Bytes of memory that a thread needs for it.
   virtual uint64_t scratch_bytes() const { return 0; }
   virtual uint64_t staging_bytes() const { return 0; }
 
-  // In a global section: one piece of the work, for one device. Kinds that map sections alone have do nothing.
+  // In a global section: runs one piece of the work, for one device. Kinds that only map sections have do nothing.
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
-  // Before the pieces.
+  // Called before the pieces run.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
-  // Behind the pieces, from one thread, where the command has such an end: what processes of a group tell each other,
-  // which may be on another thread than the rest of the command; then what is left to do.
+  // Called after the pieces, from one thread each, if has_end. Exchange exchanges values with the other processes of a
+  // group, and may run on another thread than the rest of the command. End does the rest.
   virtual absl::Status Exchange(GlobalRun& run) const { return absl::OkStatus(); }
   virtual absl::Status End(GlobalRun& run, ThreadPool& pool) const { return absl::OkStatus(); }
   virtual bool has_end(const StepState& state) const { return state.group != nullptr; }
-  // A piece is for all devices, of which the first one's number is given; with one device there are no pieces.
+  // True if a piece is for all devices together; RunPiece then gets the first one's number. With one device there are
+  // no pieces.
   virtual bool is_for_all_devices() const { return false; }
 
-  // In a map section: the rows of one microbatch of one lane. Internal for kinds that have none.
+  // In a map section: runs the command for the rows of one microbatch of one lane. Internal for kinds that map sections
+  // do not have.
   virtual absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
                                int64_t global_row) const;
-  // Prepares RunJoint, for the rows of `lanes` lanes that run together. The table says whether it is joint.
+  // Prepares RunJoint, for the rows of `lanes` lanes that run together. Only called for commands that are `joint` in
+  // their table.
   virtual absl::Status PlanJoint(const PlanContext& context, int lanes);
   virtual bool is_joint() const { return false; }
   virtual absl::Status RunJoint(const MapRun& run, const MicrobatchContext& first_lane) const;
 
-  // In a flat program (call_list.h).
+  // For flat programs (call_list.h): true if the command can be in a call list.
   virtual bool is_listable() const { return false; }
-  // One lane of a map section, all of whose rows are there.
+  // Adds the calls for one lane of a map section, all of whose rows are there.
   virtual bool AddRowCalls(CallList& list, const MicrobatchContext& context, int device, int64_t first_row) const;
   virtual void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const {}
 
   bool writes_variables = false;
-  int id = 0;  // of ListCommands (command_info.h): where its time is counted
+  int id = 0;  // index in ListCommands (command_info.h), under which its time is counted
   PlannedWork work;
-  std::optional<PlannedWork> others;  // without what block updates do (block_updates.h)
+  std::optional<PlannedWork> others;  // the work that block updates leave to it (block_updates.h)
 
  protected:
-  // Pieces are counted in something larger than elements: each is a task.
+  // True if pieces count something larger than elements: then each piece is a task.
   bool pieces_apart_ = false;
 
  private:
@@ -103,8 +107,8 @@ class CpuCommand {
   std::vector<Operand> inputs_, outputs_;
 };
 
-// `table` must outlive it. Errors: those of OneDnnPrimitive::Create, and DataLoss for packed weights whose buffer is
-// too small.
+// Prepares a command. `table` must outlive it. Errors: those of OneDnnPrimitive::Create, and DataLoss for packed
+// weights whose buffer is too small.
 absl::StatusOr<std::unique_ptr<CpuCommand>> NewCpuCommand(const PlanContext& context, const format::Command& table);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// An all-reduce by cross-device ops that have a name (base/cross_device_ops.h), in place of the reduction tree.
+// An all-reduce that named cross-device ops (base/cross_device_ops.h) do instead of the reduction tree.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -29,7 +29,8 @@ class CpuCrossDeviceReduce final : public CpuCommand {
         ops_(std::move(ops)) {}
 
   bool is_for_all_devices() const override { return true; }
-  void RunPiece(GlobalRun&, int, const Piece&, int) const override {}  // has none: the ops cut their work themselves
+  // There are no pieces: the ops cut their work themselves.
+  void RunPiece(GlobalRun&, int, const Piece&, int) const override {}
   bool has_end(const StepState&) const override { return true; }
 
   absl::Status End(GlobalRun& run, ThreadPool& pool) const override {
@@ -72,7 +73,8 @@ class CpuCrossDeviceReduce final : public CpuCommand {
  private:
   static size_t Bytes(const PerReplica& tensor) { return static_cast<size_t>(tensor.elements) * SizeOf(tensor.dtype); }
 
-  // Replicas that differ would hold different variables from this step on, without a word.
+  // Calls `f` and checks that it leaves the same values on all replicas: otherwise they would silently hold different
+  // variables from this step on.
   template <typename F>
   absl::Status Call(absl::string_view function, const std::vector<PerReplica>& tensors, F f) const {
     const std::string where = absl::StrCat("cross-device ops \"", collective_.algorithm, "\": ", function);
@@ -98,7 +100,7 @@ class CpuCrossDeviceReduce final : public CpuCommand {
   }
 
   const format::Collective& collective_;
-  const std::string what_;  // for errors
+  const std::string what_;  // the collective's name, for errors
   const format::ReduceKind kind_;
   const std::unique_ptr<CrossDeviceOps> ops_;
 };

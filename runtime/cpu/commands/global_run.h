@@ -15,12 +15,12 @@ namespace tandem {
 
 class GlobalRun {
  public:
-  // `id`: where a trace counts it.
+  // `id`: the command's id in a trace.
   GlobalRun(const StepState& state, const PlannedWork& work, int id)
       : state(state), work_(work), id_(id), begin_(state.threads[0].records != nullptr ? TraceNow() : 0) {}
 
   int64_t device_tasks() const { return static_cast<int64_t>(work_.tasks.size()) - 1; }
-  // A replica has rows in this step, on any process.
+  // True if a replica has rows in this step, on any process.
   bool any_rows() const { return state.replicas_with_rows > 0; }
 
   MicrobatchContext At(int device) const {
@@ -42,7 +42,8 @@ class GlobalRun {
     if (records != nullptr) Record(*records, device, begin);
   }
 
-  // Calls f, for all devices at once, which a trace records as the first one's, in `records` of the thread that calls.
+  // Calls f, which works for all devices at once. A trace records it as the first device's, in `records` of the calling
+  // thread.
   template <typename F>
   absl::Status ForAll(std::vector<CommandRecord>* records, F f) {
     const int64_t begin = records != nullptr ? TraceNow() : 0;
@@ -57,7 +58,7 @@ class GlobalRun {
     status_.Update(status);
   }
 
-  // After the last task.
+  // Valid after the last task.
   bool finite() const { return finite_.load(); }
   const absl::Status& status() const { return status_; }
 
@@ -65,7 +66,7 @@ class GlobalRun {
   int part_lanes = 1;  // LaneReduce: lanes that have been reduced into the slot of their first
 
  private:
-  // Tasks of this execution that one thread runs are one record.
+  // Makes one record of all tasks of this execution that one thread runs.
   void Record(std::vector<CommandRecord>& records, int device, int64_t begin) const {
     if (!records.empty() && records.back().id == id_ && records.back().begin >= begin_) {
       records.back().end = TraceNow();

@@ -14,7 +14,7 @@ class CpuGroupedLaunch final : public CpuCommand {
   CpuGroupedLaunch(const PlanContext& context, const format::Command& table);
 
   KernelFunction function() const { return function_; }
-  // Operands of the kernel for one member.
+  // Returns the operands of the kernel for one member.
   absl::Span<const Operand> arguments(int member) const {
     return absl::MakeConstSpan(arguments_).subspan(static_cast<size_t>(member) * num_args_, num_args_);
   }

@@ -25,7 +25,8 @@ CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const format::Comma
   work.Add(0, count_, pieces_apart_ ? BlockRows(context) : kTaskElements);
 }
 
-// Rows of the output that fill a core's cache beside the operands' columns that they are made of; whole register tiles.
+// Returns the rows of the output that fit a core's cache beside the operands' columns that they are computed from; a
+// multiple of a register tile.
 int64_t CpuKernelLaunch::BlockRows(const PlanContext& context) const {
   const int64_t columns = std::max<int64_t>(1, outputs()[0].elements / count_);
   const std::vector<int64_t>& shape = context.program.buffers[table().outputs[0]].shape;

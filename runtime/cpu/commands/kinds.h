@@ -1,4 +1,4 @@
-// The kinds of commands on CPUs. Those that others ask for more are classes in headers of their own.
+// The kinds of commands on CPUs. Kinds whose classes other code uses have headers of their own.
 #ifndef TANDEM_RUNTIME_CPU_COMMANDS_KINDS_H_
 #define TANDEM_RUNTIME_CPU_COMMANDS_KINDS_H_
 
@@ -12,7 +12,8 @@ using CpuCommandOr = absl::StatusOr<std::unique_ptr<CpuCommand>>;
 
 CpuCommandOr NewCpuAllReduce(const PlanContext& context, const format::Command& table);
 CpuCommandOr NewCpuCheckFinite(const PlanContext& context, const format::Command& table);
-// An all-reduce whose collective names cross-device ops. FailedPrecondition when this process has none of that name.
+// Prepares an all-reduce whose collective names cross-device ops. FailedPrecondition when this process has none of that
+// name.
 CpuCommandOr NewCpuCrossDeviceReduce(const PlanContext& context, const format::Command& table);
 CpuCommandOr NewCpuCopy(const PlanContext& context, const format::Command& table);
 CpuCommandOr NewCpuLaneReduce(const PlanContext& context, const format::Command& table);

@@ -16,9 +16,9 @@ class CpuLaneReduce final : public CpuCommand {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
-  // Where a replica's lanes are those of several threads, as CpuSession deals them out, every thread reduces the
-  // subtree of its own in the slot of the first: what the lanes' own threads alone have read is cheap to write in the
-  // next step (thread_pool.h).
+  // When several threads run a replica's lanes, as CpuSession deals them out, every thread first reduces the subtree of
+  // its own lanes into the slot of the first: slots that only the lanes' own threads have read are cheap to write in
+  // the next step (thread_pool.h).
   void Begin(GlobalRun& run, ThreadPool& pool) const override {
     if (table().run_inline) return;
     const auto devices = static_cast<int64_t>(run.state.devices.size());
@@ -60,7 +60,8 @@ class CpuLaneReduce final : public CpuCommand {
     return state.LaneSlot(device, lane) + in.offset + piece.begin * SizeOf(in.dtype);
   }
 
-  // The tree over lanes first, first + stride, .. < last, whose leaves are those of the whole tree or subtrees of it.
+  // Reduces the tree over lanes first, first + stride, .. < last, whose slots hold lanes' results or results of
+  // subtrees.
   void Reduce(const StepState& state, int device, const Piece& piece, int first, int last, int stride,
               uint8_t* out) const {
     absl::InlinedVector<const void*, 64> leaves;

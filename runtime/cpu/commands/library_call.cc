@@ -42,8 +42,9 @@ class CpuLibraryCall final : public CpuCommand {
                                     run.state.threads[thread].library.data(), piece.begin, piece.end));
   }
 
-  // Primitives take whole microbatches. In a short one the rows beyond may belong to somebody else (the caller's tensor
-  // ends, the next lane begins), so operands that are not in the microbatch arena go through the staging memory.
+  // Primitives take whole microbatches. In a short one, the memory of the missing rows may belong to something else
+  // (the caller's tensor ends, the next lane begins), so operands that are not in the microbatch arena are copied to
+  // and from the staging memory.
   absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows, int64_t) const override {
     const int64_t microbatch_rows = run.state.microbatch_rows;
     if (rows == microbatch_rows) return RunWhole(run, *primitive_, context);
@@ -74,7 +75,7 @@ class CpuLibraryCall final : public CpuCommand {
 
   absl::Status PlanJoint(const PlanContext& context, int lanes) override {
     format::LibraryCall call = call_;
-    format::MatMul& product = *call.operation.As<format::MatMul>();  // the loader knows no others
+    format::MatMul& product = *call.operation.As<format::MatMul>();  // the loader accepts no other joint calls
     product.a_shape[0] *= lanes;
     product.y_shape[0] *= lanes;
     TD_ASSIGN_OR_RETURN(joint_, OneDnnPrimitive::Create(call, context.num_threads));
@@ -95,12 +96,12 @@ class CpuLibraryCall final : public CpuCommand {
 
   const format::LibraryCall& call_;
   std::unique_ptr<OneDnnPrimitive> primitive_;
-  std::unique_ptr<OneDnnPrimitive> joint_;  // for the rows of all lanes that run together; or null
+  std::unique_ptr<OneDnnPrimitive> joint_;  // the primitive for the rows of all lanes that run together; or null
   bool reduces_batch_ = false;
   uint64_t staging_bytes_ = 0;
 };
 
-// The buffer of packed weights is as large as oneDNN on this machine wants it.
+// Checks that the buffer of packed weights is as large as oneDNN on this machine needs.
 absl::Status CheckPacked(const PlanContext& context, const format::Command& table, const format::LibraryCall& call) {
   if (!InfoOf(call).packed) return absl::OkStatus();
   const bool packs = call.operation.As<format::PackWeights>() != nullptr;

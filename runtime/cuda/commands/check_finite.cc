@@ -13,7 +13,7 @@ class CudaCheckFinite final : public CudaCommand {
   CudaCheckFinite(const CudaContext& context, uint32_t number)
       : CudaCommand(context, number), checks_(PlanFiniteChecks(context.program_table(), table())) {}
 
-  // Writes the tables to the device, at `free`, which moves on.
+  // Writes the tables to the device, at `free`, and advances it.
   absl::Status Upload(CUdeviceptr& free) {
     for (const FiniteChecks::Group& group : checks_.groups) {
       const std::vector<FiniteChunk> chunks =
@@ -41,7 +41,7 @@ class CudaCheckFinite final : public CudaCommand {
   }
 
  private:
-  // Of a group, on the device.
+  // The table of a group, on the device.
   struct Table {
     CUdeviceptr address = 0;
     int64_t chunks = 0;
@@ -49,7 +49,7 @@ class CudaCheckFinite final : public CudaCommand {
   };
 
   const FiniteChecks checks_;
-  std::vector<Table> tables_;  // by group
+  std::vector<Table> tables_;  // indexed by group
 };
 
 }  // namespace

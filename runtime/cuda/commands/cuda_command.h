@@ -1,5 +1,5 @@
 // A command of a program for GPUs, ready to be issued on one replica's streams. Each kind has a file in this folder;
-// NewCudaCommand is the one place that lists them. Collectives, which take all replicas at once, are the session's.
+// NewCudaCommand is the one place that lists them. The session runs collectives, which take all replicas at once.
 #ifndef TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
 #define TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
 
@@ -17,13 +17,13 @@
 
 namespace tandem {
 
-// What the commands of one replica have in common.
+// The objects that the commands of one replica share.
 struct CudaContext {
   const Executable& executable;
   const SegmentPlan& plan;
   const ReplicaMemory& memory;
   DeviceProgram& program;
-  CUdeviceptr free_table;  // of the memory for commands' tables, what no command has taken
+  CUdeviceptr free_table;  // address of the memory for commands' tables that no command has taken yet
 
   const format::Index& index() const { return executable.index(); }
   const format::Program& program_table() const { return index().programs[index().replicas[0].program]; }
@@ -32,9 +32,9 @@ struct CudaContext {
   const DriverApi& driver() const { return memory.device().driver(); }
 };
 
-// Of a row when batched.
+// Returns the number of elements, of one row when batched.
 int64_t ElementsOf(const format::Buffer& buffer);
-// The flag becomes 1 where the buffer, of so many rows when batched, is not finite.
+// Sets the flag to 1 if the buffer, of `rows` rows when batched, is not finite.
 absl::Status CheckFinite(const CudaContext& context, uint32_t buffer, int64_t rows, CUstream stream);
 
 class CudaCommand {
@@ -45,9 +45,10 @@ class CudaCommand {
   CudaCommand& operator=(const CudaCommand&) = delete;
   virtual ~CudaCommand() = default;
 
-  // Rows of the replica, and where they begin in the global batch. The device's context must be current.
+  // Issues the command for `rows` rows of the replica, which begin at `first_row` in the global batch. The device's
+  // context must be current.
   virtual absl::Status Issue(int64_t rows, int64_t first_row, CUstream stream) = 0;
-  // What it would give for no rows: zeros in the step arena and in slots.
+  // Writes the result for no rows: zeros in the step arena and in slots.
   virtual absl::Status Clear(CUstream stream);
 
   const format::Command& table() const { return *context_.plan.tables[number_]; }
@@ -58,11 +59,12 @@ class CudaCommand {
   const format::Buffer& Buffer(uint32_t b) const { return context_.Buffer(b); }
   CUdeviceptr Address(uint32_t b) const { return context_.Address(b); }
   const DriverApi& driver() const { return context_.driver(); }
-  // Behind a finite check nothing may be written once it has failed: the address of its flag; else 0.
+  // Returns the address of the flag of finite checks for a command behind such a check, which must write nothing once
+  // it has failed; else 0.
   CUdeviceptr guard() const { return context_.plan.guarded[number_] ? context_.memory.flag() : 0; }
   uint32_t number() const { return number_; }
 
-  // For tests that watch what streams touch (access_watch.h).
+  // Declares accesses for tests that watch what streams touch (access_watch.h).
   void Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
                uint64_t workspace, bool guarded, std::vector<DeviceAccess> others = {}) const;
 
@@ -71,7 +73,8 @@ class CudaCommand {
   const uint32_t number_;
 };
 
-// FailedPrecondition for a command that a GPU cannot run. `context.free_table` moves on.
+// Makes a command. FailedPrecondition for a command that a GPU cannot run. Advances `context.free_table` by the tables
+// that the command takes.
 absl::StatusOr<std::unique_ptr<CudaCommand>> NewCudaCommand(CudaContext& context, uint32_t number);
 
 }  // namespace tandem

@@ -1,4 +1,5 @@
-// One kernel over the elements of many tensors: one launch where the PTX has an entry for groups, else one a member.
+// Runs one kernel over the elements of many tensors: by one launch where the PTX has an entry for groups, else by one
+// launch per member.
 #include <array>
 #include <set>
 
@@ -11,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Of `args`, those that the command writes: all of them where it has no outputs.
+// Returns those of `args` that the command writes: all of them where it has no outputs.
 std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const format::Command& table) {
   if (table.outputs.empty()) return args;
   const std::set<uint32_t> outputs(table.outputs.begin(), table.outputs.end());
@@ -31,7 +32,7 @@ class CudaGroup final : public CudaCommand {
   CudaGroup(const CudaContext& context, uint32_t number, const format::GroupedLaunch& group)
       : CudaCommand(context, number), group_(group) {}
 
-  // Writes the table of members to the device, at `free`, which moves on.
+  // Writes the table of members to the device, at `free`, and advances it.
   absl::Status Upload(CUdeviceptr& free) {
     const GroupTable table = MakeGroupTable(gpu(), group_, [&](uint32_t b) { return Address(b); });
     grid_ = static_cast<unsigned>(table.blocks.size());
@@ -82,7 +83,7 @@ class CudaLaunchOfEachMember final : public CudaCommand {
   }
 
  private:
-  std::vector<std::vector<uint32_t>> arguments_;  // by member
+  std::vector<std::vector<uint32_t>> arguments_;  // indexed by member
   std::vector<SingleLaunch> launches_;
 };
 

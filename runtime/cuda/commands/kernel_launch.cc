@@ -17,7 +17,7 @@ class CudaKernelLaunch final : public CudaCommand {
     });
   }
 
-  // Sums over no rows, and what is computed from them.
+  // Sets outputs to sums over no rows, and values that are computed from them.
   absl::Status Clear(CUstream stream) override {
     for (uint32_t b : table().outputs) {
       const format::Space space = Buffer(b).space;

@@ -1,4 +1,4 @@
-// There is one lane: its sum is what it holds, or nothing.
+// On a GPU there is one lane: the result is its value, or the identity if it has no rows.
 #include "runtime/cuda/commands/kinds.h"
 
 namespace tandem {
@@ -18,7 +18,7 @@ class CudaLaneReduce final : public CudaCommand {
     return absl::OkStatus();
   }
 
-  // Of a maximum, the lowest number.
+  // The maximum of nothing is the lowest number.
   absl::Status Clear(CUstream stream) override {
     if (table().body.As<format::LaneReduce>()->kind != format::ReduceKind::kMax) return CudaCommand::Clear(stream);
     for (uint32_t b : table().outputs) {
@@ -29,7 +29,7 @@ class CudaLaneReduce final : public CudaCommand {
         TD_CU(driver(), cuMemsetD32Async(address, dtype == DType::kFloat32 ? 0xff800000u : 0x80000000u, n, stream));
         continue;
       }
-      // Low and high words.
+      // Sets the low words, then the high words.
       TD_CU(driver(), cuMemsetD8Async(address, 0, n * 8, stream));
       TD_CU(driver(),
             cuMemsetD2D32Async(address + 4, 8, dtype == DType::kFloat64 ? 0xfff00000u : 0x80000000u, 1, n, stream));

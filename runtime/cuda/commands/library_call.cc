@@ -11,8 +11,8 @@ class CudaLibraryCall final : public CudaCommand {
  public:
   using CudaCommand::CudaCommand;
 
-  // The call takes all rows that it was compiled for. Those behind the valid ones hold anything: they are cleared where
-  // the call adds up rows, and not looked at elsewhere.
+  // The call takes all rows that it was compiled for. Rows behind the valid ones may hold anything: they are cleared
+  // where the call sums over rows, and are ignored elsewhere.
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     const format::LibraryCall& call = *table().body.As<format::LibraryCall>();
     const int64_t all = context().index().microbatch_rows;

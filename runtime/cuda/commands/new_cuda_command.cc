@@ -3,7 +3,7 @@
 namespace tandem {
 namespace {
 
-// Of a collective: the session runs it for all replicas.
+// Stands for a collective, which the session runs for all replicas.
 class CudaCollective final : public CudaCommand {
  public:
   using CudaCommand::CudaCommand;

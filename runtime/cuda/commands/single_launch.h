@@ -10,12 +10,12 @@
 
 namespace tandem {
 
-// begin, end, row_offset, workspace and guard are the last five values.
+// `values` holds the kernel's arguments; the last five are begin, end, row_offset, workspace and guard.
 struct SingleLaunch {
-  // Of `count` elements; rows and once: unused.
+  // `count`: number of elements; unused for domains Rows and Once.
   SingleLaunch(const CudaContext& context, uint32_t kernel, const std::vector<uint32_t>& arguments, uint64_t count,
                CUdeviceptr guard);
-  SingleLaunch(SingleLaunch&&) = default;  // the values stay where they are
+  SingleLaunch(SingleLaunch&&) = default;  // moving keeps the addresses of the values
 
   absl::Status Launch(const CudaContext& context, int64_t rows, int64_t row_offset, CUstream stream,
                       absl::FunctionRef<void(uint64_t workspace)> declare);
@@ -26,7 +26,7 @@ struct SingleLaunch {
   std::vector<void*> pointers;
 };
 
-// FailedPrecondition when the kernel was not compiled for a GPU.
+// Returns FailedPrecondition when the kernel was not compiled for a GPU.
 absl::Status CheckKernelIsForGpu(const CudaContext& context, const format::Command& table, uint32_t kernel);
 
 }  // namespace tandem

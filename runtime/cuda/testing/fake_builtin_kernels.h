@@ -1,4 +1,4 @@
-// What the built-in kernels compute, for the fake driver.
+// The built-in kernels in C++, for the fake driver.
 #ifndef TANDEM_RUNTIME_CUDA_TESTING_FAKE_BUILTIN_KERNELS_H_
 #define TANDEM_RUNTIME_CUDA_TESTING_FAKE_BUILTIN_KERNELS_H_
 

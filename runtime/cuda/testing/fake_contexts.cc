@@ -10,7 +10,7 @@ namespace {
 
 using State = FakeDriverState;
 
-thread_local uint64_t t_owner = 0;  // the fake that the context is of
+thread_local uint64_t t_owner = 0;  // generation of the fake that the thread's context belongs to
 thread_local FakeContext* t_current = nullptr;
 
 const char* Name(CUresult error) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x7a4d5, kSplitWorkspace = 3 * 4096;
 constexpr int kAlgorithms = 3;
-constexpr int64_t kSplitFrom = 512;  // products per sum
+constexpr int64_t kSplitFrom = 512;  // sums of more products than this are split
 
 struct Desc {
   int compute = 0;
@@ -41,11 +41,11 @@ struct Layout {
 
   bool by_address() const { return mode == cublaslt::kBatchModePointerArray; }
   int64_t bytes() const { return type == cublaslt::kBFloat16 ? 2 : 4; }
-  // Of the argument: from the first element to behind the last, or the addresses.
+  // Returns the bytes of the argument: from the first element to behind the last, or those of the addresses.
   uint64_t extent() const {
     return by_address() ? batch * sizeof(uint64_t) : ((batch - 1) * stride + (columns - 1) * ld + rows) * bytes();
   }
-  // The matrix of product i.
+  // Returns the matrix of product i.
   const char* At(const void* argument, int32_t i) const {
     return by_address() ? static_cast<const char* const*>(argument)[i]
                         : static_cast<const char*>(argument) + i * stride * bytes();
@@ -165,7 +165,7 @@ struct Product {
   int64_t k() const { return desc.transpose_a ? a.rows : a.columns; }
 };
 
-// The auxiliary matrix: bits in columns of a multiple of 128, or elements in columns of a multiple of 8.
+// True if the auxiliary matrix fits: bits in columns of a multiple of 128, or elements in columns of a multiple of 8.
 bool FitsAux(const Product& p) {
   if (!p.desc.Has(cublaslt::kEpilogueAux)) return true;
   const int64_t ld = p.desc.aux_ld;
@@ -176,7 +176,7 @@ uint64_t AuxBytes(const Product& p) {
   return p.desc.IsMask() ? p.n() * p.desc.aux_ld / 8 : p.n() * p.desc.aux_ld * p.d.bytes();
 }
 
-// Whether sizes, types and batches fit together.
+// True if sizes, types and batches fit together.
 bool Fits(const Product& p) {
   const Layout &a = p.a, &b = p.b;
   const bool types = a.type == b.type && (p.d.type == a.type || p.d.type == cublaslt::kFloat32);
@@ -195,7 +195,7 @@ float Read(const void* base, int type, int64_t i) {
                                      : static_cast<const float*>(base)[i];
 }
 
-// op(matrix) of one product, row by row.
+// Returns op(matrix) of one product, row by row.
 std::vector<float> Dense(const void* base, const Layout& l, bool transpose, int32_t batch, bool tf32) {
   std::vector<float> dense(l.rows * l.columns);
   base = l.At(base, batch);
@@ -225,7 +225,7 @@ double GeluSlope(double x) {
   return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * kGeluScale * (1 + 3 * 0.044715 * x * x);
 }
 
-// What is stored of the product `value` at row i and column j; the auxiliary matrix is read or written.
+// Returns the value that is stored for the product `value` at row i and column j; reads or writes the auxiliary matrix.
 float Apply(const Product& p, int64_t i, int64_t j, float value) {
   const Desc& e = p.desc;
   const int64_t at = j * e.aux_ld + i;
@@ -244,7 +244,7 @@ float Apply(const Product& p, int64_t i, int64_t j, float value) {
   return e.Has(cublaslt::kEpilogueGelu) ? static_cast<float>(Gelu(value)) : value;
 }
 
-// The gradient of a bias: sums of rows of the stored result, or of the operands.
+// Computes the gradient of a bias: sums of rows of the stored result, or of the operands.
 void SumUp(const Product& p, const std::vector<float>& left, const std::vector<float>& right, const void* d) {
   auto* sums = static_cast<float*>(const_cast<void*>(p.desc.bias));
   const int64_t m = p.m(), n = p.n(), k = p.k();
@@ -268,7 +268,7 @@ void Compute(const Product& p, const void* a, const void* b, void* d) {
   for (int32_t batch = 0; batch < p.d.batch; ++batch) {
     const std::vector<float> left = Dense(a, p.a, p.desc.transpose_a, batch, tf32);
     const std::vector<float> right = Dense(b, p.b, p.desc.transpose_b, batch, tf32);
-    // Row by row of the transposed result, which is what lies in memory.
+    // Goes row by row through the transposed result, in the order of memory.
     for (int64_t j = 0; j < n; ++j) {
       for (int64_t i = 0; i < m; ++i) {
         float sum = 0;
@@ -306,7 +306,7 @@ cublasStatus_t Heuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMa
     if (WorkspaceOf(p, i) > q.workspace) continue;
     cublasLtMatmulHeuristicResult_t& r = results[(*found)++];
     r = {};
-    // What was promised of the operands travels with the algorithm.
+    // The promised alignments of the operands are stored in the algorithm.
     r.algo = {{kMagic, i, q.alignment[0], q.alignment[1], q.alignment[3], 0, 0, 0}};
     r.workspaceSize = WorkspaceOf(p, i);
   }
@@ -347,7 +347,7 @@ cublasStatus_t MatMul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void* a
   const uint64_t needed = WorkspaceOf(p, algorithm->data[1]);
   const auto address = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
   if (needed > workspace_bytes || address(workspace) % 256 != 0) return violate("the workspace does not do");
-  // Addresses in an array are there when the product runs.
+  // Addresses in an array are only valid when the product runs.
   const bool by_address = p.d.by_address();
   const std::array<uint64_t, 3> aligned = {algorithm->data[2], algorithm->data[3], algorithm->data[4]};
   const std::array<Layout, 3> layouts = {p.a, p.b, p.d};

@@ -43,7 +43,8 @@ struct FakeCudnn::State {
 namespace {
 
 using State = FakeCudnn::State;
-// The second: behind those that a list of a few plans has, as measurements of another day may have found them.
+// The number of plans that Build offers, and of more that only BuildNamed finds: they lie behind those in a list of a
+// few plans, and measurements of another day may have found them.
 constexpr int kPlans = 3, kHiddenPlans = 7;
 
 std::vector<float> Read(CUdeviceptr address, int64_t n, DType type) {
@@ -55,7 +56,7 @@ std::vector<float> Read(CUdeviceptr address, int64_t n, DType type) {
   return values;
 }
 
-// What enters products.
+// Returns the numbers that enter products.
 std::vector<float> Operand(DType type, bool tf32, CUdeviceptr address, int64_t n) {
   std::vector<float> values = Read(address, n, type);
   if (tf32 && type == DType::kFloat32) {
@@ -95,13 +96,13 @@ void ForEachTap(const format::Conv2D& c, Fn fn) {
   }
 }
 
-// The kernel is KRSC: output channel, tap, input channel.
+// Computes the convolution. The kernel is KRSC: output channel, tap, input channel.
 void Compute(const format::Conv2D& c, bool tf32, const CudnnTensors& t) {
   const DType type = OperandType(c);
   const auto operand = [&](CUdeviceptr address, int64_t n) { return Operand(type, tf32, address, n); };
   const int64_t in = c.kernel_shape[2], out = c.kernel_shape[3], taps = c.kernel_shape[0] * c.kernel_shape[1];
   const int64_t outputs_of_group = out / Groups(c);
-  // Of the group that output channel `o` is in: its first input channel.
+  // Returns the first input channel of the group that output channel `o` is in.
   const auto group = [&](int64_t o) { return o / outputs_of_group * in; };
   const int64_t x_n = NumElements(c.x_shape), y_n = NumElements(c.y_shape), k_n = taps * in * out;
   if (c.direction == format::Direction::kInputGrad) {
@@ -161,7 +162,7 @@ class FakePlan : public CudnnLoadedPlan {
     ++state_->live;
   }
   ~FakePlan() override { --state_->live; }
-  // Not a multiple of 256: what lies behind it must be placed with care.
+  // Not a multiple of 256, to test that what lies behind it is aligned.
   uint64_t workspace_bytes() const override { return 1000 + engine_ * 1000; }
   const std::string& name() const override { return name_; }
   absl::Status Enqueue(const CudnnTensors& t, CUdeviceptr workspace, CUstream stream) override {

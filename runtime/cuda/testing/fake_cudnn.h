@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// Takes LoadCudnn's place while it lives, on the FakeDriver that lives then. One at a time.
+// Replaces LoadCudnn's result while it lives, and works on the current FakeDriver. One at a time.
 //
 // It offers three plans, "fake_eng0" to "fake_eng2"; they need workspace and write all over it. A serialised plan loads
 // for the same call on the same architecture only.
@@ -24,13 +24,13 @@ class FakeCudnn : public CudnnApi {
   absl::StatusOr<CudnnPlan> Compile(const format::LibraryCall& call, int sm) const override;
   std::string version() const override { return "cuDNN 9.0.0 (fake)"; }
 
-  // The next of these fails: "OpenDevice", "Load", "Build", "Compile", "Enqueue".
+  // Makes the next of these fail: "OpenDevice", "Load", "Build", "Compile", "Enqueue".
   void FailNext(const std::string& what, absl::Status status);
-  // From now on there are no plans with an epilogue, or there are again.
+  // From now on there are no plans with an epilogue; with false there are again.
   void RefuseEpilogues(bool refuse = true);
-  // "Load", "Build 1", "Enqueue fake_eng0", ... in order.
+  // Returns the calls in order: "Load", "Build 1", "Enqueue fake_eng0", ...
   std::vector<std::string> TakeCalls();
-  // Devices and plans that live.
+  // Returns the number of devices and plans that live.
   int live_objects() const;
 
   struct State;

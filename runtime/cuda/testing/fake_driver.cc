@@ -31,7 +31,7 @@ FakeDriver::FakeDriver(Options options) : state_(std::make_unique<FakeDriverStat
   SetAccessWatcher(
       [](absl::Span<const DeviceAccess> accesses) { t_declared.assign(accesses.begin(), accesses.end()); });
   if (FakeDriverState::current != nullptr) std::abort();  // a test's mistake
-  t_declared.clear();                                     // of a call that another fake failed
+  t_declared.clear();                                     // accesses left over from a call that another fake made fail
   FakeDriverState::current = state_.get();
   g_driver = this;
   scoped_ = std::make_unique<ScopedDriver>(&api);

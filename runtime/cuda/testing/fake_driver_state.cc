@@ -99,7 +99,7 @@ CUresult FakeDriverState::Queue(FakeStream& stream, const FakeWork& work) {
     if (Holder(a.address, a.bytes) == nullptr) {
       Violation(absl::StrCat(work.name, ": accesses ", a.bytes, " bytes outside of the memory that is allocated"));
       stream.context->broken = kCudaIllegalAddress;
-      return kCudaSuccess;  // as on a GPU: known when the work runs
+      return kCudaSuccess;  // as on a GPU, the error is known when the work runs
     }
   }
   JoinClock(stream.clock, host);

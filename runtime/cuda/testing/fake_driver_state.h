@@ -1,4 +1,4 @@
-// What the fake driver knows; private to it.
+// The state of the fake driver; private to it.
 #ifndef TANDEM_RUNTIME_CUDA_TESTING_FAKE_DRIVER_STATE_H_
 #define TANDEM_RUNTIME_CUDA_TESTING_FAKE_DRIVER_STATE_H_
 
@@ -18,7 +18,7 @@
 
 namespace tandem {
 
-// How much of each stream has happened: entry s counts the work of stream s.
+// Says how much of each stream has happened: entry s counts the work of stream s.
 using FakeClock = std::vector<uint64_t>;
 
 void JoinClock(FakeClock& into, const FakeClock& other);
@@ -39,11 +39,11 @@ struct FakeContext {
 struct FakeStream {
   FakeContext* context = nullptr;
   int id = 0;
-  FakeClock clock;  // what the next work comes after
+  FakeClock clock;  // all that happens before the stream's next work
   uint64_t count = 0;
   bool hung = false;
   bool capturing = false, capture_invalid = false;
-  std::thread::id capturing_thread;  // none: calls of all threads are forbidden
+  std::thread::id capturing_thread;  // none: capture forbids calls of all threads
   std::vector<FakeWork> captured;
 };
 
@@ -51,7 +51,7 @@ struct FakeEvent {
   FakeContext* context = nullptr;
   bool timing = false, recorded = false;
   bool hung = false;
-  const FakeStream* captured_on = nullptr;  // recorded in a capture that goes on
+  const FakeStream* captured_on = nullptr;  // the stream in whose running capture it was recorded
   FakeClock clock;
   double milliseconds = 0;
 };
@@ -60,7 +60,7 @@ struct FakeFunction {
   FakeContext* context = nullptr;
   std::string symbol;
   std::vector<int> param_bytes;
-  unsigned max_shared = 48 << 10;  // dynamic, by attribute
+  unsigned max_shared = 48 << 10;  // dynamic shared memory, as set by the attribute
 };
 
 struct FakeModule {
@@ -76,7 +76,7 @@ struct FakeGraph {
 struct FakeAllocation {
   FakeContext* context = nullptr;  // null: pinned host memory
   uint64_t bytes = 0;
-  uint8_t* block = nullptr;  // with the borders
+  uint8_t* block = nullptr;  // the memory with its borders
 };
 
 class FakeDriverState {
@@ -84,7 +84,7 @@ class FakeDriverState {
   explicit FakeDriverState(FakeDriver::Options options);
   ~FakeDriverState();
 
-  // Each call of the table begins with one: takes the lock, records, and decides what goes wrong.
+  // Each call of the table begins with an Entry: it takes the lock, records the call, and decides whether it fails.
   class Entry {
    public:
     Entry(const char* name, CUstream stream = nullptr, std::string detail = "");
@@ -97,7 +97,7 @@ class FakeDriverState {
     CUresult result_ = kCudaSuccess;
   };
 
-  // Null and a violation when it is not a live one.
+  // Returns the stream; null, and a violation, when it is not a live one.
   FakeStream* Stream(CUstream handle, const char* call);
   template <typename T>
   T* Find(std::map<const void*, std::unique_ptr<T>>& table, const void* handle, const char* call) {
@@ -109,23 +109,23 @@ class FakeDriverState {
 
   void Violation(const std::string& text) { violations.push_back(text); }
   FakeContext* CurrentContext();
-  // Queues or captures.
+  // Queues the work, or captures it.
   CUresult Add(FakeStream& stream, FakeWork work);
   CUresult Queue(FakeStream& stream, const FakeWork& work);
-  // Runs what `clock` covers, in the order of issue; the host has seen it then.
+  // Runs the work that `clock` covers, in the order of issue; the host has seen it then.
   void RunUntil(const FakeClock& clock);
-  // The live allocation that holds [address, address + bytes), or null.
+  // Returns the live allocation that holds [address, address + bytes), or null.
   const FakeAllocation* Holder(uint64_t address, uint64_t bytes) const;
   void CheckBorders(uint64_t address, const FakeAllocation& allocation);
   void CheckLeaks(FakeContext& context);
-  // Notes a call for memory by a thread that must not call for any now.
+  // Records a violation if this thread must not call for memory now.
   void CheckMemoryThread(const char* call);
-  // Whether the thread captures on some stream; then the call is not allowed and breaks the capture.
+  // True if the thread captures on some stream; then the call is not allowed and breaks the capture.
   bool ForbiddenInCapture(const char* call);
 
   static FakeDriverState* current;
 
-  const uint64_t generation;  // a number of its own
+  const uint64_t generation;  // unique number of this fake
   FakeDriver::Options options;
   DriverApi api;
   mutable std::mutex mutex;
@@ -151,7 +151,7 @@ class FakeDriverState {
     uint64_t index;
     std::string name;
   };
-  std::vector<Access> accesses;  // that the host has not waited for
+  std::vector<Access> accesses;  // accesses that the host has not waited for
   FakeClock host;
 
   std::map<std::string, FakeDriver::Kernel> kernels;
@@ -166,10 +166,10 @@ class FakeDriverState {
   std::vector<Failure> call_failures, work_failures;
 };
 
-// What DeclareAccesses announced on this thread; empties it.
+// Returns the accesses that DeclareAccesses announced on this thread, and forgets them.
 std::vector<DeviceAccess> TakeDeclaredAccesses();
 
-// The functions of the table, by file.
+// Set the functions of the table, one function for each file.
 void BindFakeContexts(DriverApi& api);
 void BindFakeMemory(DriverApi& api);
 void BindFakeStreams(DriverApi& api);

@@ -38,7 +38,7 @@ void Convert(uint32_t, uint32_t, uint32_t, void** params) {
   for (int64_t i = 0; i < Parameter<int64_t>(params, 2); ++i) Round(Widen(in[i]), out[i]);
 }
 
-// T: unsigned for integers, whose sums wrap.
+// Adds; T is unsigned for integers, whose sums wrap.
 template <typename T>
 void Add(uint32_t, uint32_t, uint32_t, void** params) {
   auto* a = Parameter<T*>(params, 0);
@@ -60,7 +60,7 @@ void Divide(uint32_t, uint32_t, uint32_t, void** params) {
   for (int64_t i = 0; i < Parameter<int64_t>(params, 2); ++i) a[i] /= divisor;
 }
 
-// Applies `fn` to the elements of y, n of them being parameter `count`: fn(index, value).
+// Applies `fn`(index, value) to the elements of y; parameter number `count` holds their number.
 template <typename T, typename Fn>
 void InPlace(void** params, int count, Fn fn) {
   auto* y = Parameter<T*>(params, 0);
@@ -133,7 +133,7 @@ void ColumnSums(uint32_t, uint32_t, uint32_t, void** params) {
   }
 }
 
-// Of an epilogue's parts, in the element type T.
+// Registers the kernels of an epilogue's parts, for the element type T.
 template <typename T>
 void RegisterEpilogues(FakeDriver& driver, const std::string& type) {
   driver.RegisterKernel("td_add_bias_" + type, AddBias<T>);

@@ -1,4 +1,4 @@
-// What the library kernels' PTX computes, in C++ for the fake driver.
+// The library kernels in C++, for the fake driver.
 #ifndef TANDEM_RUNTIME_CUDA_TESTING_FAKE_LIBRARY_KERNELS_H_
 #define TANDEM_RUNTIME_CUDA_TESTING_FAKE_LIBRARY_KERNELS_H_
 

@@ -22,7 +22,7 @@ uint64_t Allocate(State& state, FakeContext* context, uint64_t bytes) {
   const uint64_t padded = (bytes + 511) / 512 * 512;
   a.block = static_cast<uint8_t*>(std::aligned_alloc(512, padded + 2 * kBorderBytes));
   std::memset(a.block, kBorderPattern, padded + 2 * kBorderBytes);
-  std::memset(a.block + kBorderBytes, 0xff, bytes);  // NaN, so that reading what nobody wrote is seen
+  std::memset(a.block + kBorderBytes, 0xff, bytes);  // NaN, so that reading memory that was never written is noticed
   const uint64_t address = reinterpret_cast<uint64_t>(a.block + kBorderBytes);
   state.allocations[address] = a;
   return address;
@@ -39,7 +39,7 @@ CUresult Free(State& state, uint64_t address, bool host, const char* call) {
     for (const DeviceAccess& a : pending.work.accesses) {
       if (a.bytes > 0 && a.address < whole.address + whole.bytes && whole.address < a.address + a.bytes) {
         state.Violation(absl::StrCat(call, ": ", pending.work.name, " is queued and uses the memory"));
-        pending.work.run = [] {};  // on a GPU it would do anything; here it must not
+        pending.work.run = [] {};  // on a GPU anything could happen; here nothing does
       }
     }
   }

@@ -1,5 +1,5 @@
-// Modules, functions and kernel launches of the fake driver. It reads of a PTX text what it must know: the version, the
-// target, and each entry with the sizes of its parameters.
+// Modules, functions and kernel launches of the fake driver. From a PTX text it reads only what it needs: the version,
+// the target, and each entry with the sizes of its parameters.
 #include <cstdlib>
 #include <cstring>
 #include <regex>
@@ -18,7 +18,7 @@ std::string FirstMatch(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, match, std::regex(pattern)) ? match[1].str() : "";
 }
 
-// Line comments may hold anything.
+// Removes line comments, which may hold anything.
 std::string WithoutComments(const std::string& text) { return std::regex_replace(text, std::regex("//[^\n]*"), ""); }
 
 std::map<std::string, std::unique_ptr<FakeFunction>> Entries(const std::string& text) {

@@ -22,12 +22,12 @@
 namespace tandem {
 namespace {
 
-// Ranks that belong together.
+// The ranks of one communicator.
 struct Clique {
-  int ranks = 0;                   // of all processes
-  int first = 0, local_ranks = 0;  // of this one
-  bool connected = false;          // to the other processes
-  bool destroyed = false;          // by a rank of this one
+  int ranks = 0;                   // ranks of all processes
+  int first = 0, local_ranks = 0;  // the ranks of this process
+  bool connected = false;          // connected to the other processes
+  bool destroyed = false;          // a communicator of this process was destroyed
   bool has_others() const { return local_ranks < ranks; }
   bool IsLocal(int rank) const { return rank >= first && rank < first + local_ranks; }
 };
@@ -56,7 +56,7 @@ struct Call {
 };
 
 struct NcclState {
-  std::mutex mutex;                              // of what an abort uses
+  std::mutex mutex;                              // guards what an abort uses
   std::shared_ptr<absl::Notification> released;  // null: aborts return
   std::map<const void*, std::unique_ptr<Comm>> live;
   std::vector<std::string> calls, violations;
@@ -72,8 +72,8 @@ struct NcclState {
   int depth = 0;
   std::vector<Call> group;
   ProcessGroup* processes = nullptr;
-  std::vector<Comm*> joining;  // by ncclCommInitRank, until the group ends
-  std::string id;              // which they join
+  std::vector<Comm*> joining;  // communicators that join by ncclCommInitRank, until the group ends
+  std::string id;              // id of what they join
 };
 NcclState* nccl_state = nullptr;
 
@@ -124,12 +124,12 @@ ncclResult_t Add(const char* name, Kind kind, const void* send, void* receive, s
   return result;
 }
 
-// What comes of a lost process: an error that is told later.
+// Reports a lost process: as an error that is returned later.
 void LosePeers() {
   for (const auto& [handle, comm] : nccl_state->live) nccl_state->async_errors[comm->rank] = nccl::kRemoteError;
 }
 
-// One all-reduce, with its calls in the order of ranks.
+// Computes one all-reduce; its calls are in the order of ranks.
 void Compute(const std::vector<Call>& ranks) {
   const Call& first = ranks[0];
   const DType type = TypeOf(first.type);
@@ -152,7 +152,7 @@ void Compute(const std::vector<Call>& ranks) {
       values.append(text, call.size());
     }
   }
-  // Neither rank order nor the tree's: results must not be expected to have the tree's bits beyond two ranks.
+  // Sums in neither rank order nor the tree's: tests must not expect the tree's bits with more than two ranks.
   std::string sum = values.substr(values.size() - bytes);
   for (size_t at = values.size() - bytes; at > 0;) {
     at -= bytes;
@@ -175,7 +175,7 @@ ncclResult_t Start(const std::vector<Call>& ranks) {
   return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
 }
 
-// From one rank to another. The memory of one in another process is null here.
+// A transfer from one rank to another. The address of memory in another process is null here.
 struct Transfer {
   int sender, receiver;
   const void* from;
@@ -188,7 +188,7 @@ struct Parcel {
   int64_t sender, receiver, bytes;
 };
 
-// The sends and receives of a group: all of it is read before anything is written.
+// Does the sends and receives of a group: reads all of it before it writes anything.
 void Transact(const std::vector<Transfer>& transfers, bool has_others) {
   std::string sent;
   for (const Transfer& t : transfers) {
@@ -231,7 +231,7 @@ bool Overlap(const void* a, const void* b, uint64_t a_bytes, uint64_t b_bytes) {
   return from < other + b_bytes && other < from + a_bytes;
 }
 
-// The sends and receives of a group among ranks that belong together: they run at the same time.
+// Starts the sends and receives of a group among the ranks of a communicator: they run at the same time.
 ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
   const Clique& clique = *calls[0].comm->clique;
   std::map<std::pair<int, int>, std::vector<Call>> sends, receives;  // by sender and receiver, in their order
@@ -280,7 +280,7 @@ ncclResult_t StartBetweenTwo(const std::vector<Call>& calls) {
   return result == kCudaSuccess ? nccl::kSuccess : nccl::kUnhandledCudaError;
 }
 
-// The ranks of all processes come together.
+// Joins the ranks of all processes.
 ncclResult_t Join() {
   std::vector<Comm*> joining = std::exchange(nccl_state->joining, {});
   if (joining.empty()) return nccl::kSuccess;
@@ -301,7 +301,8 @@ ncclResult_t Join() {
   return nccl::kSuccess;
 }
 
-// As NCCL 2.22 does at the first collective, unless it was told otherwise: there it waits for all other processes.
+// Connects at the first collective, as NCCL 2.22 does unless it was told otherwise: there it waits for all other
+// processes.
 ncclResult_t ConnectAtFirstUse(Clique& clique) {
   if (clique.connected || !clique.has_others()) return nccl::kSuccess;
   clique.connected = true;
@@ -314,7 +315,7 @@ ncclResult_t StartGroup(const std::vector<Call>& group) {
   for (const Call& c : group) {
     if (const ncclResult_t made = ConnectAtFirstUse(*c.comm->clique); made != nccl::kSuccess) return made;
   }
-  // By communicator and rank, each in the order of its calls.
+  // Calls by communicator and rank, in their order.
   std::map<const Clique*, std::map<int, std::vector<Call>>> cliques;
   std::vector<const Clique*> order;
   std::map<const Clique*, std::vector<Call>> between_two;
@@ -430,7 +431,7 @@ ncclResult_t Abort(ncclComm_t comm) {
   return Remove("ncclCommAbort", comm);
 }
 
-// Of several processes, the first call of each: NCCL may wait for the others there.
+// With several processes, the first destruction in each process meets the others, because NCCL may wait for them there.
 ncclResult_t Destroy(ncclComm_t handle) {
   if (Comm* comm = Find(handle); comm != nullptr && comm->clique->has_others() && !comm->clique->destroyed) {
     comm->clique->destroyed = true;

@@ -84,7 +84,7 @@ CUresult WaitEvent(CUstream handle, CUevent event, unsigned) {
     return kCudaCaptureUnsupported;
   }
   if (stream->capturing) {
-    if (e->captured_on == stream) return kCudaSuccess;  // the stream's own order
+    if (e->captured_on == stream) return kCudaSuccess;  // the stream's own order already ensures it
     stream->capture_invalid = true;
     state.Violation("cuStreamWaitEvent: a captured stream waits for an event from outside of the capture");
     return kCudaCaptureIsolation;

@@ -24,7 +24,7 @@ T KernelParam(void** params, int i) {
 
 constexpr int kItemsPerBlock = 128;
 
-// Buffers that each kernel takes.
+// Returns the number of buffers that each kernel takes.
 std::map<uint32_t, size_t> CountArguments(const format::Index& index) {
   std::map<uint32_t, size_t> counts;
   for (const auto& section : index.programs[0].sections) {

@@ -21,16 +21,17 @@ struct GpuKernelCall {
 };
 using GpuKernelFunction = std::function<void(const GpuKernelCall&)>;
 
-// Registers `function` for the entry `symbol` with `num_args` buffers, as generated kernels are called (GpuLaunch in
-// runtime/format/index.td): a guard that is set keeps it back. And for its group entry, which calls it block by block.
+// Registers `function` for the entry `symbol` with `num_args` buffers, which is called like generated kernels
+// (GpuLaunch in runtime/format/index.td); a guard that is set keeps it from running. Also registers its group entry,
+// which calls it block by block.
 void RegisterGpuKernel(FakeDriver& driver, const std::string& symbol, int num_args, GpuKernelFunction function);
 
-// PTX with an empty entry for each kernel of the executable, for architecture `sm`; `groups`: one more for the kernels
-// of grouped launches.
+// Returns PTX with an empty entry for each kernel of the executable, for architecture `sm`; `groups`: one more for the
+// kernels of grouped launches.
 std::string GpuProgramPtx(const format::Index& index, int sm, bool groups = true);
 
-// Makes what the builder holds a program for devices gpu:0, gpu:1, ..., or for gpu:0 alone (`shared`): launches for the
-// kernels, images for `sms` (ascending) with `ptx` or, where that is empty, with entries that do nothing, and a
+// Makes an executable of the builder's program, for devices gpu:0, gpu:1, ..., or for gpu:0 alone (`shared`): launches
+// for the kernels, images for `sms` (ascending) with `ptx` or, where that is empty, with entries that do nothing, and a
 // schedule in which every collective is on the communication stream and runs of other commands are captured. The
 // builder must have one lane per replica and one microbatch per lane.
 std::shared_ptr<const Executable> FinishGpuProgram(ExecutableBuilder& builder, const std::vector<int>& sms = {75, 90},

@@ -18,7 +18,7 @@
 namespace tandem {
 namespace {
 
-// The functions of passes/codegen/gpu/device.h.
+// Implementations of the functions of passes/codegen/gpu/device.h.
 uint32_t Thread() { return WalkedBlock::Current()->thread(); }
 uint32_t Block() { return WalkedBlock::Current()->number(); }
 void SyncBlock() { WalkedBlock::Current()->Meet(WalkedBlock::Wait::kBlock, 0, 0); }
@@ -26,7 +26,7 @@ void SyncWarp() { WalkedBlock::Current()->Meet(WalkedBlock::Wait::kWarp, 0, 0); 
 uint32_t ShuffleXor(uint32_t value, uint32_t mask) {
   return WalkedBlock::Current()->Meet(WalkedBlock::Wait::kShuffle, value, mask);
 }
-// Blocks run one after the other.
+// No atomics are needed, because blocks run one after the other.
 uint32_t Arrive(uint32_t* counter, uint32_t count) {
   const bool last = *counter == count - 1;
   *counter = last ? 0 : *counter + 1;
@@ -44,7 +44,7 @@ struct Provided {
   void* address;
 };
 
-// Besides those what LLVM makes of loops that copy, and of instructions that an old CPU lacks.
+// Besides these functions: those that LLVM makes of loops that copy, and of instructions that an old CPU lacks.
 const Provided kProvided[] = {{"td_thread", Address(Thread)},
                               {"td_block", Address(Block)},
                               {"td_sync_block", Address(SyncBlock)},

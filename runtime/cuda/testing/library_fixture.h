@@ -17,7 +17,7 @@
 
 namespace tandem {
 
-// Libraries are members of what derives from it, which makes the runner once they are there.
+// Fake libraries are members of the classes derived from it, which make the runner once the libraries are there.
 class LibraryFixture {
  protected:
   LibraryFixture() {
@@ -27,7 +27,7 @@ class LibraryFixture {
     EXPECT_EQ(api.cuStreamCreate(&stream, kCudaStreamNonBlocking), 0);
   }
 
-  // At the end of a test: gives everything back, and the driver has seen no violation.
+  // To be called at the end of a test: frees everything, and expects that the driver has seen no violation.
   void Close() {
     runner.reset();
     FreeAll();

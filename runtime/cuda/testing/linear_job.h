@@ -23,14 +23,14 @@ constexpr int kIn = 3, kRows = 8;  // rows of all replicas
 enum Output { kLoss, kPrediction, kRow, kMax, kTable, kNumOutputs };
 inline const std::vector<int> kAll = {kLoss, kPrediction, kRow, kMax, kTable};
 
-// A linear model y = x w + c with squared error, its update, the number of each row, the largest x, and sums of x by an
-// index.
+// Returns a linear model y = x w + c with squared error, its update, the number of each row, the largest x, and sums of
+// x by an index.
 std::shared_ptr<const Executable> LinearModel(int replicas, const std::vector<int>& sms = {75, 90}, bool groups = true);
-// Its kernels, and the built-in ones.
+// Registers its kernels, and the built-in ones.
 void RegisterLinearKernels(FakeDriver& driver);
 
 HostTensor Random(Shape shape, uint32_t seed);
-// Rows of each replica, from where they are when the batch is full.
+// Returns inputs with `rows` rows for each replica. A replica's values begin where they do in a full batch.
 StepInputs Inputs(const std::vector<int64_t>& rows, uint32_t seed);
 inline std::vector<int64_t> Full(int replicas) { return std::vector<int64_t>(replicas, kRows / replicas); }
 

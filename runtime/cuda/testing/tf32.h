@@ -1,4 +1,4 @@
-// TensorFloat-32: a float32 with 10 bits of fraction, as tensor cores take it.
+// TensorFloat-32: a float32 with 10 bits of fraction, which tensor cores compute with.
 #ifndef TANDEM_RUNTIME_CUDA_TESTING_TF32_H_
 #define TANDEM_RUNTIME_CUDA_TESTING_TF32_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// To nearest, to even between two.
+// Rounds to the nearest, and to even between two.
 inline float ToTf32(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);

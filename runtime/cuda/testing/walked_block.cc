@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint32_t kWarp = 32;
 constexpr size_t kStackBytes = 64 << 10;
-constexpr size_t kBorder = 256;  // around shared memory
+constexpr size_t kBorder = 256;  // bytes of the borders around shared memory
 constexpr char kBorderByte = 0x5a;
-constexpr char kGarbage = '\xff';  // what shared memory holds at first: NaN in every format
+constexpr char kGarbage = '\xff';  // first content of shared memory: NaN in every format
 
 thread_local WalkedBlock* current_block = nullptr;
 
@@ -60,7 +60,7 @@ void WalkedBlock::Continue(uint32_t i) {
   setcontext(&fiber.context);
 }
 
-// Back to the scheduler, until it continues this fiber.
+// Returns to the scheduler, until it continues this fiber.
 void WalkedBlock::Pause(State state) {
   Fiber& fiber = fibers_[current_];
   fiber.state = state;

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// What the functions of passes/codegen/gpu/device.h act on. Used by one thread of the host at a time.
+// The block that the functions of passes/codegen/gpu/device.h act on. Used by one thread of the host at a time.
 class WalkedBlock {
  public:
   using Thread = void (*)(void** params);
@@ -24,20 +24,22 @@ class WalkedBlock {
   WalkedBlock& operator=(const WalkedBlock&) = delete;
 
   // Runs all threads of block `number` to their end, each until it has to wait: the first one first, or the last one
-  // when `backwards`. A GPU takes warps in any order, so that a result that is another one then lacks a barrier.
+  // when `backwards`. A GPU takes warps in any order, so if `backwards` changes the result, a barrier is missing.
   absl::Status Run(uint32_t number, bool backwards = false);
 
-  // Called by threads. `value` and `mask` are a shuffle's; the result is what the other thread gave.
+  // Called by threads when they wait. `value` and `mask` are a shuffle's; the result is the value that the other thread
+  // gave.
   enum class Wait { kBlock, kWarp, kShuffle };
   uint32_t Meet(Wait wait, uint32_t value, uint32_t mask);
-  // For what a warp computes together: calls `function` once with what its 32 threads gave, in their order.
+  // Called by the 32 threads of a warp for what they compute together: calls `function` once with their `operands`, in
+  // the order of the threads.
   using WarpFunction = void (*)(void* const* operands);
   void MeetWarp(WarpFunction function, void* operands);
   uint32_t thread() const { return current_; }
   uint32_t number() const { return number_; }
   void* shared() { return shared_; }
 
-  // The block that runs on this thread of the host.
+  // Returns the block that runs on this thread of the host.
   static WalkedBlock* Current();
 
  private:
@@ -56,10 +58,10 @@ class WalkedBlock {
   static void Main();
   void Continue(uint32_t fiber);
   void Pause(State state);
-  // Whether the threads of a warp wait at the same place.
+  // True if the threads of a warp wait at the same place.
   bool WaitTogether(const Fiber& a, const Fiber& b) const;
   absl::Status RunWarp(uint32_t first);
-  // The n-th to run of `count` threads from `first` on.
+  // Returns the n-th thread to run, of `count` threads from `first` on.
   uint32_t InOrder(uint32_t first, uint32_t count, uint32_t n) const {
     return backwards_ ? first + count - 1 - n : first + n;
   }

@@ -40,8 +40,8 @@ struct Product {
   FourFloats c;
 };
 
-// Products of bfloat16 and of TensorFloat-32 numbers are exact in double; a sum is rounded once. `kInWord`: numbers of
-// a word.
+// Products of bfloat16 and of TensorFloat-32 numbers are exact in double; a sum is rounded once. `kInWord`: how many
+// numbers a word holds.
 template <int kInWord>
 void MultiplyAll(void* const* lanes) {
   constexpr int kDepth = 8 * kInWord;

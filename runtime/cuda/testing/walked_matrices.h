@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// As LLVM passes <4 x i32> and <4 x float>.
+// The types in which LLVM passes <4 x i32> and <4 x float>.
 using FourInts = uint32_t __attribute__((vector_size(16)));
 using FourFloats = float __attribute__((vector_size(16)));
 
