@@ -1,4 +1,4 @@
-// HOST:PORT, the address of a process.
+// HOST:PORT: the address of a process.
 #ifndef TANDEM_CLUSTER_ADDRESS_H_
 #define TANDEM_CLUSTER_ADDRESS_H_
 
@@ -8,17 +8,17 @@
 
 namespace tandem {
 
-// Why `text` is not HOST:PORT, with a name, an IPv4 address or an IPv6 address in brackets and a port from 1 to 65535;
-// empty when it is. Names are not looked up.
+// Returns why `text` is not HOST:PORT, with a name, an IPv4 address or an IPv6 address in brackets as HOST, and a port
+// from 1 to 65535; "" if it is. Names are not looked up.
 std::string WhyNoAddress(absl::string_view text);
 
-// Its parts, an IPv6 address without its brackets. Neither where there is no colon.
+// The parts of an address, an IPv6 address without its brackets. Both are empty if there is no colon.
 struct HostPort {
   std::string host, port;
 };
 HostPort SplitAddress(absl::string_view text);
 
-// Whether a host is an IPv4 or IPv6 address, without an interface (%eth0), and not a name.
+// True if `host` is an IPv4 or IPv6 address without an interface (%eth0), and not a name.
 bool IsIpAddress(const std::string& host);
 
 }  // namespace tandem

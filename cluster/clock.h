@@ -1,4 +1,4 @@
-// Moments that are so many seconds from now.
+// After: the moment that is so many seconds from now.
 #ifndef TANDEM_CLUSTER_CLOCK_H_
 #define TANDEM_CLUSTER_CLOCK_H_
 
@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// Bounded, so that any clock can hold it. What is negative or not a number counts as 0.
+// Returns that moment. `seconds` is limited so that any clock can hold it; a negative number or NaN counts as 0.
 template <typename Clock>
 typename Clock::time_point After(double seconds) {
   constexpr double kMost = 1e8;

@@ -1,4 +1,4 @@
-// Cluster: the processes that take part in a training, and which of them this one is.
+// Cluster: the processes that take part in a training, and which of them this process is.
 #ifndef TANDEM_CLUSTER_CLUSTER_H_
 #define TANDEM_CLUSTER_CLUSTER_H_
 
@@ -12,47 +12,47 @@
 
 namespace tandem {
 
-// Of world_size.
+// The largest world_size.
 inline constexpr int64_t kMaxProcesses = 1 << 20;
 
-// What a process does. A chief is a worker that also saves and logs.
+// The role of a process. A chief is a worker that also saves and logs.
 enum class TaskType { kChief, kWorker, kParameterServer, kEvaluator };
 
-// As TF_CONFIG has it: "chief", "worker", "ps", "evaluator".
+// Returns the name as in TF_CONFIG: "chief", "worker", "ps", "evaluator".
 absl::string_view Name(TaskType type);
 
 struct Task {
   TaskType type = TaskType::kChief;
-  int64_t index = 0;  // among those of its type
+  int64_t index = 0;  // number among the tasks of its type
 };
 
 struct Cluster {
-  // Who said so: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
+  // The source of this description: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
   std::string source;
   Task task;
-  // Among the processes that train together, which are the chief, then the workers in their order. Parameter servers
-  // and evaluators are not among them and have rank -1.
+  // Number among the processes that train together, and their count. These are the chief, then the workers in their
+  // order. Parameter servers and evaluators are not among them and have rank -1.
   int64_t rank = 0, world_size = 1;
-  // The processes that the training was begun with, where it goes on with fewer: a multiple of world_size. Each then
-  // takes the replicas of several, so that steps have the same global batch. Else world_size, or 0.
+  // The number of processes that the training was begun with, if it goes on with fewer: a multiple of world_size. Each
+  // process then takes the replicas of several, so that steps have the same global batch. Otherwise world_size, or 0.
   int64_t full_world_size = 0;
-  // Among those on this host; -1 and 0 where nobody says.
+  // Number among the processes on this host, and their count; -1 and 0 if unknown.
   int64_t local_rank = -1, local_world_size = 0;
-  // Where processes meet, HOST:PORT; empty where nobody says.
+  // HOST:PORT where the processes meet; empty if unknown.
   std::string coordinator;
-  // The launcher's name for this start of all processes, the same on them and on no others; empty where nobody says.
+  // The launcher's name for this start of all processes, which no other processes have; empty if unknown.
   std::string job;
-  // HOST:PORT of every task, by type and index; only TF_CONFIG has them.
+  // HOST:PORT of every task, by type and index; set by TF_CONFIG only.
   std::map<TaskType, std::vector<std::string>> addresses;
 
-  // Whether this process saves checkpoints and logs progress.
+  // True if this process saves checkpoints and logs progress.
   bool is_chief() const { return rank == 0; }
-  // "worker 1 of 3 (rank 2 of 4), chief at 10.0.0.1:2222, by TF_CONFIG".
+  // Returns, for example, "worker 1, rank 2 of 4, rank 0 at 10.0.0.1:2222, by TF_CONFIG".
   std::string Text() const;
 };
 
-// InvalidArgument for what a program gives and no launcher would: a rank that is none of world_size, a task without an
-// address where others have one.
+// Checks a description that a program gives. InvalidArgument for mistakes that no launcher makes: a rank that is not
+// below world_size, or a task without an address where others of its type have one.
 absl::Status CheckCluster(const Cluster& cluster);
 
 }  // namespace tandem

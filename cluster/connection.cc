@@ -29,13 +29,13 @@ using Steady = std::chrono::steady_clock;
 
 }  // namespace
 
-// Its state, but what it reads into, is guarded by the connection's mutex. gRPC would drop an exception of a callback,
-// and this process would wait for what was not done: it ends instead.
+// The connection's mutex guards its state, except the message that it reads into. Callbacks are noexcept: gRPC would
+// drop an exception, and this process would wait for what was not done; so the process ends instead.
 class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerMessage> {
  public:
   Stream(Connection* connection, const rendezvous::Hello& hello) : connection_(connection) {
     connection_->stub_->async()->Join(&context_, this);
-    AddHold();  // messages are sent from outside of its callbacks
+    AddHold();  // messages are also sent outside of its callbacks
     ClientMessage message;
     *message.mutable_hello() = hello;
     Send(std::move(message));
@@ -48,7 +48,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
     queue_.push_back(std::move(message));
     if (queue_.size() == 1) StartWrite(&queue_.front());
   }
-  // Ends this side, after what is to be sent.
+  // Ends this side of the stream after the messages in the queue.
   void End() {
     if (closed_ || last_) return;
     last_ = true;
@@ -153,7 +153,7 @@ Connection::~Connection() {
     message.mutable_leave();
     stream_->Send(std::move(message));
     stream_->End();
-    // Where it is known that rank 0 is lost, only what is on its way is waited for.
+    // If rank 0 is known to be lost, waits only for messages that are on their way.
     constexpr double kFlush = 0.2;
     const double patience = failure_.ok() ? deadline_seconds_ * 0.75 : std::min(kFlush, deadline_seconds_);
     changed_.wait_until(lock, After<Steady>(patience), [&] { return stream_->done(); });
@@ -201,7 +201,7 @@ void Connection::Hear(const ServerMessage& message) {
 void Connection::Ended(const grpc::Status& status) {
   why_ended_ = status.error_message();
   if (session_ != 0 && !leaving_) {
-    NoticePause(Steady::now());  // the heartbeats may not have come to it yet
+    NoticePause(Steady::now());  // Pulse may not have noticed it yet
     if (pause_.count() > deadline_seconds_ && Seconds(Steady::now() - pause_end_).count() < deadline_seconds_) {
       Failed(
           Unavailable(absl::StrFormat("%s stood still for %.1f s and has been taken for lost", self_, pause_.count())));
@@ -248,7 +248,7 @@ void Connection::Pulse() {
 void Connection::NoticePause(SteadyTime now) {
   const Seconds gap = now - last_pulse_;
   if (gap.count() <= deadline_seconds_ / 2) return;
-  // Rank 0 says what came of it.
+  // Rank 0 decides what the pause means.
   heard_ = last_pulse_ = pause_end_ = now;
   pause_ = gap;
 }
@@ -265,7 +265,7 @@ void Connection::LookForSilence(SteadyTime now) {
   const Seconds silence = now - heard_;
   if (silence.count() <= deadline_seconds_) return;
   Failed(Unavailable(absl::StrFormat("%s is lost: it has been silent for %.1f s", coordinator_, silence.count())));
-  // For rank 0, should it go on: it has been given up.
+  // If rank 0 goes on, it must know that it was given up.
   ClientMessage message;
   ToMessage(failure_, message.mutable_gives_up());
   stream_->Send(std::move(message));
@@ -280,7 +280,7 @@ absl::StatusOr<std::string> Connection::Ask(rendezvous::Request request, absl::D
     if (!failure_.ok()) return failure_;
     request.set_session(session_);
     request.set_timeout_seconds(seconds);
-    // Rank 0 answers at the timeout, and knows what is missing.
+    // Rank 0 answers at the timeout and knows what is missing, so it gets some time more.
     context.set_deadline(After<std::chrono::system_clock>(seconds + deadline_seconds_));
     calls_.insert(&context);
   }
@@ -292,7 +292,7 @@ absl::StatusOr<std::string> Connection::Ask(rendezvous::Request request, absl::D
     if (absl::Status failure = ToStatus(reply.failure()); !failure.ok()) return failure;
     return std::move(*reply.mutable_value());
   }
-  // What broke the call breaks the stream too, and that tells who is to blame.
+  // The failure that broke the call breaks the stream too, and the stream's error says who is to blame.
   changed_.wait_until(lock, After<Steady>(deadline_seconds_), [&] { return !failure_.ok(); });
   if (!failure_.ok()) return failure_;
   return Unavailable(absl::StrCat(coordinator_, " does not answer: ", PrintableLine(status.error_message())));

@@ -1,4 +1,4 @@
-// Connection: the way of one process to the coordinator. It says that the process lives, and hears of failures.
+// Connection: a process's connection to the coordinator. It sends heartbeats and learns of failures.
 #ifndef TANDEM_CLUSTER_CONNECTION_H_
 #define TANDEM_CLUSTER_CONNECTION_H_
 
@@ -25,18 +25,18 @@ namespace tandem {
 // Thread-safe.
 class Connection {
  public:
-  // Says hello, again until `patience_seconds` have passed while nobody listens at `place`, and waits until all are
-  // there. Errors: the coordinator's; Unavailable (75) when nobody answers; those of `watch`.
+  // Says hello, repeatedly for `patience_seconds` while nobody listens at `place`, and waits until all processes are
+  // there. Errors: the coordinator's; Unavailable (75) if nobody answers; those of `watch`.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<grpc::Channel> channel,
                                                           const rendezvous::Hello& hello, const std::string& place,
                                                           double patience_seconds, DialWatch watch);
-  // Leaves.
+  // Leaves the cluster.
   ~Connection();
 
-  // The value that answers. The request's session and timeout are filled in.
+  // Returns the value in the answer. Fills in the request's session and timeout.
   absl::StatusOr<std::string> Ask(rendezvous::Request request, absl::Duration timeout);
 
-  // As in Member.
+  // See Member.
   absl::Status status() const;
   void SetOnFailure(std::function<void(const absl::Status&)> on_failure);
   void Fail(const absl::Status& why);
@@ -48,7 +48,7 @@ class Connection {
 
   Connection(std::shared_ptr<grpc::Channel> channel, const rendezvous::Hello& hello);
 
-  // From the stream; with mutex_ held.
+  // Called by the stream, with mutex_ held.
   void Hear(const rendezvous::ServerMessage& message);
   void Ended(const grpc::Status& status);
 
@@ -75,7 +75,7 @@ class Connection {
   SteadyTime heard_, last_pulse_, pause_end_;
   Seconds pause_{0};  // how long this process stood still
 
-  std::mutex callback_mutex_;  // held during the call of on_failure_; before mutex_
+  std::mutex callback_mutex_;  // held during the call of on_failure_; locked before mutex_
   std::function<void(const absl::Status&)> on_failure_;
   bool called_ = false;
   bool call_due_ = false;  // guarded by mutex_

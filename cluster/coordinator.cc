@@ -23,9 +23,9 @@ SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-// Its state, but what it reads into, is guarded by the coordinator's mutex. gRPC calls back from threads of its own,
-// never from inside of what it is asked to start. It would drop an exception, and the others would wait for what was
-// not done: the process ends instead.
+// The coordinator's mutex guards its state, except the message that it reads into. gRPC calls back on threads of its
+// own, never inside of the calls that start an operation. Callbacks are noexcept: gRPC would drop an exception, and the
+// others would wait for what was not done; so the process ends instead.
 class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, ServerMessage>,
                              public CoordinatorState::Visitor {
  public:
@@ -148,13 +148,13 @@ Coordinator::~Coordinator() {
     const Roster& roster = state_.roster();
     changed_.wait_until(lock, end, [&] { return !roster.verdict().ok() || roster.all_others_left(); });
     state_.EndOfCoordinator();
-    // Whoever has not come yet shall hear too that the processes differ, and not look for rank 0 in vain.
+    // A process that has not come yet must also learn that the processes differ, instead of looking for rank 0 in vain.
     constexpr double kLinger = 5;
     const bool differ = absl::IsInvalidArgument(roster.verdict());
     const SteadyTime told = std::min(end, After<Steady>(kLinger));
     changed_.wait_until(lock, told, [&] { return !differ || roster.seen() >= roster.world_size(); });
   }
-  // What is being sent arrives, unless the other end has stopped.
+  // Messages that are being sent arrive, unless the other end has stopped.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() +
                       std::chrono::duration_cast<std::chrono::system_clock::duration>(
@@ -201,7 +201,7 @@ grpc::ServerUnaryReactor* Coordinator::Ask(grpc::CallbackServerContext*, const r
   std::lock_guard lock(mutex_);
   auto* question = new Question(this, reply);
   state_.Ask(*request, question, [question](const absl::StatusOr<std::string>& value) { question->Answer(value); });
-  changed_.notify_all();  // its deadline may be the next
+  changed_.notify_all();  // its deadline may be the next one
   return question;
 }
 

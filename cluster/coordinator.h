@@ -1,4 +1,4 @@
-// Coordinator: the server in rank 0's process that all processes of a cluster, also that one, are connected to.
+// Coordinator: the server in rank 0's process to which all processes of a cluster, rank 0 included, are connected.
 #ifndef TANDEM_CLUSTER_COORDINATOR_H_
 #define TANDEM_CLUSTER_COORDINATOR_H_
 
@@ -22,15 +22,15 @@ namespace tandem {
 
 class Coordinator : public rendezvous::Rendezvous::CallbackService {
  public:
-  // Listens. FailedPrecondition (2) when it cannot.
+  // Starts listening. FailedPrecondition (2) if it cannot.
   static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, absl::string_view who,
                                                             const MeetingPlace& place, const Facts& facts,
                                                             double deadline_seconds, double start_deadline_seconds,
                                                             const Credentials& credentials);
-  // Waits until the others have left, or know that they will not meet or have failed; no longer than the deadline.
+  // Waits until the others have left, or know that they will not meet or have failed; at most for the deadline.
   ~Coordinator() override;
 
-  // A way in for rank 0, without the network.
+  // Returns rank 0's own connection, without the network.
   std::shared_ptr<grpc::Channel> Channel();
 
   grpc::ServerBidiReactor<rendezvous::ClientMessage, rendezvous::ServerMessage>* Join(
@@ -53,7 +53,7 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
   std::mutex mutex_;
   std::condition_variable changed_;
   CoordinatorState state_;  // guarded by mutex_
-  int64_t calls_ = 0;       // visitors and questions that gRPC has not done with
+  int64_t calls_ = 0;       // visitors and questions that gRPC still uses
   bool stop_ = false;
   std::thread watch_;
 };

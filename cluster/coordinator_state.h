@@ -1,4 +1,4 @@
-// CoordinatorState: what rank 0 knows of its cluster, and what it answers, without the network.
+// CoordinatorState: rank 0's knowledge of its cluster, and its answers, without the network.
 #ifndef TANDEM_CLUSTER_COORDINATOR_STATE_H_
 #define TANDEM_CLUSTER_COORDINATOR_STATE_H_
 
@@ -17,7 +17,7 @@
 
 namespace tandem {
 
-// Not thread-safe. Visitors and answers are called from inside of its calls, and must not call it.
+// Not thread-safe. Its methods call visitors and answers, which must not call it.
 class CoordinatorState {
  public:
   // The stream of one process.
@@ -25,46 +25,46 @@ class CoordinatorState {
    public:
     virtual ~Visitor() = default;
     virtual void Send(rendezvous::ServerMessage message) = 0;
-    // Ends the stream, after what is to be sent.
+    // Ends the stream after the messages that are to be sent.
     virtual void End() = 0;
-    // Whether nothing is being sent, and something can be.
+    // True if nothing is being sent and messages can be sent.
     virtual bool idle() const = 0;
 
    private:
     friend class CoordinatorState;
-    int64_t rank_ = -1;  // once it is admitted
+    int64_t rank_ = -1;  // set when it is admitted
     bool greeted_ = false;
   };
 
-  // As for Roster.
+  // The arguments are those of Roster.
   CoordinatorState(const Cluster& cluster, absl::string_view who, const Facts& facts, double deadline_seconds,
                    double start_deadline_seconds);
 
-  // From Add to Remove a visitor is told what is decided.
+  // Between Add and Remove a visitor is told all decisions.
   void Add(Visitor* visitor) { visitors_.insert(visitor); }
   void Remove(Visitor* visitor) { visitors_.erase(visitor); }
   void Hear(Visitor* visitor, const rendezvous::ClientMessage& message);
-  // The visitor's stream has ended.
+  // Call when the visitor's stream has ended.
   void Broke(Visitor* visitor);
 
-  // `ticket` is for Cancel. As in SharedStore.
+  // `ticket` identifies the request for Cancel. See SharedStore.
   void Ask(const rendezvous::Request& request, const void* ticket, const SharedStore::Answer& answer);
-  // False when no such request waits.
+  // Returns false if no such request waits.
   bool Cancel(const void* ticket) { return store_.Cancel(ticket); }
-  // When Expire is to be called next.
+  // The time at which to call Expire next.
   SteadyTime NextDeadline() const { return store_.NextDeadline(); }
   void Expire();
 
-  // To be called several times in a deadline: looks who is silent, and shows all that rank 0 lives.
+  // Call it several times in each deadline: finds processes that are silent, and sends heartbeats to all.
   void Beat();
-  // Rank 0 ends.
+  // Call when rank 0 ends.
   void EndOfCoordinator();
 
   const Roster& roster() const { return roster_; }
 
  private:
   void Welcome(Visitor* visitor, const rendezvous::Hello& hello);
-  // Tells all what has been decided since it was last called.
+  // Tells all visitors what has been decided since the last call.
   void Announce();
 
   const double deadline_seconds_;

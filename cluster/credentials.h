@@ -1,5 +1,4 @@
-// Credentials: how the processes of a cluster are connected over gRPC, as plain text or by TLS. All channels and
-// servers of a cluster are made here.
+// Credentials: makes all gRPC channels and servers of a cluster, with plain text or with TLS.
 #ifndef TANDEM_CLUSTER_CREDENTIALS_H_
 #define TANDEM_CLUSTER_CREDENTIALS_H_
 
@@ -23,12 +22,13 @@ namespace tandem {
 
 class Credentials {
  public:
-  // Plain text.
+  // Makes plain-text connections.
   Credentials() = default;
-  // TLS where there are files. Each side shows its certificate and verifies the other's. Errors: ReadTlsFiles's.
+  // Makes TLS connections if `files` are given. Each side shows its certificate and verifies the other's. Errors: those
+  // of ReadTlsFiles.
   static absl::StatusOr<Credentials> Make(const std::optional<TlsFiles>& files);
 
-  // Of `target`, as gRPC names it. What goes through a socket's file does not leave the machine and is plain text.
+  // `target` is a name as gRPC writes it. Unix sockets do not leave the machine and use plain text.
   std::shared_ptr<grpc::Channel> Dial(const std::string& target, grpc::ChannelArguments arguments) const;
   std::shared_ptr<grpc::ServerCredentials> Listening(const std::string& target) const;
 
@@ -39,13 +39,13 @@ class Credentials {
   std::shared_ptr<const TlsMaterial> tls_;
 };
 
-// Looks on while a process is dialled again and again: ends that early where TLS keeps the two apart, and says why.
+// Watches repeated attempts to connect to a process: ends them early if TLS keeps the two apart, and says why.
 class DialWatch {
  public:
-  // `who`, at `address`, HOST:PORT, is dialled; TLS may keep them apart for so many seconds, as names may lead to
-  // another machine for a while. Empty address: there is no network between them.
+  // `who`, at `address`, HOST:PORT, is the process to connect to. TLS may keep them apart for `seconds`, since its name
+  // may lead to another machine for a while. Empty address: there is no network between them.
   DialWatch(const Credentials& credentials, std::string who, std::string address, double seconds);
-  // An attempt has failed. FailedPrecondition (exit code 2) when it is time to give up.
+  // Call after an attempt has failed. FailedPrecondition (exit code 2) if it is time to give up.
   absl::Status Failed();
 
  private:

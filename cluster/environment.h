@@ -1,4 +1,4 @@
-// Variables of a process's environment, as a value, so that whoever reads them can be tested without setting any.
+// Environment: the variables of a process's environment as a value, so that code that reads them can be tested easily.
 #ifndef TANDEM_CLUSTER_ENVIRONMENT_H_
 #define TANDEM_CLUSTER_ENVIRONMENT_H_
 
@@ -15,16 +15,16 @@ class Environment {
  public:
   Environment() = default;
   explicit Environment(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {}
-  // Of this process, now.
+  // Returns the current variables of this process.
   static Environment OfProcess();
 
-  // An empty variable counts as one that is not set.
+  // True if the variable is set and not empty.
   bool Has(absl::string_view name) const { return !Get(name).empty(); }
-  // "" when it is not set.
+  // Returns "" if the variable is not set.
   std::string Get(absl::string_view name) const;
 
-  // The variable as a whole number in [least, most]. What is wrong, and what is expected, goes to `errors`; then the
-  // result is `least`.
+  // Returns the variable as a whole number in [least, most]. If it is not one, adds what is wrong and what is expected
+  // to `errors` and returns `least`.
   int64_t Number(absl::string_view name, int64_t least, int64_t most, std::vector<std::string>* errors) const;
 
  private:

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A socket with a deadline, which raises no SIGPIPE.
+// A socket with a deadline that does not raise SIGPIPE.
 class Wire {
  public:
   Wire(const std::string& address, Clock::time_point end) : end_(end) {
@@ -59,7 +59,7 @@ class Wire {
     }
     return true;
   }
-  // "" at the end, and where time is up.
+  // Returns what was received; empty at end of stream or after the deadline.
   std::string Receive() {
     char bytes[4096];
     if (!Wait(POLLIN)) return "";
@@ -79,7 +79,7 @@ class Wire {
   int fd_ = -1;
 };
 
-// Whatever the other one's certificate is: it is looked at afterwards.
+// Accepts any certificate during the handshake; it is checked afterwards.
 int TakeAny(X509_STORE_CTX*, void*) { return 1; }
 
 class Handshake {
@@ -107,14 +107,14 @@ class Handshake {
   bool Shake() {
     return Do([this] { return SSL_connect(ssl_.get()); });
   }
-  // Whether bytes follow the handshake.
+  // Reads a byte after the handshake; returns false if none comes.
   bool Read() {
     char byte;
     return Do([&] { return SSL_read(ssl_.get(), &byte, 1); });
   }
   X509* certificate() const { return SSL_get0_peer_certificate(ssl_.get()); }
   STACK_OF(X509) * chain() const { return SSL_get_peer_cert_chain(ssl_.get()); }
-  // OpenSSL's error; 0 where the other one went away, or did not answer.
+  // Returns OpenSSL's error; 0 if the peer ended the connection or did not answer.
   unsigned long error() const { return error_; }
 
  private:
@@ -144,7 +144,7 @@ class Handshake {
   unsigned long error_ = 0;
 };
 
-// Of the other one's certificate.
+// Returns why the peer's certificate is not trusted; "" if it is.
 std::string WhyNotTrusted(const Handshake& handshake, const TlsMaterial& own) {
   const StorePtr store = StoreOf(own.ca);
   const std::unique_ptr<X509_STORE_CTX, OpensslFree<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
@@ -200,7 +200,7 @@ std::string WhyNoHandshake(const std::string& address, const TlsMaterial* own, d
   if (own == nullptr) return absl::StrCat("it speaks TLS, and this process does not; ", kSetAll);
   if (std::string why = WhyNotTrusted(handshake, *own); !why.empty()) return why;
   if (std::string why = WhyNotNamed(handshake.certificate(), host, *own); !why.empty()) return why;
-  // gRPC's servers speak first; with TLS 1.3 it is only now that they refuse a certificate.
+  // In gRPC the server speaks first; with TLS 1.3 it refuses a certificate only now.
   const bool heard = shaken && handshake.Read();
   if (heard || wire.late()) return "";
   return WhyRefused(handshake, *own);

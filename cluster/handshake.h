@@ -1,5 +1,5 @@
-// What keeps two processes apart whose connection does not come about: gRPC tells only that it does not. To find out,
-// one of them shakes hands once more, by itself.
+// Finds out why two processes cannot connect. gRPC says only that they cannot, so this makes one more TLS handshake by
+// itself.
 #ifndef TANDEM_CLUSTER_HANDSHAKE_H_
 #define TANDEM_CLUSTER_HANDSHAKE_H_
 
@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// What TLS has against a connection to `address`, HOST:PORT, and what to do: "it does not speak TLS, and this process
-// does; ...". Empty where that is nothing, or where nobody answers within `seconds`, who could tell. `own`: what this
-// process has; null where it has no TLS.
+// Returns why TLS prevents a connection to `address`, HOST:PORT, and what to do: "it does not speak TLS, and this
+// process does; ...". Returns "" if TLS does not prevent it, or if nobody answers within `seconds`. `own` is the TLS
+// material of this process; null if it does not use TLS.
 std::string WhyNoHandshake(const std::string& address, const TlsMaterial* own, double seconds = 2);
 
 }  // namespace tandem

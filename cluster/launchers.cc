@@ -8,10 +8,10 @@
 namespace tandem {
 namespace {
 
-// For launchers that name no address.
+// Gives the address for launchers that name none.
 constexpr absl::string_view kCoordinator = "TANDEM_COORDINATOR";
 
-// The variables in which a launcher counts. The local ones may be missing.
+// The variables with a launcher's numbers. The local ones may be missing.
 struct Names {
   absl::string_view rank, size, local_rank, local_size;
 };
@@ -44,7 +44,7 @@ Cluster ReadRanks(absl::string_view launcher, const Names& names, const Environm
   return cluster;
 }
 
-// The address in variable `name`, which only several processes need.
+// Reads the address in variable `name`, which is needed only if there are several processes.
 void ReadCoordinator(absl::string_view name, bool required, const Environment& environment, Cluster* cluster,
                      std::vector<std::string>* errors) {
   cluster->coordinator = environment.Get(name);
@@ -55,15 +55,15 @@ void ReadCoordinator(absl::string_view name, bool required, const Environment& e
   }
 }
 
-// Where nobody names a port to meet at, it follows from what is the same on all processes of a job and on few others'.
-// It is below those that systems give out.
+// If nobody names a port to meet at, it is computed from something that all processes of a job share and few others
+// have. It is below the ports that systems assign.
 constexpr int64_t kFirstPort = 10000, kPorts = 20000;
 
-// Of a step of a job.
+// Returns the port for a step of a job.
 int64_t SlurmPort(int64_t job, int64_t step) { return kFirstPort + (job % kPorts * 31 + step % kPorts) % kPorts; }
 
-// Of a job that torchrun's agent calls `run`. Never the agent's own port. Restarts do not count: each node has its own
-// number of them.
+// Returns the port for a job that torchrun's agent calls `run`; never the agent's own port. Does not use the number of
+// restarts, which each node counts by itself.
 int64_t TorchrunPort(int64_t agents_port, absl::string_view run) {
   const auto of_job = static_cast<int64_t>(Fingerprint64(absl::StrCat(agents_port, " ", run)) % kPorts);
   const int64_t port = kFirstPort + of_job;
@@ -71,14 +71,14 @@ int64_t TorchrunPort(int64_t agents_port, absl::string_view run) {
 }
 
 std::optional<Cluster> ReadTorchrun(const Environment& environment, std::vector<std::string>* errors) {
-  // Both words are common: one of them says nothing.
+  // Both words are common, so one of them alone says nothing.
   if (!environment.Has("WORLD_SIZE") && !(environment.Has("RANK") && environment.Has("MASTER_ADDR"))) {
     return std::nullopt;
   }
   Cluster cluster =
       ReadRanks("torchrun", {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, environment, errors);
   if (cluster.world_size == 1 && !environment.Has("MASTER_ADDR")) return cluster;
-  // At MASTER_PORT listens the agent then, for PyTorch's processes to connect to.
+  // Then the agent listens at MASTER_PORT for PyTorch's processes, so another port is needed.
   const bool has_agent = cluster.world_size > 1 && environment.Get("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (has_agent && environment.Has(kCoordinator)) {
     ReadCoordinator(kCoordinator, /*required=*/true, environment, &cluster, errors);
@@ -102,7 +102,7 @@ std::optional<Cluster> ReadOpenMpi(const Environment& environment, std::vector<s
       "Open MPI",
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
       environment, errors);
-  // One of them is there in every version.
+  // Each version of Open MPI sets one of these.
   for (absl::string_view name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
     if (cluster.job.empty() && environment.Has(name)) cluster.job = absl::StrCat("openmpi-", environment.Get(name));
   }
@@ -126,7 +126,7 @@ std::optional<Cluster> ReadJax(const Environment& environment, std::vector<std::
 }
 
 std::optional<Cluster> ReadSlurm(const Environment& environment, std::vector<std::string>* errors) {
-  // A script that sbatch runs is one process, whatever the job is given.
+  // A script that sbatch runs is a single process, whatever the job is given.
   if (!environment.Has("SLURM_STEP_ID") || !environment.Has("SLURM_PROCID")) return std::nullopt;
   const absl::string_view size = environment.Has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
   Cluster cluster = ReadRanks("Slurm", {"SLURM_PROCID", size, "SLURM_LOCALID", ""}, environment, errors);
@@ -145,7 +145,7 @@ std::optional<Cluster> ReadSlurm(const Environment& environment, std::vector<std
   return cluster;
 }
 
-// The number of processes is in no variable of Kubernetes': the job's description has to set it.
+// No variable of Kubernetes has the number of processes: the job's description has to set one.
 std::optional<Cluster> ReadKubernetes(const Environment& environment, std::vector<std::string>* errors) {
   if (!environment.Has("TANDEM_NUM_PROCESSES")) return std::nullopt;
   Cluster cluster =
@@ -171,7 +171,7 @@ std::string FirstHost(absl::string_view node_list) {
       host += node_list[i];
       continue;
     }
-    // The first of a list of ranges.
+    // Takes the first of a list of ranges.
     const size_t end = node_list.find(']', i), stop = node_list.find_first_of("-,]", i);
     if (end == absl::string_view::npos || stop == i + 1) return "";
     absl::StrAppend(&host, node_list.substr(i + 1, stop - i - 1));

@@ -1,4 +1,4 @@
-// What launchers tell the processes that they start, by variables of the environment.
+// Reads from environment variables what launchers tell the processes that they start.
 #ifndef TANDEM_CLUSTER_LAUNCHERS_H_
 #define TANDEM_CLUSTER_LAUNCHERS_H_
 
@@ -15,17 +15,17 @@ namespace tandem {
 
 struct Launcher {
   absl::string_view name;  // "torchrun"
-  // A resource manager starts jobs, and other launchers inside of them, whose variables then count alone.
+  // True for a resource manager. It starts jobs in which other launchers may run; then only their variables count.
   bool is_resource_manager;
-  // Nothing where the launcher has not started this process. What is wrong goes to `errors`.
+  // Returns nothing if the launcher has not started this process. Adds what is wrong to `errors`.
   std::optional<Cluster> (*read)(const Environment& environment, std::vector<std::string>* errors);
 };
 
-// In the order in which they are asked: torchrun, Open MPI, PMI (MPICH, Intel MPI), JAX's variables, Slurm's srun,
-// indexed Jobs of Kubernetes. The tasks of all are workers; the first is the chief.
+// Returns the launchers in the order in which they are asked: torchrun, Open MPI, PMI (MPICH, Intel MPI), JAX's
+// variables, Slurm's srun, indexed Jobs of Kubernetes. All their tasks are workers; the first is the chief.
 absl::Span<const Launcher> Launchers();
 
-// The first host of a list as Slurm writes it: "node[01-04,7],x3" begins with "node01". Empty when it is malformed.
+// Returns the first host of a list as Slurm writes it: "node01" for "node[01-04,7],x3". Empty if the list is malformed.
 std::string FirstHost(absl::string_view node_list);
 
 }  // namespace tandem

@@ -23,11 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Attempt {
-  std::string why;               // empty: it has worked
-  bool name_may_change = false;  // what the name stands for is the reason
+  std::string why;               // empty: it worked
+  bool name_may_change = false;  // the reason is the address that the name stands for
 };
 
-// With the options that gRPC's sockets have.
+// Uses the socket options that gRPC uses.
 Attempt TryToListen(const std::string& host, const std::string& port, decltype(&getaddrinfo) look_up) {
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -44,7 +44,7 @@ Attempt TryToListen(const std::string& host, const std::string& port, decltype(&
     const int yes = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-    // With SO_REUSEADDR only listening tells that somebody else has bound and listens.
+    // With SO_REUSEADDR only listen() fails if another process has bound the address and listens.
     if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, 1) == 0) {
       bound = true;
     } else if (error != EADDRINUSE) {

@@ -29,12 +29,13 @@ absl::Status UsageError(absl::string_view message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
 }
 
-// The same on all processes of a job, and on no other's. Launchers that tell no name start all of a host's themselves.
+// Returns a name that all processes of a job have and no others. Launchers that give a job no name start all processes
+// of a host themselves, so these have the same parent.
 std::string FileName(const Cluster& cluster) {
   const std::string job = cluster.job.empty() ? absl::StrCat("parent-", getppid()) : cluster.job;
   std::string name;
   for (char c : job) name += absl::ascii_isalnum(c) || c == '-' ? c : '_';
-  // The path of a socket has 107 bytes.
+  // The path of a socket may have at most 107 bytes.
   constexpr size_t kMost = 40;
   return name == job && name.size() <= kMost ? name : absl::StrCat("job-", absl::Hex(Fingerprint64(job)));
 }
@@ -57,7 +58,7 @@ absl::Status MakePrivateFolder(const std::string& folder) {
                                  kRemedy));
 }
 
-// The lock's descriptor. The file may be deleted between opening and locking, by the one who had it before.
+// Returns the lock's descriptor. Between opening and locking, the last holder may delete the file: then tries again.
 absl::StatusOr<int> Lock(const MeetingPlace& place, const std::string& file) {
   while (true) {
     const int lock = AboveStandardDescriptors(
@@ -111,7 +112,7 @@ absl::StatusOr<ClaimedPlace> ClaimedPlace::Claim(const MeetingPlace& place) {
     return ClaimedPlace("", -1);
   }
   TD_ASSIGN_OR_RETURN(const int lock, Lock(place, absl::StrCat(place.path(), ".lock")));
-  unlink(place.path().c_str());  // what a dead rank 0 has left
+  unlink(place.path().c_str());  // left by a dead rank 0
   return ClaimedPlace(place.path(), lock);
 }
 

@@ -1,5 +1,5 @@
-// MeetingPlace: where the processes of a cluster meet. The address of rank 0; or, where nobody says one and all are on
-// one host, a socket in a folder that only this user can enter.
+// MeetingPlace: where the processes of a cluster meet. It is the address of rank 0 or, if that is unknown and all are
+// on one host, a socket in a folder that only this user can enter.
 #ifndef TANDEM_CLUSTER_MEETING_PLACE_H_
 #define TANDEM_CLUSTER_MEETING_PLACE_H_
 
@@ -13,26 +13,26 @@ namespace tandem {
 
 class MeetingPlace {
  public:
-  // FailedPrecondition (2): no address is known and the processes are, or may be, on several hosts; or the folder is
-  // another user's. It is made when it is not there.
+  // FailedPrecondition (2) if no address is known and the processes are, or may be, on several hosts, or if the folder
+  // belongs to another user. The folder is created if it does not exist.
   static absl::StatusOr<MeetingPlace> Of(const Cluster& cluster);
 
-  // As gRPC names it: "dns:///10.0.0.1:2222", "unix:/tmp/tandem-1000/openmpi-17.sock".
+  // The name for gRPC: "dns:///10.0.0.1:2222", "unix:/tmp/tandem-1000/openmpi-17.sock".
   const std::string& target() const { return target_; }
-  // For messages: "10.0.0.1:2222".
+  // The name for messages: "10.0.0.1:2222".
   const std::string& text() const { return text_; }
-  // The socket's file; empty for an address.
+  // The file of the socket; empty for an address.
   const std::string& path() const { return path_; }
 
  private:
   std::string target_, text_, path_;
 };
 
-// What rank 0 holds while it listens, so that no second rank 0 takes the place over.
+// Held by rank 0 while it listens, so that no second rank 0 takes the place.
 class ClaimedPlace {
  public:
-  // FailedPrecondition (2): the address is in use, or is none of this machine; after WhyCannotListen has waited for a
-  // name.
+  // FailedPrecondition (2) if the address is in use or does not belong to this machine, after WhyCannotListen has
+  // waited for a name.
   static absl::StatusOr<ClaimedPlace> Claim(const MeetingPlace& place);
   ClaimedPlace(ClaimedPlace&& other) noexcept;
   ClaimedPlace& operator=(ClaimedPlace&&) = delete;
@@ -45,7 +45,7 @@ class ClaimedPlace {
   int lock_;
 };
 
-// Why rank 0 cannot listen there, with the remedy (2).
+// Returns the error that rank 0 cannot listen there, with the remedy (2).
 absl::Status CannotListen(const MeetingPlace& place, absl::string_view why);
 
 }  // namespace tandem

@@ -21,7 +21,7 @@ using rendezvous::Request;
 
 absl::Status Usage(absl::string_view message) { return WithExitCode(absl::InvalidArgumentError(message), kExitUsage); }
 
-// "worker 2 at 10.0.0.3:2222, pid 123"; the host's name where no address of this task is known.
+// Returns, for example, "worker 2 at 10.0.0.3:2222, pid 123"; the host's name if no address of this task is known.
 std::string Who(const Cluster& cluster) {
   std::string place;
   if (auto found = cluster.addresses.find(cluster.task.type); found != cluster.addresses.end()) {
@@ -58,7 +58,7 @@ class ConnectedMember : public Member {
       : cluster_(cluster), coordinator_(std::move(coordinator)), connection_(std::move(connection)) {}
 
   absl::Status Set(absl::string_view key, absl::string_view value) override {
-    // It needs no other process, only rank 0.
+    // Only rank 0 is needed, no other process.
     return Ask(Request::SET, key, value, absl::ZeroDuration()).status();
   }
   absl::StatusOr<std::string> Get(absl::string_view key, absl::Duration timeout) override {
@@ -94,7 +94,7 @@ class ConnectedMember : public Member {
   }
 
   const Cluster cluster_;
-  // Outlives the connection to it.
+  // Must outlive the connection to it.
   const std::unique_ptr<Coordinator> coordinator_;
   const std::unique_ptr<Connection> connection_;
 };

@@ -1,4 +1,5 @@
-// Member: this process in a running cluster. It meets the others, has a store with them, and learns when one is lost.
+// Member: this process's membership in a running cluster. It meets the others, shares a store with them, and learns
+// when one is lost.
 #ifndef TANDEM_CLUSTER_MEMBER_H_
 #define TANDEM_CLUSTER_MEMBER_H_
 
@@ -19,17 +20,17 @@
 namespace tandem {
 
 struct MemberOptions {
-  // How long a process may be silent before it is taken for lost. Every call has a deadline of its own besides.
+  // Seconds that a process may be silent before it is considered lost. Calls also have a timeout of their own.
   double deadline_seconds = 30;
-  // How long the first waits for the last to come.
+  // Seconds that the first process waits for the last one to come.
   double start_deadline_seconds = 300;
-  // What must be the same on all processes, by name ("build", "target"): compared when they meet.
+  // Facts that must be the same on all processes, by name ("build", "target"); compared when they meet.
   std::map<std::string, std::string> facts;
-  // With them all that members say to each other is encrypted, and only those meet who have certificates of the CA.
+  // If set, all messages between members are encrypted, and only processes with certificates of the CA can join.
   std::optional<TlsFiles> tls = std::nullopt;
 };
 
-// One at a time in a process. Rank 0 keeps the store and hears the heartbeats of all, at Cluster::coordinator.
+// At most one per process. Rank 0 keeps the store and receives the heartbeats of all, at Cluster::coordinator.
 class Member : public KeyValueStore {
  public:
   // Returns when all ranks are there. Errors, with exit code:
@@ -40,27 +41,27 @@ class Member : public KeyValueStore {
   //   Unavailable (75): a rank did not come in time (which), the coordinator cannot be reached (its address).
   static absl::StatusOr<std::unique_ptr<Member>> Join(const Cluster& cluster, const MemberOptions& options);
 
-  // Leaves. The others take a process that is gone without having left for lost.
+  // Leaves the cluster. The others consider a process that ends without leaving as lost.
   ~Member() override = default;
 
   virtual const Cluster& cluster() const = 0;
 
-  // Waits for all ranks.
+  // Waits until all ranks have called it.
   virtual absl::Status Barrier(absl::string_view name, absl::Duration timeout) = 0;
 
-  // All ranks must give the same value under a name, which is used once. InvalidArgument (2) on all of them otherwise,
-  // with the ranks and both values (`name` is said to be different).
+  // All ranks must give the same value under `name`, which can be used once. Otherwise returns InvalidArgument (2) on
+  // all of them, with the ranks and both values (the message says that they differ in `name`).
   virtual absl::Status Agree(absl::string_view name, absl::string_view value, absl::Duration timeout) = 0;
 
-  // OK until a process is lost, or has failed: then Unavailable (75), "rank 2 (worker 2 at 10.0.0.3:2222) ...".
+  // OK until a process is lost or has failed: then Unavailable (75), "rank 2 (worker 2 at 10.0.0.3:2222) ...".
   virtual absl::Status status() const = 0;
 
-  // Called once with that status, from a thread of the member's; at once when it is known already. The function must
-  // not call the member. Null ends it; when SetOnFailure returns no call is going on.
+  // Sets a function that is called once with that status, on a thread of the member; at once if the status is known
+  // already. The function must not call the member. Null removes it; when SetOnFailure returns, no call is running.
   virtual void SetOnFailure(std::function<void(const absl::Status&)> on_failure) = 0;
 
-  // Tells the others that this process gives up, and why: they get it as their status, with its exit code where the
-  // reason is this process's own.
+  // Tells the others that this process gives up, and why. They get it as their status, with its exit code if the reason
+  // is this process's own.
   virtual void Fail(const absl::Status& why) = 0;
 };
 

@@ -24,7 +24,7 @@
 namespace tandem {
 namespace {
 
-// "OK value", or "E2 message".
+// Returns "OK value", or "E2 message" with the exit code.
 std::string Line(const absl::StatusOr<std::string>& value) {
   if (value.ok()) return absl::StrCat("OK ", *value);
   return absl::StrCat("E", ExitCodeFor(value.status()), " ",
@@ -32,7 +32,7 @@ std::string Line(const absl::StatusOr<std::string>& value) {
 }
 std::string Line(const absl::Status& status) { return status.ok() ? "OK " : Line(absl::StatusOr<std::string>(status)); }
 
-// The other program: joins, says so, and does what the lines say.
+// Runs as the other program: joins, prints the result, and does what the lines on its input say.
 int RunMember(const std::vector<std::string>& args) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   Cluster cluster;

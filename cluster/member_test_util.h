@@ -1,4 +1,4 @@
-// Processes for tests of members: each is the test's program again, told by lines what to do.
+// Processes for tests of members: each runs the test's program again and is told by lines what to do.
 #ifndef TANDEM_CLUSTER_MEMBER_TEST_UTIL_H_
 #define TANDEM_CLUSTER_MEMBER_TEST_UTIL_H_
 
@@ -14,14 +14,14 @@
 
 namespace tandem {
 
-// What a process is started with.
+// The arguments that a process is started with.
 struct Start {
   int64_t rank = 0, world_size = 4;
   std::string coordinator;
   std::string job;
   double deadline = 20, start_deadline = 60;
   std::string build = "1";  // a fact
-  TlsFiles tls = {};        // plain text where it names none
+  TlsFiles tls = {};        // plain text if it names no files
 };
 
 // A process that joins. Its first answer is what Join returns: "OK ", or "E2 message" with the exit code.
@@ -29,12 +29,12 @@ class Process {
  public:
   explicit Process(const Start& start);
   Process(Process&& other) noexcept;
-  // Kills it.
+  // Kills the process.
   ~Process();
 
-  // One of the lines that RunMember knows.
+  // Sends one of the lines that RunMember knows.
   void Say(const std::string& line);
-  // The next answer; "" when the process has ended.
+  // Returns the next answer; "" if the process has ended.
   std::string Answer();
   std::string Do(const std::string& line);
   void Signal(int signal);
@@ -46,13 +46,13 @@ class Process {
   FILE* out_;
 };
 
-// All ranks. Without address and job they meet at a free address.
+// Starts all ranks. Without address and job they meet at a free address.
 std::vector<Process> StartAll(Start start);
-// All ranks, which have met. Prints how long that took.
+// Starts all ranks and waits until they have met. Prints how long that took.
 std::vector<Process> Met(const Start& start = {});
 void SayToAll(std::vector<Process>& processes, const std::string& line);
 
-// Instead of GoogleTest's: runs the tests, or is one of their processes.
+// Replaces GoogleTest's main: runs the tests, or one of their processes.
 int MemberTestMain(int argc, char** argv);
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ bool IsAlone(const Cluster& cluster) {
          !cluster.addresses.contains(TaskType::kParameterServer) && !cluster.addresses.contains(TaskType::kEvaluator);
 }
 
-constexpr char kFullWorldSize[] = "TANDEM_FULL_WORLD_SIZE";  // by tandem-launch
+constexpr char kFullWorldSize[] = "TANDEM_FULL_WORLD_SIZE";  // set by tandem-launch
 
 void ReadFullWorldSize(const Environment& environment, Cluster* cluster, std::vector<std::string>* errors) {
   if (!environment.Has(kFullWorldSize) || cluster->rank < 0) return;
@@ -37,13 +37,13 @@ std::string Claim(const Cluster& cluster) {
   return absl::StrCat(cluster.source, " says rank ", cluster.rank, " of ", cluster.world_size);
 }
 
-// Parameter servers and evaluators have no rank that a launcher's could be compared with.
+// Parameter servers and evaluators have no rank to compare with that of a launcher.
 bool Disagree(const Cluster& a, const Cluster& b) {
   if (a.rank < 0 || b.rank < 0) return false;
   return a.rank != b.rank || a.world_size != b.world_size;
 }
 
-// srun sets PMI's variables beside its own, as --mpi asks, and PMI names no place to meet at.
+// srun may also set PMI's variables, as --mpi says, and PMI names no place to meet at: then takes Slurm's description.
 void AskTheResourceManager(const Environment& environment, Cluster* cluster) {
   if (cluster->world_size == 1 || !cluster->coordinator.empty() || !cluster->job.empty()) return;
   for (const Launcher& launcher : Launchers()) {

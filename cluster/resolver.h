@@ -1,4 +1,4 @@
-// Who takes part in a training, told from the environment of a process.
+// ResolveCluster: reads from a process's environment who takes part in a training.
 #ifndef TANDEM_CLUSTER_RESOLVER_H_
 #define TANDEM_CLUSTER_RESOLVER_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// The cluster that TF_CONFIG describes, else the launcher that started the process (launchers.h). Nothing when this
-// process trains by itself: nobody describes a cluster, or one of a single process.
+// Returns the cluster that TF_CONFIG describes or, without it, the launcher that started the process (launchers.h).
+// Returns nothing if this process trains by itself: no cluster is described, or one with a single process.
 //
-// InvalidArgument (exit code 2), with all that is wrong, one a line: each with variable, JSON path, value and what is
-// expected. Also when two of them disagree on the rank or on the number of processes.
+// InvalidArgument (exit code 2) lists all that is wrong, one per line, with variable, JSON path, value and what is
+// expected; also if two descriptions disagree on the rank or on the number of processes.
 absl::StatusOr<std::optional<Cluster>> ResolveCluster(const Environment& environment);
 
 }  // namespace tandem

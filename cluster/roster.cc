@@ -20,7 +20,7 @@ absl::Status DiffersOrIsTaken(absl::string_view message) {
   return WithExitCode(absl::InvalidArgumentError(message), kExitUsage);
 }
 
-// A reason that is likely to lie in another process.
+// True for an error whose cause is probably in another process.
 bool MayFollow(const absl::Status& why) {
   return absl::IsUnavailable(why) || absl::IsDeadlineExceeded(why) || absl::IsAborted(why) || absl::IsCancelled(why);
 }
@@ -60,7 +60,7 @@ absl::Status Roster::Admit(const Comer& comer, SteadyTime now) {
   if (const std::string difference = Difference(comer); !difference.empty()) {
     absl::Status status = DiffersOrIsTaken(absl::StrCat("the processes differ in ", difference, "; ", who,
                                                         " differs; start all with the same program and settings"));
-    // Those that have met know each other: whoever comes later is a stranger.
+    // Processes that have met know each other; one that comes later is a stranger and decides nothing for them.
     if (!complete()) {
       ++refused_;
       Decide(status);
@@ -129,7 +129,7 @@ void Roster::GaveUp(int64_t rank, const absl::Status& why, SteadyTime now) {
   constexpr size_t kMost = 8192;
   const absl::Status verdict =
       Unavailable(absl::StrCat(Name(rank), " gave up: ", Printable(absl::string_view(why.message()).substr(0, kMost))));
-  // Starting again helps the others as little as it helps the one that failed by itself.
+  // If the process failed by itself, starting again does not help, so the others get its exit code.
   if (!MayFollow(why)) return Decide(WithExitCode(verdict, ExitCodeFor(why)));
   if (!suspicion_) suspicion_ = Suspicion{verdict, now};
 }

@@ -62,7 +62,7 @@ void SharedStore::Meet(MeetingKey key, Waiter waiter) {
 }
 
 absl::Status SharedStore::Compare(const std::string& name, const Meeting& meeting) const {
-  std::map<std::string, std::vector<int64_t>> ranks;  // by value
+  std::map<std::string, std::vector<int64_t>> ranks;  // ranks by value
   for (const Waiter& waiter : meeting.waiters) ranks[waiter.value].push_back(waiter.rank);
   if (ranks.size() == 1) return absl::OkStatus();
   std::vector<std::pair<std::vector<int64_t>, std::string>> values;
@@ -70,7 +70,7 @@ absl::Status SharedStore::Compare(const std::string& name, const Meeting& meetin
     std::sort(list.begin(), list.end());
     values.emplace_back(list, Quoted(value));
   }
-  std::sort(values.begin(), values.end());  // rank 0's comes first
+  std::sort(values.begin(), values.end());  // the value of rank 0 comes first
   constexpr size_t kMost = 8;
   const size_t more = values.size() - std::min(values.size(), kMost);
   values.resize(values.size() - more);
@@ -113,7 +113,7 @@ void SharedStore::Expire(SteadyTime now) {
     return true;
   });
   for (auto& [key, meeting] : meetings_) {
-    // All of them see the same processes missing.
+    // All waiters see the same processes missing.
     const absl::Status missing = Missing(meeting);
     std::erase_if(meeting.waiters, [&](const Waiter& waiter) {
       if (waiter.deadline <= now) waiter.answer(missing);

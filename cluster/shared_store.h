@@ -1,4 +1,4 @@
-// SharedStore: the values, barriers and agreements of a cluster, and who waits for them. Rank 0 keeps it.
+// SharedStore: the values, barriers and agreements of a cluster, and the requests that wait for them. Kept by rank 0.
 #ifndef TANDEM_CLUSTER_SHARED_STORE_H_
 #define TANDEM_CLUSTER_SHARED_STORE_H_
 
@@ -15,33 +15,33 @@
 
 namespace tandem {
 
-// Not thread-safe. Every request has an answer: at once, when it is complete, or at its deadline. An answer must not
-// call the store.
+// Not thread-safe. Every request is answered: at once, when it is complete, or at its deadline. An answer must not call
+// the store.
 class SharedStore {
  public:
   using Answer = std::function<void(const absl::StatusOr<std::string>& value)>;
 
-  // `roster` gives names to ranks and outlives the store.
+  // `roster` gives ranks their names and must outlive the store.
   explicit SharedStore(const Roster* roster) : roster_(roster) {}
 
   void Set(const std::string& key, std::string value, const Answer& answer);
-  // Waits until the key is set. `ticket`, here and below, is for Cancel: of this request alone.
+  // Waits until the key is set. `ticket`, here and below, identifies this request for Cancel.
   void Get(const std::string& key, const void* ticket, SteadyTime deadline, Answer answer);
-  // Waits until all ranks have come.
+  // Waits until all ranks have called it.
   void Barrier(const std::string& name, int64_t rank, const void* ticket, SteadyTime deadline, Answer answer);
-  // Waits until all ranks have said a value, and compares them.
+  // Waits until all ranks have given a value, and compares the values.
   void Agree(const std::string& name, int64_t rank, std::string value, const void* ticket, SteadyTime deadline,
              Answer answer);
 
-  // Forgets a request that waits, without an answer. False when there is none.
+  // Forgets a waiting request without answering it. Returns false if there is none.
   bool Cancel(const void* ticket);
-  // Answers those whose deadline has come.
+  // Answers the requests whose deadline has come.
   void Expire(SteadyTime now);
-  // Answers all that wait for a rank that has left.
+  // Answers all requests that wait for a rank that has left.
   void Left();
-  // Answers all that wait.
+  // Answers all waiting requests with `status`.
   void Fail(const absl::Status& status);
-  // The next deadline; the end of time when nobody waits.
+  // The next deadline; the largest time if nobody waits.
   SteadyTime NextDeadline() const;
 
  private:
@@ -52,7 +52,7 @@ class SharedStore {
     int64_t rank = -1;
     std::string value;
   };
-  // A barrier or an agreement, by kind and name.
+  // A barrier or an agreement. Meetings are stored by kind and name.
   struct Meeting {
     std::string what;  // "barrier \"start\""
     std::vector<Waiter> waiters;
@@ -67,7 +67,7 @@ class SharedStore {
   std::map<std::string, std::string> values_;
   std::multimap<std::string, Waiter> gets_;  // by key
   std::map<MeetingKey, Meeting> meetings_;
-  std::set<std::string> agreed_;  // names of agreements that are used up
+  std::set<std::string> agreed_;  // names of agreements that were made
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Where the processes of a test meet.
+// Addresses at which the processes of a test can meet.
 #ifndef TANDEM_CLUSTER_TESTING_ADDRESS_H_
 #define TANDEM_CLUSTER_TESTING_ADDRESS_H_
 
@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// A port of loopback that nobody listens at, "127.0.0.1:PORT"; another with each call.
+// Returns a loopback address, "127.0.0.1:PORT", at which nobody listens; a different one at each call.
 std::string FreeAddress();
 
 }  // namespace tandem

@@ -9,17 +9,17 @@
 namespace tandem {
 
 struct Issue {
-  std::string name;                    // of its files
+  std::string name;                    // name of its files
   std::string names = "IP:127.0.0.1";  // subjectAltName
-  int days = 30;                       // from now on that it is valid; -1: it ended a day ago
+  int days = 30;                       // days from now on for which it is valid; -1: it expired a day ago
   std::string extensions = "";         // more lines for openssl x509 -extfile
   std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256";
 };
 
-// A folder with a CA, whose key signs certificates. Failures are the test's.
+// A folder with a CA whose key signs certificates. Errors make the test fail.
 class TestingCa {
  public:
-  // `name`: its common name, and the folder's under the test's.
+  // `name` is the CA's common name, and the folder's name in the test's folder.
   explicit TestingCa(const std::string& name);
 
   TlsFiles Make(const Issue& issue) const;
@@ -29,7 +29,7 @@ class TestingCa {
   std::string folder_;
 };
 
-// What a shell makes of it is to be 0.
+// Runs a shell command, which must exit with 0.
 void Shell(const std::string& command);
 
 }  // namespace tandem

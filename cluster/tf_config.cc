@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kMaster[] = "master";  // a chief that evaluates as well
-// Kubeflow's, for workers that come and go: a worker finds itself and the parameter servers in it.
+// Kubeflow's key for workers that come and go; it lists the worker itself and the parameter servers.
 constexpr char kSparseCluster[] = "sparseCluster";
 
 const std::vector<std::string>& JobNames() {
@@ -36,7 +36,7 @@ std::optional<TaskType> TypeOf(absl::string_view name) {
   return std::nullopt;
 }
 
-// A value of the user's, for messages.
+// Returns a value of the user's for messages.
 std::string Shown(const json& value) {
   constexpr size_t kLongest = 80;
   std::string text = PrintableLine(JsonString(value));
@@ -69,7 +69,7 @@ class Parser {
     errors_->push_back(absl::StrCat("TF_CONFIG", path.empty() ? "" : ": ", path, " ", what));
   }
 
-  // The text as JSON, in which no object has a key twice: readers do not agree which of them counts.
+  // Parses the text as JSON. No object may have a key twice: readers do not agree which one counts.
   std::optional<json> Read(absl::string_view text) {
     std::vector<std::set<std::string>> keys;
     const auto look = [&](int, json::parse_event_t event, json& parsed) {
@@ -80,7 +80,7 @@ class Parser {
       }
       return true;
     };
-    // A shell that puts a file into the variable drops its zeros, and keeps its mark.
+    // A shell that puts a file into the variable drops its zero bytes, and keeps its byte order mark.
     if (const auto mark = ByteOrderMarkSize(text, "TF_CONFIG"); !mark.ok()) {
       errors_->emplace_back(mark.status().message());
       return std::nullopt;
@@ -92,11 +92,11 @@ class Parser {
     try {
       json config = json::parse(text.begin(), text.end(), look);
       return config;
-    } catch (const json::parse_error& error) {  // the library has no other way to say where
+    } catch (const json::parse_error& error) {  // the library reports the place only this way
       const size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
       Bad("", absl::StrCat("is no JSON from byte ", at, " on: \"", PrintableLine(text.substr(at, 20)), "\""));
       return std::nullopt;
-    } catch (const json::out_of_range&) {  // of the parser's errors the only other one
+    } catch (const json::out_of_range&) {  // the only other error of the parser
       Bad("", "has a number that is too large");
       return std::nullopt;
     }
@@ -152,7 +152,7 @@ class Parser {
     if (!addresses.is_array()) {
       return Bad(path, absl::StrCat("is ", Shown(addresses), "; it must be a list of addresses HOST:PORT"));
     }
-    if (addresses.empty()) return;  // no such task
+    if (addresses.empty()) return;  // there is no such task
     std::vector<std::string>& list = addresses_[*type];
     for (size_t i = 0; i < addresses.size(); ++i) {
       const std::string place = absl::StrCat(path, "[", i, "]");
@@ -198,7 +198,7 @@ class Parser {
     return std::nullopt;
   }
 
-  // Some operators write it as a string.
+  // Some operators write the index as a string.
   std::optional<int64_t> ReadIndex(const json& task) {
     if (!task.contains("index")) {
       Bad("task.index", "is missing: the place of this process among the tasks of its type, from 0 on");
@@ -267,7 +267,7 @@ class Parser {
 
   std::vector<std::string>* const errors_;
   std::map<TaskType, std::vector<std::string>> addresses_;
-  std::map<std::string, std::string> places_;  // of addresses
+  std::map<std::string, std::string> places_;  // by address, where it was listed
   bool cluster_is_wrong_ = false;
   std::optional<Task> task_;
 };

@@ -44,7 +44,8 @@ absl::Status CheckKeyIsPrivate(const std::string& file) {
                                      info.st_mode & 07777));
 }
 
-// Why `leaf` would be refused in the part of `purpose`. `chain`: it and what lies between it and the CA.
+// Returns an error if the leaf, chain[0], would be refused for `purpose`. `chain` also has the certificates between it
+// and the CA.
 absl::Status CheckChain(const TlsFiles& files, const std::vector<X509Ptr>& chain, X509_STORE* store, int purpose) {
   const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> between(
       sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
@@ -86,7 +87,7 @@ absl::Status CheckChain(const TlsFiles& files, const std::vector<X509Ptr>& chain
   }
 }
 
-// What gRPC will do with them.
+// Checks that TLS, as gRPC uses it, accepts them.
 absl::Status CheckWithTls(const TlsFiles& files, X509* certificate, EVP_PKEY* key) {
   const SslContextPtr context(SSL_CTX_new(TLS_method()));
   if (SSL_CTX_use_certificate(context.get(), certificate) != 1) {

@@ -1,5 +1,5 @@
-// TlsMaterial: what TlsFiles name, read and checked, so that a mistake is told by the process that has it, and with the
-// file. gRPC would say only that a handshake failed, and later.
+// TlsMaterial: the contents of TlsFiles, read and checked, so that the process with a mistake reports it, with the
+// file. gRPC would only say, and later, that a handshake failed.
 #ifndef TANDEM_CLUSTER_TLS_MATERIAL_H_
 #define TANDEM_CLUSTER_TLS_MATERIAL_H_
 
@@ -15,19 +15,19 @@ namespace tandem {
 
 struct TlsMaterial {
   TlsFiles files;
-  std::string certificate, key, ca;  // their contents
+  std::string certificate, key, ca;  // contents of the files
   std::vector<std::string> names;    // hosts and addresses that the certificate is for
-  absl::Time valid_until;            // the certificate
+  absl::Time valid_until;            // when the certificate expires
 };
 
-// InvalidArgument (exit code 2), with the file and the remedy: one that is missing, cannot be read, is no regular file,
-// has more than 1 MiB or is not PEM; a key that other users can read, that has a passphrase or that is another
-// certificate's; a certificate that is expired, not valid yet, not issued by a CA of `ca`, not for servers and clients,
-// too weak for TLS, or without the server name.
+// Reads and checks the files. InvalidArgument (exit code 2), with the file and the remedy, for a file that is missing,
+// cannot be read, is no regular file, has more than 1 MiB or is not PEM; for a key that all users can read, that has a
+// passphrase or that belongs to another certificate; and for a certificate that is expired, not valid yet, not issued
+// by a CA of `ca`, not for servers and clients, too weak for TLS, or without the server name.
 absl::StatusOr<TlsMaterial> ReadTlsFiles(const TlsFiles& files);
 
-// Its part behind the reading: checks the contents, and fills in what they say. OpenSSL's queue of errors is empty
-// then.
+// The part of ReadTlsFiles after reading: checks the contents and sets `names` and `valid_until`. Leaves OpenSSL's
+// error queue empty.
 absl::Status CheckTlsMaterial(TlsMaterial* material);
 
 }  // namespace tandem

@@ -17,12 +17,13 @@ namespace {
 
 constexpr int kMaxMessageBytes = static_cast<int>(kMaxValueBytes) + (1 << 16);
 
-// Heartbeats notice a loss first, and know who it is. gRPC's own pings end a connection that is left over.
+// Heartbeats notice a loss earlier, and say who is lost. gRPC's own pings only end connections that are left over.
 int KeepaliveMilliseconds(double deadline_seconds) {
   return static_cast<int>(std::clamp(deadline_seconds, 1.0, 3600.0) * 1000);
 }
 
-// Whoever cannot be connected is dialled several times a second, and gRPC has the same to say each time.
+// Returns true if the message was logged in the last 30 s: connecting is tried several times a second, and gRPC logs
+// the same each time.
 bool SaidLately(const std::string& message) {
   constexpr std::chrono::seconds kQuiet(30);
   constexpr size_t kMost = 64;
@@ -55,9 +56,9 @@ grpc::ChannelArguments ClientArguments(double deadline_seconds) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KeepaliveMilliseconds(deadline_seconds));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // http_proxy is for the world outside of the cluster.
+  // http_proxy is for hosts outside of the cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // A connection of its own: another channel of this process to the same address has nothing to do with it.
+  // Use a connection of its own, not shared with another channel of this process to the same address.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
@@ -71,14 +72,14 @@ grpc::ChannelArguments ClientArguments(double deadline_seconds) {
 
 void SetServerArguments(double deadline_seconds, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // gRPC's default lets two servers listen at the same port; each would get some of the processes.
+  // By default gRPC lets two servers listen at the same port; each would get some of the processes.
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1024);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, KeepaliveMilliseconds(deadline_seconds));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KeepaliveMilliseconds(deadline_seconds));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // The clients' pings: more often than gRPC's servers put up with.
+  // Allow the clients' pings, which are more frequent than gRPC's servers allow by default.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
 }
@@ -101,7 +102,7 @@ absl::Status ToStatus(const rendezvous::Failure& failure) {
 
 Acceptance AcceptanceOf(const rendezvous::Accepted& accepted) {
   constexpr double kLeast = 0.01, kMost = 1e8;
-  // What is not a number is none of a clock's.
+  // NaN becomes kLeast.
   const double seconds = accepted.deadline_seconds() >= kLeast ? std::min(accepted.deadline_seconds(), kMost) : kLeast;
   return {.session = accepted.session(), .who = PrintableLine(accepted.who()), .deadline_seconds = seconds};
 }

@@ -40,7 +40,7 @@ absl::Time TimeOf(const ASN1_TIME* time) {
   return ASN1_TIME_to_tm(time, &parts) == 1 ? absl::FromTM(parts, absl::UTCTimeZone()) : absl::InfinitePast();
 }
 
-// Without one OpenSSL would ask at the terminal.
+// Without this function OpenSSL would ask for a passphrase at the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 }  // namespace

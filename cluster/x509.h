@@ -1,4 +1,4 @@
-// Certificates, as OpenSSL has them.
+// Helpers for OpenSSL's certificates.
 #ifndef TANDEM_CLUSTER_X509_H_
 #define TANDEM_CLUSTER_X509_H_
 
@@ -27,29 +27,29 @@ using StorePtr = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
-// Keeps OpenSSL's memory until the process has ended. Otherwise it is freed when main returns, while threads of gRPC
-// may still be in a handshake. To be called before all else of OpenSSL and gRPC.
+// Keeps OpenSSL's memory until the process has ended. Otherwise it would be freed when main returns, while threads of
+// gRPC may still be in a handshake. Call it before everything else of OpenSSL and gRPC.
 void KeepOpenssl();
 
-// The certificates of a PEM file; none where one of them is damaged, or something else follows.
+// Returns the certificates of a PEM file; none if one of them is damaged or something else follows.
 std::vector<X509Ptr> CertificatesOf(absl::string_view pem);
-// Null where it is none, or has a passphrase.
+// Returns null if it is no private key or has a passphrase.
 KeyPtr PrivateKeyOf(absl::string_view pem);
-// Of trusted certificates, which need not be roots, as gRPC has it.
+// Returns a store of trusted certificates, which need not be roots, as in gRPC.
 StorePtr StoreOf(absl::string_view pem);
 
-// "worker 1", the common name; or all of the name, "O = example".
+// Return, for example, "worker 1", the common name; without one the whole name, "O = example".
 std::string SubjectOf(const X509* certificate);
 std::string IssuerOf(const X509* certificate);
 absl::Time ValidFrom(const X509* certificate);
 absl::Time ValidUntil(const X509* certificate);
-// "2026-11-25 15:15 UTC".
+// Returns, for example, "2026-11-25 15:15 UTC".
 std::string DateText(absl::Time time);
-// The hosts and addresses that it is for; the common name where it lists none.
+// Returns the hosts and addresses that the certificate is for; the common name if it lists none.
 std::vector<std::string> NamesOf(const X509* certificate);
-// Whether it is for `host`, a name or an address.
+// True if the certificate is for `host`, a name or an address.
 bool IsFor(X509* certificate, const std::string& host);
-// What OpenSSL's last error on this thread was, and none from here on: "key values mismatch".
+// Returns OpenSSL's last error on this thread, such as "key values mismatch", and clears its errors.
 std::string LastOpensslError();
 
 }  // namespace tandem

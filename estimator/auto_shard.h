@@ -7,16 +7,19 @@
 namespace tandem {
 
 enum class AutoShard {
-  // input_fn gives every worker the whole input, and each takes its own batches of every round. All have one position
-  // in it, so that a training may go on with another number of workers, and its bits are those of one process.
+  // input_fn gives every worker the whole input, and each worker takes its own batches of every round. All workers have
+  // the same position in the input, so a training may go on with another number of workers, and it computes the same
+  // bits as one process.
   kBatch,
-  // input_fn gives every worker an input of its own, such as
-  // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id): nothing is drawn that others take. Inputs
-  // may end at different times: a worker that has no examples left takes part in the steps of the others without any.
-  // A checkpoint has the position of each, so a training goes on at them with the same number of workers only.
+  // input_fn gives every worker an input of its own, for example with
+  // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id). No worker draws batches that others take.
+  // Inputs may end at different times: a worker that has no examples left takes part in the steps of the others with
+  // empty batches. A checkpoint has the position of each input, so a training goes on from these positions only with
+  // the same number of workers.
   kOff,
-  // input_fn gives every worker the same input, whose files (data/file_shard.h) are dealt out: worker i has every file
-  // of number i, i + workers, ... Otherwise as kOff. Evaluations share their input as kBatch says.
+  // input_fn gives every worker the same input, and its files (data/file_shard.h) are dealt out: of n workers, worker i
+  // reads the files i, i + n, i + 2n, ... Everything else is as with kOff. Evaluations share their input as with
+  // kBatch.
   kFile,
 };
 

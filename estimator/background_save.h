@@ -1,4 +1,4 @@
-// A save that goes on while training does.
+// BackgroundSave: writes a checkpoint while training goes on.
 #ifndef TANDEM_ESTIMATOR_BACKGROUND_SAVE_H_
 #define TANDEM_ESTIMATOR_BACKGROUND_SAVE_H_
 
@@ -12,19 +12,19 @@
 
 namespace tandem {
 
-// One at a time. Used by one thread.
+// One save at a time. Used by one thread.
 class BackgroundSave {
  public:
-  // Waits for the end of what runs.
+  // Waits for a save that still runs.
   ~BackgroundSave();
 
-  // Runs `save`, which returns the path of what it wrote, on a thread of its own, or, with a warning, here when the
-  // system has no thread. Finish(true) must have come before.
+  // Runs `save` on a thread of its own; it returns the path that it wrote. If the system has no thread left, logs a
+  // warning and runs `save` here. Finish must have returned the result of the save before.
   void Start(std::function<absl::StatusOr<std::string>()> save);
-  // Whether something was started that has not been finished.
+  // True if a save was started and its result was not yet returned by Finish.
   bool pending() const { return pending_; }
-  // What came of it: waits for its end, or (`wait` is false) looks whether it has come. Every result is given once;
-  // nothing where there is none.
+  // Returns the result of the save, once. With `wait`, waits for its end; otherwise returns nothing while the save
+  // still runs. Also returns nothing if no save is pending.
   absl::StatusOr<std::optional<std::string>> Finish(bool wait);
 
  private:

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Component `c` of the batches, one after another.
+// Returns component `c` of the batches, joined along the rows.
 HostTensor Concatenate(const std::vector<Element>& batches, size_t c) {
   Shape shape = batches[0].components[c].shape();
   shape[0] = 0;
@@ -88,7 +88,7 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   std::vector<Element> parts;
   while (static_cast<int>(parts.size()) < share_.batches) {
     Element part;
-    // The next batch is drawn now anyway.
+    // Asking whether the pass ended may draw the next batch, which is drawn now in any case.
     if (replica > 0 || !parts.empty()) round_ends_pass_ |= iterator_->ends_pass();
     TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
     if (*end) break;

@@ -16,56 +16,59 @@
 
 namespace tandem {
 
-// Which replicas of a step are this process's.
+// The replicas of a step that belong to this process.
 struct ReplicaShare {
-  int replicas = 1;  // of all processes
+  int replicas = 1;  // over all processes
+  // The replicas [first, first + count) are this process's.
   int first = 0, count = 1;
-  int batches = 1;  // of each replica, which make one batch of a step
+  int batches = 1;  // dataset batches that make one replica's batch
 
   static ReplicaShare OneProcess(int replicas) { return {.replicas = replicas, .count = replicas}; }
 };
 
-// A step takes as many consecutive batches as there are replicas, one each (or share.batches each, put together), in
+// A step takes as many consecutive batches as there are replicas (or share.batches times as many, put together), in
 // order. At the end of the data the last replicas get batches of zero rows: every example is used exactly once. Each
-// process draws the batches of all replicas and keeps its own, so that all have one position in the data, whatever
-// their number. Those of the others are not made where the dataset knows their size.
+// process goes through the batches of all replicas and keeps its own, so all processes have the same position in the
+// data, whatever their number. Batches of other processes are not computed if the dataset knows their size.
 class BatchDealer : public BatchSource {
  public:
-  // The dataset must be batched. InvalidArgument otherwise, or the dataset's own error.
+  // The dataset must be batched (InvalidArgument otherwise). Also returns the dataset's own error.
   static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, const ReplicaShare& share);
 
   absl::StatusOr<bool> Next(BatchRound* round) override;
-  // The same, but where a restored position is the end of the data, that is the end. At the end the round has batches
-  // of zero rows.
+  // Like Next, but does not start the input again when a restored position is at its end. At the end, fills the round
+  // with batches of zero rows.
   absl::StatusOr<bool> NextInPass(BatchRound* round);
-  // From the beginning of the dataset.
+  // Starts again from the beginning of the dataset.
   absl::Status StartAgain();
   bool Peek(BatchRound* round) override;
   bool ends_pass() override;
-  // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}, without the braces.
+  // Returns the inside of a JSON object, without its braces:
+  // {"elements":..,"slowest":"the slowest stage is ..","busy_seconds":{"0 Map (input.cc:31)":..}}.
   std::string TraceArgs() const override;
 
-  // The position after the rounds drawn so far.
+  // Returns the position after the rounds drawn so far.
   absl::StatusOr<std::string> SaveState() { return iterator_->SaveState(); }
-  // Goes on from a saved position. When nothing is left there, because that run had used up its input, the first Next
-  // starts the dataset again.
+  // Goes on from a saved position. If the input has ended there, because the run that saved it had used it up, the
+  // first Next starts the dataset again.
   absl::Status RestoreState(absl::string_view state);
-  // Where nothing is left there, the first Next finds the end.
+  // Makes the first Next after RestoreState report the end of the input instead of starting the dataset again.
   void KeepEnd() { restored_ = false; }
 
   void set_label_ranges(std::vector<LabelRange> ranges) { label_ranges_ = std::move(ranges); }
 
   const Dataset& dataset() const { return dataset_; }
   const std::vector<ComponentSpec>& spec() const { return dataset_.spec(); }
-  // Of a replica in a step.
+  // The largest batch of one replica in a step.
   int64_t batch_size() const { return share_.batches * dataset_.batch_size(); }
   std::string data_fingerprint() const { return dataset_.Fingerprint(); }
-  // Whether the dataset is known to have no end.
+  // True if the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
-  // The length of an epoch in elements of the dataset, and how many of them a round takes. Errors: EpochOf.
+  // The length of an epoch in elements of the dataset. Errors: those of EpochOf.
+  // The number of the dataset's batches that one round takes.
   absl::StatusOr<EpochLength> epoch() const { return EpochOf(dataset_); }
   int64_t batches_per_round() const { return int64_t{share_.replicas} * share_.batches; }
-  // How fast the input's stages have been, in all iterators of the dataset.
+  // The measured speed of the input's stages, over all iterators of the dataset.
   Throughput throughput() const { return dataset_.MeasuredThroughput(); }
   // CPU time of the pipeline's own threads, since the iterator was made.
   double ThreadCpuSeconds() const { return iterator_->ThreadCpuSeconds(); }
@@ -76,7 +79,7 @@ class BatchDealer : public BatchSource {
   BatchDealer(Dataset dataset, const ReplicaShare& share) : dataset_(std::move(dataset)), share_(share) {}
   bool IsMine(int replica) const { return replica >= share_.first && replica < share_.first + share_.count; }
   absl::Status CheckRanges(const Element& batch) const;
-  // The next batch of a replica, of share.batches of the dataset's.
+  // Draws the next batch of a replica: share.batches batches of the dataset, put together.
   absl::Status NextOf(int replica, Element* batch, bool* end);
   std::vector<HostTensor> EmptyBatch() const;
 
@@ -86,7 +89,7 @@ class BatchDealer : public BatchSource {
   std::vector<LabelRange> label_ranges_;
   int64_t batches_ = 0;
   bool restored_ = false;
-  bool round_ends_pass_ = false;  // by a batch of the last round that others of the round follow
+  bool round_ends_pass_ = false;  // a batch of the last round, but not its last one, ended a pass
 };
 
 }  // namespace tandem

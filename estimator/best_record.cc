@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// NaN where there is none.
+// Returns NaN if there is no number.
 double NumberAt(const nlohmann::json& json, const char* key) {
   return json.contains(key) ? NumberFromJson(json[key]).value_or(kNoNumber) : kNoNumber;
 }
@@ -70,7 +70,7 @@ bool BestRecords::Update(const std::string& evaluation, const EvalResult& result
 
 std::string BestRecords::ToJson() const {
   if (records_.empty()) return "";
-  auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
+  auto json = nlohmann::ordered_json::object();  // a null value would become an object too, but abort without memory
   for (const auto& [name, record] : records_) {
     auto entry = nlohmann::ordered_json::object();
     if (!std::isnan(record.loss)) entry["loss"] = NumberToJson(record.loss);

@@ -1,4 +1,4 @@
-// The best evaluation so far, as checkpoints keep it, and the checkpoints of the best ones.
+// The best evaluation so far, as checkpoints keep it, and which checkpoints belong to the best evaluations.
 #ifndef TANDEM_ESTIMATOR_BEST_RECORD_H_
 #define TANDEM_ESTIMATOR_BEST_RECORD_H_
 
@@ -21,55 +21,58 @@
 namespace tandem {
 
 struct BestRecord {
-  double loss = 0;  // of that evaluation; may be infinite or NaN
+  double loss = 0;  // the evaluation's loss; may be infinite or NaN
   int64_t global_step = 0;
-  // That were to be evaluated; 0: the whole input.
+  // Steps that the evaluation was asked to make; 0: the whole input.
   int64_t steps = 0;
   bool raw_weights = false;  // evaluated without moving averages
-  // What it is the best by: RunConfig.keep_best for the evaluations it names, otherwise the smallest loss.
+  // The metric that makes it the best: that of RunConfig.keep_best for the evaluations that it names, otherwise the
+  // loss (the smallest is the best).
   std::string metric = "loss";
   MetricDirection direction = MetricDirection::kMin;
   double value = 0;
-  // Estimator::best: the checkpoint of that step, where there is one. With keep_best there is, unless somebody deleted
-  // it; without, rotation may have.
+  // The checkpoint of that step; empty if it does not exist. Set by Estimator::best only. With keep_best it exists
+  // unless somebody deleted it; without, rotation may have deleted it.
   std::string checkpoint = "";
 };
 
-// By the evaluation's name.
+// The best evaluation for each evaluation name.
 class BestRecords {
  public:
   BestRecords() = default;
   explicit BestRecords(std::optional<KeepBest> keep_best) : keep_best_(std::move(keep_best)) {}
 
-  // Takes a result whose metric is no NaN, where it is better than that of the record. Only what is of one kind is
-  // compared: a result over the whole input takes the place of one that was not, which never takes its; other numbers
-  // of steps, and other weights, begin anew. True when it was taken.
+  // Takes a result if its metric is better than the record's; NaN is never taken. Returns true if it was taken. Only
+  // results of one kind are compared: a result over the whole input replaces a record over a part of it, and never the
+  // other way round; a result with another number of steps, or with other weights, replaces the record.
   bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
   const std::map<std::string, BestRecord>& records() const { return records_; }
 
-  // {"": {"loss": 0.25, "global_step": 100}}, with "steps" where it is not 0, "raw_weights" where it is true, and with
-  // "metric", "direction" and "value" where it is not by the smallest loss; infinities as in base/json_number.h; empty
-  // text for no record.
+  // Returns {"": {"loss": 0.25, "global_step": 100}}, with "steps" if it is not 0, "raw_weights" if it is true, and
+  // "metric", "direction" and "value" if the record is not the one with the smallest loss. Infinities are written as in
+  // base/json_number.h. Returns "" if there is no record.
   std::string ToJson() const;
   static absl::StatusOr<BestRecords> FromJson(absl::string_view json);
 
-  // In place of all records: those of a checkpoint's text, but for those by another metric or direction.
+  // Replaces all records by those of a checkpoint's text, except those with another metric or direction than this
+  // object uses.
   absl::Status Restore(absl::string_view json);
-  // Adds what the logs of evaluations in `model_dir` have up to the global step `last_step`. A checkpoint is saved
-  // before its evaluation, and an evaluator in a process of its own saves none. Evaluations over a part of the input
-  // count where a job has made them, or such a one is the record.
+  // Adds evaluations up to the global step `last_step` from the logs in `model_dir`: a checkpoint is saved before its
+  // evaluation, and an evaluator in a process of its own saves none. Evaluations over a part of the input count only if
+  // TrainAndEvaluate made them, or if the record is of the same kind.
   absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step);
 
  private:
-  // What the record of an evaluation is by.
+  // Returns the metric and direction that records of this evaluation use.
   KeepBest Rule(const std::string& evaluation) const;
 
   std::optional<KeepBest> keep_best_;
   std::map<std::string, BestRecord> records_;
 };
 
-// Of checkpoints of these global steps, those of the best keep_best.count evaluations in `history`; of equal ones the
-// earlier. Steps without an evaluation that is a number are none.
+// Returns those of `steps`, the global steps of checkpoints, whose evaluations in `history` are the best
+// keep_best.count ones; of equal ones the earlier steps. Steps without an evaluation, or with a metric of NaN, are left
+// out.
 std::set<int64_t> BestSteps(const EvalHistory& history, const KeepBest& keep_best, const std::vector<int64_t>& steps);
 
 }  // namespace tandem

@@ -26,7 +26,7 @@ absl::Status Check(const EvalSpec& eval_spec, const ContinuousEvalOptions& optio
   return absl::OkStatus();
 }
 
-// Of the only evaluation.
+// Returns the result of the only evaluation.
 absl::StatusOr<EvalResult> LastOf(const absl::StatusOr<EvalResults>& results) {
   TD_RETURN_IF_ERROR(results.status());
   return results->empty() ? EvalResult() : results->begin()->second;

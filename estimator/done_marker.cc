@@ -23,7 +23,7 @@ absl::Status Write(Env* env, const std::string& model_dir, const char* name, con
       absl::StrCat(json.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace), "\n"));
 }
 
-// An object in which `step_key` is an integer.
+// Returns the file's JSON object, in which `step_key` must be an integer; nothing if the file does not exist.
 absl::StatusOr<std::optional<nlohmann::json>> Read(Env* env, const std::string& model_dir, const char* name,
                                                    const char* step_key) {
   absl::StatusOr<std::string> text = ReadTextFile(env, JoinPath(model_dir, name));

@@ -1,5 +1,5 @@
-// Files in a model_dir that say how far a job of TrainAndEvaluate is. DONE: training has ended, here is why. Evaluators
-// and schedulers wait for it. UNFINISHED: something of the job is still to be done, in training or behind it.
+// Files in a model_dir that say how far a TrainAndEvaluate job is. DONE: training has ended, and why; evaluators and
+// schedulers wait for it. UNFINISHED: a part of the job, in training or after it, is still to be done.
 #ifndef TANDEM_ESTIMATOR_DONE_MARKER_H_
 #define TANDEM_ESTIMATOR_DONE_MARKER_H_
 
@@ -15,22 +15,23 @@ namespace tandem {
 
 struct DoneMarker {
   int64_t final_step = 0;
-  std::string reason;  // "max_steps", "end of input", "stop requested", or what the hook said that asked for it
+  // "max_steps", "end of input", "stop requested", or the reason given by the hook that asked for the stop
+  std::string reason;
 };
 
-// The file DONE: {"final_step": 2000, "reason": "max_steps"}.
+// Writes the file DONE: {"final_step": 2000, "reason": "max_steps"}.
 absl::Status WriteDoneMarker(Env* env, const std::string& model_dir, const DoneMarker& marker);
-// None when there is no such file; DataLoss when it is damaged.
+// Returns nothing if the file does not exist; DataLoss if it is damaged.
 absl::StatusOr<std::optional<DoneMarker>> ReadDoneMarker(Env* env, const std::string& model_dir);
-// Training goes on: OK when there was none.
+// Removes DONE, since training goes on. OK if the file does not exist.
 absl::Status RemoveDoneMarker(Env* env, const std::string& model_dir);
 
-// The file UNFINISHED: {"first_step": 0}, the global step at which the job began. It is there from the beginning of the
-// training until all is done, exports too.
+// Writes the file UNFINISHED: {"first_step": 0}, the global step at which the job began. The file exists from the
+// beginning of the training until everything is done, exports included.
 absl::Status WriteUnfinishedMarker(Env* env, const std::string& model_dir, int64_t first_step);
-// None when there is no such file; DataLoss when it is damaged.
+// Returns nothing if the file does not exist; DataLoss if it is damaged.
 absl::StatusOr<std::optional<int64_t>> ReadUnfinishedMarker(Env* env, const std::string& model_dir);
-// OK when there was none.
+// Removes UNFINISHED. OK if the file does not exist.
 absl::Status RemoveUnfinishedMarker(Env* env, const std::string& model_dir);
 
 }  // namespace tandem

@@ -18,8 +18,8 @@ namespace {
 
 class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
  public:
-  // `metric`: that the rule goes by, empty where it is not known. `arguments`: of the function that made it,
-  // InvalidArgument when they are wrong.
+  // `metric` is the one that the rule uses, empty if it is not known. `arguments` is InvalidArgument if the arguments
+  // of the function that made the hook were wrong.
   EarlyStoppingHook(const Estimator& estimator, std::string name, std::string metric, StopRule rule,
                     EarlyStoppingOptions options, absl::Status arguments)
       : estimator_(estimator),
@@ -53,7 +53,7 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
     return Look(context);
   }
 
-  // The steps that an error is found behind are not lost: training ends in order, which saves them, and End says why.
+  // A failed check stops training in order, so the steps before it are saved; End returns the error.
   absl::Status AfterRun(RunContext& context, const RunValues&) override {
     TD_RETURN_IF_ERROR(CheckAlive());
     if (!Due(context.global_step())) return absl::OkStatus();
@@ -75,7 +75,7 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
 
   bool Due(int64_t step) const {
-    if (!estimator_.is_chief()) return false;  // model_dir may be out of its reach
+    if (!estimator_.is_chief()) return false;  // other workers may not see model_dir
     if (estimator_.evaluations() != seen_) return true;
     return options_.run_every_steps.has_value() ? step % *options_.run_every_steps == 0
                                                 : Now() >= looked_ + options_.run_every_secs;
@@ -87,7 +87,7 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
     looked_ = Now();
     TD_ASSIGN_OR_RETURN(EvalHistory history,
                         ReadEvalHistory(estimator_.config().file_env(), estimator_.eval_dir(options_.evaluation)));
-    // A run before this one may have come further than its last checkpoint.
+    // An earlier run may have come further than its last checkpoint, from which this one goes on.
     std::erase_if(history.results, [&](const auto& entry) {
       return entry.first > context.global_step() || entry.first < options_.min_steps;
     });
@@ -105,7 +105,7 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
   const EarlyStoppingOptions options_;
   const absl::Status arguments_;
   absl::Status error_;
-  int64_t seen_ = 0;  // evaluations of this process
+  int64_t seen_ = 0;  // number of this process's evaluations at the last check
   double looked_ = 0;
 };
 
@@ -113,8 +113,8 @@ absl::Status NoMetric() {
   return absl::InvalidArgumentError("the name of the metric is empty; give one of the evaluations, such as \"loss\"");
 }
 
-// The metric of each result. What was recorded before the model had it is passed over; that the newest lacks it is an
-// error where this process has made evaluations.
+// Returns the metric of each result. Skips results that lack it, recorded before the model had the metric. If the
+// newest result lacks it and this process has made evaluations, that is an error.
 absl::StatusOr<std::map<int64_t, double>> ValuesOf(const std::map<int64_t, EvalResult>& results,
                                                    const Estimator& estimator, const std::string& metric,
                                                    const std::string& name) {

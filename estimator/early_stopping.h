@@ -1,4 +1,4 @@
-// Hooks that end training by what evaluations have found, with tf.estimator's names.
+// Hooks that end a training early because of its evaluations, with tf.estimator's names.
 //
 //   TrainSpec train{.input_fn = TrainInput, .max_steps = 100000,
 //                   .hooks = {StopIfNoDecrease(estimator, "loss", 5000)}};
@@ -20,38 +20,41 @@
 namespace tandem {
 
 struct EarlyStoppingOptions {
-  // Evaluations of earlier steps are passed over.
+  // Evaluations before this global step are ignored.
   int64_t min_steps = 0;
   // The name of the evaluations: EvalSpec.name.
   std::string evaluation = "";
-  // A hook looks after every evaluation of its own process. Those of an evaluator in another process it looks for every
-  // so many seconds or, where it is set, at every multiple of so many steps.
+  // A hook checks after every evaluation that its own process makes. It checks for evaluations of another process every
+  // run_every_secs seconds or, if it is set, at every multiple of run_every_steps steps.
   double run_every_secs = 60;
   std::optional<int64_t> run_every_steps = std::nullopt;
 };
 
-// Why to stop, in a few words; empty to go on. Gets the evaluations so far by global step: of the model's own weights,
-// of the whole input where there are such. It should depend on nothing else, so that a run that goes on stops where one
-// that was not interrupted does.
+// Returns a short reason to stop, or "" to go on. The argument has the evaluations so far by global step: those of the
+// model's own weights, and those over the whole input if there are such. A rule should depend on nothing else, so that
+// an interrupted run stops at the same step as one that was not interrupted.
 using StopRule = std::function<absl::StatusOr<std::string>(const std::map<int64_t, EvalResult>&)>;
 
-// What all hooks here do: they read the evaluations on record (metrics.jsonl in Estimator::eval_dir) up to the current
-// global step, when training starts and then as the options say, and end it when the rule says why. The reason goes to
-// the log and to model_dir/DONE. A job that was stopped so and is started again with the hook makes no step. In a
-// cluster the chief reads, and all workers end with the same step.
+// Returns a hook that reads the recorded evaluations (metrics.jsonl in Estimator::eval_dir) up to the current global
+// step, when training starts and then as the options say, and ends training when the rule returns a reason. The reason
+// goes to the log and to model_dir/DONE. A job that was stopped this way and is started again with the hook makes no
+// step. In a cluster the chief reads the evaluations, and all workers end with the same step. The hooks below work the
+// same way.
 //
-// The estimator must outlive the trainings with the hook: FailedPrecondition without it. InvalidArgument, from the
-// Train that runs it: numbers that cannot be, a null rule, a metric that the evaluations do not have.
+// The estimator must outlive the trainings with the hook: FailedPrecondition if it is gone. Wrong arguments (numbers
+// out of range, a null rule, a metric that the evaluations do not have) are an InvalidArgument error of the Train that
+// runs the hook.
 std::shared_ptr<SessionRunHook> MakeEarlyStoppingHook(const Estimator& estimator, StopRule rule,
                                                       EarlyStoppingOptions options = {});
 
-// No evaluation in the last so many steps was better than the best one before. Values that are NaN are no improvement.
+// Stop when no evaluation in the last max_steps_without_decrease (or _increase) steps was better than the best one
+// before. NaN is no improvement.
 std::shared_ptr<SessionRunHook> StopIfNoDecrease(const Estimator& estimator, const std::string& metric,
                                                  int64_t max_steps_without_decrease, EarlyStoppingOptions options = {});
 std::shared_ptr<SessionRunHook> StopIfNoIncrease(const Estimator& estimator, const std::string& metric,
                                                  int64_t max_steps_without_increase, EarlyStoppingOptions options = {});
 
-// An evaluation has a value below (above) the threshold.
+// Stop when an evaluation has a value below (StopIfLower) or above (StopIfHigher) the threshold.
 std::shared_ptr<SessionRunHook> StopIfLower(const Estimator& estimator, const std::string& metric, double threshold,
                                             EarlyStoppingOptions options = {});
 std::shared_ptr<SessionRunHook> StopIfHigher(const Estimator& estimator, const std::string& metric, double threshold,

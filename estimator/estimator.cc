@@ -32,8 +32,8 @@
 namespace tandem {
 namespace {
 
-// The devices of workers that are missing added; an error comes up again in ResolveWorkers. model_dir stays empty when
-// no temporary directory can be made.
+// Completes a user's configuration: takes over a replayed run, adds the devices of missing workers (ResolveWorkers
+// reports an error of that), and makes a temporary model_dir; it stays empty if none can be made.
 RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, absl::Status* replay_status,
                     bool* temporary_model_dir) {
   if (const auto request = ReplayOfProcess(); !request.ok() || request->has_value()) {
@@ -53,7 +53,7 @@ RunConfig Completed(RunConfig config, std::shared_ptr<ReplayedRun>* replayed, ab
   return config;
 }
 
-// What the programs of `strategy` are compiled for.
+// Returns the target that the programs of `strategy` are compiled for.
 absl::StatusOr<std::string> TargetOf(const RunConfig& config, const DistributionStrategy& strategy) {
   if (!config.target.empty()) {
     TD_ASSIGN_OR_RETURN(const std::string device_class, DeviceClassOfTarget(config.target));
@@ -76,15 +76,15 @@ absl::StatusOr<std::string> TargetOf(const RunConfig& config, const Distribution
   return GpuTargetName(sm);
 }
 
-// Whether the checkpoint at `path` lies in `model_dir`, however the two are written.
+// True if the checkpoint at `path` lies in `model_dir`, however the two are written.
 bool IsOwnCheckpoint(const std::string& path, const std::string& model_dir) {
   return std::filesystem::path(path).parent_path().lexically_normal() ==
          (std::filesystem::path(model_dir) / "model.ckpt").lexically_normal().parent_path();
 }
 
-// The tracer that the configuration or the environment asks for, of workers behind the first into files of their own;
-// null without. InvalidArgument for steps of the environment that cannot be read; those of the configuration are
-// checked already.
+// Returns the tracer that the configuration or the environment asks for; null if none does. Workers after the first one
+// write files of their own. InvalidArgument if the steps in the environment cannot be parsed; those of the
+// configuration are already checked.
 absl::StatusOr<std::unique_ptr<Tracer>> MakeTracer(const RunConfig& config, int64_t rank) {
   std::string file = config.trace, steps = config.trace_steps;
   if (const char* name = std::getenv("TANDEM_TRACE"); file.empty() && name != nullptr) {
@@ -117,7 +117,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
   if (status_.ok()) status_ = replay_status_;
   checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
   if (config_.keep_best.has_value()) {
-    // What the disk says, so that a run that goes on, and one beside an evaluator, keeps the same.
+    // Reads the records on disk, so that a run that goes on, or one beside an evaluator, keeps the same checkpoints.
     checkpoints_.set_protected(
         [env = config_.file_env(), dir = EvalDir(config_.model_dir, config_.keep_best->evaluation),
          best = *config_.keep_best](const std::vector<int64_t>& steps) -> absl::StatusOr<std::set<int64_t>> {
@@ -138,7 +138,7 @@ Estimator::Impl::Impl(ModelFn model_fn, RunConfig config, Params params, InputSp
     TD_LOG(INFO) << strategy.name << ": each GPU keeps a copy of the variables.";
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
-  if (replays()) return;  // in one process, and without a trace
+  if (replays()) return;  // a replay runs in one process, and without a trace
   if (status_.ok()) status_ = ResolveWorkers();
   if (status_.ok()) {
     absl::StatusOr<std::unique_ptr<Tracer>> tracer = MakeTracer(config_, cluster_.has_value() ? cluster_->rank : 0);
@@ -164,7 +164,7 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::PrepareInput(Mode mod
   const int devices = Strategy(mode).num_replicas();
   prepared.replicas = served() ? devices : devices * num_workers;
   *placement = {.num_replicas = prepared.replicas, .num_workers = num_workers, .worker_index = worker};
-  if (in_cluster) prepared.workers = workers();  // null where programs are compiled only
+  if (in_cluster) prepared.workers = workers();  // null if programs are only compiled
   InputContext context;
   context.num_replicas_in_sync = prepared.replicas;
   ReplicaShare share = ReplicaShare::OneProcess(devices);
@@ -250,12 +250,12 @@ absl::StatusOr<CompileOptions> Estimator::Impl::OptionsFor(Mode mode, std::vecto
   options.precision = config_.precision;
   options.tf32 = config_.tf32;
   options.memory_limit = config_.memory_limit;
-  options.cache_required = config_.compile_only;  // the programs are all that is wanted
+  options.cache_required = config_.compile_only;  // compile_only needs nothing but the cached programs
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
     options.cache_dir = config_.compile_cache_dir;
-    // A directory that is new every time would make every start a cold one.
+    // A temporary model_dir is new in every process, so its cache would always be empty.
     if (options.cache_dir.empty() && temporary_model_dir_ && !config_.compile_only) {
       if (!user_cache_.has_value()) user_cache_ = UserProgramCache();
       options.cache_dir = *user_cache_;
@@ -380,11 +380,12 @@ absl::StatusOr<std::optional<std::string>> Estimator::Impl::LatestCheckpoint(abs
 
 absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, const std::string& checkpoint_path,
                                                 const char* what) {
-  // Between trainings that save, what they saved counts.
-  // What another worker than the chief has trained is what the chief saved, in a model_dir that it need not see.
+  // After a training that saved, its checkpoint counts, not the values in memory. On a worker that is not the chief the
+  // values in memory count: it may not see the model_dir that the chief has saved to.
   const bool saved_here = config_.checkpoints_enabled() && is_chief();
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
-  // Over what is loaded, which is then no checkpoint's. A training has begun with it.
+  // Assigned values replace some of those that are loaded, so that the result is no checkpoint's. A training that is
+  // running has started with them already.
   const bool assigned = !assigned_.empty() && checkpoint_path.empty() && !resident_.training();
   std::string path = checkpoint_path;
   std::optional<CheckpointData> data;
@@ -396,13 +397,13 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  // Another mode may have other variables. A name that was asked for may be another checkpoint's now, which its
-  // checksums tell.
+  // Another mode may have variables that are not loaded yet. A checkpoint path that was given may have another
+  // checkpoint now, which its checksums show.
   bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
   if (loaded && !checkpoint_path.empty() && resident_.assigned()) loaded = false;
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
-    const bool gone = absl::IsNotFound(manifest.status());  // as what training has saved may be meanwhile
+    const bool gone = absl::IsNotFound(manifest.status());  // rotation may delete it while its values are in memory
     loaded = gone || (manifest.ok() && *manifest == resident_.content());
   }
   if (!path.empty() && !loaded) {
@@ -433,7 +434,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return false;
   }
   if (path.empty()) TD_RETURN_IF_ERROR(resident_.BringBack());
-  // In memory already. A variable that training does not have gets its first value.
+  // The values are in memory already. A variable that training does not have gets its first value.
   std::vector<std::string> untrained;
   for (const VariableSpec& v : program.variables()) {
     const absl::StatusOr<VariableInfo> info = resident_.model().store()->Info(v.name);

@@ -25,16 +25,16 @@
 namespace tandem {
 namespace {
 
-// "2026-01-31T12:00:00Z", in UTC as it says.
+// Returns the UTC time, as "2026-01-31T12:00:00Z".
 std::string TimeStamp() { return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()); }
 
-// "Evaluation [10/100]": every step of a short evaluation, every tenth of a long one.
+// Logs "Evaluation [10/100]": at every step of a short evaluation, at every tenth of a long one.
 void LogEvaluationProgress(int64_t done, const std::optional<int64_t>& total) {
   if (!total.has_value()) return;
   if (*total < 20 || done % (*total / 10) == 0) TD_LOG(INFO) << "Evaluation [" << done << "/" << *total << "]";
 }
 
-// Row `row` of a batched tensor, without the batch dimension.
+// Returns row `row` of a batched tensor, without the batch dimension.
 HostTensor Row(const HostTensor& batch, int64_t row) {
   HostTensor result(batch.dtype(), Shape(batch.shape().begin() + 1, batch.shape().end()));
   const int64_t bytes = result.byte_size();
@@ -42,7 +42,7 @@ HostTensor Row(const HostTensor& batch, int64_t row) {
   return result;
 }
 
-// Hands the rows of every step's predictions to the caller.
+// Gives each example's predictions to the caller.
 class PredictHook : public SessionRunHook {
  public:
   PredictHook(std::vector<std::string> names, const PredictFn& on_prediction)
@@ -73,7 +73,7 @@ class PredictHook : public SessionRunHook {
  private:
   std::vector<std::string> names_;
   const PredictFn& on_prediction_;
-  int64_t examples_ = 0;  // given to it
+  int64_t examples_ = 0;  // examples given to on_prediction_
 };
 
 }  // namespace
@@ -179,7 +179,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     ++evaluations_;
     return evaluated;
   }
-  // The numbers are in the log and in the caller's hands: a directory that is read-only is no reason to lose them.
+  // The result is in the log and is returned to the caller: a read-only directory is no reason to fail.
   if (absl::Status status = AppendEvalResult(config_.file_env(), dir, evaluated, scope); !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
   } else if (auto summaries = SummariesIn(dir); summaries != nullptr && own && !scope.stopped) {
@@ -226,11 +226,12 @@ absl::StatusOr<std::vector<std::string>> Estimator::Impl::CheckEvaluation(const 
 
 bool Estimator::Impl::IsCompared(const std::string& dir, const EvalScope& scope) const {
   if (scope.job) return true;
-  // Whoever does not see the log takes it that there is no job. One that cannot be read is reported where it is
-  // written.
+  // A worker that is not the chief cannot see the log and assumes that there is no job. If the log cannot be read, the
+  // error is reported when the result is written.
   std::optional<bool> beside_job;
   if (is_chief()) beside_job = CountsBesideJob(config_.file_env(), dir, scope).value_or(std::nullopt);
-  // Without a job, a part counts in a loop of the user's own, which evaluates it again and again.
+  // Without a job, an evaluation of a part of the input counts during a training: a loop of the user's own makes it
+  // again and again.
   return beside_job.value_or(!scope.steps.has_value() || resident_.training());
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kRowsPerStep = 32;
 
-// The bytes of the executable's file.
+// Returns the bytes of the executable's file.
 std::string BytesOf(const Executable& executable) {
   const format::Index& index = executable.index();
   std::vector<SegmentData> segments;
@@ -33,7 +33,7 @@ std::string BytesOf(const Executable& executable) {
   return BuildExecutable(index, segments);
 }
 
-// What the exported model says of itself, but for its files.
+// Returns the signature of the exported model, without its files.
 ModelSignature SignatureOf(const ModeProgram& program) {
   const format::Index& index = program.executable().index();
   ModelSignature signature;
@@ -60,7 +60,7 @@ void WarnOfUnusedFeatures(const ModeProgram& program, const std::vector<std::str
                   << ". The exported model does not take it.";
 }
 
-// The newest export in `base`, if its signature is `text`: that has the checksums of all files.
+// Returns the newest export in `base` if its signature is `text`, which has the checksums of all files; otherwise "".
 std::string EqualExport(Env* env, const std::string& base, const std::string& text) {
   const absl::StatusOr<std::vector<std::string>> exports = ListExports(env, base);
   if (!exports.ok() || exports->empty()) return "";

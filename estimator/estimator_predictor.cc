@@ -16,7 +16,7 @@
 namespace tandem {
 namespace {
 
-// Rows [begin, end) of a tensor.
+// Returns rows [begin, end) of a tensor.
 HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end) {
   Shape shape = tensor.shape();
   const int64_t rows = std::exchange(shape[0], end - begin);
@@ -29,7 +29,7 @@ HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end) {
   return result;
 }
 
-// `parts` one after another.
+// Joins `parts` along the rows.
 HostTensor Joined(const std::vector<HostTensor>& parts) {
   if (parts.size() == 1) return parts[0];
   Shape shape = parts[0].shape();
@@ -45,7 +45,7 @@ HostTensor Joined(const std::vector<HostTensor>& parts) {
 }
 
 absl::Status CheckSpec(const std::vector<ComponentSpec>& features, const PredictorOptions& options) {
-  constexpr int64_t kMaxRows = int64_t{1} << 28;  // of a Batch
+  constexpr int64_t kMaxRows = int64_t{1} << 28;  // the largest batch size of a dataset
   if (options.batch_size < 1 || options.batch_size > kMaxRows) {
     return absl::InvalidArgumentError(
         absl::StrCat("MakePredictor: batch_size must be from 1 to ", kMaxRows, ", got ", options.batch_size));
@@ -71,7 +71,7 @@ absl::Status CheckSpec(const std::vector<ComponentSpec>& features, const Predict
   return absl::OkStatus();
 }
 
-// An input of these components, of which nothing is read.
+// Returns an input with these components; its examples are never read.
 InputFn InputOf(const std::vector<ComponentSpec>& features, int64_t batch_size) {
   return [&features, batch_size](const InputContext&) -> absl::StatusOr<Dataset> {
     std::vector<std::pair<std::string, HostTensor>> slices;
@@ -132,7 +132,7 @@ class Predictor::Impl {
   }
 
  private:
-  // The features in the order of features_, checked.
+  // Returns the features in the order of features_, checked.
   absl::StatusOr<std::vector<HostTensor>> InOrder(const NamedTensors& given) const {
     std::vector<HostTensor> batch;
     batch.reserve(features_.size());
@@ -172,7 +172,7 @@ class Predictor::Impl {
     return batch;
   }
 
-  // The rows from `begin` on, as many as fit.
+  // Runs the program on the rows from `begin` on, as many as fit.
   absl::StatusOr<NamedTensors> RunOnce(const std::vector<HostTensor>& batch, int64_t begin, int64_t end,
                                        int64_t number) {
     BatchRound round;
@@ -234,7 +234,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const 
   TD_RETURN_IF_ERROR(LoadForInference(prepared, options.checkpoint_path, "predict").status());
   const ModeProgram& program = *prepared.program;
 
-  // Copies of the weights, and threads of its own: the Estimator may go on.
+  // The predictor has copies of the weights, and threads of its own, so it does not depend on the Estimator.
   std::vector<std::string> names;
   for (const VariableSpec& v : program.variables()) names.push_back(v.name);
   TD_ASSIGN_OR_RETURN(const std::vector<HostTensor> values, ReadWeights(program, names, options.use_moving_average));

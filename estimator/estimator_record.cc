@@ -1,4 +1,4 @@
-// What an Estimator records of a training, for replays and comparisons.
+// Records a training, for replays and comparisons.
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,7 +72,7 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
 
 void Estimator::Impl::DescribeRun() {
   if (describe_run_ == nullptr) return;
-  // Also when a training that has run out of memory ends.
+  // This also runs at the end of a training that has run out of memory.
   const absl::Status described = CatchResourceErrors("describing the run", [this] {
     std::exchange(describe_run_, nullptr)();
     return absl::OkStatus();
@@ -85,7 +85,8 @@ std::unique_ptr<StepRunner> Estimator::Impl::RecordSteps(const Prepared& prepare
   if (steps_writer_ == nullptr) {
     steps_writer_ = std::make_unique<StepsWriter>(config_.file_env(), config_.model_dir);
   }
-  // When the second step is made: the first one need not wait for it. With the position that the input began at.
+  // The description is written during the second step, so that the first one need not wait for it. It includes the
+  // input position from before the first step.
   auto begin = std::make_shared<std::string>();
   if (const absl::StatusOr<std::string> position = prepared.dealer->SaveState(); position.ok()) {
     *begin = absl::StrCat(absl::Hex(Fingerprint64(*position), absl::kZeroPad16));

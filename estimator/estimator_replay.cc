@@ -1,4 +1,4 @@
-// Estimator::Train where a step of a run is to be made again (docs/guide/replay.md).
+// Estimator::Train in a process that replays a step of an earlier run (docs/guide/replay.md).
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -35,9 +35,9 @@ namespace {
 
 constexpr char kGlobalStep[] = "global_step";
 constexpr size_t kMostDifferences = 4;
-constexpr int kMostPrograms = 64;  // compiled for one step
+constexpr int kMostPrograms = 64;  // programs to compile for one step
 
-// Of a path that CheckpointManager gives.
+// Returns the step of a checkpoint path from CheckpointManager; -1 if it has none.
 int64_t StepOfCheckpoint(const std::string& path) { return CheckpointStep(BaseName(path)).value_or(-1); }
 
 class StopBehindStep : public SessionRunHook {
@@ -55,7 +55,7 @@ class StopBehindStep : public SessionRunHook {
   const int64_t step_;
 };
 
-// Runs a step by a program, and one of them by another program as well.
+// Makes steps with one program, and step `step` by calling `both`, which uses another program as well.
 class TwoProgramsRunner : public StepRunner {
  public:
   using Both = std::function<absl::StatusOr<StepOutcome>(const StepRequest& request)>;
@@ -74,7 +74,7 @@ class TwoProgramsRunner : public StepRunner {
   const Both both_;
 };
 
-// All variables and slots.
+// Returns all variables and slots.
 TensorMap ValuesOf(CheckpointData data) {
   TensorMap values = std::move(data.variables);
   values.merge(data.slots);
@@ -97,8 +97,8 @@ absl::StatusOr<HostTensor> Difference(const std::string& name, const HostTensor&
 
 }  // namespace
 
-// One replay. The run's own program makes the steps; the last one is then made again, from the same variables, by
-// programs that have what is asked for as outputs, and that agree with it in every bit where that can be.
+// Makes one replay. The run's own program makes the steps; the last one is then made again, from the same variables, by
+// programs that have the wanted tensors as outputs and give the same bits if that is possible.
 class Estimator::Impl::Replay {
  public:
   Replay(Estimator::Impl* estimator, ReplayedRun* run)
@@ -127,7 +127,7 @@ class Estimator::Impl::Replay {
     return absl::FailedPreconditionError(absl::StrCat("--replay_step=", step_, ": ", what));
   }
 
-  // Whether the run came to this step.
+  // Returns an error if the run did not come to this step.
   absl::Status CheckStep() {
     TD_ASSIGN_OR_RETURN(checkpoints_, e_.checkpoints_.ListCheckpoints());
     int64_t last = -1;  // the number of steps that the run is known to have made
@@ -137,7 +137,7 @@ class Estimator::Impl::Replay {
       return Refuse(absl::StrCat("there is neither a checkpoint nor a record of steps in ", e_.config_.model_dir,
                                  "; give the program the model_dir of the run"));
     }
-    // The step behind the last one may be the one that ended the run.
+    // The step after the last one may be the one that ended the run.
     const auto done = ReadDoneMarker(env_, e_.config_.model_dir);
     const bool known = run_.steps.has_value() || (done.ok() && done->has_value());
     if (step_ <= last) return absl::OkStatus();
@@ -151,7 +151,7 @@ class Estimator::Impl::Replay {
     return absl::OkStatus();
   }
 
-  // Whether model_fn, the data and what their bits depend on are those of the run.
+  // Returns an error unless model_fn, the data and the settings that change bits are those of the run.
   absl::Status CheckProgram() {
     const RunStart* start = StartOfRun();
     if (start == nullptr) {
@@ -210,7 +210,7 @@ class Estimator::Impl::Replay {
                               {.all = prepared_.replicas, .processes = 1});
   }
 
-  // What hooks have fetched and how the batch is cut decide about bits: both are the run's.
+  // The tensors that hooks fetched and how the batch is split change the bits, so both are taken from the run.
   absl::Status CompileAsTheRun() {
     TD_ASSIGN_OR_RETURN(CompileOptions options, Options());
     const RunStart* start = StartOfRun();
@@ -230,7 +230,7 @@ class Estimator::Impl::Replay {
     return absl::OkStatus();
   }
 
-  // The newest checkpoint at or before the step; without one the first values.
+  // Loads the newest checkpoint at or before the step; without one, sets the first values.
   absl::Status GoToStart() {
     const RunStart* start = StartOfRun();
     const std::vector<VariableSpec>& variables = prepared_.program->variables();
@@ -323,7 +323,7 @@ class Estimator::Impl::Replay {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     if (!names.empty()) TD_RETURN_IF_ERROR(Fetch(request, names, own));
-    // What the run goes on with is its own.
+    // The run goes on with the values of its own program.
     TD_RETURN_IF_ERROR(Assign(after_));
     return own;
   }
@@ -335,8 +335,8 @@ class Estimator::Impl::Replay {
     return absl::OkStatus();
   }
 
-  // The same step with tensors that the run's program may have fused away. Of those that together change how the step
-  // is computed, fewer at once may not.
+  // Makes the step again with outputs `names`, which the run's program may have fused away. If all of them together
+  // change the bits of the step, fewer of them at once may not, so each half is tried by itself.
   absl::Status Fetch(const StepRequest& request, absl::Span<const std::string> names, const StepOutcome& own) {
     std::map<std::string, HostTensor> values;
     TD_ASSIGN_OR_RETURN(const bool same, FetchAtOnce(request, names, own, &values));
@@ -352,7 +352,7 @@ class Estimator::Impl::Replay {
     return Fetch(request, names.subspan(half), own);
   }
 
-  // Whether that leaves the same loss and variables.
+  // Sets `values` to the tensors `names`. Returns true if the step has the same loss and variables as the run's.
   absl::StatusOr<bool> FetchAtOnce(const StepRequest& request, absl::Span<const std::string> names,
                                    const StepOutcome& own, std::map<std::string, HostTensor>* values) {
     ++programs_;
@@ -362,7 +362,7 @@ class Estimator::Impl::Replay {
     const auto& index = prepared_.program->executable().index();
     options.lanes = static_cast<int>(index.lanes);
     options.microbatch_rows = static_cast<int>(index.microbatch_rows);
-    // The check would keep the rest of a step that is not finite from being computed.
+    // The finite check would stop a step that is not finite before the rest of it is computed.
     if (!own.finite) options.disabled_passes.emplace_back("td-insert-finite-check");
     ModeProgram::Fetches fetches = of_hooks_;
     StepRequest all = request;
@@ -424,7 +424,7 @@ class Estimator::Impl::Replay {
   absl::Status Report(double seconds) {
     std::vector<ShownTensor> shown;
     StepFile file{.step = step_, .run = e_.config_.model_dir};
-    std::map<std::string, std::string> sources;  // of the names in the file
+    std::map<std::string, std::string> sources;  // by names in the file
     for (const WantedTensor& tensor : wanted_) {
       TD_ASSIGN_OR_RETURN(HostTensor value, ValueOf(tensor));
       if (!value.empty()) {
@@ -470,27 +470,27 @@ class Estimator::Impl::Replay {
   const int64_t step_;
   std::vector<std::string> checkpoints_;  // oldest first
   Estimator::Impl::Prepared prepared_;
-  ModeProgram::Fetches of_hooks_;       // in the run
-  std::unique_ptr<ModeProgram> again_;  // the program, where it had to be compiled as the run's
+  ModeProgram::Fetches of_hooks_;       // fetched by hooks in the run
+  std::unique_ptr<ModeProgram> again_;  // set if the program had to be compiled with the run's options
   std::vector<WantedTensor> wanted_;
-  int64_t first_ = 0;     // step that was made again
+  int64_t first_ = 0;     // first step that was made again
   std::string began_at_;  // "model.ckpt-100"
-  int64_t compared_ = 0;  // steps with the record
-  // Of the step:
+  int64_t compared_ = 0;  // number of steps compared with the record
+  // Results of the replayed step:
   bool made_ = false, finite_ = true;
   std::string culprit_;  // the op that is not finite
   TensorMap before_, after_;
   HostTensor loss_;
   std::map<std::string, HostTensor> fetched_;
   std::vector<int64_t> rows_;
-  std::vector<std::string> changing_;  // that change bits when they are fetched
-  int programs_ = 0;                   // that were compiled to fetch
+  std::vector<std::string> changing_;  // tensors that change bits if they are fetched
+  int programs_ = 0;                   // number of programs compiled to fetch tensors
 };
 
 absl::Status Estimator::Impl::ReplayTraining(const InputFn& input_fn, const TrainOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   const int64_t step = replayed_->request.step;
-  // The calls before would have come to here.
+  // The global step that the skipped calls of Train would have come to.
   std::optional<int64_t> end = options.max_steps;
   if (options.steps.has_value()) end = replay_position_ + *options.steps;
   if (end.has_value() && step >= *end) {

@@ -1,4 +1,4 @@
-// What an Estimator does in a cluster with parameter servers.
+// Estimator in a cluster with parameter servers.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -27,7 +27,7 @@ namespace {
 
 using ServedWish = ServedVariables::Wish;
 
-// "worker 1 at host, pid 123".
+// Returns, for example, "worker 1 at host, pid 123".
 std::string WhoIs(const Cluster& cluster, Env* env) {
   return absl::StrCat(Name(cluster.task.type), " ", cluster.task.index, " at ", env->HostName(), ", pid ",
                       env->ProcessId());
@@ -37,7 +37,7 @@ const std::vector<std::string>& ServersOf(const Cluster& cluster) {
   return cluster.addresses.at(TaskType::kParameterServer);
 }
 
-// Tasks of this machine that compute, this one counted.
+// Returns the number of tasks on this machine that compute, this one included.
 int TasksHere(const Cluster& cluster) {
   const auto own = cluster.addresses.find(cluster.task.type);
   if (own == cluster.addresses.end() || cluster.task.index >= static_cast<int64_t>(own->second.size())) return 1;
@@ -115,7 +115,8 @@ absl::Status Estimator::Impl::BeginServed(const Prepared& prepared) {
   }
   TD_RETURN_IF_ERROR(begun);
   TD_RETURN_IF_ERROR(TakeServedStep());
-  // In later trainings each knows where it was. A chief that has given the values is where they belong.
+  // In later trainings of a process each worker knows its position. A chief that has just given the servers its values
+  // restored its position with them.
   if (served_training_ > 1 || (is_chief() && !served_->had_values())) return absl::OkStatus();
   const auto mine = served_->positions().find(cluster_->rank);
   if (mine == served_->positions().end() || mine->second.position.empty()) return absl::OkStatus();
@@ -132,7 +133,7 @@ absl::Status Estimator::Impl::RestoreServed(const Prepared& prepared, const std:
   TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(text));
   first_positions_.clear();
   if (!saved.has_value()) {
-    // Of this worker in its training before, or of one that trained alone.
+    // The text is one worker's position, from its own earlier run.
     TD_RETURN_IF_ERROR(batches.Restore(InputPosition::FromText(text)));
     for (int64_t rank = 0; shared && rank < workers; ++rank) first_positions_[rank] = {.position = text};
     return absl::OkStatus();
@@ -204,7 +205,7 @@ absl::StatusOr<StopReason> Estimator::Impl::EndServed(StopReason reason) {
   }
   {
     const StallWatch::Scope waiting(*stall_watch_, "Waiting for the steps of the other workers");
-    // Others that are ahead do not wait for the chief from here on.
+    // From here on, workers that are ahead do not wait for the chief.
     if (reason == StopReason::kEndOfInput) TD_RETURN_IF_ERROR(served_->Leave(served_training_));
     if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(served_->Stop(ServedWish::kStop));
     if (reason != StopReason::kSignal) {
@@ -293,7 +294,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   while (!listening->state().WaitForEnd(std::chrono::milliseconds(100))) {
     const auto alone = listening->state().alone();
     if (config_.handle_signals && SignalGuard::pending() != 0) {
-      // A signal to all tasks: the chief still has to read what it saves.
+      // All tasks got the signal: the chief still has to read the values that it saves.
       const ServerState::Clock::time_point now = ServerState::Clock::now();
       if (!signalled.has_value()) signalled = now;
       if (alone == ServerState::Clock::duration::zero() && now - *signalled < Seconds(config_.peer_deadline_secs)) {
@@ -310,7 +311,7 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   server_has_ended_ = true;
   const std::string failure = listening->state().failure();
   if (failure.empty()) return absl::OkStatus();
-  // Who asks meanwhile hears why.
+  // Tasks that ask meanwhile get the failure as their answer.
   for (int i = 0; i < 20 && listening->state().alone() == ServerState::Clock::duration::zero(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

@@ -14,7 +14,7 @@ absl::Status Invalid(const EstimatorSpec& spec, Mode mode, absl::string_view pro
                                                  spec.location.file, ":", spec.location.line, ": ", problem));
 }
 
-// How a model_fn makes the spec for `mode`.
+// Returns an example of how a model_fn makes the spec for `mode`.
 const char* ExampleOf(Mode mode) {
   switch (mode) {
     case Mode::kTrain:
@@ -27,7 +27,7 @@ const char* ExampleOf(Mode mode) {
   return "EstimatorSpec::Predict({{\"logits\", logits}})";
 }
 
-// Whether `tensor` can become an output of `graph`.
+// Returns an error unless `tensor` can become an output of `graph`.
 absl::Status CheckTensor(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode,
                          const GraphBuilder& graph) {
   if (!tensor.ok()) return Invalid(spec, mode, absl::StrCat(what, " ", graph.WhyAbsent(tensor)));
@@ -40,7 +40,7 @@ absl::Status CheckTensor(const Tensor& tensor, absl::string_view what, const Est
   return absl::OkStatus();
 }
 
-// Whether `tensor`, half of a metric, is one number.
+// Returns an error unless `tensor`, the total or count of a metric, is one number.
 absl::Status CheckScalar(const Tensor& tensor, absl::string_view what, const EstimatorSpec& spec, Mode mode) {
   const Shape shape = tensor.shape();
   if (shape.empty() || shape == Shape{1}) return absl::OkStatus();
@@ -65,8 +65,8 @@ absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) 
   return absl::OkStatus();
 }
 
-// Whether `tensor`, a sum of a metric, is one that the host can add up. `instead`: what divides the sums of a metric
-// like it.
+// Returns an error unless the host can add up `tensor`, a sum of a metric, over batches. `instead` is a suggestion of
+// how to divide the sums of such a metric.
 absl::Status CheckSum(const Tensor& tensor, absl::string_view what, absl::string_view instead,
                       const EstimatorSpec& spec, Mode mode, const GraphBuilder& graph) {
   TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, graph));
@@ -144,7 +144,7 @@ absl::Status AddPredictions(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
 }  // namespace
 
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
-  // The graph's own first error is the cause of everything that looks wrong here.
+  // If the graph has an error, that first error is the cause of all the following ones.
   TD_RETURN_IF_ERROR(graph->status());
   if (spec.mode != mode) {
     return Invalid(

@@ -26,16 +26,16 @@ namespace tandem {
 using TensorsByName = std::map<std::string, Tensor>;
 using MetricsByName = std::map<std::string, Metric>;
 
-// Made by one of the three static functions, whose caller is named when something is wrong with it; hooks may be added
-// to it afterwards.
+// Made by one of the three static functions; error messages name the line that called it. Hooks may be added to it
+// afterwards.
 struct EstimatorSpec {
-  // `predictions`: batched tensors [b, ...]; a prediction for an example is a row of each.
+  // `predictions` are batched tensors [b, ...]; the prediction for an example is its row of each.
   static EstimatorSpec Predict(TensorsByName predictions, SourceLocation location = SourceLocation::Current()) {
     EstimatorSpec spec(Mode::kPredict, location);
     spec.predictions = std::move(predictions);
     return spec;
   }
-  // `loss`: a scalar, or of shape [1]. Metrics may not be named "loss" or "global_step".
+  // `loss` is a scalar, or of shape [1]. Metrics may not be named "loss" or "global_step".
   static EstimatorSpec Eval(const Tensor& loss, MetricsByName metrics = {},
                             SourceLocation location = SourceLocation::Current()) {
     EstimatorSpec spec(Mode::kEval, location);
@@ -43,7 +43,7 @@ struct EstimatorSpec {
     spec.metrics = std::move(metrics);
     return spec;
   }
-  // `train_op`: what Optimizer::Minimize returns. The metrics of the last RunConfig.log_step_count_steps steps go to
+  // `train_op` is what Optimizer::Minimize returns. Metrics over the last RunConfig.log_step_count_steps steps go to
   // the log.
   static EstimatorSpec Train(const Tensor& loss, TrainOp train_op, MetricsByName metrics = {},
                              SourceLocation location = SourceLocation::Current()) {
@@ -55,12 +55,12 @@ struct EstimatorSpec {
   }
 
   Mode mode;
-  SourceLocation location;  // of the call that made it
+  SourceLocation location;  // the line of the call that made it
   Tensor loss;
   TrainOp train_op;
   MetricsByName metrics;
   TensorsByName predictions;
-  // Hooks for the calls of this mode, besides those given to the call; see session_run_hook.h for their order.
+  // Hooks for calls of this mode, in addition to those given to the call; see session_run_hook.h for their order.
   HookList training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks;
 
  private:
@@ -68,17 +68,18 @@ struct EstimatorSpec {
 };
 
 // Builds the graph of one mode. Called once per mode and input signature, never per replica or per call. `labels` is
-// the dataset's component "label" or "labels", or those of InputSpec.labels; poisoned in mode predict and when there is
-// none. A model_fn with one may take it as a `const Tensor& labels`.
+// the dataset's component "label" or "labels", or those of InputSpec.labels; in mode predict, or if there are none, ops
+// that use it fail. A model_fn with a single label may take it as a `const Tensor& labels`.
 using ModelFn =
     std::function<EstimatorSpec(const Features& features, const Labels& labels, Mode mode, const Params& params)>;
 
-// Yields batches for one replica; components by name are the features, the one named "label" or "labels" the labels.
+// Makes a dataset of batches for one replica. Its component named "label" or "labels" (or those of InputSpec.labels)
+// are the labels, all others are features by name.
 using InputFn = std::function<absl::StatusOr<Dataset>(const InputContext& context)>;
 
-// Names the outputs of a graph that `spec` defines: "loss", "metric/<name>/<sum>", predictions by name.
-// InvalidArgument, with the line where the spec was made, when it is not one for `mode`, lacks something, or a name is
-// not allowed.
+// Adds the outputs that `spec` defines to the graph: "loss", "metric/<name>/<sum>", and predictions by name.
+// InvalidArgument, with the line where the spec was made, if it is not a spec for `mode`, lacks something, or has a
+// name that is not allowed.
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph);
 
 }  // namespace tandem

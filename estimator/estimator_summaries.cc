@@ -1,4 +1,4 @@
-// What an Estimator writes for TensorBoard.
+// Writes an Estimator's event files for TensorBoard.
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@
 namespace tandem {
 namespace {
 
-// Once in a training, behind its first step, which need not wait for that; with the step that this was.
+// Calls a function once in a training, with the number of the first step; after that step, which then need not wait.
 class AfterFirstStep : public SessionRunHook {
  public:
   explicit AfterFirstStep(std::function<void(int64_t step)> call) : call_(std::move(call)) {}
@@ -60,7 +60,7 @@ std::shared_ptr<EventWriter> Estimator::Impl::SummariesIn(const std::string& dir
 HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
   const std::shared_ptr<EventWriter> summaries = SummariesIn(config_.model_dir);
   if (summaries == nullptr) return {};
-  // Once in a process, whatever calls of Train there are. In front of the hook that flushes at the end.
+  // Once in a process, however often Train is called. Placed before the hook that flushes at the end.
   HookList hooks = {std::make_shared<AfterFirstStep>([this, summaries, program = prepared.program](int64_t step) {
     if (std::exchange(model_shown_, true)) return;
     std::vector<GraphNode> nodes = program->nodes();
@@ -68,7 +68,7 @@ HookList Estimator::Impl::SummaryHooks(const Prepared& prepared) {
     summaries->AddGraph(step, bytes, [nodes = std::move(nodes)] { return GraphDef(NodesOfModel(nodes)); });
     const std::vector<std::string> values = HyperparameterValues(params_, config_.file_env()->NowSeconds());
     if (!values.empty()) summaries->AddValues(step, 0, [values] { return values; });
-    // A run of its own: TensorBoard shows one graph of each.
+    // The compiled graph is a TensorBoard run of its own, since TensorBoard shows one graph of each run.
     SummariesIn(JoinPath(config_.model_dir, "compiled"))
         ->AddGraph(step, 0,
                    [executable = program->shared_executable()] { return GraphDef(NodesOfProgram(*executable)); });

@@ -48,11 +48,11 @@ absl::Status CheckTrainOptions(const TrainOptions& options) {
   return CheckHooks("TrainOptions.hooks", options.hooks);
 }
 
-// "1 replica", "2 replicas".
+// Returns, for example, "1 replica" or "2 replicas".
 std::string Count(int64_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
-// "Input: training waited 0.4 % of the time for batches; the pipeline's threads used 2.1 % of a core; the slowest stage
-// is Map (input.cc:31), with 71 % of the work."
+// Returns, for example, "Input: training waited 0.4 % of the time for batches; the pipeline's threads used 2.1 % of a
+// core; the slowest stage is Map (input.cc:31), with 71 % of the work."
 std::string InputReport(const LoopResult& result, const BatchDealer& dealer) {
   const double wall = std::max(result.seconds, 1e-9);
   return absl::StrFormat(
@@ -83,7 +83,7 @@ absl::Status Estimator::Impl::RestoreBest(const CheckpointData& start, const std
   if (auto it = start.extra.find(kBestKey); it != start.extra.end()) {
     TD_RETURN_IF_ERROR(Annotate(best_.Restore(it->second), absl::StrCat(path, ": ")));
   }
-  if (!is_chief()) return absl::OkStatus();  // model_dir may be out of its reach
+  if (!is_chief()) return absl::OkStatus();  // other workers may not see model_dir
   AddFromLogs(start.global_step, best_);
   return absl::OkStatus();
 }
@@ -102,13 +102,14 @@ BestRecords Estimator::Impl::BestOnRecord() const {
   return found;
 }
 
-// Variables, seed, step and input position: those of the checkpoint, of the training before in this process, or new.
+// Sets variables, seed, step and input position: from the checkpoint, from the earlier training in this process, or
+// anew.
 absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& start, const Prepared& prepared,
                                         bool input_from_start) {
   trains_here_ = true;
   const std::vector<VariableSpec>& variables = prepared.program->variables();
   std::string position, saved_data;
-  // Of inputs of one's own only the chief's could be kept.
+  // If each worker has an input of its own, only the chief's fingerprint could be saved.
   data_fingerprint_ = prepared.own_inputs == nullptr ? prepared.dealer->data_fingerprint() : "";
   if (prepared.workers != nullptr) {
     TD_RETURN_IF_ERROR(prepared.workers->Agree("what the training goes on from",
@@ -117,7 +118,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
                                                                           : "first values",
                                                "keep the checkpoints of a training that goes on"));
   }
-  TD_RETURN_IF_ERROR(resident_.BringBack());  // the Begin of a hook may have evaluated another checkpoint
+  TD_RETURN_IF_ERROR(resident_.BringBack());  // a hook's Begin may have evaluated another checkpoint
   if (start.has_value()) {
     const std::string path = JoinPath(config_.model_dir, absl::StrCat("model.ckpt-", start->global_step));
     TD_LOG(INFO) << "Restoring parameters from " << path;
@@ -150,7 +151,7 @@ absl::Status Estimator::Impl::StartFrom(const std::optional<CheckpointData>& sta
   if (position.empty()) return absl::OkStatus();
   absl::Status status = served() ? RestoreServed(prepared, position) : prepared.RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
-    // Another pipeline is a user's decision, not damage.
+    // A different pipeline is the user's decision, not a damaged checkpoint.
     TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
     return absl::OkStatus();
   }
@@ -166,7 +167,7 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
   const ModeProgram& program = *prepared.program;
   if (served()) {
     TD_RETURN_IF_ERROR(ReadServed());
-    step = resident_.global_step();  // of the values, which others have changed meanwhile
+    step = resident_.global_step();  // step of the values just read; other workers go on changing the servers' values
   }
   TracePhase phase(tracer_.get(), absl::StrCat("checkpoint ", step));
   auto data = std::make_shared<CheckpointData>();
@@ -191,7 +192,7 @@ absl::Status Estimator::Impl::Save(const Prepared& prepared, int64_t step) {
     TD_RETURN_IF_ERROR(ModelState::CheckFinite(*data));
     return checkpoints_.Save(*data);
   };
-  // The snapshot is a copy: steps go on while it is written, and the first one need not wait for the disk.
+  // The snapshot is a copy, so steps go on while it is written, and the first step need not wait for the disk.
   saving_.Start(std::move(write));
   return absl::OkStatus();
 }
@@ -246,7 +247,7 @@ HookList Estimator::Impl::TrainHooks(const TrainOptions& options, const Prepared
         std::make_shared<LoggingTensorHook>(std::vector<std::string>{"loss"}, config_.log_step_count_steps));
   }
   if (config_.log_step_count_steps > 0 && !spec.metrics.empty() && chief) {
-    // "accuracy = 0.91, loss = 0.25 (steps 100 to 199)".
+    // For example "accuracy = 0.91, loss = 0.25 (steps 100 to 199)".
     auto report = [](const EvalResult& result, int64_t first, int64_t last) {
       TD_LOG(INFO) << result.ToString() << " (steps " << first << " to " << last << ")";
     };
@@ -355,7 +356,7 @@ absl::Status Training::CheckCall() {
 absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   Estimator::Impl& e = estimator_;
   TD_RETURN_IF_ERROR(CheckCall());
-  guard_.emplace(e.config_.handle_signals);  // who still waits for other workers can be stopped
+  guard_.emplace(e.config_.handle_signals);  // before waiting for other workers, so that a signal can end the wait
   if (e.is_chief()) TD_RETURN_IF_ERROR(PrepareModelDir(e.config_.file_env(), e.config_.model_dir));
   TD_RETURN_IF_ERROR(e.CheckOutputs());
   if (e.config_.compile_only) {
@@ -365,7 +366,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
     return false;
   }
 
-  // A training without checkpoints leaves nothing that another one could damage.
+  // A training without checkpoints writes nothing that another one could damage, so it needs no lock.
   if (e.config_.checkpoints_enabled() && e.is_chief()) {
     TD_ASSIGN_OR_RETURN(lock_, LockModelDir(e.config_.file_env(), e.config_.model_dir, /*owner=*/&e.config_));
     DeleteLeftovers(e.config_.file_env(), e.config_.model_dir);
@@ -374,7 +375,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, e.StartingPoint());
   int64_t start_step = e.resident_.has_training() ? e.resident_.global_step() : 0;
   if (start.has_value()) start_step = start->global_step;
-  // With parameter servers the other workers must be told.
+  // With parameter servers the other workers must be told, so training starts even if no step is left.
   if (!e.served() && options_.max_steps.has_value() && start_step >= *options_.max_steps) {
     TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
     e.last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
@@ -423,7 +424,7 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
 absl::Status Training::GoOnWithJob() {
   const Estimator::Impl& e = estimator_;
   if (!e.job_.has_value()) {
-    // Somebody trains by hand: a job that was interrupted before does not go on from what is saved now.
+    // Somebody trains by hand: an interrupted job must not go on from what is saved now.
     const bool saves = e.is_chief() && e.config_.checkpoints_enabled();
     return saves ? RemoveUnfinishedMarker(e.config_.file_env(), e.config_.model_dir) : absl::OkStatus();
   }
@@ -447,10 +448,10 @@ LoopOptions Training::MakeLoopOptions() {
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
-    e.assigned_.clear();  // the training has them
+    e.assigned_.clear();  // the training has started with them
     e.assigned_step_.reset();
     if (watched_ != nullptr) watched_->Look(values);
-    // All hooks were called behind the first step.
+    // After the first step all hooks have been called.
     if (std::exchange(stepped_, true)) e.WarnOfUnreadParams();
     return e.CheckParams(*prepared_.program);
   };
@@ -464,7 +465,7 @@ LoopOptions Training::MakeLoopOptions() {
   return loop;
 }
 
-// After an error the loop's hooks have no end; what was begun is still written.
+// After an error the loop's hooks get no End; writes that were begun are still finished.
 Training::~Training() {
   estimator_.between_own_steps_ = false;
   estimator_.ending_.reset();
@@ -495,7 +496,7 @@ absl::Status Training::End() {
   e.assigned_.clear();
   e.assigned_step_.reset();
   TD_RETURN_IF_ERROR(SaveHookStates(e.hooks_, &e.hook_states_));
-  // One that came behind the last step.
+  // Also counts a signal that came after the last step.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *e.ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));
   if (prepared_.workers != nullptr) TD_RETURN_IF_ERROR(prepared_.workers->MeetAtEnd());

@@ -33,7 +33,7 @@ std::string DidYouMean(const std::string& name, const KnownVariables& known) {
   return near.empty() ? "" : absl::StrCat("; did you mean \"", near, "\"?");
 }
 
-// The variables in memory that have a value.
+// Returns the variables in memory that have a value.
 KnownVariables InStore(const VariableStore& store) {
   KnownVariables known;
   for (const VariableInfo& v : store.List()) {
@@ -46,7 +46,8 @@ void AddSpecs(const std::vector<VariableSpec>& variables, KnownVariables* known)
   for (const VariableSpec& v : variables) known->insert({v.name, {v.dtype, v.shape, !v.slot_of.empty()}});
 }
 
-// All that is wrong with `values`, as one InvalidArgument error. `complete`: there are no variables but those known.
+// Returns all that is wrong with `values`, in one InvalidArgument error. `complete`: no other variables than the known
+// ones exist.
 absl::Status CheckAssigned(const NamedTensors& values, const KnownVariables& known, bool complete) {
   std::vector<std::string> problems;
   for (const auto& [name, value] : values) {
@@ -78,10 +79,10 @@ NamedTensors Clones(const NamedTensors& values) {
 
 }  // namespace
 
-// Where the values are, and which.
+// The variables that are stored outside of a training, and where their values are.
 struct Estimator::Impl::StoredVariables {
   KnownVariables known;
-  std::unique_ptr<CheckpointReader> reader;  // null: in memory
+  std::unique_ptr<CheckpointReader> reader;  // null: the values are in memory
 };
 
 absl::Status Estimator::Impl::CheckHasVariables(absl::string_view method) const {
@@ -96,7 +97,7 @@ absl::Status Estimator::Impl::CheckHasVariables(absl::string_view method) const 
 absl::StatusOr<Estimator::Impl::StoredVariables> Estimator::Impl::StoredOutsideTraining() {
   StoredVariables stored;
   const VariableStore& store = *resident_.model().store();
-  // As in LoadAlone: between trainings that save, what they saved counts.
+  // As in LoadAlone: after a training that saved, its checkpoint counts.
   if (resident_.has_training() && !(config_.checkpoints_enabled() && is_chief())) {
     TD_RETURN_IF_ERROR(resident_.BringBack());
     stored.known = InStore(store);
@@ -105,7 +106,7 @@ absl::StatusOr<Estimator::Impl::StoredVariables> Estimator::Impl::StoredOutsideT
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(resident_.checkpoint()));
   const bool trained = resident_.state() == ResidentState::State::kTrained;
   if (!latest.has_value() || (trained && *latest == resident_.checkpoint())) {
-    // Of a checkpoint that somebody named, or that another worker has read, the values are no training's.
+    // Values of a checkpoint that the caller named, or that another worker has read, are not those of a training.
     if (trained || resident_.state() == ResidentState::State::kInitial || !is_chief()) stored.known = InStore(store);
     return stored;
   }
@@ -139,7 +140,7 @@ absl::StatusOr<NamedTensors> Estimator::Impl::ReadVariables(const std::vector<st
   for (const auto& [name, value] : assigned_) {
     if (training) break;
     known.insert({name, {value.dtype(), value.shape(), false}});
-    // As ModelState::Assign has it.
+    // A value assigned to a variable is also that of its moving average, as in ModelState::Assign.
     if (const std::string average = MovingAverageName(name); known.contains(average)) assigned.insert({average, value});
   }
   std::vector<std::string> wanted = names, missing;
@@ -186,7 +187,7 @@ absl::Status Estimator::Impl::AssignVariables(const NamedTensors& values) {
   }
   TD_ASSIGN_OR_RETURN(const StoredVariables stored, StoredOutsideTraining());
   KnownVariables known = stored.known;
-  // A model that has not been trained has shown its variables where it was built, but perhaps not its slots.
+  // An untrained model is known from the programs built so far, but its slots only if mode train was built.
   bool complete = stored.reader != nullptr || resident_.has_training();
   for (const auto& [name, program] : programs_) {
     AddSpecs(program->variables(), &known);
@@ -203,7 +204,7 @@ absl::Status Estimator::Impl::ApplyAssigned(const ModeProgram& program) {
   AddSpecs(program.variables(), &known);
   const bool trains = program.mode() == Mode::kTrain;
   if (absl::Status status = CheckAssigned(assigned_, known, /*complete=*/trains); !status.ok()) {
-    assigned_.clear();  // what is wrong would be wrong for ever
+    assigned_.clear();  // keeping them would repeat the error in every call
     return status;
   }
   TensorMap values;

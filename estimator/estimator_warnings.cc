@@ -1,4 +1,4 @@
-// What an Estimator warns of: calls that are no error, and most likely not what was meant.
+// Warnings of an Estimator about calls that are allowed but probably mistakes.
 #include <map>
 #include <memory>
 #include <string>
@@ -14,7 +14,8 @@
 namespace tandem {
 namespace {
 
-// "Repeat (input.cc:12)": the last stage of that name; empty when there is none. An empty name takes any stage.
+// Returns the last stage of that name, for example "Repeat (input.cc:12)"; "" if there is none. An empty name matches
+// any stage.
 std::string LastStage(const BatchDealer& dealer, absl::string_view name) {
   const Throughput described = dealer.throughput();
   for (auto stage = described.stages.rbegin(); stage != described.stages.rend(); ++stage) {
@@ -23,13 +24,13 @@ std::string LastStage(const BatchDealer& dealer, absl::string_view name) {
   return "";
 }
 
-// "max_steps = 5000".
+// Returns, for example, "max_steps = 5000".
 std::string Asked(const TrainOptions& options) {
   return options.max_steps.has_value() ? absl::StrCat("max_steps = ", *options.max_steps)
                                        : absl::StrCat("steps = ", *options.steps);
 }
 
-// What to do about an input that ends.
+// Returns advice on how to train longer than the input.
 std::string HowToTrainOn(const BatchDealer& dealer) {
   const std::string repeat = LastStage(dealer, "Repeat"), batch = LastStage(dealer, "Batch");
   return absl::StrCat("; to train on, ",
@@ -53,7 +54,7 @@ void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDeal
 void Estimator::Impl::WarnIfShort(const TrainOptions& options, const BatchDealer& dealer) {
   short_input_said_ = false;
   const int64_t batches = dealer.dataset().cardinality();
-  // Where each worker has an input of its own, the lengths of the others are not known.
+  // If each worker has an input of its own, the lengths of the other inputs are not known.
   const bool known = batches >= 0 && !served() && (workers() == nullptr || config_.auto_shard == AutoShard::kBatch);
   const bool asked = options.max_steps.has_value() || options.steps.has_value();
   if (!is_chief() || !known || !asked) return;
@@ -68,7 +69,7 @@ void Estimator::Impl::WarnIfShort(const TrainOptions& options, const BatchDealer
 
 void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const {
   const bool asked = options.max_steps.has_value() || options.steps.has_value();
-  // With parameter servers each worker's input has its own end.
+  // With parameter servers each worker's input ends by itself.
   if (!is_chief() || served() || !asked || steps >= options.steps.value_or(steps + 1) || short_input_said_) return;
   LogWarning(config_.silence, kInputEndedEarly,
              absl::StrCat("The input ended at step ", resident_.global_step(), ", before ", Asked(options),
@@ -78,7 +79,7 @@ void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchD
 std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProgram& program) const {
   std::map<std::string, std::string> watched;
   for (const ModelSummary& summary : program.summaries()) {
-    // The value of a variable is saved, and checked then.
+    // Values of variables are checked when they are saved.
     if (summary.kind == SummaryKind::kText || !summary.variable.empty()) continue;
     watched.emplace(summary.op, absl::StrCat("The summary \"", summary.tag, "\" at ", summary.origin));
   }

@@ -1,4 +1,4 @@
-// What an Estimator does with the other workers of a cluster.
+// Estimator with several workers of a cluster.
 #include <optional>
 #include <set>
 #include <string>
@@ -89,7 +89,7 @@ absl::Status Estimator::Impl::JoinWorkers() {
   if (!cluster_.has_value() || served() || joined_ != nullptr || config_.compile_only) return absl::OkStatus();
   const StallWatch::Scope meeting(*stall_watch_, absl::StrCat("Meeting the other workers (", cluster_->Text(), ")"));
   TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(*cluster_, config_));
-  // The chief tells what all of them do.
+  // The chief's log tells what all workers do.
   if (!is_chief()) SetMinLogSeverity(LogSeverity::kWarning);
   return absl::OkStatus();
 }
@@ -100,7 +100,7 @@ absl::StatusOr<std::vector<std::string>> Estimator::Impl::OwnGpus(const std::vec
     if (named[i] != absl::StrCat("gpu:", i)) return named;
   }
   TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
-  if (gpus.size() < here * each) return named;  // a launcher has dealt them out
+  if (gpus.size() < here * each) return named;  // each worker sees only its own GPUs, dealt out by a launcher
   std::vector<std::string> own;
   for (size_t i = 0; i < each; ++i) own.push_back(absl::StrCat("gpu:", joined_->workers_here_before() * each + i));
   return own;
@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<std::string>> Estimator::Impl::OwnGpus(const std::vec
 absl::Status Estimator::Impl::Together(const std::function<absl::Status()>& work) {
   const absl::Status status = CatchResourceErrors("what all workers do", work);
   if (served() && !absl::IsCancelled(status)) served_status_ = status;
-  // A signal ends all of them in order.
+  // A signal ends all workers in order.
   return joined_ != nullptr && !absl::IsCancelled(status) ? joined_->Ended(status) : status;
 }
 
@@ -238,7 +238,7 @@ absl::Status Estimator::Impl::SignalErrorOf(const LoopResult& result, absl::stri
 absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared, const std::string& checkpoint_path,
                                                        const char* what) {
   WorkerGroup* workers = prepared.workers;
-  // Inside of a training all have the same values.
+  // During a training all workers have the same values.
   if (workers == nullptr || resident_.training()) return LoadAlone(*prepared.program, checkpoint_path, what);
   std::optional<CheckpointData> data;
   std::string text;

@@ -17,16 +17,16 @@ namespace {
 std::string LogPath(const std::string& dir) { return JoinPath(dir, "metrics.jsonl"); }
 
 constexpr char kScopeKey[] = "evaluation_of";
-// A line is added in milliseconds, by as many evaluations as there may be.
+// Adding a line takes milliseconds, but there may be any number of evaluations that do so.
 constexpr double kRecordLockSeconds = 20, kRecordLockPauseSeconds = 0.01;
 
-// Paths need not be UTF-8.
+// Writes JSON even if a string is not UTF-8: paths may be anything.
 template <typename Json>
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// What differs from the whole input with the model's own weights.
+// Returns the fields that differ from those of an evaluation over the whole input with the model's own weights.
 nlohmann::ordered_json ToJson(const EvalScope& scope) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (!scope.checkpoint.empty()) json["checkpoint"] = scope.checkpoint;
@@ -36,18 +36,18 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   return json;
 }
 
-// In the same object. Lines of before have neither.
+// These keys are in the same object. Lines of older versions have neither.
 constexpr char kEvaluatedDataKey[] = "data";
 constexpr char kJobKey[] = "job";
 
 // A line of the log.
 struct Line {
   EvalResult result;
-  nlohmann::json of;  // ToJson of its scope
+  nlohmann::json of;  // ToJson(EvalScope), without data and job
   std::string data;
   bool job = false;
 
-  // Nothing for one of another checkpoint, or that a hook has stopped.
+  // Returns nothing for an evaluation of another checkpoint, or for one that a hook has stopped.
   std::optional<EvalKind> kind() const {
     EvalKind kind;
     size_t known = 0;
@@ -63,12 +63,12 @@ struct Line {
   }
 };
 
-// Nothing for a line that does not parse.
+// Returns nothing for a line that does not parse.
 std::optional<Line> ParseLine(absl::string_view text) {
   nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return std::nullopt;
   nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
-  // A metric may have this name.
+  // If it is no object, it is a metric that a user has given this name.
   if (of.is_object()) {
     json.erase(kScopeKey);
   } else {
@@ -85,7 +85,7 @@ std::optional<Line> ParseLine(absl::string_view text) {
   return Line{*std::move(result), std::move(of), std::move(data), job};
 }
 
-// Nobody else adds a line while it lives. Null where the file system has no locks.
+// While the lock exists nobody else adds a line. Null if the file system has no locks.
 absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& dir) {
   for (double waited = 0;; waited += kRecordLockPauseSeconds) {
     absl::StatusOr<std::unique_ptr<FileLock>> lock = env->TryLock(JoinPath(dir, ".lock"));
@@ -100,7 +100,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& d
   }
 }
 
-// Empty when there is no log yet.
+// Returns "" if there is no log yet.
 absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
   absl::StatusOr<std::string> text = ReadTextFile(env, LogPath(dir));
   if (absl::IsNotFound(text.status())) return std::string();
@@ -115,8 +115,8 @@ std::vector<Line> ParseLines(absl::string_view text) {
   return lines;
 }
 
-// Tells which evaluations are compared with each other. Of a job's own the data do not matter: its input may be made
-// anew each time.
+// Tells which evaluations are compared with each other. A job's own evaluations are compared whatever their data: its
+// input may be made anew each time.
 class Compared {
  public:
   explicit Compared(const std::vector<Line>& lines) {
@@ -131,7 +131,7 @@ class Compared {
     }
   }
   bool job() const { return !kinds_.empty(); }
-  // Without a job all but those of raw weights beside others.
+  // Without a job, true for all evaluations but those of raw weights when others use moving averages.
   bool Has(const EvalKind& kind, const std::string& data, bool by_job) const {
     if (!job()) return !kind.raw_weights || !averages_;
     if (kind.raw_weights != raw_weights_) return false;
@@ -140,7 +140,7 @@ class Compared {
 
  private:
   bool averages_ = false;
-  // Of a job: its data, the kinds of its evaluations, and the weights of the last one.
+  // The job's data, the kinds of its evaluations, and whether the last one used raw weights.
   std::set<std::string> data_;
   std::set<EvalKind> kinds_;
   bool raw_weights_ = false;

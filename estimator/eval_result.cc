@@ -17,10 +17,10 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxPrinted = 100;  // elements of an array
+constexpr int64_t kMaxPrinted = 100;  // largest array to print
 constexpr size_t kMaxRank = 8;
 
-// Dimensions from `axis` on, whose elements begin at `values`.
+// Converts the dimensions from `axis` on; their elements begin at `values`, which is advanced past them.
 nlohmann::ordered_json ArrayToJson(const Shape& shape, size_t axis, const double*& values) {
   if (axis == shape.size()) return NumberToJson(*values++);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -33,7 +33,7 @@ nlohmann::ordered_json ToJson(const HostTensor& array) {
   return ArrayToJson(array.shape(), 0, values);
 }
 
-// Adds the elements of lists of lists; false where they have not the shape that their first elements have.
+// Adds the elements of nested lists to `values`; false if a list does not have the length that `shape` gives.
 bool Flatten(const nlohmann::json& json, const Shape& shape, size_t axis, std::vector<double>& values) {
   if (axis == shape.size()) {
     const std::optional<double> value = NumberFromJson(json);
@@ -92,7 +92,7 @@ std::string EvalResult::ToString() const {
 }
 
 std::string EvalResult::ToJson() const {
-  auto json = nlohmann::ordered_json::object();  // null would become one by itself, and abort without memory
+  auto json = nlohmann::ordered_json::object();  // a null value would become an object too, but abort without memory
   for (const auto& [name, value] : metrics) {
     if (name == "global_step") {
       json[name] = static_cast<int64_t>(value);

@@ -40,7 +40,7 @@ bool EvalScheduler::WaitsFor(int64_t global_step) {
 }
 
 absl::Status EvalScheduler::End(int64_t global_step) {
-  // The step that training has started from is no news: who calls it looks for the result on record.
+  // The step that training started from is not evaluated: the caller looks for its recorded result.
   if (global_step == start_step_ || global_step == evaluated_step_ || (options_.signalled && options_.signalled()))
     return absl::OkStatus();
   return Evaluate(global_step).status();

@@ -1,4 +1,4 @@
-// When TrainAndEvaluate evaluates.
+// EvalScheduler: decides when TrainAndEvaluate evaluates.
 #ifndef TANDEM_ESTIMATOR_EVAL_SCHEDULER_H_
 #define TANDEM_ESTIMATOR_EVAL_SCHEDULER_H_
 
@@ -13,34 +13,34 @@
 
 namespace tandem {
 
-// The rule: after every checkpoint but the one that training starts from, unless the last evaluation began less than
+// Evaluates after every checkpoint but the one that training starts from, unless the last evaluation began less than
 // `throttle_secs` ago; and the final step always, once.
 class EvalScheduler : public CheckpointSaverListener {
  public:
   struct Options {
     double throttle_secs = 600;
-    std::string title = "eval";  // in the log
-    // Evaluates the checkpoint just saved. True asks for the end of training.
+    std::string title = "eval";  // name of the evaluation in the log
+    // Evaluates the checkpoint just saved. Returns true to end the training.
     std::function<absl::StatusOr<bool>(int64_t global_step)> evaluate;
-    // Whether a signal asks to stop: then nothing is evaluated any more.
+    // True if a signal asks the process to stop: then nothing is evaluated any more.
     std::function<bool()> signalled;
     Clock clock = SystemClock();
   };
   explicit EvalScheduler(Options options) : options_(std::move(options)) {}
 
   absl::Status Begin(int64_t start_step) override;
-  // Only where it evaluates.
+  // True if it would evaluate the checkpoint of this step.
   bool WaitsFor(int64_t global_step) override;
   absl::StatusOr<bool> AfterSave(int64_t global_step) override;
   absl::Status End(int64_t global_step) override;
 
-  // The step evaluated last; -1 when none was.
+  // The step evaluated last; -1 if none was.
   int64_t evaluated_step() const { return evaluated_step_; }
   int64_t evaluations() const { return evaluations_; }
 
  private:
   absl::StatusOr<bool> Evaluate(int64_t global_step);
-  // Until an evaluation may begin; 0 or less: now.
+  // Returns the seconds until an evaluation may begin; 0 or less: now.
   double SecondsToWait() const;
 
   Options options_;

@@ -25,9 +25,9 @@ absl::Status WrongList(const std::vector<EvalSpec>& specs, absl::string_view pro
                    "; each needs a name of its own (EvalSpec.name), by which its results are told apart"));
 }
 
-// Exporters of all evaluations export to folders beside each other.
+// Checks that no two evaluations have exporters of one name: all of them export to folders in the same directory.
 absl::Status CheckExporters(const std::vector<EvalSpec>& specs) {
-  std::map<std::string, std::string> evaluations;  // by the exporter's name
+  std::map<std::string, std::string> evaluations;  // evaluation by its exporter's name
   for (const EvalSpec& spec : specs) {
     for (const auto& exporter : spec.exporters) {
       TD_ASSIGN_OR_RETURN(const std::string name, CallUserCode([&] { return exporter->name(); }));

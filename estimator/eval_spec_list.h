@@ -1,4 +1,4 @@
-// The evaluations of one TrainAndEvaluate, and what names one of them.
+// The list of evaluations of one TrainAndEvaluate, and how one of them is named.
 #ifndef TANDEM_ESTIMATOR_EVAL_SPEC_LIST_H_
 #define TANDEM_ESTIMATOR_EVAL_SPEC_LIST_H_
 
@@ -12,22 +12,23 @@
 
 namespace tandem {
 
-// InvalidArgument: none at all; one of several that has no name, or that of another; a name that is none of a folder;
-// two exporters of one name; and what EvalSpec::Validate finds.
+// InvalidArgument for an empty list; among several, for one without a name or with the name of another; for a name that
+// cannot be part of a folder's name; for two exporters of one name; and for what EvalSpec::Validate finds.
 absl::Status ValidateEvalSpecs(const std::vector<EvalSpec>& specs);
 
 std::vector<std::string> EvaluationNames(const std::vector<EvalSpec>& specs);
 
-// "evaluation "test"" among several, "evaluation" of one.
+// Returns "evaluation "test"" if there are several, and "evaluation" if there is one.
 std::string EvaluationTitle(const std::vector<EvalSpec>& specs, const EvalSpec& spec);
 
-// What `where` ("RunConfig.keep_best") has asked for with `asked`. InvalidArgument: a misspelling of one of the names;
-// nothing where there are several. A name that is near to none may be that of evaluations made elsewhere, by hand or in
-// another process.
+// Checks the evaluation's name `asked` that `where` ("RunConfig.keep_best") was given. InvalidArgument if it looks like
+// a misspelling of one of `names`, or is empty where there are several. Other names are accepted: they may belong to
+// evaluations made by hand or in another process.
 absl::Status CheckEvaluationName(absl::string_view where, const std::string& asked,
                                  const std::vector<std::string>& names);
 
-// The same for what only goes by evaluations of the job: its number. Nothing asked for is the only one.
+// Returns the number of the evaluation `asked`, for features that follow evaluations of this job only. An empty name
+// means the only evaluation.
 absl::StatusOr<int> FindEvaluation(absl::string_view where, const std::string& asked,
                                    const std::vector<std::string>& names);
 

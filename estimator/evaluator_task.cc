@@ -45,11 +45,11 @@ absl::StatusOr<std::optional<int64_t>> EvaluatorTask::FinalStep() {
   const RunConfig& config = estimator_.config();
   TD_ASSIGN_OR_RETURN(const std::optional<DoneMarker> done, ReadDoneMarker(config.file_env(), config.model_dir));
   if (old_.has_value() && (!done.has_value() || old_->final_step != done->final_step || old_->reason != done->reason)) {
-    old_.reset();  // training has begun, or ended, since
+    old_.reset();  // training has begun, or ended again, since then
   }
   if (!done.has_value()) return Result();
   if (options_.max_steps.has_value() && done->final_step < *options_.max_steps && done->reason == "max_steps") {
-    return Result();  // of an earlier training
+    return Result();  // the marker of an earlier training
   }
   if (old_.has_value() && Now() < began_ + options_.distrust_done_secs) {
     TD_ASSIGN_OR_RETURN(const bool nothing, NothingToTrain(*done));
@@ -183,7 +183,7 @@ absl::StatusOr<EvalResults> EvaluatorTask::EvaluateToTheEnd() {
     return last;
   };
   for (int64_t rounds = 0;;) {
-    // Before the checkpoints, so that the last one is seen when training has ended.
+    // Read DONE before looking for checkpoints, so that the last checkpoint is seen once training has ended.
     TD_ASSIGN_OR_RETURN(const std::optional<int64_t> final_step, FinalStep());
     TD_ASSIGN_OR_RETURN(const bool evaluated, EvaluateWhatIsDue(/*all=*/final_step.has_value()));
     if (final_step.has_value() && AllHaveReached(*final_step)) {

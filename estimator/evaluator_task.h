@@ -1,4 +1,4 @@
-// EvaluatorTask: evaluates the checkpoints of a training in other processes.
+// EvaluatorTask: evaluates the checkpoints of a training that runs in other processes.
 #ifndef TANDEM_ESTIMATOR_EVALUATOR_TASK_H_
 #define TANDEM_ESTIMATOR_EVALUATOR_TASK_H_
 
@@ -16,70 +16,72 @@
 
 namespace tandem {
 
-// Waits start_delay_secs, then evaluates the newest checkpoint of model_dir whenever there is a new one and the last
-// evaluation began throttle_secs ago; each of several evaluations by itself. Ends when the file DONE is there and all
-// have evaluated the checkpoint of its step, however training ended; what it still waits for is cut short then.
+// Waits start_delay_secs, then evaluates the newest checkpoint of model_dir whenever it is a new one and the last
+// evaluation began at least throttle_secs ago; each of several evaluations by itself. Ends when the file DONE exists
+// and all have evaluated the checkpoint of its step, however training ended. Once DONE exists, waits are cut short.
 class EvaluatorTask {
  public:
   struct Options {
-    // Of the training. A marker of fewer steps that it would not stop at is of an earlier one.
+    // TrainSpec.max_steps. A DONE file with reason "max_steps" and fewer steps belongs to an earlier training.
     std::optional<int64_t> max_steps = std::nullopt;
-    // For so long a marker that is there from the beginning is not believed: the training that is about to begin has
-    // not removed it yet. Unless that training would find nothing to do: the marker's checkpoint is there and has
-    // max_steps.
+    // Seconds for which a DONE file that exists from the beginning is ignored: a training that is about to begin may
+    // not have removed it yet. It is not ignored if that training would have nothing to do: the checkpoint of its step
+    // exists and has max_steps.
     double distrust_done_secs = 0;
-    // Ends where no new checkpoint has come for so long, and after so many evaluations; 0: never.
+    // Stop after so many seconds without a new checkpoint, or after so many evaluations; 0: never.
     double timeout_secs = 0;
     int64_t max_evaluations = 0;
   };
-  // `eval_specs`, at least one, as ValidateEvalSpecs wants them, must outlive it.
+  // `eval_specs`, at least one and accepted by ValidateEvalSpecs, must outlive this object.
   EvaluatorTask(Estimator& estimator, const std::vector<EvalSpec>& eval_specs, Options options);
 
-  // The last evaluations, by name. Cancelled after a signal; DeadlineExceeded when the time is over before there was a
-  // checkpoint; otherwise errors of Estimator::Evaluate. A checkpoint that was deleted before it was read, because
-  // newer ones had been saved, is none.
+  // Returns the last evaluations by name. Cancelled after a signal; DeadlineExceeded if the time was over before there
+  // was a checkpoint; otherwise errors of Estimator::Evaluate. A checkpoint that was deleted before it was read,
+  // because newer ones had been saved, is no error.
   absl::StatusOr<EvalResults> Run();
 
  private:
   struct Evaluation {
     Evaluation(Estimator& estimator, const EvalSpec& eval_spec);
-    // Whether the newest of its results is of that step or a later one.
+    // True if its newest result is of that step or a later one.
     bool HasReached(int64_t step) const { return !last.empty() && last.global_step() >= step; }
 
     const EvalSpec& spec;
     const EvaluateOptions options;
     ExporterRun exporters;
-    std::string evaluated;  // the path of a checkpoint
+    std::string evaluated;  // the path of the checkpoint that was evaluated last
     EvalResult last;
-    double due = 0;  // when it may begin again
+    double due = 0;  // time at which it may evaluate again
   };
 
   absl::StatusOr<EvalResults> EvaluateToTheEnd();
   absl::Status FindMistakes();
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
-  // Until `seconds` are over or training has ended; Cancelled after a signal.
+  // Waits until `seconds` are over or training has ended; Cancelled after a signal.
   absl::Status Wait(double seconds);
-  // The step that training has ended with. A marker of an earlier training does not count.
+  // Returns the step at which training has ended, if it has. A marker of an earlier training does not count.
   absl::StatusOr<std::optional<int64_t>> FinalStep();
-  // Whether a training with these options would find its last step trained already.
+  // True if a training with these options would find its last step trained already.
   absl::StatusOr<bool> NothingToTrain(const DoneMarker& done) const;
-  // Whether the newest checkpoint was evaluated now, and exported.
+  // Evaluates the newest checkpoint and exports it, if it is a new one. Returns whether it was.
   absl::StatusOr<bool> EvaluateNewest(Evaluation& evaluation);
-  // The same of all that are due, or of all without waiting.
+  // Does the same for all evaluations that are due or, with `all`, for all without waiting. Returns whether any was
+  // made.
   absl::StatusOr<bool> EvaluateWhatIsDue(bool all);
   bool AllHaveReached(int64_t step) const;
-  // Training has ended: whether there is a checkpoint that one of them has not evaluated.
+  // After training has ended: true if there is a checkpoint that one of the evaluations has not evaluated.
   absl::StatusOr<bool> IsBehind() const;
   double FirstDue() const;
   void SayThatThereIsNone();
 
   Estimator& estimator_;
   const std::vector<EvalSpec>& eval_specs_;
-  std::deque<Evaluation> evaluations_;  // in the same order
+  std::deque<Evaluation> evaluations_;  // in the order of eval_specs_
   const Options options_;
-  double began_ = 0, found_ = 0;   // when Run began, and when it found the last new checkpoint
-  std::optional<DoneMarker> old_;  // there from the beginning
-  std::optional<double> said_at_;  // seconds of the environment's clock
+  double began_ = 0, found_ = 0;   // times when Run began and when it found the last new checkpoint
+  std::optional<DoneMarker> old_;  // the DONE file that existed from the beginning
+  // when the log last said that there is no new checkpoint; seconds of the environment's clock
+  std::optional<double> said_at_;
 };
 
 }  // namespace tandem

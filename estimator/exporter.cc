@@ -15,7 +15,7 @@
 
 namespace tandem {
 
-// What the exporters here have in common: they export, and keep some.
+// Common base of the exporters in this file: they export, and keep some of the exports.
 class ServingExporter : public Exporter {
  public:
   ServingExporter(const char* kind, std::string name, ServingInput serving_input, int exports_to_keep)
@@ -30,7 +30,7 @@ class ServingExporter : public Exporter {
       return absl::InvalidArgumentError(
           absl::StrCat(me, ": exports_to_keep must not be negative, got ", exports_to_keep_, "; 0 keeps all"));
     }
-    // The input_fn is asked once, however often the model is exported.
+    // The input_fn is called once, however often the model is exported.
     absl::StatusOr<Estimator::Impl::ServingShape> shape = estimator.impl_->ShapeOf(input_);
     TD_RETURN_IF_ERROR(Annotate(shape.status(), absl::StrCat(me, ": ")));
     shape_ = *std::move(shape);
@@ -56,7 +56,7 @@ class ServingExporter : public Exporter {
   }
 
  protected:
-  // Whether this evaluation is one to export after.
+  // Returns whether to export after this evaluation.
   virtual absl::StatusOr<bool> Wanted(Env* env, const ExportRequest& request) const = 0;
 
   const char* const kind_;
@@ -65,7 +65,7 @@ class ServingExporter : public Exporter {
   const std::string name_;
   const ServingInput input_;
   const int exports_to_keep_;
-  std::optional<Estimator::Impl::ServingShape> shape_;  // since Prepare
+  std::optional<Estimator::Impl::ServingShape> shape_;  // set by Prepare
 };
 
 namespace {
@@ -86,7 +86,7 @@ class Latest : public ServingExporter {
       : ServingExporter("LatestExporter", std::move(name), std::move(input), options.exports_to_keep) {}
 
  private:
-  // At the end too: the run may have been killed between the last evaluation and its export.
+  // Also exports at the end: the run may have been killed between the last evaluation and its export.
   absl::StatusOr<bool> Wanted(Env*, const ExportRequest&) const override { return true; }
 };
 
@@ -113,7 +113,7 @@ class Best : public ServingExporter {
         MetricOf(request.evaluation, options_.metric, absl::StrCat(kind_, " \"", name(), "\""));
     if (!value.ok()) {
       if (!request.is_on_record) return value.status();
-      // The model may have the metric since then.
+      // An earlier run recorded the evaluation; the model may have got the metric since then.
       TD_LOG(WARNING) << "Nothing is exported for the evaluation on record: " << value.status().message();
       return false;
     }

@@ -14,7 +14,7 @@
 namespace tandem {
 namespace {
 
-// Those of a user's own may throw.
+// Returns the exporter's name, or the error if a user's own exporter throws.
 absl::StatusOr<std::string> NameOf(const Exporter& exporter) {
   return CallUserCode([&] { return exporter.name(); });
 }

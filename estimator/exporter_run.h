@@ -1,4 +1,4 @@
-// ExporterRun: the exporters of one TrainAndEvaluate.
+// ExporterRun: runs the exporters of one TrainAndEvaluate.
 #ifndef TANDEM_ESTIMATOR_EXPORTER_RUN_H_
 #define TANDEM_ESTIMATOR_EXPORTER_RUN_H_
 
@@ -11,23 +11,23 @@
 
 namespace tandem {
 
-// Names of folders, each once. InvalidArgument says what is wrong.
+// InvalidArgument unless every exporter has a name that can be a folder's, each a different one.
 absl::Status ValidateExporters(const ExporterList& exporters);
 
 class ExporterRun {
  public:
-  // `exporters` must outlive it. What is evaluated and exported are moving averages, where there are any, with
-  // `use_moving_average`. Does nothing in a process that does not evaluate for all.
+  // `exporters` must outlive this object. With `use_moving_average`, evaluations and exports use moving averages, as
+  // far as there are any. Does nothing in a process that does not evaluate for all workers.
   ExporterRun(Estimator& estimator, const ExporterList& exporters, bool use_moving_average);
 
-  // ExportRequest::is_on_record of what is exported from now on.
+  // Sets ExportRequest::is_on_record of the following exports.
   void set_is_on_record(bool is_on_record) { is_on_record_ = is_on_record; }
-  // Before training. Errors are of the program.
+  // Call before training. Errors are mistakes in the program.
   absl::Status Prepare();
   absl::Status CheckMetrics(const std::vector<std::string>& names);
-  // After an evaluation, of the checkpoint at that path or of what is in memory.
+  // Call after an evaluation of the checkpoint at `checkpoint_path`; empty: of the weights in memory.
   absl::Status AfterEvaluation(const EvalResult& evaluation, const std::string& checkpoint_path = "");
-  // At the end of training; `evaluation` is that of its last step.
+  // Call at the end of training; `evaluation` is that of its last step.
   absl::Status AtEnd(const EvalResult& evaluation, const std::string& checkpoint_path = "");
 
  private:

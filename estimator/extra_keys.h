@@ -1,4 +1,4 @@
-// What a training keeps in CheckpointData::extra, by its keys.
+// The keys under which a training keeps texts in CheckpointData::extra.
 #ifndef TANDEM_ESTIMATOR_EXTRA_KEYS_H_
 #define TANDEM_ESTIMATOR_EXTRA_KEYS_H_
 
@@ -13,7 +13,7 @@ inline constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
 inline constexpr char kStepScalarsKey[] = "step_scalars";
 // All other keys are those of hooks (hook_states.h).
 
-// The text under a key; empty where there is none.
+// Returns the text under a key; "" if there is none.
 inline std::string Extra(const CheckpointData& data, const char* key) {
   const auto it = data.extra.find(key);
   return it == data.extra.end() ? "" : it->second;

@@ -12,23 +12,23 @@
 
 namespace tandem {
 
-// Map-like: features["image"] is the batched tensor [b, ...] of the dataset's component "image". A component that is
-// never asked for does not become an input of the program.
+// Works like a map: features["image"] is the batched tensor [b, ...] of the dataset's component "image". A component
+// that is never asked for does not become an input of the program.
 class Features {
  public:
   Features(GraphBuilder* graph, std::vector<ComponentSpec> components)
       : of_graph_(graph != nullptr ? graph->Poisoned() : Tensor()), components_(std::move(components)) {}
 
-  // Poisoned for an unknown name; the graph then has an error that lists the names there are. Poisoned as well where
-  // the graph is gone: its Estimator has ended.
+  // Returns a poisoned tensor (using it is an error) for an unknown name; the graph then has an error that lists the
+  // known names. Also poisoned if the graph is gone because its Estimator has ended.
   Tensor operator[](NameArg name) const;
   bool Has(absl::string_view name) const;
   std::vector<std::string> names() const;
-  // The graph that the model_fn builds, for ops that have no operand. Null when it is gone.
+  // The graph that the model_fn builds, for ops that have no operand. Null if it is gone.
   GraphBuilder* graph() const { return of_graph_.graph(); }
 
  private:
-  Tensor of_graph_;  // one that knows when it is gone
+  Tensor of_graph_;  // a tensor that knows whether the graph is gone
   std::vector<ComponentSpec> components_;
 };
 

@@ -1,4 +1,4 @@
-// FollowsEvaluations: of a hook, which evaluations it goes by.
+// FollowsEvaluations: implemented by hooks that act on evaluations; tells which ones.
 #ifndef TANDEM_ESTIMATOR_FOLLOWS_EVALUATIONS_H_
 #define TANDEM_ESTIMATOR_FOLLOWS_EVALUATIONS_H_
 
@@ -6,12 +6,12 @@
 
 namespace tandem {
 
-// Derive a hook from it as well, and TrainAndEvaluate says before the first step where the hook would wait for
+// If a hook derives from this class too, TrainAndEvaluate warns before the first step when the hook would wait for
 // evaluations that are never made.
 class FollowsEvaluations {
  public:
   virtual ~FollowsEvaluations() = default;
-  // The name of the evaluations (EvalSpec.name).
+  // The name of the evaluations that the hook follows (EvalSpec.name).
   virtual const std::string& followed_evaluation() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// HookState: what a checkpoint keeps of a hook.
+// HookState: the state of a hook that a checkpoint keeps.
 #ifndef TANDEM_ESTIMATOR_HOOK_STATE_H_
 #define TANDEM_ESTIMATOR_HOOK_STATE_H_
 
@@ -10,7 +10,7 @@ namespace tandem {
 
 struct HookState {
   std::string text;      // UTF-8
-  NamedTensors tensors;  // of numbers, such as the best weights so far; they must not be written any more
+  NamedTensors tensors;  // of number types, such as the best weights so far; must not be modified any more
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The states of a training's hooks, on their way into checkpoints and back.
+// Puts the states of a training's hooks into checkpoints and restores them.
 #ifndef TANDEM_ESTIMATOR_HOOK_STATES_H_
 #define TANDEM_ESTIMATOR_HOOK_STATES_H_
 
@@ -14,21 +14,21 @@
 
 namespace tandem {
 
-// By SessionRunHook::checkpoint_key.
+// States by SessionRunHook::checkpoint_key.
 using HookStates = std::map<std::string, HookState>;
 
-// InvalidArgument for a key that two hooks have, or that cannot be one.
+// InvalidArgument if two hooks have the same key, or a key is not allowed.
 absl::Status CheckCheckpointKeys(const HookList& hooks);
 
-// SaveState of all hooks that have a key; states of other keys stay. Errors name the hook: its own, and InvalidArgument
-// for a state that no checkpoint can hold.
+// Calls SaveState of all hooks that have a key; states under other keys stay. Errors name the hook: its own errors, and
+// InvalidArgument for a state that no checkpoint can hold.
 absl::Status SaveHookStates(const HookList& hooks, HookStates* states);
-// RestoreState of the hooks that have a state there. Errors name the hook and `where`, which the states are from.
+// Calls RestoreState of the hooks that have a state in `states`. Errors name the hook and `where`, the states' origin.
 absl::Status RestoreHookStates(const HookList& hooks, const HookStates& states, absl::string_view where);
 
-// Into CheckpointData::extra, under the key, and attachments, as KEY/NAME.
+// Adds the states to CheckpointData::extra, under the key, and to its attachments, as KEY/NAME.
 void AddToCheckpoint(const HookStates& states, CheckpointData* data);
-// DataLoss for an attachment of no key.
+// Returns the states in a checkpoint. DataLoss for an attachment that belongs to no key.
 absl::StatusOr<HookStates> HookStatesOf(const CheckpointData& data);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Which evaluations are the best.
+// KeepBest: which checkpoints are kept because of their evaluations.
 #ifndef TANDEM_ESTIMATOR_KEEP_BEST_H_
 #define TANDEM_ESTIMATOR_KEEP_BEST_H_
 
@@ -9,15 +9,15 @@
 
 namespace tandem {
 
-// The checkpoints of the best evaluations stay.
+// Keeps the checkpoints of the best evaluations from being deleted.
 struct KeepBest {
   // A number that the evaluations give: "loss", or a metric of EstimatorSpec::Eval.
   std::string metric = "loss";
-  // Which values are the better ones. For "loss" kMin unless it is set; for another metric it must be.
+  // Whether smaller or larger values are better. If not set, kMin for "loss"; must be set for any other metric.
   std::optional<MetricDirection> direction = std::nullopt;
-  // The evaluations with this name (EvalSpec.name) count.
+  // Only evaluations with this name (EvalSpec.name) count.
   std::string evaluation = "";
-  // How many checkpoints stay, besides the newest ones.
+  // How many checkpoints are kept besides the newest ones.
   int count = 1;
 };
 

@@ -1,4 +1,4 @@
-// Labels must be classes, indices rows of their table: checked on the host, where a batch enters a step.
+// Checks on the host, before a batch enters a step, that labels are classes and that indices are rows of their table.
 #ifndef TANDEM_ESTIMATOR_LABEL_CHECK_H_
 #define TANDEM_ESTIMATOR_LABEL_CHECK_H_
 
@@ -10,17 +10,18 @@
 
 namespace tandem {
 
-// Compiled code reads row `label` of a table or of the logits and has no way to report an index outside it.
+// The labels that are allowed. Compiled code reads row `label` of a table or of the logits and cannot report an index
+// outside of it.
 struct LabelRange {
-  std::string component;  // of the dataset
+  std::string component;  // name of the dataset's component
   int64_t classes = 0;    // labels are 0 .. classes - 1
-  bool table = false;     // they are indices of the rows of a table (an embedding)
-  // "model.cc:12": where losses::ClassWeights made the table; empty for others.
+  bool table = false;     // true: they are row indices of a table (an embedding)
+  // The line of the losses::ClassWeights that made the table, "model.cc:12"; empty for other tables.
   std::string class_weights = "";
 };
 
-// OutOfRange, with the first offending row and its value, when an element of an integer tensor is not a class. Tensors
-// of other types pass.
+// Returns OutOfRange, with the first offending row and its value, if an element of an integer tensor is not a class.
+// Accepts tensors of other types.
 absl::Status CheckLabels(const HostTensor& labels, const LabelRange& range);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Labels: the components of the input that a model_fn compares with, one or several by name.
+// Labels: the components of the input that a model_fn compares its results with, one or several by name.
 #ifndef TANDEM_ESTIMATOR_LABELS_H_
 #define TANDEM_ESTIMATOR_LABELS_H_
 
@@ -11,18 +11,19 @@
 
 namespace tandem {
 
-// Where the input has one component of labels, a Labels is that tensor. Where it has several (InputSpec.labels),
-// labels["price"] is one of them, as Features are, and a Labels by itself is a poisoned tensor whose error lists them.
+// If the input has one component of labels, a Labels is that tensor. If it has several (InputSpec.labels),
+// labels["price"] is one of them, as with Features, and using the Labels itself as a tensor is an error that lists
+// them.
 class Labels {
  public:
-  // `only` is what a Labels is by itself.
+  // `only` is the tensor that the Labels itself converts to.
   Labels(GraphBuilder* graph, std::vector<ComponentSpec> components, Tensor only)
       : by_name_(graph, std::move(components)), only_(std::move(only)) {}
-  // Of one tensor, without a name.
+  // A Labels that is one tensor, without a name.
   Labels(Tensor only) : by_name_(only.graph(), {}), only_(std::move(only)) {}  // NOLINT: as a Tensor is passed on
 
   operator const Tensor&() const { return only_; }  // NOLINT: most models have one
-  // Poisoned for an unknown name, and in mode predict; the graph then has an error that says so.
+  // Returns a poisoned tensor for an unknown name, and in mode predict; the graph then has an error that says so.
   Tensor operator[](NameArg name) const;
   bool Has(absl::string_view name) const { return by_name_.Has(name); }
   std::vector<std::string> names() const { return by_name_.names(); }

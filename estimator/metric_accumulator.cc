@@ -124,10 +124,10 @@ absl::StatusOr<EvalResult> MetricAccumulator::Result(int64_t global_step) const 
       evaluated.metrics[name] = Quotient(state.values);
       continue;
     }
-    // A function of the user's own may throw.
+    // A user's own function may throw.
     const absl::StatusOr<MetricValue> computed = CallUserCode([&] { return state.result(state.values); });
     if (!computed.ok()) {
-      // One that has thrown may have asked for a sum that is not there.
+      // If it threw, the cause may be a sum that does not exist, so the message lists those that do.
       const bool threw = absl::StartsWith(computed.status().message(), "threw ");
       return Annotate(computed.status(), absl::StrCat("metric \"", name, "\": "),
                       threw ? absl::StrCat("; its sums are ", absl::StrJoin(QuotedNames(state.values), ", ")) : "");

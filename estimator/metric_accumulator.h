@@ -17,36 +17,37 @@
 
 namespace tandem {
 
-// The name of the output that a graph has for a sum of a metric: its value over the step's global batch. The sums of a
-// quotient are "total" and "count".
+// Returns the name of the graph output that has a sum of a metric: its value over the step's global batch. The sums of
+// a quotient are "total" and "count".
 std::string MetricSumName(absl::string_view metric, absl::string_view sum);
-// The names of a metric's sums.
+// Returns the names of a metric's sums.
 std::vector<std::string> SumsOf(const Metric& metric);
 
-// Sums in double on the host: a metric follows from the sums over all batches, and the loss is the mean of the steps'
-// losses weighted by their examples. A short last batch, or one that is spread over fewer replicas, so counts for what
-// it is.
+// Adds up sums in double on the host: a metric is computed from the sums over all batches, and the loss is the mean of
+// the steps' losses weighted by their numbers of examples. So a short last batch, or one that is spread over fewer
+// replicas, gets the right weight.
 class MetricAccumulator {
  public:
-  // Keeps the names of the metrics' sums and their results, and none of their tensors.
+  // Copies the names of the metrics' sums and their result functions, not their tensors.
   explicit MetricAccumulator(const std::map<std::string, Metric>& metrics);
 
-  // InvalidArgument for a name that results use themselves.
+  // InvalidArgument for a name that every result has ("loss", "global_step"), and for an empty one.
   static absl::Status CheckName(absl::string_view metric);
 
-  // What a step must fetch: "loss" and the sums of each metric.
+  // The tensors that a step must fetch: "loss" and the sums of each metric.
   std::vector<std::string> fetches() const;
-  // FailedPrecondition when a sum has another shape than in the batches before.
+  // FailedPrecondition if a sum has another shape than in earlier batches.
   absl::Status Add(const RunValues& values);
 
   int64_t examples() const { return examples_; }
   int64_t batches() const { return batches_; }
-  // A quotient without any count is NaN. An error is that of a metric's result, with its name.
+  // Returns the metrics over all batches. A quotient with a count of 0 is NaN. If a metric's result function fails,
+  // returns its error with the metric's name.
   absl::StatusOr<EvalResult> Result(int64_t global_step) const;
-  // Forgets all batches.
+  // Removes all batches.
   void Reset();
-  // The sums so far, exactly, as a checkpoint may have them; and the batches that they are of become those that were
-  // added. DataLoss for sums that are not of these metrics.
+  // SavedSums returns the sums so far, exactly, for a checkpoint. RestoreSums replaces the sums, and the numbers of
+  // examples and batches, by saved ones; DataLoss for sums that are not of these metrics.
   NamedTensors SavedSums() const;
   absl::Status RestoreSums(const NamedTensors& state);
 

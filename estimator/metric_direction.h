@@ -1,4 +1,4 @@
-// Which values of a metric are the better ones.
+// MetricDirection: whether smaller or larger values of a metric are better.
 #ifndef TANDEM_ESTIMATOR_METRIC_DIRECTION_H_
 #define TANDEM_ESTIMATOR_METRIC_DIRECTION_H_
 
@@ -11,7 +11,7 @@ namespace tandem {
 
 enum class MetricDirection { kMin, kMax };
 
-// "min", "max".
+// Returns "min" or "max".
 inline absl::string_view Name(MetricDirection direction) { return direction == MetricDirection::kMin ? "min" : "max"; }
 // NaN is never better, and everything is better than NaN.
 inline bool IsBetter(double value, double other, MetricDirection direction) {
@@ -19,11 +19,12 @@ inline bool IsBetter(double value, double other, MetricDirection direction) {
                                             : value > other || (value == value && other != other);
 }
 
-// Options have it as std::optional: of the loss smaller values are better, of another metric it must be said.
+// The default of options with a std::optional direction: smaller is better. Only for the loss; for other metrics the
+// direction must be set (DirectionProblem).
 inline MetricDirection OrMin(const std::optional<MetricDirection>& direction) {
   return direction.value_or(MetricDirection::kMin);
 }
-// What is wrong with a direction that is not set for this metric; empty: nothing.
+// Returns what is wrong with this direction for this metric; "" if nothing.
 std::string DirectionProblem(absl::string_view metric, const std::optional<MetricDirection>& direction);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// A metric of an evaluation by a name that a user has given.
+// Looks up a metric of an evaluation by a name that a user has given.
 #ifndef TANDEM_ESTIMATOR_METRIC_VALUE_H_
 #define TANDEM_ESTIMATOR_METRIC_VALUE_H_
 
@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-// May be NaN. InvalidArgument when the evaluation has no such number: `where` ("RunConfig.keep_best") and the names
-// that there are, the near one first.
+// Returns the metric's value, which may be NaN. InvalidArgument if the evaluation has no such number; the message has
+// `where` (such as "RunConfig.keep_best"), a similar name, and the names that exist.
 absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& metric, absl::string_view where);
 
-// The same of the names of an evaluation that is still to be made.
+// Does the same check for an evaluation that is still to be made and will have metrics of these names.
 absl::Status CheckMetricName(const std::string& metric, const std::vector<std::string>& names);
 
 }  // namespace tandem

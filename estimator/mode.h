@@ -1,4 +1,4 @@
-// Mode: what a model_fn builds its graph for.
+// Mode: the purpose for which a model_fn builds its graph.
 #ifndef TANDEM_ESTIMATOR_MODE_H_
 #define TANDEM_ESTIMATOR_MODE_H_
 
@@ -6,7 +6,7 @@ namespace tandem {
 
 enum class Mode { kTrain, kEval, kPredict };
 
-// "train", "eval" or "predict": the names used in executables and log lines.
+// Returns "train", "eval" or "predict": the names used in executables and log lines.
 inline const char* ModeName(Mode mode) {
   switch (mode) {
     case Mode::kTrain:

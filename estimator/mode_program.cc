@@ -25,7 +25,7 @@
 namespace tandem {
 namespace {
 
-// Only the batch may vary: shapes are compiled in.
+// Only the batch dimension may vary: all other dimensions are compiled in.
 absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
   for (const ComponentSpec& component : components) {
     for (size_t i = 1; i < component.shape.size(); ++i) {
@@ -39,7 +39,7 @@ absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
   return absl::OkStatus();
 }
 
-// What an op says that takes the labels where there are none.
+// Returns the error message of an op that uses the labels if there are none.
 std::string WhyNoLabels(Mode mode, const std::vector<ComponentSpec>& components) {
   if (mode == Mode::kPredict) {
     return "has no value: mode predict has no labels; return EstimatorSpec::Predict before the loss is built";
@@ -49,13 +49,13 @@ std::string WhyNoLabels(Mode mode, const std::vector<ComponentSpec>& components)
                       "; rename the one that holds the labels, or give its name to the Estimator as InputSpec.labels");
 }
 
-// What an op says that takes several labels for one.
+// Returns the error message of an op that uses several labels as one tensor.
 std::string SeveralLabels(const std::vector<std::string>& names) {
   return absl::StrCat("has no value: there are several labels, ", absl::StrJoin(names, ", "),
                       "; take `const Labels& labels` in model_fn and ask for one, labels[\"", names[0], "\"]");
 }
 
-// Names that `name` may have meant: one that is spelt alike, and ops of that name in any scope.
+// Returns names that `name` may have meant: a similar one, and ops of that name in any scope.
 std::vector<std::string> NamesNear(const std::string& name, const std::vector<std::string>& names) {
   constexpr size_t kShown = 4;
   std::vector<std::string> near;
@@ -67,7 +67,7 @@ std::vector<std::string> NamesNear(const std::string& name, const std::vector<st
   return near;
 }
 
-// Whether something gives each scalar of the steps its value: the runtime, or a default that hooks may change.
+// Returns an error unless every scalar of the steps gets a value: from the runtime, or a default that hooks may change.
 absl::Status CheckStepScalars(const GraphBuilder& graph, Mode mode) {
   const std::vector<std::string> of_runtime = RuntimeScalars();
   std::vector<std::string> known = of_runtime;
@@ -90,8 +90,8 @@ absl::Status CheckStepScalars(const GraphBuilder& graph, Mode mode) {
                    "give it a default, which hooks may change (RunContext::SetStepScalar)"));
 }
 
-// Where losses::ClassWeights made the table, of `rows` rows, that a component of the input indexes; empty when another
-// op did. Its ops are in a scope of that name.
+// Returns the line of the losses::ClassWeights that made the table of `rows` rows that a component of the input
+// indexes; "" if another op made it. Ops of ClassWeights are in a scope "class_weights".
 std::string PlaceOfClassWeights(const std::vector<GraphNode>& nodes, const std::string& component, int64_t rows) {
   std::vector<bool> indices(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -107,7 +107,7 @@ std::string PlaceOfClassWeights(const std::vector<GraphNode>& nodes, const std::
   return "";
 }
 
-// Errors of a model have an exit code of their own; memory that runs out keeps its.
+// Errors of a model get an exit code of their own, except running out of memory.
 absl::Status FailedModel(const absl::Status& status) {
   return absl::IsResourceExhausted(status) ? status : WithExitCode(status, kExitCompileError);
 }
@@ -179,7 +179,7 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));
   if (graph->status().ok()) program->score_problems_ = CheckScoreUses(scores.uses(), GraphNodesOf(*graph));
   const EstimatorSpec& spec = *program->spec_;
-  for (const Params* of : {&asked, &params}) {  // a model_fn may have kept those of the Estimator
+  for (const Params* of : {&asked, &params}) {  // model_fn may have asked the Estimator's own params
     if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);
   }
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
@@ -227,14 +227,14 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
   options_ = options;
   ++times_compiled_;
-  runner_ = nullptr;  // of another executable
+  runner_ = nullptr;  // it belongs to the executable before
   return absl::OkStatus();
 }
 
 absl::Status ModeProgram::Bind(const std::map<std::string, std::string>& names,
                                std::shared_ptr<VariableStore> variables, Session::Options session) {
   if (runner_ != nullptr && names == bound_) return absl::OkStatus();
-  runner_ = nullptr;  // its memory first
+  runner_ = nullptr;  // frees its memory first
   std::shared_ptr<const Executable> executable = executable_;
   if (!names.empty()) {
     TD_ASSIGN_OR_RETURN(executable, RenameVariables(*executable_, names));
@@ -255,18 +255,18 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
     std::string variable;
     std::pair<int, int> value;
   };
-  std::map<std::string, Shown> shown;  // by the op that marks it
+  std::map<std::string, Shown> shown;  // by the op that marks the shown value
   for (const GraphNode& node : nodes) {
     if (node.operands.size() != 1) continue;
     const GraphNode::Operand& operand = node.operands[0];
     shown[node.name] = {nodes[operand.node].variable, {operand.node, operand.result}};
   }
-  std::map<std::pair<int, int>, std::string> first;  // op of a value
+  std::map<std::pair<int, int>, std::string> first;  // for each value, the op that marks it first
   for (ModelSummary& summary : summaries) {
     const auto of_value = shown.find(summary.op);
-    if (of_value == shown.end()) continue;  // a text
+    if (of_value == shown.end()) continue;  // it shows a text
     summary.variable = of_value->second.variable;
-    // What is shown twice is one output.
+    // A value that is shown twice is one output.
     summary.op = first.emplace(of_value->second.value, summary.op).first->second;
   }
   return summaries;
@@ -288,7 +288,7 @@ std::vector<std::string> ModeProgram::fetched() const {
 
 std::vector<std::pair<std::string, std::string>> ModeProgram::model_parts() const {
   std::vector<std::pair<std::string, std::string>> parts = GraphPartsOf(*graph_);
-  // What hooks fetch is behind the outputs of the spec.
+  // The outputs that hooks fetch are listed after those of the spec.
   size_t end = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto& [name, words] = parts[i];
@@ -311,7 +311,7 @@ std::vector<LabelRange> ModeProgram::label_ranges() const {
   for (const auto& input : executable_->index().inputs) {
     for (const ComponentSpec& component : components_) {
       if (component.name != input.name) continue;
-      // Asking again for an input returns the one that the model_fn used.
+      // Calling Input again returns the input that the model_fn used.
       const IndexRange range = IndexRangeOf(graph_->Input(component.name, component.dtype, component.shape));
       if (range.size == 0) continue;
       ranges.push_back({component.name, range.size, range.table});

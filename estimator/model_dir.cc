@@ -29,11 +29,11 @@ namespace tandem {
 namespace {
 
 constexpr char kLockName[] = ".lock";
-// A process that was killed holds its locks until its memory is taken down.
+// Retries, because a process that was killed holds its locks until the system has freed its memory.
 constexpr int kLockAttempts = 9;
 constexpr double kLockPauseSeconds = 0.1;
 
-// "process 1234 on host7"
+// Returns, for example, "process 1234 on host7".
 std::string ThisProcess(Env* env) { return absl::StrCat("process ", env->ProcessId(), " on ", env->HostName()); }
 
 absl::Status InUse(Env* env, const std::string& model_dir) {
@@ -58,7 +58,8 @@ Held& held() {
   return *h;
 }
 
-// With `umask 0777` a process cannot use what it has just made itself. Empty when that is not the matter with `path`.
+// Returns a message if a wrong umask, such as 0777, keeps this process from using `path`, which it has just made; "" if
+// that is not the problem.
 std::string UmaskMistake(const std::string& path, mode_t needed) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0 || info.st_uid != geteuid() || geteuid() == 0 ||
@@ -93,7 +94,7 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
       if (std::string mistake = UmaskMistake(probe->path, S_IRUSR | S_IWUSR); !mistake.empty()) {
         status = absl::PermissionDeniedError(mistake);
       }
-      // Where there are no locks, whoever trains here may have taken it for a leftover.
+      // If the file system has no locks, another training here may have deleted it as a leftover.
       const absl::Status deleted = env->DeleteFile(probe->path);
       if (status.ok() && !absl::IsNotFound(deleted)) status = deleted;
     }
@@ -118,7 +119,7 @@ absl::StatusOr<std::shared_ptr<FileLock>> LockModelDir(Env* env, const std::stri
     if (locked.ok()) {
       std::shared_ptr<FileLock> lock = *std::move(locked);
       const absl::Time now = absl::FromUnixMicros(static_cast<int64_t>(1e6 * env->NowSeconds()));
-      // Who holds it is for people; the lock is held in any case.
+      // The text is only for people: if it cannot be written, the lock is held all the same.
       lock->SetContent(absl::StrCat(ThisProcess(env), " since ",
                                     absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", now, absl::UTCTimeZone())))
           .IgnoreError();

@@ -41,7 +41,7 @@ VariableSpec AverageSpec(const VariableSpec& variable) {
   return spec;
 }
 
-// Both, each name once.
+// Returns the variables of both lists, each name once.
 std::vector<VariableSpec> Joined(std::vector<VariableSpec> a, const std::vector<VariableSpec>& b) {
   std::set<std::string> names;
   for (const VariableSpec& v : a) names.insert(v.name);
@@ -53,7 +53,7 @@ std::vector<VariableSpec> Joined(std::vector<VariableSpec> a, const std::vector<
 
 struct NonFinite {
   int64_t count = 0, first = 0;
-  double value = 0;  // the first
+  double value = 0;  // first value that is not finite
 };
 
 template <typename T>

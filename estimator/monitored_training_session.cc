@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Has the program give tensors by name.
+// Fetches tensors by name.
 class FetchHook : public SessionRunHook {
  public:
   explicit FetchHook(std::vector<std::string> names) : names_(std::move(names)) {}
@@ -67,7 +67,7 @@ MonitoredTrainingSession::MonitoredTrainingSession(const Estimator& estimator, s
 MonitoredTrainingSession::~MonitoredTrainingSession() {
   if (training_ == nullptr || !status_.ok()) return;
   TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
-  // The others must not wait for this worker.
+  // The other workers must not wait for this one.
   (void)impl_->Together([] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
 }
 
@@ -111,7 +111,7 @@ absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
     return absl::OkStatus();
   });
   TD_RETURN_IF_ERROR(status_);
-  // Hooks may have asked for others.
+  // Removes tensors that only hooks have asked for.
   std::erase_if(values.tensors, [&](const auto& entry) { return !fetches_.contains(entry.first); });
   return values;
 }
@@ -127,7 +127,7 @@ absl::Status MonitoredTrainingSession::Save() {
         "behind Run, in front of ShouldStop");
   }
   if (training_ == nullptr) return absl::OkStatus();  // there was nothing to train: the checkpoint is there
-  if (!impl_->config().checkpoints_enabled()) return training_->Save();  // which says so: no step is lost by it
+  if (!impl_->config().checkpoints_enabled()) return training_->Save();  // it returns the error; no step is lost
   status_ = InTraining([&] { return training_->Save(); });
   return status_;
 }

@@ -1,4 +1,4 @@
-// MonitoredTrainingSession: a training whose steps come from a loop of one's own (tf.train.MonitoredTrainingSession).
+// MonitoredTrainingSession: a training whose steps are made by the user's own loop (tf.train.MonitoredTrainingSession).
 //
 //   TD_ASSIGN_OR_RETURN(auto session, MonitoredTrainingSession::Start(estimator, TrainInput, {.max_steps = 1000}));
 //   while (!session->ShouldStop()) {
@@ -25,35 +25,36 @@ namespace tandem {
 
 class Training;
 
-// All that Estimator::Train does happens around the steps: checkpoints, hooks, logs, event files, signals, and what the
-// workers of a cluster do together. All of them run such a loop, which ends after the same step. Not thread-safe.
+// Around the steps happens all that Estimator::Train does: checkpoints, hooks, logs, event files, signals, and what the
+// workers of a cluster do together. All workers must run such a loop; it ends after the same step on all of them. Not
+// thread-safe.
 class MonitoredTrainingSession {
  public:
-  // Brings the model to where training goes on, as Estimator::Train does, with its errors. `fetches`: names of tensors,
-  // such as "dense/Relu", that Run gives besides "loss" and "global_step". The estimator must outlive the session, and
-  // train nothing else meanwhile; it may evaluate and predict, between the same steps on all workers.
-  // FailedPrecondition of all calls when the estimator is gone.
+  // Prepares the model for training, as Estimator::Train does, with the same errors. `fetches` are names of tensors,
+  // such as "dense/Relu", that Run returns besides "loss" and "global_step". The estimator must outlive the session,
+  // and train nothing else meanwhile; it may evaluate and predict, between the same steps on all workers. All calls
+  // return FailedPrecondition if the estimator is gone.
   static absl::StatusOr<std::unique_ptr<MonitoredTrainingSession>> Start(Estimator& estimator, const InputFn& input_fn,
                                                                          const TrainOptions& options = {},
                                                                          const std::vector<std::string>& fetches = {});
-  // Without Close the training ends as after an error: hooks have no End, and no last checkpoint is saved.
+  // Without Close the training ends like after an error: End of hooks is not called, and no last checkpoint is saved.
   ~MonitoredTrainingSession();
   MonitoredTrainingSession(const MonitoredTrainingSession&) = delete;
   MonitoredTrainingSession& operator=(const MonitoredTrainingSession&) = delete;
 
-  // Whether there is no step left: the input has ended, steps or max_steps are reached, a hook or another worker has
-  // asked for the end, or a signal has come. Otherwise prepares the next step, which Run is to make. False after an
-  // error, which Run then returns.
+  // Returns true if there is no step left: the input has ended, steps or max_steps are reached, a hook or another
+  // worker has asked to stop, or a signal has come. Otherwise prepares the next step for Run and returns false. Also
+  // returns false after an error, which Run then returns.
   bool ShouldStop();
-  // One step. FailedPrecondition when there is none left. After an error all further calls give the same.
+  // Makes one step. FailedPrecondition if there is none left. After an error all further calls return the same error.
   absl::StatusOr<RunValues> Run();
-  // Saves a checkpoint of the last step besides the rule for them; it is there when this returns. All workers of a
-  // cluster may call it: the chief saves. Between Run and ShouldStop: FailedPrecondition where the next step is
-  // prepared, since its batches are drawn; where checkpoints are off; and after Close.
+  // Saves a checkpoint of the last step, in addition to the regular ones, and waits until it is written. All workers of
+  // a cluster may call it: the chief saves. Call it between Run and ShouldStop: FailedPrecondition after ShouldStop has
+  // prepared the next step, since its batches are drawn; also if checkpoints are off, and after Close.
   absl::Status Save();
-  // The end, also where steps are left: End of all hooks, of which one saves. A step that ShouldStop has prepared is
-  // made before, since its batches are drawn. Cancelled, as Train's, when a signal has ended the loop.
-  // FailedPrecondition when it is closed already.
+  // Ends the training, even if steps are left: calls End of all hooks, one of which saves. If ShouldStop has prepared a
+  // step, makes it first, since its batches are drawn. Cancelled, as from Train, if a signal has ended the loop.
+  // FailedPrecondition if it is closed already.
   absl::Status Close();
 
   int64_t global_step() const;
@@ -63,13 +64,13 @@ class MonitoredTrainingSession {
                            const std::vector<std::string>& fetches);
   // Prepares the next step, if there is one.
   absl::Status Prepare();
-  // What the training does, for which other workers wait; between such calls the user may evaluate.
+  // Runs a call of the training, which other workers take part in; between such calls the user may evaluate.
   absl::Status InTraining(const std::function<absl::Status()>& call);
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
-  const std::shared_ptr<Estimator::Impl> impl_;  // which the training needs to its end
+  const std::shared_ptr<Estimator::Impl> impl_;  // kept because the training needs it to its end
   const std::weak_ptr<const bool> alive_;        // the estimator's
-  std::unique_ptr<Training> training_;           // null when there was nothing to train, and after Close
+  std::unique_ptr<Training> training_;           // null if there was nothing to train, and after Close
   std::set<std::string> fetches_;
   State state_ = State::kBetweenSteps;
   absl::Status status_;  // the first error

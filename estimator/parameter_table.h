@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// Name, shape and number of elements of every variable but the optimizer's slots, in order of creation, then totals:
+// Returns name, shape and number of elements of every variable, without optimizer slots, in order of creation, then
+// totals:
 //   name           shape       parameters
 //   conv2d/kernel  [3,3,1,32]         288
 //   conv2d/bias    [32]                32

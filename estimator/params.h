@@ -20,7 +20,7 @@
 
 namespace tandem {
 
-// Named values, lists of them, and groups, whose values are called by both names:
+// Values, lists of values, and groups, by name; "group.name" names a value in a group:
 //   Params params = {{"learning_rate", 1e-3}, {"optimizer", "adam"}, {"filters", std::vector<int64_t>{32, 64}},
 //                    {"encoder", Params{{"units", 64}}}};
 //   params.Int("encoder.units", 32);
@@ -29,7 +29,7 @@ class Params {
   using Value = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                              std::vector<std::string>>;
 
-  // Takes any of these types, what converts to them without surprise, and a group.
+  // A name with a value of any of these types, or a type that converts to one safely, or with a group.
   struct Entry {
     Entry(absl::string_view name, bool value) : name(name), value(value) {}
     Entry(absl::string_view name, int value) : name(name), value(int64_t{value}) {}
@@ -46,7 +46,7 @@ class Params {
     std::optional<std::map<std::string, Value>> group = std::nullopt;
   };
 
-  // Where the model runs.
+  // How many replicas and workers the model runs on.
   struct Placement {
     int num_replicas = 1, num_workers = 1, worker_index = 0;
   };
@@ -59,14 +59,14 @@ class Params {
   bool Has(absl::string_view name, SourceLocation location = SourceLocation::Current()) const {
     return Ask(name, location) != nullptr;
   }
-  // The value, or `otherwise` when there is none of that name. Number takes integers too. A value of another kind is an
-  // error, which the call of the Estimator returns, and for the time being `otherwise`.
+  // Returns the value, or `otherwise` if there is none with that name. Number takes integers too. If the value is of
+  // another kind, returns `otherwise`, and the Estimator's call returns an error.
   bool Bool(absl::string_view name, bool otherwise, SourceLocation location = SourceLocation::Current()) const;
   int64_t Int(absl::string_view name, int64_t otherwise, SourceLocation location = SourceLocation::Current()) const;
   double Number(absl::string_view name, double otherwise, SourceLocation location = SourceLocation::Current()) const;
   std::string String(absl::string_view name, absl::string_view otherwise,
                      SourceLocation location = SourceLocation::Current()) const;
-  // Lists. Numbers takes integers too.
+  // Returns a list. Numbers takes integers too.
   std::vector<int64_t> Ints(absl::string_view name, std::vector<int64_t> otherwise,
                             SourceLocation location = SourceLocation::Current()) const;
   std::vector<double> Numbers(absl::string_view name, std::vector<double> otherwise,
@@ -74,37 +74,38 @@ class Params {
   std::vector<std::string> Strings(absl::string_view name, std::vector<std::string> otherwise,
                                    SourceLocation location = SourceLocation::Current()) const;
 
-  // What the Estimator says to its model_fn. How many replicas a step of the mode runs on, those of all workers
-  // together: a rate of 0.1 for a batch of 256 is params.Number("rate", 0.1) * params.num_replicas() * batch / 256.
+  // The number of replicas that a step of the mode runs on, over all workers: a rate of 0.1 for a batch of 256 is
+  // params.Number("rate", 0.1) * params.num_replicas() * batch / 256. This and the following are set by the Estimator.
   int num_replicas() const { return placement_.num_replicas; }
-  // How many processes take part in such a step, and which of them this one is, from 0 on. All build the same program:
-  // a graph or a number in it that depends on worker_index is an error of Train, which names what differs. It is for
-  // hooks and other things outside of the graph. After workers were lost there may be fewer of them, with as many
-  // replicas as before.
+  // The number of processes that take part in such a step, and which of them this one is, from 0 on. All build the same
+  // program: if the graph or a number in it depends on worker_index, Train returns an error that names the difference.
+  // Use it for hooks and other things outside of the graph. After workers were lost there may be fewer workers, with as
+  // many replicas as before.
   int num_workers() const { return placement_.num_workers; }
   int worker_index() const { return placement_.worker_index; }
   void SetPlacement(const Placement& placement) { placement_ = placement; }
 
-  // The first value that was asked for as another kind than it is, with the line that did; copies made since share it,
-  // so that input_fn, hooks and the Estimator know of each other's. Thread-safe, as asking is.
+  // The error of the first value that was asked for as another kind than it is, with the line that asked. Copies share
+  // it, so that the Estimator also sees errors of the copies in input_fn and hooks. Thread-safe, like asking for
+  // values.
   absl::Status status() const;
-  // The same values, without the errors of before.
+  // Returns a copy with the same values that has no error yet.
   Params WithoutErrors() const;
 
   void Set(Entry entry);
-  // Whoever takes them all has read them all.
+  // Returns all values, and counts all of them as read.
   const std::map<std::string, Value>& values() const;
-  // The same for who only shows them.
+  // Returns all values, to show them; they do not count as read.
   const std::map<std::string, Value>& shown_values() const { return values_; }
 
-  // Names the values that nothing has asked for so far, of this or of a copy, and names that are spelt alike and were
-  // asked for without being there. Empty: none.
+  // Returns a text that lists the values that were never asked for, on this object or a copy, each with a similar name
+  // that was asked for and does not exist. Empty if there are none.
   std::string UnreadText() const;
 
  private:
-  // The value of that name, null when there is none, and a note that it was asked for.
+  // Returns the value of that name, null if there is none, and notes that it was asked for.
   const Value* Ask(absl::string_view name, SourceLocation location) const;
-  // Records that `name`, which is `value`, was asked for as `kind`.
+  // Records that `name`, whose value is `value`, was asked for as `kind`.
   void Fail(absl::string_view name, const Value& value, absl::string_view kind, SourceLocation location) const;
 
   std::map<std::string, Value> values_;
@@ -114,11 +115,11 @@ class Params {
     absl::Status status;
   };
   std::shared_ptr<FirstError> error_ = std::make_shared<FirstError>();
-  // What was asked for, of all copies.
+  // The names that were asked for, on any copy.
   struct Asked {
     std::mutex mutex;
     std::set<std::string> read;
-    std::map<std::string, SourceLocation> missing;  // by the first who asked
+    std::map<std::string, SourceLocation> missing;  // with the first line that asked
     bool all = false;
   };
   std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();

@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// So few that a slow training has metrics soon; so many that they do not jump.
+// Steps between metrics: few enough that a slow training shows some soon, many enough that they do not jump.
 constexpr int64_t kMetricSteps = 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ HookList ProgressHooks(int64_t max_steps, int64_t steps, const BatchDealer& deal
   options.steps = steps;
   options.write = WriteToStderr;
   options.columns = ColumnsOfStderr;
-  // Of data whose size is not known there are no epochs to count.
+  // If the size of the data is not known, epochs cannot be counted.
   if (const absl::StatusOr<EpochLength> epoch = dealer.epoch(); epoch.ok()) {
     options.steps_per_epoch = static_cast<double>(epoch->elements) /
                               (static_cast<double>(epoch->per) * static_cast<double>(dealer.batches_per_round()));

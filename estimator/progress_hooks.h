@@ -1,4 +1,4 @@
-// The progress line of a training: its hook, with what the training knows.
+// Makes the hooks that show the progress line of a training.
 #ifndef TANDEM_ESTIMATOR_PROGRESS_HOOKS_H_
 #define TANDEM_ESTIMATOR_PROGRESS_HOOKS_H_
 
@@ -12,8 +12,9 @@
 
 namespace tandem {
 
-// For stderr, a terminal. Training ends at global step `max_steps` or after `steps` more; 0: not known. `metrics` are
-// those of the model's training, shown over its last steps.
+// Returns hooks that write to stderr, which must be a terminal. Training ends at global step `max_steps` or after
+// `steps` more; 0: not known. `metrics` are those of the model's EstimatorSpec::Train; they are shown over the last few
+// steps.
 HookList ProgressHooks(int64_t max_steps, int64_t steps, const BatchDealer& dealer,
                        const std::map<std::string, Metric>& metrics);
 

@@ -92,9 +92,9 @@ absl::Status PlateauHook::AfterCreateSession(RunContext& context) {
   const int64_t step = context.global_step();
   if (state_.seen() >= step) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> result, options_.recorded(step));
-  // One from before the model had the metric counts as none.
+  // A result from before the model had the metric does not count.
   if (result.has_value() && result->Has(options_.rule.metric)) return Observe(*result);
-  evaluate_first_ = state_.due();  // the process ended before that was done
+  evaluate_first_ = state_.due();  // the process ended before this evaluation was made
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// ReduceOnPlateau: lower learning rates when evaluations stop getting better.
+// ReduceOnPlateau: lowers learning rates when evaluations stop getting better.
 #ifndef TANDEM_ESTIMATOR_REDUCE_ON_PLATEAU_H_
 #define TANDEM_ESTIMATOR_REDUCE_ON_PLATEAU_H_
 
@@ -22,35 +22,35 @@
 
 namespace tandem {
 
-// Keras' ReduceLROnPlateau, by the evaluations of TrainAndEvaluate. All rates of the model that are numbers are
-// multiplied by `factor` when `metric` has not got better for `patience` evaluations. Better is by more than
-// `min_delta`.
+// Keras' ReduceLROnPlateau, driven by the evaluations of TrainAndEvaluate. All learning rates of the model that are
+// numbers, not schedules, are multiplied by `factor` when `metric` has not improved by more than `min_delta` for
+// `patience` evaluations.
 struct ReduceOnPlateau {
   std::string metric = "loss";
-  // Which values are the better ones. For "loss" kMin unless it is set; for another metric it must be.
+  // Whether smaller or larger values are better. If not set, kMin for "loss"; must be set for any other metric.
   std::optional<MetricDirection> direction = std::nullopt;
   double factor = 0.1;  // in (0, 1)
   int64_t patience = 10;
   double min_delta = 1e-4;
-  // Evaluations after a reduction that are not counted.
+  // The number of evaluations after a reduction that are not counted.
   int64_t cooldown = 0;
   double min_learning_rate = 0;
-  // The evaluations with this name (EvalSpec.name) count. May be empty where there is only one.
+  // The name of the evaluation to follow (EvalSpec.name). May be empty if there is only one.
   std::string evaluation = "";
 
   absl::Status Validate() const;
 };
 
-// The rule's memory, a part of every checkpoint.
+// The counters of the rule. Every checkpoint keeps them.
 class PlateauState {
  public:
-  // After an evaluation: whether rates are to be reduced.
+  // Call after an evaluation; returns true if rates are to be reduced.
   bool Observe(const ReduceOnPlateau& rule, int64_t global_step, double value);
 
-  // Of the last evaluation seen; -1: none.
+  // The step of the last evaluation seen; -1: none.
   int64_t seen() const { return seen_; }
-  // Whether the checkpoint that has this state is evaluated after it was saved, unless something ends the process
-  // first.
+  // True if the checkpoint that has this state was to be evaluated after it was saved. If the process ended before
+  // that, the evaluation is made when training goes on.
   bool due() const { return due_; }
   void set_due(bool due) { due_ = due; }
 
@@ -63,15 +63,15 @@ class PlateauState {
   bool due_ = false;
 };
 
-// Applies the rule inside of a training. All workers have one and give it the same evaluations.
+// Applies the rule during a training. Every worker has one, and all get the same evaluations.
 class PlateauHook : public SessionRunHook {
  public:
   struct Options {
     ReduceOnPlateau rule;
-    StepScalarSettings* scalars = nullptr;  // of the training
-    // The evaluation that is on record for the checkpoint of that step; on all workers the same.
+    StepScalarSettings* scalars = nullptr;  // those of the training
+    // Returns the recorded evaluation of the checkpoint of that step, if there is one; the same on all workers.
     std::function<absl::StatusOr<std::optional<EvalResult>>(int64_t global_step)> recorded;
-    // Evaluates the weights of now and calls Observe on all workers. Empty where another worker does it, or nobody.
+    // Evaluates the current weights and calls Observe on all workers. Empty if another worker does it, or nobody.
     std::function<absl::Status()> evaluate;
   };
   explicit PlateauHook(Options options) : options_(std::move(options)) {}
@@ -80,14 +80,14 @@ class PlateauHook : public SessionRunHook {
   std::string checkpoint_key() const override { return "reduce_on_plateau"; }
   absl::StatusOr<HookState> SaveState() override { return HookState{.text = state_.ToJson()}; }
   absl::Status RestoreState(const HookState& state) override;
-  // FailedPrecondition where no rate is a number. What the checkpoint that training goes on from led to when it was
-  // evaluated, after it was saved, is done again.
+  // FailedPrecondition if no rate is a number. Applies the evaluation of the checkpoint that training goes on from
+  // again: it was made after the checkpoint was saved, so the state in the checkpoint lacks it.
   absl::Status AfterCreateSession(RunContext& context) override;
   std::vector<std::string> BeforeRun(RunContext& context) override;
 
-  // After an evaluation. InvalidArgument where it has no number of the metric's name.
+  // Call after an evaluation. InvalidArgument if it has no number with the metric's name.
   absl::Status Observe(const EvalResult& result);
-  // Before a checkpoint is saved that will be evaluated or not.
+  // Call before a checkpoint is saved; `will_be_evaluated` says if it will be evaluated afterwards.
   void BeforeSave(bool will_be_evaluated);
 
  private:
@@ -96,11 +96,11 @@ class PlateauHook : public SessionRunHook {
   bool evaluate_first_ = false;
 };
 
-// Tells the hook of saves.
+// Tells the hook when checkpoints are saved.
 class PlateauListener : public CheckpointSaverListener {
  public:
-  // `evaluated`: whether what is saved now is evaluated where nothing ends the process first, but for the weights that
-  // training starts with.
+  // `evaluated` returns true if the checkpoint that is being saved will be evaluated afterwards, unless the process
+  // ends before. The weights that training starts with are never evaluated.
   PlateauListener(std::shared_ptr<PlateauHook> hook, std::function<bool()> evaluated)
       : hook_(std::move(hook)), evaluated_(std::move(evaluated)) {}
   bool WaitsFor(int64_t) override { return false; }

@@ -1,4 +1,4 @@
-// An executable that reads other variables than it was compiled for.
+// Makes an executable read other variables than it was compiled for.
 #ifndef TANDEM_ESTIMATOR_RENAMED_VARIABLES_H_
 #define TANDEM_ESTIMATOR_RENAMED_VARIABLES_H_
 
@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// The same program, of which variable `a` is `names[a]`. A variable that has the new name already, as where a model_fn
-// builds its optimizer for evaluations too, takes the old one.
+// Returns the same program, but it uses variable `names[a]` in place of `a`. If it has a variable with the new name
+// already (a model_fn may build its optimizer for evaluations too), that one gets the old name.
 absl::StatusOr<std::shared_ptr<const Executable>> RenameVariables(const Executable& executable,
                                                                   const std::map<std::string, std::string>& names);
 

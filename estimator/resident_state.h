@@ -1,6 +1,6 @@
-// ResidentState: what the variables in memory hold, under a name, and how that changes.
+// ResidentState: tracks what the variables in memory hold, and how that changes.
 //
-// Values and name change together, in one method, so that they cannot disagree.
+// The values and the state change together, in one method, so that they cannot disagree.
 //
 //   State        What the variables hold                                         checkpoint()
 //   kEmpty       nothing that may be used                                        ""
@@ -68,37 +68,38 @@ class ResidentState {
 
   State state() const { return state_; }
   bool training() const { return state_ == State::kTraining; }
-  // Whether there are values that a training goes on from, in the variables or set aside.
+  // True if there are values that a training goes on from, in the variables or set aside.
   bool has_training() const;
   // The path of the checkpoint that the values equal; empty when there is none.
   const std::string& checkpoint() const { return checkpoint_; }
-  // Whether the values of all of `variables` are those of checkpoint().
+  // True if the values of all of `variables` are those of checkpoint().
   bool HasLoaded(const std::vector<VariableSpec>& variables) const;
-  // What LoadCheckpoint was told of its content; empty when there is none, or nobody said.
+  // The `content` that LoadCheckpoint was given; empty if there is none.
   const std::string& content() const { return content_; }
-  // Whether some values were assigned since: the others are those of checkpoint(), or the first ones.
+  // True if values were assigned since; the other values are those of checkpoint(), or the first ones.
   bool assigned() const { return assigned_; }
-  // Of the values in the variables.
+  // The step of the values in the variables.
   int64_t global_step() const { return global_step_; }
-  // For RunLoop, which counts the steps of a training.
+  // The step counter, which RunLoop increments during a training.
   int64_t* step_counter() { return &global_step_; }
   const ModelState& model() const { return model_; }
 
-  // The initialisers' values, at step 0. Then WarmStart may replace some of them, by name.
+  // Sets the initialisers' values, at step 0. After that WarmStart may replace some of them, by name.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
-  // Those of `variables` from the checkpoint at `path`, which may have more; what was loaded of the same before stays.
-  // `content` tells it from others that may come to have its path. Errors: ModelState::Restore.
+  // Loads `variables` from the checkpoint at `path`, which may have more. Variables that were loaded from the same
+  // checkpoint before stay. `content` tells it from another checkpoint that may be written to the same path. Errors:
+  // ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
                               const std::vector<VariableSpec>& variables, absl::string_view content = "");
-  // The same for a training, whose variables the checkpoint must have exactly.
+  // Loads a checkpoint for a training; the checkpoint must have exactly these variables.
   absl::Status LoadForTraining(const CheckpointData& data, const std::string& path,
                                const std::vector<VariableSpec>& variables);
-  // For the next training: those of `variables` that have no value get their first one, such as slots after an
-  // evaluation that had none.
+  // Prepares the next training: gives those of `variables` that have no value their first one, for example slots after
+  // an evaluation that had none.
   absl::Status GoOn(const std::vector<VariableSpec>& variables, uint64_t seed);
 
-  // A training, which ends with it.
+  // Lasts as long as a training; ends it when it is destroyed.
   class TrainingScope {
    public:
     explicit TrainingScope(ResidentState* state) : state_(state) {}
@@ -111,40 +112,41 @@ class ResidentState {
     ResidentState* state_;  // null after the end
   };
   absl::StatusOr<TrainingScope> StartTraining();
-  // The variables have changed.
+  // Call after the variables have changed.
   absl::Status StepTaken();
-  // A checkpoint is made of the values of now. One at a time, until Saved or SaveFailed.
+  // Call when a checkpoint of the current values is being saved. One at a time, until Saved or SaveFailed.
   absl::Status BeginSave();
   absl::Status Saved(const std::string& path);
   absl::Status SaveFailed();
 
-  // Makes room for a checkpoint's values where the training's are in memory alone.
+  // Sets the training's values aside, so that a checkpoint's values can be loaded, if they are in memory only.
   absl::Status SetAside();
   absl::Status BringBack();
 
-  // Values that the user has chosen, for variables that exist with that type and shape. Errors: ModelState::Assign.
+  // Sets values that the user has chosen; the variables must exist with that type and shape. Errors:
+  // ModelState::Assign.
   absl::Status Assign(const TensorMap& values);
 
-  // Variables without a value get their first one, for a program that has more of them than the training.
+  // Gives variables without a value their first one, for a program that has more variables than the training.
   absl::Status FillMissing(const std::vector<VariableSpec>& variables, uint64_t seed);
 
  private:
   enum class Save { kNone, kOfNow, kOfBefore };  // kOfBefore: a step has been taken since it began
 
-  // Internal unless the state is one of `from`.
+  // Returns an Internal error unless the state is one of `from`.
   absl::Status Expect(absl::string_view transition, std::initializer_list<State> from) const;
-  // Before values are written: the variables equal no checkpoint until all of them are.
+  // Changes the state before values are written: the variables equal no checkpoint until all of them are written.
   void Become(State state);
   void SetCheckpoint(absl::string_view path, absl::string_view content = "");
 
   ModelState model_;
   State state_ = State::kEmpty;
   std::string checkpoint_, content_;
-  std::set<std::string> loaded_;  // of checkpoint_, by LoadCheckpoint
+  std::set<std::string> loaded_;  // variables of checkpoint_ that LoadCheckpoint has read
   bool assigned_ = false;
   int64_t global_step_ = 0;
   Save save_ = Save::kNone;
-  // Of the training, in kSetAside.
+  // The training's values and step while they are set aside (kSetAside).
   TensorMap waiting_;
   int64_t waiting_step_ = 0;
 };

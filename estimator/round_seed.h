@@ -1,4 +1,4 @@
-// The random numbers of rounds outside of training.
+// SeedOfRound: random numbers of evaluations and predictions.
 #ifndef TANDEM_ESTIMATOR_ROUND_SEED_H_
 #define TANDEM_ESTIMATOR_ROUND_SEED_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// The seed of a round outside of training, where the global step stands still: random numbers must not repeat in every
-// batch.
+// Returns the seed of a round outside of training. The global step does not change there, and random numbers must not
+// repeat in every batch.
 inline int64_t SeedOfRound(int64_t seed, int64_t round) {
   if (round == 0) return seed;
   const std::array<int64_t, 2> key = {seed, round};

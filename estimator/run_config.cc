@@ -31,7 +31,7 @@ std::string KeepBestString(const std::optional<KeepBest>& keep_best) {
   return absl::StrCat(keep_best->count, " by ", Name(OrMin(keep_best->direction)), " ", keep_best->metric, evaluation);
 }
 
-// `zero`: what 0 stands for.
+// `zero` says what a value of 0 does, for the message.
 void CheckNotNegative(const char* name, double value, const char* zero, std::vector<std::string>* problems) {
   if (value < 0 || !std::isfinite(value)) {
     problems->push_back(absl::StrCat(name, " must not be negative, got ", value, "; 0 ", zero));
@@ -84,7 +84,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("microbatch_rows", microbatch_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
-  if (!(deadline_secs > 0)) {  // infinity is one
+  if (!(deadline_secs > 0)) {  // infinity is allowed
     problems.push_back(
         absl::StrCat("deadline_secs must be positive, got ", deadline_secs, "; infinity waits for ever"));
   }
@@ -120,7 +120,7 @@ absl::Status RunConfig::Validate() const {
   }
   for (const auto& [field, strategy] :
        {std::make_pair("train_distribute", train_strategy()), std::make_pair("eval_distribute", eval_strategy())}) {
-    // On GPUs the compiler says that there is no choice; a list without devices is a problem already.
+    // For GPUs the compiler reports that lanes cannot be set; a list without devices was reported above.
     if (lanes <= 0 || strategy.gpu() || strategy.devices.empty()) continue;
     if (absl::Status status = CheckLaneCount(lanes, strategy.num_replicas()); !status.ok()) {
       problems.push_back(absl::StrCat(status.message(), " (", field, ")"));
@@ -173,7 +173,7 @@ absl::StatusOr<int> RunConfig::TotalReplicas() const {
 absl::StatusOr<RunConfig> RunConfig::WithDevicesOfMissingWorkers() const {
   TD_ASSIGN_OR_RETURN(std::optional<Cluster> workers, ResolvedCluster());
   if (!workers.has_value() || workers->full_world_size <= workers->world_size) return *this;
-  if (train_strategy().gpu()) return *this;  // the Estimator says that it cannot be
+  if (train_strategy().gpu()) return *this;  // the Estimator returns an error for this
   const int64_t share = workers->full_world_size / workers->world_size;
   RunConfig config = *this;
   workers->full_world_size = workers->world_size;

@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-// In a row; an input that is filtered so hard that this is too few is taken for one that has nothing.
+// After so many empty rounds in a row the input is considered empty, also if its filter just leaves very little.
 constexpr int64_t kMaxEmptyRounds = 100000;
 
 std::string HookName(const SessionRunHook& hook) {
@@ -30,7 +30,7 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
-// Those that checkpoints keep come before the saver, whose checkpoint has what they have made of the step.
+// Hooks whose state checkpoints keep come before the saver, so that its checkpoint has their state after the step.
 HookList OrderOfAfterRun(HookList hooks) {
   std::stable_partition(hooks.begin(), hooks.end(), [](const auto& hook) {
     return !CallUserCode([&] { return hook->checkpoint_key(); }).value_or("").empty();
@@ -38,13 +38,13 @@ HookList OrderOfAfterRun(HookList hooks) {
   return hooks;
 }
 
-// Whether every hook gets the tensor. "global_step" is not one of the program: the loop provides it.
+// True if every hook gets the tensor. "global_step" is no tensor of the program: the loop provides it.
 bool AllSee(const std::string& name, const LoopOptions& options) {
   return name == "global_step" ||
          std::find(options.fetches.begin(), options.fetches.end(), name) != options.fetches.end();
 }
 
-// Without the values of summaries, whose names are the library's own.
+// Returns the names without those of summaries, which the library makes up.
 std::vector<std::string> OfModels(const std::set<std::string>& names) {
   std::vector<std::string> own;
   for (const std::string& name : names) {
@@ -58,7 +58,7 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   for (const auto& hook : hooks) {
     absl::Status status = InHook(*hook, "End", CallUserCode([&] { return hook->End(context); }));
     if (status.ok()) continue;
-    // Later hooks must still get their End: one of them may hold the only copy of something.
+    // Later hooks must still get their End: one of them may have the only copy of something.
     if (first.ok()) {
       first = status;
     } else {
@@ -68,10 +68,11 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   return first;
 }
 
-// The next round that has an example; false at the end of the input. A round without any (a Map may leave no rows) is
-// no step: it has no loss, and means over nothing would be no numbers.
+// Draws the next round that has an example; returns false at the end of the input. A round without any (a Map may leave
+// no rows) is skipped: it has no loss, and means over no examples are not numbers. If a signal comes meanwhile and this
+// process trains alone, returns true with an empty round.
 absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, BatchRound* round) {
-  // Workers pass over the same rounds, whoever of them has got a signal.
+  // Workers must skip the same rounds, so in a group a signal to one of them does not end this loop.
   const bool alone = !options.agree;
   for (int64_t skipped = 0; !(alone && options.signalled && options.signalled()); ++skipped) {
     if (skipped == 1) TD_LOG(WARNING) << "A round of batches has no examples on any replica; it is passed over.";
@@ -106,7 +107,7 @@ absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
   return absl::OkStatus();
 }
 
-// The loop's calls to a tracer that may be null. A trace that cannot be written ends no training.
+// The loop's calls to a tracer that may be null. Errors of writing a trace do not end a training.
 class StepLoop::Trace {
  public:
   explicit Trace(Tracer* tracer) : tracer_(tracer) {
@@ -122,7 +123,7 @@ class StepLoop::Trace {
   void EndStep() {
     if (tracer_ != nullptr) Note(tracer_->EndStep());
   }
-  // The end of the loop: the first error of all writing.
+  // Ends the loop's trace and returns the first error of writing it.
   absl::Status Finish() {
     if (tracer_ != nullptr) Note(std::exchange(tracer_, nullptr)->EndLoop());
     return status_;
@@ -179,7 +180,7 @@ absl::StatusOr<std::optional<StopReason>> StepLoop::ReasonToStop() {
     stop = StopReason::kStopRequested;
   }
   if (!options_.agree) return stop;
-  // A first checkpoint is saved in BeforeRun, and a listener may evaluate it while the others wait here.
+  // A first checkpoint is saved in BeforeRun, and a listener may evaluate it; the others wait for that in agree().
   if (rounds_ == 0) {
     TD_ASSIGN_OR_RETURN(fetches_, CollectFetches());
   }
@@ -224,7 +225,8 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
       result_.reason = StopReason::kMaxRounds;
       return false;
     }
-    // BeforeRun comes before the batches are drawn: a hook that saves here saves the input's position before this step.
+    // BeforeRun is called before the batches are drawn, so a hook that saves there saves the input position before this
+    // step.
     trace_->BeginStep();
     const int64_t begin = options_.now();
     if (!fetches_.has_value()) {
@@ -243,7 +245,7 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
       return false;
     }
     input_seconds_ = Seconds(started_ - asked);
-    // Without examples a signal came while there were none.
+    // A round without examples means that a signal came first: check it, and call BeforeRun again.
     if (round.examples > 0) {
       round_ = std::move(round);
     } else {
@@ -275,7 +277,7 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   RunValues values;
   values.input_secs = input_seconds_;
   values.tensors = std::move(outcome.values);
-  // A step that was not finite computes little of what was asked for.
+  // If a step was not finite, most of the requested tensors were not computed.
   std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
   values.step = *global_step_;
   values.examples = outcome.examples;
@@ -296,9 +298,9 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   return values;
 }
 
-// Each hook sees what it has fetched and what all see.
+// Gives each hook the tensors that it has fetched and those that all hooks see.
 absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& values) {
-  RunValues common;  // as most often there is nothing else, it is made where it is needed
+  RunValues common;  // made only if some hook fetches more, which is rare
   if (!fetches.own.empty()) {
     common = values;
     std::erase_if(common.tensors, [&](const auto& entry) { return !AllSee(entry.first, options_); });
@@ -321,7 +323,7 @@ absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& v
 
 absl::StatusOr<RunValues> StepLoop::Run() {
   if (!round_.has_value()) return absl::FailedPreconditionError("no step is prepared");
-  // A step that was run is not there any more, whatever comes of it.
+  // The step is no longer prepared once it is run, even if it fails.
   const BatchRound round = *std::exchange(round_, std::nullopt);
   context_.StepIsRun();
   const StepRequest request = RequestFor(round);

@@ -9,12 +9,12 @@
 namespace tandem {
 namespace {
 
-// The graph from its scores on backwards.
+// Walks the graph backwards from the scores.
 class ScoreGraph {
  public:
   explicit ScoreGraph(const std::vector<GraphNode>& nodes) : nodes_(nodes) {}
 
-  // The node of that name; -1 where there is none, or several.
+  // Returns the index of the node of that name; -1 if there is none, or several.
   int Find(const std::string& name) const {
     int found = -1;
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -25,7 +25,7 @@ class ScoreGraph {
     return found;
   }
 
-  // What has made the values of `node`, behind ops that only move them or change their type.
+  // Returns the node that computed the values of `node`, skipping ops that only move them or change their type.
   int Source(int node) const {
     static const auto* const kMoves =
         new std::set<std::string>{"cast", "reshape", "slice", "stop_gradient", "transpose"};
@@ -38,7 +38,7 @@ class ScoreGraph {
     return source.op == "read" && !source.variable.empty();
   }
 
-  // Whether a layer without an activation has made it.
+  // True if a layer without an activation made `node`.
   bool IsLinear(int node) const {
     const GraphNode& source = nodes_[Source(node)];
     if (source.operands.size() < 2) return false;
@@ -50,7 +50,7 @@ class ScoreGraph {
   const GraphNode& node(int i) const { return nodes_[i]; }
 
  private:
-  // A variable, perhaps spread over the batch.
+  // True for a variable, perhaps broadcast over the batch.
   bool IsBias(int node) const {
     int source = Source(node);
     while (nodes_[source].op == "broadcast" && !nodes_[source].operands.empty()) {
@@ -62,7 +62,7 @@ class ScoreGraph {
   const std::vector<GraphNode>& nodes_;
 };
 
-// "Softmax" of "softmax".
+// Returns the name of the layer for an op, "Softmax" for "softmax".
 std::string Activation(const std::string& op) { return op == "softmax" ? "Softmax" : "Sigmoid"; }
 
 std::string Place(const GraphNode& node) { return absl::StrCat("\"", node.name, "\" at ", node.source); }
@@ -71,7 +71,7 @@ std::string Place(const GraphNode& node) { return absl::StrCat("\"", node.name, 
 
 std::vector<ScoreProblem> CheckScoreUses(const std::vector<ScoreUse>& uses, const std::vector<GraphNode>& nodes) {
   const ScoreGraph graph(nodes);
-  // The sources of what losses take for logits.
+  // The nodes that made the values that losses take as logits.
   std::vector<std::pair<int, const ScoreUse*>> logits;
   for (const ScoreUse& use : uses) {
     const int node = use.kind == ScoreKind::kLogits ? graph.Find(use.tensor) : -1;

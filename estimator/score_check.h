@@ -1,4 +1,4 @@
-// Finds losses and metrics whose scores are surely not what they take them for.
+// Finds losses and metrics that certainly get another kind of scores (probabilities or logits) than they take.
 #ifndef TANDEM_ESTIMATOR_SCORE_CHECK_H_
 #define TANDEM_ESTIMATOR_SCORE_CHECK_H_
 
@@ -12,14 +12,14 @@
 namespace tandem {
 
 struct ScoreProblem {
-  absl::string_view warning;  // its name in warnings.h
+  absl::string_view warning;  // name of the warning in warnings.h
   std::string text;           // what, where, and what to do
 };
 
-// Of the uses of one graph, each line once. The walk goes back from the scores through ops that keep their values, and
-// says nothing where it ends at anything but Softmax, Sigmoid, or a layer without an activation: the product of an
-// input and a variable, with or without a bias, or a sum of such. That these are no probabilities is sure for a loss of
-// probabilities; for a metric with thresholds it is where a loss takes the same scores for logits.
+// Returns problems with the uses of scores in one graph, each line once. Walks back from the scores through ops that
+// keep their values, and reports nothing unless it arrives at Softmax, Sigmoid, or a layer without an activation: the
+// product of an input and a variable, with or without a bias, or a sum of such. Results of such a layer are certainly
+// wrong for a loss of probabilities; for a metric with thresholds only if a loss takes the same scores as logits.
 std::vector<ScoreProblem> CheckScoreUses(const std::vector<ScoreUse>& uses, const std::vector<GraphNode>& nodes);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// ServingInput: what an exported model is given.
+// ServingInput: describes the input of an exported model.
 #ifndef TANDEM_ESTIMATOR_SERVING_INPUT_H_
 #define TANDEM_ESTIMATOR_SERVING_INPUT_H_
 
@@ -13,18 +13,18 @@
 
 namespace tandem {
 
-// The features, or an input_fn that has them: one of the two.
+// Either the features, or an input_fn whose dataset has them.
 struct ServingInput {
-  // Batched, so that shape[0] is kBatch: {{"image", DType::kFloat32, {kBatch, 28, 28, 1}}}.
+  // Batched features, so shape[0] is kBatch: {{"image", DType::kFloat32, {kBatch, 28, 28, 1}}}.
   std::vector<ComponentSpec> features = {};
-  // Its dataset's features are taken, without the labels; no example is read.
+  // The features of its dataset are taken, without the labels; no example is read.
   InputFn input_fn = nullptr;
-  // Rows that the program computes at once. It takes any number of rows all the same: more of them in several steps.
-  // 0: as many as the batches of input_fn have over all replicas, or else 32. With as many rows as Predict has in a
-  // round, predictions have the bits of Predict's.
+  // Rows that the program computes at once. Calls may have any number of rows: more rows take several steps. 0: as many
+  // as the batches of input_fn have over all replicas or, without input_fn, 32. If it is the number of rows that
+  // Predict has in a round, predictions have the same bits as Predict's.
   int64_t rows_per_step = 0;
 
-  // What is wrong with it. `what` stands before the message: "ServingInput" or the name of an exporter.
+  // Returns what is wrong with it. `what` begins the message: "ServingInput" or the name of an exporter.
   absl::Status Validate(const std::string& what = "ServingInput") const;
 };
 

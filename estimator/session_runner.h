@@ -1,4 +1,4 @@
-// SessionRunner: the runtime's Session behind the loop's StepRunner.
+// SessionRunner: makes a loop's steps (StepRunner) with a Session of the runtime.
 #ifndef TANDEM_ESTIMATOR_SESSION_RUNNER_H_
 #define TANDEM_ESTIMATOR_SESSION_RUNNER_H_
 
@@ -18,11 +18,11 @@
 
 namespace tandem {
 
-// Finds inputs and outputs by name, and gives scalars that a request does not set their defaults.
+// Maps names to inputs and outputs, and gives scalars that a request does not set their default values.
 class SessionRunner : public StepRunner {
  public:
-  // `components`: what a BatchRound's tensors are, in order. Internal when the executable wants an input that is not
-  // there.
+  // `components` describes the tensors of a BatchRound, in order. Internal if the executable wants an input that is not
+  // among them.
   static absl::StatusOr<std::unique_ptr<SessionRunner>> Create(std::shared_ptr<const Executable> executable,
                                                                std::shared_ptr<VariableStore> variables,
                                                                Session::Options options,
@@ -33,7 +33,7 @@ class SessionRunner : public StepRunner {
 
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
   bool WantsNext() const override { return session_->CanPrefetch(); }
-  // By a thread of its own, which the first call starts.
+  // Copies on a thread of its own, which the first call starts.
   void Prefetch(const BatchRound& round) override;
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override;
 
@@ -47,7 +47,7 @@ class SessionRunner : public StepRunner {
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<Session> session_;
   std::vector<int> component_of_input_;
-  StepScalars scalar_defaults_;  // of the executable's own scalars only
+  StepScalars scalar_defaults_;  // only those that the executable has
   std::map<std::string, int> output_index_;
 
   std::mutex prefetch_mutex_;
@@ -55,7 +55,7 @@ class SessionRunner : public StepRunner {
   StepInputs to_prefetch_;  // empty: nothing
   bool stop_ = false;
   std::thread prefetch_thread_;
-  bool no_prefetch_thread_ = false;  // the system gave none
+  bool no_prefetch_thread_ = false;  // the system had no thread left
 };
 
 }  // namespace tandem

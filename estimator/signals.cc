@@ -19,7 +19,7 @@ struct sigaction g_old_pipe;
 std::mutex g_mutex;
 int g_guards = 0;
 
-// SIGHUP is ignored where nohup says that it shall be.
+// True for SIGHUP if it is ignored already, as under nohup: it stays so.
 bool IsIgnoredHangup(int i) { return kStopSignals[i] == SIGHUP && g_old[i].sa_handler == SIG_IGN; }
 
 void PutBackStopSignals() {
@@ -28,7 +28,7 @@ void PutBackStopSignals() {
 
 extern "C" void RememberSignal(int signal_number) {
   g_pending = signal_number;
-  // The next one of any kind shall end a process that does not come to the end of its step.
+  // The next signal of any kind ends the process, in case the step never finishes.
   PutBackStopSignals();
 }
 
@@ -43,8 +43,8 @@ SignalGuard::SignalGuard(bool enabled) : enabled_(enabled) {
   struct sigaction action = {};
   action.sa_handler = RememberSignal;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;  // reads and writes of a step in progress shall not see it
-  // The old actions must be known before a handler can run that puts them back.
+  action.sa_flags = SA_RESTART;  // reads and writes of the current step are not interrupted
+  // RememberSignal restores the old actions, so they must be saved before it can run.
   for (int i = 0; i < kNumStopSignals; ++i) sigaction(kStopSignals[i], nullptr, &g_old[i]);
   for (int i = 0; i < kNumStopSignals; ++i) {
     if (!IsIgnoredHangup(i)) sigaction(kStopSignals[i], &action, nullptr);

@@ -1,4 +1,4 @@
-// A clean stop on SIGINT, SIGTERM and SIGHUP.
+// Stops cleanly on SIGINT, SIGTERM and SIGHUP.
 #ifndef TANDEM_ESTIMATOR_SIGNALS_H_
 #define TANDEM_ESTIMATOR_SIGNALS_H_
 
@@ -7,10 +7,10 @@
 
 namespace tandem {
 
-// While at least one guard lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; a second one has the effect
-// that it had before (it ends the process, as a rule). A SIGHUP that is ignored (nohup) stays so. A write to a pipe
-// that nobody reads any more fails instead of ending the process (SIGPIPE): log lines are not worth a training. Guards
-// nest and may live in several threads.
+// While at least one guard exists, the first SIGINT, SIGTERM or SIGHUP is only remembered; a second one acts as if
+// there were no guard (usually it ends the process). A SIGHUP that is ignored (nohup) stays ignored. Writing to a pipe
+// that nobody reads fails instead of ending the process (SIGPIPE): losing log lines is no reason to end a training.
+// Guards nest and may exist in several threads.
 class SignalGuard {
  public:
   // Does nothing unless `enabled`.
@@ -19,9 +19,9 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
-  // Whether a signal has come that is forgotten with this guard, because no other was there when it was made.
+  // True if a signal has come that is forgotten when this guard ends, because this is the outermost guard.
   bool ForgetsSignal() const { return outermost_ && pending() != 0; }
-  // The signal that came since the outermost guard was made; 0 when none did.
+  // Returns the signal that came since the outermost guard was made; 0 if none did.
   static int pending();
 
  private:
@@ -29,9 +29,9 @@ class SignalGuard {
   bool outermost_ = false;
 };
 
-// Cancelled: "stopped by SIGINT" + `detail`, with exit code 129 (SIGHUP), 130 (SIGINT) or 143 (SIGTERM).
+// Returns Cancelled: "stopped by SIGINT" + `detail`, with exit code 129 (SIGHUP), 130 (SIGINT) or 143 (SIGTERM).
 absl::Status SignalError(int signal_number, absl::string_view detail);
-// Cancelled: "stopped with another worker, which got a signal" + `detail`, with exit code 75.
+// Returns Cancelled: "stopped with another worker, which got a signal" + `detail`, with exit code 75.
 absl::Status PeerSignalError(absl::string_view detail);
 
 }  // namespace tandem

@@ -67,7 +67,8 @@ void StallWatch::Look() {
     const int64_t since = activity->since_;
     if (since == 0 || activity->named_ || 1e-9 * static_cast<double>(now - since) < options_.seconds) continue;
     activity->named_ = true;
-    // Whoever ends it looks at named_ after since_: one of the two sees the other.
+    // End sets since_ first and then looks at named_; here it is the other way round, so one of the two notices the
+    // other.
     if (activity->since_ != since) {
       activity->named_ = false;
       continue;
@@ -82,7 +83,7 @@ StallWatch::Activity::~Activity() {
   std::erase(watch_->activities_, this);
 }
 
-// 0 would mean that nothing goes on.
+// At least 1, since 0 means that the activity is not running.
 void StallWatch::Activity::Begin() { since_ = std::max<int64_t>(watch_->options_.now(), 1); }
 
 void StallWatch::Activity::End() {

@@ -1,4 +1,4 @@
-// Says in the log when something that should take moments stands still: a disk, a network, a generator of data.
+// StallWatch: logs when something that should be quick takes long, such as a disk, a network or a data generator.
 #ifndef TANDEM_ESTIMATOR_STALL_WATCH_H_
 #define TANDEM_ESTIMATOR_STALL_WATCH_H_
 
@@ -16,24 +16,24 @@
 
 namespace tandem {
 
-// One thread, which sleeps, watches any number of activities. It starts with the first activity. Thread-safe.
+// A thread, which mostly sleeps, watches any number of activities. It starts with the first activity. Thread-safe.
 class StallWatch {
  public:
   struct Options {
-    // An activity that has lasted this long stands still; 0 or less: nothing is watched.
+    // An activity that lasts this long is reported; 0 or less: nothing is watched.
     double seconds = 10;
-    // Nanoseconds that never go back; for tests.
+    // Returns nanoseconds of a monotonic clock; for tests.
     std::function<int64_t()> now = nullptr;
   };
 
-  // Something that begins and ends, often or once, on one thread. Ends before its watch.
+  // Something that begins and ends, once or repeatedly, on one thread. Must be destroyed before its StallWatch.
   class Activity {
    public:
     ~Activity();
     Activity(const Activity&) = delete;
     Activity& operator=(const Activity&) = delete;
 
-    // One after the other; each costs a look at the clock and a store.
+    // Call alternately; each call costs a look at the clock and a store.
     void Begin();
     void End();
 
@@ -43,11 +43,11 @@ class StallWatch {
 
     StallWatch* const watch_;
     const std::string what_;
-    std::atomic<int64_t> since_{0};  // 0: not going on
+    std::atomic<int64_t> since_{0};  // time of Begin; 0: not running
     std::atomic<bool> named_{false};
   };
 
-  // Begins an activity, and ends it with its life.
+  // An activity that begins and ends with this object.
   class Scope {
    public:
     Scope(StallWatch& watch, absl::string_view what) : activity_(watch.Add(what)) { activity_->Begin(); }
@@ -62,9 +62,10 @@ class StallWatch {
   StallWatch(const StallWatch&) = delete;
   StallWatch& operator=(const StallWatch&) = delete;
 
-  // `what` is the beginning of "... has taken 10 s so far; still waiting.", such as "The input of mode train".
+  // `what` is the beginning of the log line "... has taken 10 s so far; still waiting.", such as "The input of mode
+  // train".
   std::unique_ptr<Activity> Add(absl::string_view what);
-  // Looks once, as the thread does at intervals; for tests.
+  // Checks all activities once, as the thread does regularly; for tests.
   void Look();
 
  private:

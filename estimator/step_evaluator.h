@@ -1,4 +1,4 @@
-// Evaluations by steps or epochs, inside of a training.
+// StepEvaluator: evaluates every so many steps or epochs during a training.
 #ifndef TANDEM_ESTIMATOR_STEP_EVALUATOR_H_
 #define TANDEM_ESTIMATOR_STEP_EVALUATOR_H_
 
@@ -14,32 +14,32 @@
 
 namespace tandem {
 
-// Every `steps` / `per` steps. That is no whole number for epochs whose last step takes batches of the next one: then
-// it is due at the step that finishes the epoch.
+// An interval of `steps` / `per` steps. This is no whole number for epochs whose last step takes batches of the next
+// epoch: then an evaluation is due at the step that finishes the epoch.
 struct EvalInterval {
   int64_t steps = 1;
   int64_t per = 1;
 
-  // Of `epochs` epochs, where a step takes `batches` elements of the dataset. InvalidArgument for numbers that are
-  // beyond all training.
+  // Returns the interval of `epochs` epochs if a step takes `batches` elements of the dataset. InvalidArgument if the
+  // numbers overflow.
   static absl::StatusOr<EvalInterval> OfEpochs(int64_t epochs, const EpochLength& epoch, int64_t batches);
-  // A function of the global step alone, so that a run that goes on evaluates at the same steps.
+  // Depends on the global step alone, so that a run that goes on evaluates at the same steps.
   bool Due(int64_t global_step) const;
   std::string ToString() const;  // "100 steps", "37.5 steps"
 };
 
-// Evaluates the values in memory when the interval says so, and at the last step. To be placed behind the checkpoint
-// saver: an evaluation that fails costs no steps that were saved.
+// Evaluates the values in memory when the interval says so, and at the last step. Place it after the checkpoint saver,
+// so that an evaluation that fails loses no steps.
 class StepEvaluator : public SessionRunHook {
  public:
   struct Options {
     EvalInterval interval;
-    // Evaluates the values in memory. True asks for the end of training.
+    // Evaluates the values in memory. Returns true to end training.
     std::function<absl::StatusOr<bool>(int64_t global_step)> evaluate;
-    // Whether there is a result of the step that training starts from. A run that was killed between its checkpoint and
-    // its evaluation has left none.
+    // Returns true if a result is recorded for the step that training starts from. There is none if a run was killed
+    // between its checkpoint and its evaluation.
     std::function<absl::StatusOr<bool>(int64_t global_step)> recorded;
-    // Whether a signal asks to stop: then nothing is evaluated any more.
+    // True if a signal asks the process to stop: then nothing is evaluated any more.
     std::function<bool()> signalled;
   };
   explicit StepEvaluator(Options options) : options_(std::move(options)) {}
@@ -54,7 +54,7 @@ class StepEvaluator : public SessionRunHook {
   bool Signalled() const { return options_.signalled && options_.signalled(); }
 
   Options options_;
-  int64_t evaluated_step_ = -1;  // or that training started from
+  int64_t evaluated_step_ = -1;  // step of the last evaluation, or that training started from
 };
 
 }  // namespace tandem

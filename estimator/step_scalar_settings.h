@@ -1,4 +1,4 @@
-// StepScalarSettings: the numbers of a training's steps, such as a learning rate, as hooks change them.
+// StepScalarSettings: numbers used by a training's steps, such as a learning rate, that hooks may change.
 #ifndef TANDEM_ESTIMATOR_STEP_SCALAR_SETTINGS_H_
 #define TANDEM_ESTIMATOR_STEP_SCALAR_SETTINGS_H_
 
@@ -13,34 +13,35 @@
 
 namespace tandem {
 
-// The scalars that the runtime gives to every step.
+// Returns the names of the scalars that the runtime sets in every step.
 std::vector<std::string> RuntimeScalars();
 
-// What was set is part of every checkpoint.
+// Every checkpoint keeps the values that were set.
 class StepScalarSettings {
  public:
-  // The numbers that model_fn gave: GraphBuilder::scalar_defaults. Settings of other names are dropped, with a warning.
+  // Sets the numbers that model_fn gave (GraphBuilder::scalar_defaults). Drops values set for other names, with a
+  // warning.
   void SetDefaults(std::map<std::string, double> defaults);
 
-  // NotFound for a name without a number, with those there are.
+  // NotFound, with the known names, for a name without a number.
   absl::StatusOr<double> Get(absl::string_view name) const;
-  // InvalidArgument for what is not finite, and for a learning rate below 0.
+  // InvalidArgument for a value that is not finite, and for a learning rate below 0.
   absl::Status Set(absl::string_view name, double value);
-  // The same for a step that may not be run after all: until Keep, at its start, Get and values have it, and no
-  // checkpoint. Drop forgets it.
+  // Like Set, for a step that may not be run after all. Get and values() return the value at once, but checkpoints have
+  // it only after Keep, which is called when the step starts. Drop forgets it.
   absl::Status SetForStep(absl::string_view name, double value);
   void Keep();
   void Drop() { for_step_.clear(); }
-  // What was set, for the next step.
+  // Returns the values set for the next step.
   std::map<std::string, double> values() const;
-  // "learning_rate", "learning_rate_1" and so on: the rates that are numbers.
+  // Returns the names of the learning rates that are numbers: "learning_rate", "learning_rate_1" and so on.
   std::vector<std::string> LearningRates() const;
 
-  // {"learning_rate": 0.01}; empty text where nothing was set.
+  // Returns, for example, {"learning_rate": 0.01}; "" if nothing was set.
   std::string ToJson() const;
-  // What ToJson gave becomes what is set. DataLoss for anything else.
+  // Restores the values from ToJson's text. DataLoss for any other text.
   absl::Status Restore(absl::string_view json);
-  // Of values: equal for equal ones, however they were made; 0 for none.
+  // Returns a fingerprint of values(): equal for equal values, however they were set; 0 if there are none.
   uint64_t Fingerprint() const;
 
  private:

@@ -1,10 +1,10 @@
-// Why a loop of steps ended.
+// StopReason: why a loop of steps ended.
 #ifndef TANDEM_ESTIMATOR_STOP_REASON_H_
 #define TANDEM_ESTIMATOR_STOP_REASON_H_
 
 namespace tandem {
 
-// kPeerSignal: another worker was asked to stop by a signal.
+// kPeerSignal: a signal asked another worker to stop.
 enum class StopReason { kEndOfInput, kStopRequested, kMaxRounds, kSignal, kPeerSignal };
 
 }  // namespace tandem

@@ -27,12 +27,12 @@ constexpr int kMaxDevices = 64;
 
 bool IsGpu(absl::string_view device) { return absl::StartsWith(device, "gpu:"); }
 
-// The number of "cpu:2" or "gpu:2"; -1 when it is no name of a device.
+// Returns the number in "cpu:2" or "gpu:2"; -1 if it is no name of a device.
 int IndexOf(const std::string& device) {
   int index = 0;
   const bool number = (IsGpu(device) || absl::StartsWith(device, "cpu:")) &&
                       absl::SimpleAtoi(absl::string_view(device).substr(4), &index);
-  // The round trip refuses "cpu:00" and "cpu:+1", which would be second names of a device.
+  // The comparison refuses "cpu:00" and "cpu:+1", which would be second names of a device.
   if (!number || index < 0 || index >= kMaxDevices || device != absl::StrCat(device.substr(0, 4), index)) return -1;
   return index;
 }
@@ -45,8 +45,8 @@ std::string GpuList(const std::vector<DeviceInfo>& gpus) {
   return list;
 }
 
-// The workers of a cluster on this machine, this one counted, that see the same GPUs: without CUDA_VISIBLE_DEVICES no
-// launcher has dealt them out. 1 where nobody says who is on this machine.
+// Returns how many workers of a cluster on this machine, this one included, see the same GPUs. With
+// CUDA_VISIBLE_DEVICES a launcher has dealt them out: 1. Also 1 if it is not known who is on this machine.
 size_t WorkersThatShareGpus() {
   if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return 1;
   const absl::StatusOr<std::optional<Cluster>> resolved = ResolveCluster(Environment::OfProcess());
@@ -66,7 +66,7 @@ size_t WorkersThatShareGpus() {
   return here;
 }
 
-// This process's share of the GPUs of this machine, `otherwise` where there are none. The log says which.
+// Returns this process's share of the machine's GPUs, or `otherwise` if there are none. The log says which.
 std::vector<std::string> GpusOr(std::vector<std::string> otherwise) {
   const absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (!gpus.ok() || gpus->empty()) {

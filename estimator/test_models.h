@@ -19,7 +19,7 @@
 
 namespace tandem::test {
 
-// A fresh, empty folder for this test.
+// Makes a fresh, empty folder for this test.
 inline std::string ModelDir(const std::string& name = "model") {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   const std::string dir = ::testing::TempDir() + "/" + info->test_suite_name() + "." + info->name() + "." + name;
@@ -59,7 +59,7 @@ inline InputFn LineInput(int64_t n = 64, int64_t batch = 8, int64_t epochs = -1,
   };
 }
 
-// One dense unit, squared error, Adam (so that there are slots).
+// A model of one dense unit with squared error and Adam (so that there are slots).
 inline EstimatorSpec LineModel(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor y = layers::Dense(features["x"], {.units = 1});
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"y", y}});

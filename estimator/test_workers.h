@@ -1,4 +1,4 @@
-// Several workers of a cluster on this machine, for the Estimator's tests.
+// Runs several workers of a cluster on this machine, for the Estimator's tests.
 #ifndef TANDEM_ESTIMATOR_TEST_WORKERS_H_
 #define TANDEM_ESTIMATOR_TEST_WORKERS_H_
 
@@ -18,8 +18,8 @@
 
 namespace tandem::test {
 
-// Calls `work` in `count` processes, each with the RunConfig of a worker of two devices that saves nothing. True when
-// it is true in all of them. To be called while this process has one thread.
+// Calls `work` in `count` processes, each with the RunConfig of a worker that has two devices and saves nothing.
+// Returns true if it returns true in all of them. Call it while this process has one thread.
 inline bool AsWorkers(int count, const std::function<bool(int rank, RunConfig)>& work) {
   const std::string dir = ModelDir();
   const std::string coordinator = FreeAddress();
@@ -40,7 +40,7 @@ inline bool AsWorkers(int count, const std::function<bool(int rank, RunConfig)>&
   return processes.WaitAll() == 0;
 }
 
-// What `work` gives in each of `count` processes of one device each, by rank. As AsWorkers otherwise.
+// Returns what `work` returns in each of `count` processes of one device each, by rank. Otherwise like AsWorkers.
 inline std::vector<std::string> ResultsOfWorkers(int count,
                                                  const std::function<std::string(int rank, RunConfig)>& work) {
   const std::string dir = ModelDir("results");

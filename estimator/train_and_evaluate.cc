@@ -86,7 +86,7 @@ absl::Status EvalSpec::Validate() const {
   return ValidateExporters(exporters);
 }
 
-// Calls a function when a training has begun: the model is what it goes on from.
+// Calls a function when a training has begun and the model has the values that it starts from.
 class BegunHook : public SessionRunHook {
  public:
   using Begun = std::function<absl::Status(int64_t global_step)>;
@@ -116,7 +116,7 @@ struct JobEvaluation {
   EvalResult last;
 };
 
-// One call of TrainAndEvaluate. All workers make it; the chief says when they evaluate.
+// One call of TrainAndEvaluate. All workers make the call; the chief decides when they evaluate.
 class TrainAndEvaluateRun {
  public:
   TrainAndEvaluateRun(Estimator& estimator, const TrainSpec& train_spec, const std::vector<EvalSpec>& eval_specs)
@@ -128,7 +128,7 @@ class TrainAndEvaluateRun {
     for (const EvalSpec& spec : eval_specs) evaluations_.emplace_back(estimator, spec, evaluations_.size());
   }
 
-  // The results of the evaluations that this process knows of.
+  // Returns the results of the evaluations that this process knows.
   absl::StatusOr<EvalResults> Run() {
     if (impl_.replays()) {
       TD_RETURN_IF_ERROR(train_spec_.Validate());
@@ -144,13 +144,13 @@ class TrainAndEvaluateRun {
     }
     if (impl_.is_evaluator() && !config_.compile_only) return EvaluateForOthers();
     if (config_.compile_only) return CompileOnly();
-    TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are kept back: who waits for others can be stopped
+    TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are caught, so that a signal can end the wait
     SignalGuard guard(config_.handle_signals);
     LogStart();
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
     train.hooks.push_back(std::make_shared<BegunHook>([this](int64_t step) { return Begun(step); }));
     if (train_spec_.reduce_on_plateau.has_value()) plateau_ = MakePlateauHook();
-    // To the end, so that nobody else trains between the last step and the marker. Train takes it again.
+    // Held to the end, so that nobody else trains between the last step and the marker. Train locks it again.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
       TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
@@ -159,7 +159,7 @@ class TrainAndEvaluateRun {
         TD_RETURN_IF_ERROR(ReadUnfinished());
         return TakeDoneMarkerAway();
       }));
-      // After the user's own listeners, as the evaluation may take long.
+      // Added after the user's own listeners, since the evaluation may take long.
       train.saving_listeners = train_spec_.saving_listeners;
       if (plateau_ != nullptr && config_.checkpoints_enabled()) {
         train.saving_listeners.push_back(
@@ -183,14 +183,14 @@ class TrainAndEvaluateRun {
     impl_.set_job(std::nullopt);
     if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
-    TD_RETURN_IF_ERROR(evaluation_);  // not as an error of the hook that happened to call it
+    TD_RETURN_IF_ERROR(evaluation_);  // not annotated as an error of the hook that happened to evaluate
     TD_RETURN_IF_ERROR(training);
     TD_RETURN_IF_ERROR(Finish());
     if (guard.ForgetsSignal()) {
       return SignalError(SignalGuard::pending(), absl::StrCat(" at the end of TrainAndEvaluate in ", config_.model_dir,
                                                               ", when all was done; its results are there"));
     }
-    // Where another task evaluates, what is left is that one's.
+    // If another task evaluates, it removes the marker when it has done the rest.
     if (impl_.is_chief() && !impl_.has_evaluator()) {
       TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
     }
@@ -207,7 +207,7 @@ class TrainAndEvaluateRun {
   }
 
   absl::StatusOr<EvalResults> EvaluateForOthers() {
-    // The chief removes the marker of an earlier training when it begins, which may be later than this.
+    // The chief removes the DONE file of an earlier training when it begins, perhaps after this task has started.
     double distrust = config_.peer_deadline_secs;
     for (const EvalSpec& spec : eval_specs_) distrust = std::max(distrust, spec.start_delay_secs);
     EvaluatorTask task(estimator_, eval_specs_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust});
@@ -284,13 +284,13 @@ class TrainAndEvaluateRun {
     }
   }
 
-  // What says by a name which evaluations it goes by.
+  // Checks the names of evaluations that ReduceOnPlateau, keep_best and hooks follow.
   absl::Status CheckWhatFollowsEvaluations() {
     const std::vector<std::string> names = EvaluationNames(eval_specs_);
     if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
       TD_ASSIGN_OR_RETURN(plateaus_evaluation_, FindEvaluation("TrainSpec.reduce_on_plateau", rule->evaluation, names));
     }
-    std::vector<std::pair<std::string, std::string>> asked;  // who, and the name
+    std::vector<std::pair<std::string, std::string>> asked;  // who follows, and the name
     if (config_.keep_best.has_value()) asked.emplace_back("RunConfig.keep_best", config_.keep_best->evaluation);
     for (const auto& hook : train_spec_.hooks) {
       if (const auto* follows = dynamic_cast<const FollowsEvaluations*>(hook.get()); follows != nullptr) {
@@ -311,7 +311,7 @@ class TrainAndEvaluateRun {
     return absl::OkStatus();
   }
 
-  // That ReduceOnPlateau goes by.
+  // The evaluation that ReduceOnPlateau follows.
   JobEvaluation& PlateausEvaluation() { return evaluations_[plateaus_evaluation_]; }
 
   absl::Status TakeModelDir(std::shared_ptr<FileLock>* lock) const {
@@ -323,24 +323,25 @@ class TrainAndEvaluateRun {
   absl::Status ReadUnfinished() {
     const auto since = ReadUnfinishedMarker(config_.file_env(), config_.model_dir);
     if (since.ok()) interrupted_since_ = *since;
-    return absl::IsDataLoss(since.status()) ? absl::OkStatus() : since.status();  // a damaged one is of no use
+    // a damaged marker is useless and is ignored
+    return absl::IsDataLoss(since.status()) ? absl::OkStatus() : since.status();
   }
 
   absl::Status TakeDoneMarkerAway() {
     Env* env = config_.file_env();
-    // A damaged one is of no use to anybody.
+    // A damaged marker is useless and is ignored.
     done_before_ = ReadDoneMarker(env, config_.model_dir).value_or(std::nullopt);
     return RemoveDoneMarker(env, config_.model_dir);
   }
 
-  // A start that was refused, as for a checkpoint of another model, has changed nothing: the job is as done as before.
+  // If the start was refused, for example because of another model's checkpoint, nothing has changed: put DONE back.
   void PutDoneMarkerBack() const {
     if (!done_before_.has_value()) return;
     const absl::Status written = WriteDoneMarker(config_.file_env(), config_.model_dir, *done_before_);
     if (!written.ok()) TD_LOG(ERROR) << "The file DONE of the training before is lost: " << written.message();
   }
 
-  // Only the chief need see model_dir. With parameter servers the chief alone decides.
+  // Only the chief needs to see model_dir, so its answer counts. With parameter servers only the chief needs it.
   absl::Status AgreeOnInterruption() {
     if (impl_.workers() == nullptr) return absl::OkStatus();
     const std::string mine = interrupted_since_.has_value() ? absl::StrCat(*interrupted_since_) : "";
@@ -359,8 +360,8 @@ class TrainAndEvaluateRun {
 
   bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
 
-  // Whether a run that nobody interrupts evaluates the checkpoint that is saved now, after every checkpoint that the
-  // rule for them has saved. One that a signal has saved, at the end of the steps, is none of these.
+  // Returns whether an uninterrupted run evaluates the checkpoint that is being saved now. It evaluates every regular
+  // checkpoint if there is no throttle; a checkpoint that is saved at the end because of a signal is not a regular one.
   bool WouldBeEvaluated() {
     const std::optional<StopReason> ending = impl_.ending();
     const bool by_signal = ending == StopReason::kSignal || ending == StopReason::kPeerSignal;
@@ -374,17 +375,17 @@ class TrainAndEvaluateRun {
     if (eval_specs_.size() > 1) scheduling.title = absl::StrCat("eval \"", evaluation.spec.name, "\"");
     scheduling.signalled = [this] { return Signalled(); };
     scheduling.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
-      if (stopped_) return true;  // another one, at this checkpoint
+      if (stopped_) return true;  // a signal stopped another evaluation of this checkpoint
       TD_RETURN_IF_ERROR(EvaluateOnce(evaluation, absl::StrCat("after step ", step)));
       return stopped_;
     };
     return std::make_shared<EvalScheduler>(scheduling);
   }
 
-  // Whether this process takes part in the evaluations.
+  // True if this process takes part in the evaluations.
   bool Evaluates() const { return !impl_.has_evaluator() && (impl_.is_chief() || !impl_.served()); }
 
-  // The first evaluation may come when the training is nearly over: mistakes in it are looked for before.
+  // Looks for mistakes before the first step: the first evaluation may come when the training is nearly over.
   absl::Status CheckEvaluations(const ModeProgram& training) {
     for (JobEvaluation& evaluation : evaluations_) {
       const absl::StatusOr<std::vector<std::string>> metrics =
@@ -400,12 +401,12 @@ class TrainAndEvaluateRun {
 
   bool IsPlateaus(const JobEvaluation& evaluation) const { return evaluation.number == plateaus_evaluation_; }
 
-  // For messages: which of several evaluations.
+  // Returns the beginning of messages that says which of several evaluations is meant; "" if there is one.
   std::string Prefix(const JobEvaluation& evaluation) const {
     return eval_specs_.size() > 1 ? absl::StrCat(EvaluationTitle(eval_specs_, evaluation.spec), ": ") : "";
   }
 
-  // What goes by evaluations has its memory back before one of them is made.
+  // The plateau hook comes first, so that its state is restored before an evaluation is made.
   absl::StatusOr<HookList> EvaluationHooks(const BatchDealer& dealer) {
     HookList hooks;
     if (plateau_ != nullptr) hooks.push_back(plateau_);
@@ -417,7 +418,7 @@ class TrainAndEvaluateRun {
     return hooks;
   }
 
-  // All workers look at the interval; the chief alone evaluates by it, and the others join.
+  // All workers compute the interval; only the chief evaluates when it is due, and the others join it.
   absl::StatusOr<std::shared_ptr<SessionRunHook>> EvaluatorBySteps(JobEvaluation& evaluation,
                                                                    const BatchDealer& dealer) {
     const EvalSpec& spec = evaluation.spec;
@@ -436,9 +437,9 @@ class TrainAndEvaluateRun {
     if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
     evaluator.signalled = [this] { return Signalled(); };
     evaluator.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
-      if (stopped_ || !evaluation_.ok()) return true;  // another one, after this step
+      if (stopped_ || !evaluation_.ok()) return true;  // another evaluation after this step was stopped or failed
       const absl::Status evaluated = EvaluateOnce(evaluation, absl::StrCat("after step ", step));
-      // Steps since the last checkpoint are not lost: training ends in order, which saves them, before Run says why.
+      // Let training end in order, which saves the steps since the last checkpoint; Run then returns the error.
       if (!evaluation_.ok() && impl_.workers() == nullptr) return true;
       TD_RETURN_IF_ERROR(evaluated);
       return stopped_;
@@ -450,13 +451,13 @@ class TrainAndEvaluateRun {
     return std::make_shared<StepEvaluator>(std::move(evaluator));
   }
 
-  // The evaluation of that step on record in model_dir, unless it is known to be of other data. `by_job`: not one by
-  // hand, of a step that the job may never have evaluated.
+  // Returns the evaluation of that step recorded in model_dir, unless it is known to be of other data. `by_job`: ignore
+  // evaluations by hand; the job may never have evaluated that step.
   absl::StatusOr<std::optional<EvalResult>> Recorded(const EvalSpec& spec, int64_t step, bool by_job) const {
     const std::string dir = estimator_.eval_dir(spec.name);
     const EvalScope scope{.steps = spec.steps, .raw_weights = !spec.use_moving_average, .job = by_job};
     TD_ASSIGN_OR_RETURN(std::optional<EvalResult> found, FindEvalResult(config_.file_env(), dir, step, scope));
-    if (!found.has_value()) return found;  // input_fn, which may take its time, need not be asked
+    if (!found.has_value()) return found;  // no need to call input_fn, which may be slow
     TD_ASSIGN_OR_RETURN(const std::string data, impl_.EvaluatedData(spec.input_fn));
     return FindEvalResult(config_.file_env(), dir, step, scope, data);
   }
@@ -477,7 +478,7 @@ class TrainAndEvaluateRun {
 
   absl::Status EvaluateOnce(JobEvaluation& evaluation, absl::string_view when) {
     absl::StatusOr<EvalResult> result = Evaluate(evaluation);
-    // A signal ends the evaluation early; training must still come to its orderly end.
+    // A signal ends the evaluation early; training must still end in order.
     stopped_ = absl::IsCancelled(result.status());
     if (stopped_) return absl::OkStatus();
     evaluation_ =
@@ -495,14 +496,14 @@ class TrainAndEvaluateRun {
   std::shared_ptr<PlateauHook> MakePlateauHook() {
     PlateauHook::Options options{.rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars()};
     options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
-    // By steps the evaluator does it.
+    // With every_steps or every_epochs, StepEvaluator makes this evaluation.
     if (impl_.is_chief() && !PlateausEvaluation().spec.by_steps()) {
       options.evaluate = [this] { return EvaluateOnce(PlateausEvaluation(), "of the checkpoint to go on from"); };
     }
     return std::make_shared<PlateauHook>(std::move(options));
   }
 
-  // The same for all workers, of which only the chief need see model_dir.
+  // Returns the chief's recorded evaluation on all workers: only the chief needs to see model_dir.
   absl::StatusOr<std::optional<EvalResult>> RecordedAtChief(int64_t step) {
     std::string text;
     if (impl_.is_chief()) {
@@ -520,7 +521,7 @@ class TrainAndEvaluateRun {
   absl::Status Finish() {
     if (impl_.served() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
-    // Training may have come to its end before the signal did; without the evaluation of that end the job is not done.
+    // Training may have ended before the signal came; the job is done only after the evaluation of its last step.
     const bool all_are_of_the_end = std::all_of(
         evaluations_.begin(), evaluations_.end(),
         [&](const JobEvaluation& evaluation) { return evaluation.last.global_step() == trained.global_step; });
@@ -544,9 +545,9 @@ class TrainAndEvaluateRun {
     return Annotate(exported, "TrainAndEvaluate, which is done but for this: ");
   }
 
-  // Nothing was trained. The last run may have ended between its final checkpoint and the evaluation of it.
+  // Nothing was trained: the last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(JobEvaluation& evaluation, const TrainResult& trained) {
-    if (impl_.workers() == nullptr) {  // the others would not know what is recorded
+    if (impl_.workers() == nullptr) {  // the other workers would not know what is recorded
       absl::StatusOr<std::optional<EvalResult>> recorded =
           Recorded(evaluation.spec, trained.global_step, /*by_job=*/false);
       if (recorded.ok() && recorded->has_value()) {
@@ -565,14 +566,14 @@ class TrainAndEvaluateRun {
   const RunConfig& config_;
   const TrainSpec& train_spec_;
   const std::vector<EvalSpec>& eval_specs_;
-  std::deque<JobEvaluation> evaluations_;  // in the same order
+  std::deque<JobEvaluation> evaluations_;  // in the order of eval_specs_
   std::shared_ptr<PlateauHook> plateau_;   // null without ReduceOnPlateau
-  int plateaus_evaluation_ = 0;            // its number
-  absl::Status evaluation_;                // of the last one, with what is exported after it
-  bool stopped_ = false;                   // the last evaluation, by a signal
-  bool begun_ = false;                     // the training
+  int plateaus_evaluation_ = 0;            // number of the evaluation that ReduceOnPlateau follows
+  absl::Status evaluation_;                // error of the last evaluation, or of the exports after it
+  bool stopped_ = false;                   // a signal stopped the last evaluation
+  bool begun_ = false;                     // the training has begun
   std::optional<DoneMarker> done_before_;
-  std::optional<int64_t> interrupted_since_;  // the step at which a job began that was not done
+  std::optional<int64_t> interrupted_since_;  // step at which an unfinished job began
 };
 
 absl::StatusOr<EvalResults> TrainAndEvaluate(Estimator& estimator, const TrainSpec& train_spec,

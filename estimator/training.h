@@ -1,4 +1,4 @@
-// Training: one training of an Estimator, step by step.
+// Training: one training of an Estimator, made step by step.
 #ifndef TANDEM_ESTIMATOR_TRAINING_H_
 #define TANDEM_ESTIMATOR_TRAINING_H_
 
@@ -14,12 +14,12 @@
 
 namespace tandem {
 
-// Prepare, Run and End are those of StepLoop. Without an End, as after an error, what was begun is still written. The
-// estimator must outlive it.
+// Prepare, Run and End work like those of StepLoop. If End is not called, as after an error, writes that were begun are
+// still finished. The estimator must outlive this object.
 class Training {
  public:
-  // Brings the model to where training begins. Null when there is nothing to do: programs are compiled only, or
-  // max_steps is reached.
+  // Prepares the model for training. Returns null if there is nothing to do: programs are only compiled, or max_steps
+  // is reached.
   static absl::StatusOr<std::unique_ptr<Training>> Start(Estimator::Impl* estimator, const InputFn& input_fn,
                                                          const TrainOptions& options);
   ~Training();
@@ -29,7 +29,8 @@ class Training {
   absl::StatusOr<bool> Prepare() { return loop_->Prepare(); }
   absl::StatusOr<RunValues> Run() { return loop_->Run(); }
   void RequestStop() { loop_->RequestStop(); }
-  // Between two steps: a checkpoint, which is there when this returns. Nothing where another worker is the chief.
+  // Call between two steps: saves a checkpoint and waits until it is written. Does nothing if another worker is the
+  // chief.
   absl::Status Save();
   absl::Status End();
   const BatchDealer& dealer() const { return *prepared_.dealer; }
@@ -51,9 +52,9 @@ class Training {
   std::unique_ptr<StepRunner> checking_runner_;   // null where no step is made twice
   std::unique_ptr<StepRunner> recording_runner_;  // null where nothing is recorded
   std::optional<StepLoop> loop_;
-  bool keeps_end_ = false;  // an interrupted job's, which may be at the end of its input
+  bool keeps_end_ = false;  // an interrupted job may be at the end of its input, which then does not start again
   bool stepped_ = false;
-  std::unique_ptr<WatchedValues> watched_;  // null where nothing is watched, or another worker says it
+  std::unique_ptr<WatchedValues> watched_;  // null if nothing is watched, or if another worker warns
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// TrainingMetricsHook: the metrics of the last steps of a training.
+// TrainingMetricsHook: reports metrics over the last steps of a training.
 #ifndef TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
 #define TANDEM_ESTIMATOR_TRAINING_METRICS_HOOK_H_
 
@@ -14,11 +14,11 @@
 
 namespace tandem {
 
-// Every `every_n_iter` steps of this run a report of the metrics of the examples of these steps. Each step's
-// predictions are those before its update. Steps that were not finite do not count.
+// Every `every_n_iter` steps, reports the metrics over the examples of these steps. Each step's predictions are those
+// before its update. Steps that were not finite do not count.
 class TrainingMetricsHook : public SessionRunHook {
  public:
-  // Of the steps `first` to `last`, counted from 0. The result has no "global_step".
+  // Called with the metrics of the steps `first` to `last`, counted from 0. The result has no "global_step".
   using Report = std::function<void(const EvalResult& result, int64_t first, int64_t last)>;
 
   TrainingMetricsHook(const std::map<std::string, Metric>& metrics, int64_t every_n_iter, Report report)
@@ -33,7 +33,7 @@ class TrainingMetricsHook : public SessionRunHook {
   MetricAccumulator metrics_;
   int64_t every_n_iter_;
   Report report_;
-  int64_t first_step_ = -1;  // of those in metrics_; negative when there are none
+  int64_t first_step_ = -1;  // first of the steps in metrics_; negative if there are none
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// VariableAccess: the values of a model's variables, for programs that read and assign them.
+// VariableAccess: reads and assigns the values of a model's variables.
 #ifndef TANDEM_ESTIMATOR_VARIABLE_ACCESS_H_
 #define TANDEM_ESTIMATOR_VARIABLE_ACCESS_H_
 
@@ -14,24 +14,24 @@
 namespace tandem {
 
 struct ReadVariablesOptions {
-  // Where no names are given: the optimizer's slots too ("dense/kernel/Adam"), and not the model's variables alone.
+  // If no names are given, return the optimizer's slots too ("dense/kernel/Adam"), not only the model's variables.
   bool slots = false;
 };
 
 struct AssignVariablesOptions {
-  // The training steps that the values come from.
+  // The number of training steps that the values come from.
   std::optional<int64_t> global_step = std::nullopt;
 };
 
-// What Estimator and RunContext offer: their comments say when. The tensors are copies.
+// Implemented for Estimator and RunContext; their comments say when it may be used. The tensors are copies.
 class VariableAccess {
  public:
   virtual ~VariableAccess() = default;
-  // Those of the names, which may be slots; of no names all. NotFound lists every name that is not there.
+  // Returns the named variables, which may be slots; without names, all. NotFound lists every name that does not exist.
   virtual absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
                                                      const ReadVariablesOptions& options) = 0;
-  // All of them, or after an error none. InvalidArgument lists every name that is not there, with one that may have
-  // been meant, and every value of another type or shape.
+  // Assigns all values or, after an error, none. InvalidArgument lists every name that does not exist, with a similar
+  // one, and every value of another type or shape.
   virtual absl::Status AssignVariables(const NamedTensors& values) = 0;
 };
 

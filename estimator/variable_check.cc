@@ -22,7 +22,7 @@ const ModeProgram* DeclaredAs(const VariableInfo& info, const ModeProgram& progr
   return nullptr;
 }
 
-// "component "x" of the input is float32[b,4] here and float32[b,5] there".
+// Returns, for example, "component "x" of the input is float32[b,4] here and float32[b,5] there".
 std::vector<std::string> DifferentComponents(const ModeProgram& here, const ModeProgram& there) {
   std::vector<std::string> differences;
   for (const ComponentSpec& a : here.components()) {
@@ -35,7 +35,7 @@ std::vector<std::string> DifferentComponents(const ModeProgram& here, const Mode
   return differences;
 }
 
-// `v` of `program` is declared as another one in `other`; null: it is in memory.
+// Returns the error for `v` of `program`, which has another type or shape in `other` or, if that is null, in memory.
 absl::Status Differs(const VariableSpec& v, const ModeProgram& program, DType dtype, const Shape& shape,
                      const ModeProgram* other) {
   const std::vector<std::string> inputs =

@@ -1,5 +1,5 @@
-// The variables of all modes are the same ones: a model that declares another shape is told which input made the
-// difference.
+// Checks that all modes declare the same variables. If a model declares one with another shape, the error names the
+// input that made the difference.
 #ifndef TANDEM_ESTIMATOR_VARIABLE_CHECK_H_
 #define TANDEM_ESTIMATOR_VARIABLE_CHECK_H_
 
@@ -11,13 +11,13 @@
 
 namespace tandem {
 
-// InvalidArgument when a variable of `program` exists in `store` with another type or shape. The error names mode,
-// variable and the user's line, and, with the one of `others` (null entries and `program` itself are skipped) that
-// declares it as it is in the store, the components of the input that differ.
+// Returns InvalidArgument if a variable of `program` exists in `store` with another type or shape. The error names
+// mode, variable and the user's line. If one of `others` (null entries and `program` itself are skipped) declares it as
+// it is in the store, the error also names the input components that differ.
 absl::Status CheckVariables(const ModeProgram& program, const VariableStore& store,
                             const std::vector<const ModeProgram*>& others);
 
-// The same of two programs whose variables are not in memory yet.
+// Does the same for two programs whose variables are not in memory yet.
 absl::Status CheckSameVariables(const ModeProgram& program, const ModeProgram& other);
 
 }  // namespace tandem

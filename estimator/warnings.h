@@ -1,4 +1,4 @@
-// The warnings that RunConfig.silence switches off, by name.
+// The warnings that RunConfig.silence can switch off, by name.
 #ifndef TANDEM_ESTIMATOR_WARNINGS_H_
 #define TANDEM_ESTIMATOR_WARNINGS_H_
 
@@ -9,28 +9,28 @@
 
 namespace tandem {
 
-// Training ends with its input, before the steps that were asked for.
+// Training ended with its input, before the number of steps that was asked for.
 inline constexpr absl::string_view kInputEndedEarly = "input_ended_early";
-// The input has no end, and no number of steps is given.
+// The input has no end, and no number of steps is set.
 inline constexpr absl::string_view kEndlessTraining = "endless_training";
-// A value of Params that nothing has asked for.
+// A value of Params was never read.
 inline constexpr absl::string_view kUnreadParams = "unread_params";
 
-// A loss or metric of probabilities gets what a layer without Softmax or Sigmoid has made.
+// A loss or metric of probabilities gets the result of a layer without Softmax or Sigmoid.
 inline constexpr absl::string_view kScoresForProbabilities = "scores_for_probabilities";
 // A loss of logits gets the result of Softmax or Sigmoid.
 inline constexpr absl::string_view kProbabilitiesForLogits = "probabilities_for_logits";
-// Parameter servers get updates with momentum of several workers.
+// Parameter servers get updates with momentum from several workers.
 inline constexpr absl::string_view kStaleMomentum = "stale_momentum";
-// A summary or a metric of the training that is NaN or infinite.
+// A summary or a metric of the training is NaN or infinite.
 inline constexpr absl::string_view kWatchedNotFinite = "watched_not_finite";
-// An evaluation or prediction where nothing has been trained.
+// An evaluation or prediction uses a model that has not been trained.
 inline constexpr absl::string_view kUntrainedWeights = "untrained_weights";
 
-// What is wrong with a list of names; empty: nothing.
+// Returns what is wrong with a list of names; "" if nothing.
 std::string SilenceProblem(const std::vector<std::string>& silence);
 
-// To the log, unless `silence` has `name`. The line says how to switch it off.
+// Logs the warning, unless `silence` has `name`. The line says how to switch it off.
 void LogWarning(const std::vector<std::string>& silence, absl::string_view name, absl::string_view message);
 
 }  // namespace tandem

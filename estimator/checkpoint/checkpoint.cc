@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Sorted keys, one per line: equal state, equal bytes.
+// Returns the text of state.json with sorted keys, one per line: equal states give equal bytes.
 absl::StatusOr<std::string> StateText(const CheckpointData& data) {
   std::string text = "{\n  \"extra\": {";
   bool first = true;

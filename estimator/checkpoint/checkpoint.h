@@ -2,7 +2,7 @@
 //   variables.safetensors  variables and moving statistics, by variable name
 //   slots.safetensors      optimizer slots, `<variable>/Adam` and so on
 //   state.json             global step, seed, what else the training loop remembers (the best-metric record)
-//   attachments.safetensors  tensors of hooks, `<key>/<name>`; not there where there are none
+//   attachments.safetensors  tensors of hooks, `<key>/<name>`; missing if there are none
 //   iterator.state         the input pipeline's position, in examples consumed by finished steps
 //   manifest.json          size and checksum of each of them (manifest.h)
 // Equal content gives equal bytes in every file: nothing tells the time or the machine.
@@ -37,11 +37,11 @@ struct CheckpointData {
   uint64_t seed = 0;
   std::string iterator_state;                // any bytes
   std::map<std::string, std::string> extra;  // UTF-8, such as the best-metric record
-  TensorMap attachments;                     // of hooks
-  std::string manifest;                      // of what was read from a directory: its manifest's text; never written
+  TensorMap attachments;                     // tensors of hooks
+  std::string manifest;                      // text of the manifest, if it was read from a directory; never written
 };
 
-// A checkpoint ready to be written. Holds the tensors, not copies of them.
+// A checkpoint ready to be written. Points to the tensors and does not copy them.
 struct CheckpointImage {
   std::string state, iterator_state, manifest;
   SafetensorsImage variables, slots;
@@ -54,8 +54,8 @@ struct CheckpointImage {
 // `data` must outlive the image. InvalidArgument for names that are not UTF-8, empty tensors or a negative step.
 absl::StatusOr<CheckpointImage> SerializeCheckpoint(const CheckpointData& data);
 
-// Verifies every byte of the directory, then reads it; again when it is replaced meanwhile. Errors: VerifyManifest, and
-// Unavailable when it is replaced again and again.
+// Verifies every byte of the directory, then reads it; does so again if the directory is replaced meanwhile. Errors:
+// those of VerifyManifest, and Unavailable if it is replaced again and again.
 absl::StatusOr<CheckpointData> ReadCheckpoint(Env* env, const std::string& dir);
 
 // Reads and checks state.json into `data`.

@@ -47,7 +47,7 @@ absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
   std::string path = Path(kPointerName);
   auto text = ReadTextFile(env_, path);
   if (absl::IsNotFound(text.status())) return std::optional<PointerFile>();
-  // A directory or a FIFO in its place is damage.
+  // A directory or a FIFO in place of the file is damage.
   if (absl::IsFailedPrecondition(text.status())) text = absl::DataLossError(text.status().message());
   absl::StatusOr<PointerFile> pointer = text.ok() ? ParsePointerFile(*text, path) : text.status();
   if (pointer.ok()) return std::optional<PointerFile>(*std::move(pointer));
@@ -60,7 +60,7 @@ absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
 }
 
 absl::Status CheckpointManager::WritePointer(int64_t step) {
-  // Lists what is left when the old ones are deleted, which comes after.
+  // Lists the checkpoints that will be left after the old ones are deleted, which happens later.
   absl::StatusOr<std::vector<int64_t>> steps = Left(step);
   if (!steps.ok()) steps = Steps();
   TD_RETURN_IF_ERROR(steps.status());
@@ -105,7 +105,7 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
   absl::Status existing = Verify(name);
   if (existing.ok()) {
     TD_ASSIGN_OR_RETURN(std::string manifest, env_->ReadFile(JoinPath(path, kManifestName)));
-    if (manifest == image.manifest) {  // it holds the checksums of all files: equal content
+    if (manifest == image.manifest) {  // the manifest has the checksums of all files, so the content is equal
       TD_RETURN_IF_ERROR(WritePointer(step));
       return path;
     }
@@ -122,12 +122,12 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
   if (status.ok() && !absl::IsNotFound(existing)) status = MoveAside(name, existing.ok() ? "old" : "damaged");
   if (status.ok()) status = env_->Rename(temporary, path);
   if (!status.ok()) {
-    env_->DeleteRecursively(temporary).IgnoreError();  // a full disk gets its space back
+    env_->DeleteRecursively(temporary).IgnoreError();  // frees the space on a full disk
     if (existing.ok()) PutBackReplaced(name).IgnoreError();
     return status;
   }
   TD_RETURN_IF_ERROR(env_->SyncDir(dir_));
-  // Later checkpoints may be kept for these hours as well: no reason to lose this one.
+  // Later checkpoints may be kept for these hours as well, so a failure is no reason to lose this one.
   if (absl::Status kept = KeptByHours(env_, dir_, hours_).Saved(step); !kept.ok()) {
     TD_LOG(WARNING) << "Could not note a checkpoint as kept: " << kept.message();
   }
@@ -144,7 +144,7 @@ absl::Status CheckpointManager::MoveAside(const std::string& name, const std::st
   }
 }
 
-// A Save that replaces a checkpoint of the same step may have been killed between its two renames.
+// A Save that replaced a checkpoint of the same step may have been killed between its two renames.
 absl::Status CheckpointManager::PutBackReplaced(const std::string& name) {
   if (env_->Exists(Path(name))) return absl::OkStatus();
   std::string last;
@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<int64_t>> CheckpointManager::Left(int64_t current_ste
     TD_ASSIGN_OR_RETURN(const std::set<int64_t> more, protected_(steps));
     kept.insert(more.begin(), more.end());
   }
-  auto newest = static_cast<int64_t>(steps.size());  // this step and those behind it
+  auto newest = static_cast<int64_t>(steps.size());  // number of checkpoints from this step on
   std::erase_if(steps, [&](int64_t step) {
     if (newest <= keep_max_ || step == current_step) return false;
     --newest;
@@ -196,7 +196,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
     TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
     if (!pointer) {
       TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
-      // The first Save of a directory is between its checkpoint and its pointer, for a moment.
+      // For a moment, the first Save of a directory has written its checkpoint but not yet its pointer.
       if (steps.empty() || attempt > 1) return LatestWithoutPointer(in_memory);
       env_->SleepSeconds(kReadPauseSeconds);
       continue;
@@ -208,7 +208,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
       return Path(pointer->latest);
     });
     if (verified.ok()) return *verified;
-    // What the pointer names is not there yet, before a writer's rename.
+    // The checkpoint that the pointer names does not exist yet: a writer is about to rename it.
     if (attempt == kReadAttempts || !absl::IsNotFound(verified.status())) {
       return DamagedError(verified.status(), *CheckpointStep(pointer->latest));
     }

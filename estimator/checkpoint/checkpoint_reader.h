@@ -1,4 +1,4 @@
-// Looks into a checkpoint: names, types, shapes, single values. For inspection and for warm starts.
+// CheckpointReader: names, types, shapes and single values in a checkpoint. For inspection and for warm starts.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_READER_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_READER_H_
 
@@ -19,12 +19,12 @@
 
 namespace tandem {
 
-// A tensor as a checkpoint lists it or a model wants it.
+// A tensor that a checkpoint has or a model wants.
 struct SavedTensor {
   std::string name;
   DType dtype = DType::kInvalid;
   Shape shape;
-  // The file's own name for a type that Tandem lacks ("BF16"); such a tensor cannot be read.
+  // The file's name of a type that Tandem lacks ("BF16"); such a tensor cannot be read.
   std::string file_dtype = "";
 
   std::string TypeString() const;  // "float32[3,3,1,32]"
@@ -33,9 +33,10 @@ struct SavedTensor {
 // Thread-safe.
 class CheckpointReader {
  public:
-  // `path`: a checkpoint directory, a model directory (its newest checkpoint), or a single .safetensors file.
-  // Directories are verified byte by byte, again when one is replaced meanwhile; what is opened is then read whatever
-  // becomes of it. Errors: NotFound, DataLoss, Unavailable when it is replaced again and again, those of reading.
+  // `path` is a checkpoint directory, a model directory (its newest checkpoint is opened), or a single .safetensors
+  // file. Directories are verified byte by byte, again if one is replaced meanwhile. What was opened can be read even
+  // if it is replaced or deleted. Errors: NotFound, DataLoss, Unavailable if it is replaced again and again, those of
+  // reading.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(Env* env, const std::string& path);
 
   // The checkpoint directory or file that was opened.
@@ -43,11 +44,11 @@ class CheckpointReader {
   // Sorted by name. A single file has variables only.
   const std::vector<SavedTensor>& variables() const { return variables_; }
   const std::vector<SavedTensor>& slots() const { return slots_; }
-  // Nothing for a single file.
+  // Not set for a single file.
   std::optional<int64_t> global_step() const { return global_step_; }
 
   bool Contains(const std::string& name) const;  // among variables and slots
-  // NotFound, with all names of the file, for an unknown one; otherwise as SafetensorsReader::Read.
+  // NotFound, with all names of the file, for an unknown name; otherwise as SafetensorsReader::Read.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
 
  private:
@@ -60,8 +61,8 @@ class CheckpointReader {
   std::optional<int64_t> global_step_;
 };
 
-// Compares what the checkpoint at `path` holds with what a model wants. FailedPrecondition, with all differences, one a
-// line: missing, not in the model, another shape or type.
+// Compares the tensors of the checkpoint at `path` with those that a model wants. FailedPrecondition lists all
+// differences, one per line: missing, not in the model, another shape or type.
 absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTensor> saved,
                               absl::Span<const SavedTensor> wanted);
 

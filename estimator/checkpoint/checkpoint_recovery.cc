@@ -1,4 +1,4 @@
-// CheckpointManager::Recover: what a start does with the model directory that an earlier run left.
+// CheckpointManager::Recover: tidies a model directory that an earlier run has left.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::string_view kTemporary = ".tmp-";
 
-// Whether `name` is of a checkpoint that another one of the same step has replaced: "model.ckpt-100.old-2".
+// True for the name of a checkpoint that another one of the same step has replaced: "model.ckpt-100.old-2".
 bool IsReplaced(absl::string_view name) {
   const size_t old = name.find(".old-");
   int k = 0;
@@ -25,10 +25,10 @@ bool IsReplaced(absl::string_view name) {
 
 }  // namespace
 
-// Removes what earlier processes left: unfinished checkpoints go aside, of which the last is kept for a look; all other
-// temporary files and half-deleted checkpoints are deleted, and so are replaced ones, once there is one to go on from.
-// Nobody else saves checkpoints here: the caller holds the directory's lock. A result of an evaluation may be on its
-// way.
+// Removes what earlier processes left. Unfinished checkpoints are moved aside, and the last one is kept for inspection;
+// all other temporary files and half-deleted checkpoints are deleted. So are replaced checkpoints, with `replaced`,
+// once there is one to go on from. Nobody else saves checkpoints here, since the caller holds the directory's lock; but
+// an evaluation may be writing its result.
 absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env_->ListDir(dir_));
   std::vector<std::string> unfinished, aside;
@@ -39,7 +39,7 @@ absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
       aside.push_back(name);
     } else if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
       unfinished.push_back(name);
-    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // of an earlier version
+    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // named by an earlier version
       TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
     }
   }
@@ -66,7 +66,7 @@ void CheckpointManager::WarnOfDamage(int64_t step, const absl::Status& status) {
 absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPointer(absl::string_view in_memory) {
   TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
   if (steps.empty()) return std::optional<std::string>();
-  absl::Status newest;  // of the newest one
+  absl::Status newest;  // error of the newest one
   for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
     std::string path = Path(CheckpointName(*it));
     absl::Status status;
@@ -117,7 +117,7 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
   }
   int64_t pointed = pointer ? *CheckpointStep(pointer->latest) : -1;
 
-  // What is newer than the pointer, newest first. Nothing is moved before there is something to go on from.
+  // Looks at the checkpoints newer than the pointer, newest first. Nothing is moved before one to go on from is found.
   std::vector<std::pair<int64_t, absl::Status>> damaged;
   std::optional<int64_t> found;
   for (auto it = steps.rbegin(); it != steps.rend() && *it > pointed && !found; ++it) {

@@ -1,7 +1,7 @@
-// ReadConsistently: reads of a directory that other processes may replace or delete meanwhile.
+// ReadConsistently: reads a directory that other processes may replace or delete meanwhile.
 //
-// Such a directory has a list of its files with their checksums: a checkpoint its manifest, an exported model its
-// signature. A writer puts a new directory in its place by a rename, so another list tells a replaced one.
+// Such a directory has a file with the checksums of its files: a checkpoint its manifest, an exported model its
+// signature. A writer replaces a directory by renaming a new one, so a different list shows that it was replaced.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CONSISTENT_READ_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CONSISTENT_READ_H_
 
@@ -17,18 +17,18 @@
 
 namespace tandem {
 
-// How often a reader looks at most, and what it waits for a writer that is between two renames.
+// How often a reader tries at most, and how long it waits for a writer that is between two renames.
 inline constexpr int kReadAttempts = 10;
 inline constexpr double kReadPauseSeconds = 0.02;
 
-// The directory that is at `path` now.
+// The directory that is at `path` when this object is made.
 class DirectoryVersion {
  public:
-  // `list_name`: of the file with the checksums of the others.
+  // `list_name` is the name of the file with the checksums of the others.
   DirectoryVersion(Env* env, std::string path, absl::string_view list_name);
 
   const std::string& path() const { return path_; }
-  // Whether what was read since is of this directory alone, though that may be gone by now.
+  // True if what was read since comes from this directory alone, even if the directory is gone by now.
   bool Holds(const absl::Status& read) const;
 
  private:
@@ -39,12 +39,12 @@ class DirectoryVersion {
   const absl::StatusOr<std::string> list_;
 };
 
-// Unavailable: `path` was another at each of kReadAttempts looks.
+// Returns Unavailable: `path` was replaced during each of kReadAttempts tries.
 absl::Status ReplacedTooOften(absl::string_view path);
 
-// `read(path)`, an absl::StatusOr, of the directory `find()`, an absl::StatusOr<std::string>. Again, where that is
-// replaced by another one while it is read, or gone and `find` gives another one: no result is of two directories, and
-// an error is of one that is still there, or of none.
+// Returns `read(path)`, an absl::StatusOr, for the path that `find()` returns. Tries again if the directory is replaced
+// while it is read, or is gone and `find` returns another one. So no result is a mixture of two directories, and an
+// error is that of a directory that still exists, or there is none.
 template <typename Find, typename Read>
 auto ReadConsistently(Env* env, absl::string_view list_name, const Find& find, const Read& read)
     -> decltype(read(std::string())) {

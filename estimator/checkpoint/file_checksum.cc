@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// The file's checksum, read in pieces so that a large file needs no memory.
+// Returns the file's checksum; reads in pieces, so a large file takes no memory.
 absl::StatusOr<uint32_t> FileCrc32c(const RandomAccessFile& file) {
   std::string buffer(std::min<int64_t>(file.size(), 1 << 20), '\0');
   uint32_t crc = 0;

@@ -1,4 +1,4 @@
-// Sizes and checksums of the files that a list, such as a checkpoint's manifest, vouches for.
+// Sizes and checksums of files, as lists such as a checkpoint's manifest have them.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_FILE_CHECKSUM_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_FILE_CHECKSUM_H_
 
@@ -15,17 +15,17 @@
 
 namespace tandem {
 
-// Eight hexadecimal digits.
+// Returns the checksum as eight hexadecimal digits.
 std::string HexCrc32c(uint32_t crc);
 
-// Of a file with these pieces one after another.
+// Returns size and checksum of a file with these pieces, one after another.
 Manifest::File ChecksumOf(absl::Span<const absl::string_view> pieces);
 
-// OpenForRead, where a directory or a FIFO in the place of a file is damage (DataLoss).
+// Like Env::OpenForRead, but DataLoss for a directory or a FIFO in place of a file.
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenListedFile(Env* env, const std::string& path);
 
-// Compares a file with what `list` ("the manifest") says about it, reading it in pieces. DataLoss where it is another;
-// otherwise errors of reading.
+// Compares a file with its entry in `list` ("the manifest"); reads it in pieces. DataLoss if it differs; otherwise
+// errors of reading.
 absl::Status VerifyFile(Env* env, const std::string& path, const Manifest::File& expected, absl::string_view list);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// JSON strings.
+// Writes JSON strings.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_JSON_TEXT_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_JSON_TEXT_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// `text` as a JSON string with its quotes; only what must be escaped is. InvalidArgument when it is not UTF-8.
+// Returns `text` as a JSON string with its quotes; escapes only what must be. InvalidArgument if it is not UTF-8.
 absl::StatusOr<std::string> JsonText(const std::string& text);
 
 }  // namespace tandem

@@ -33,7 +33,7 @@ absl::Status KeptByHours::Saved(int64_t step) {
   TD_ASSIGN_OR_RETURN(Content content, Read());
   const double now = env_->NowSeconds();
   const bool first = content.since == 0;
-  // A clock that was put back must not stop it for years.
+  // If the clock was put back, it must not keep this from working for years.
   if (!first && now >= content.since && now < content.since + 3600 * hours_) return absl::OkStatus();
   if (!first && now >= content.since) content.steps.insert(step);
   const nlohmann::ordered_json json = {{"since", now}, {"steps", content.steps}};

@@ -1,4 +1,4 @@
-// One checkpoint of every so many hours, for ever.
+// KeptByHours: keeps one checkpoint of every so many hours for ever.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_KEPT_BY_HOURS_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_KEPT_BY_HOURS_H_
 
@@ -12,18 +12,18 @@
 
 namespace tandem {
 
-// The first checkpoint that is saved `hours` or more after the one kept before, or after the first of the directory.
-// The file kept_checkpoints.json says which, {"since": 1700000000, "steps": [100, 250]}, so that neither a kill nor a
-// copy of the directory forgets it. `since`: when the last one was kept, in seconds since 1970.
+// Keeps the first checkpoint that is saved `hours` or more after the last one that was kept, or after the first one in
+// the directory. The file kept_checkpoints.json lists them, {"since": 1700000000, "steps": [100, 250]}, so they are
+// known after a kill and in a copy of the directory. `since` is when the last one was kept, in seconds since 1970.
 class KeptByHours {
  public:
-  // 0 hours: keeps none more, but those of the file.
+  // With 0 hours no more are kept than the file lists.
   KeptByHours(Env* env, const std::string& dir, double hours)
       : env_(env), path_(JoinPath(dir, "kept_checkpoints.json")), hours_(hours) {}
 
-  // To be called when the checkpoint of `step` is on the disk.
+  // Call it when the checkpoint of `step` is on the disk.
   absl::Status Saved(int64_t step);
-  // DataLoss for a damaged file.
+  // Returns the steps of the checkpoints to keep. DataLoss for a damaged file.
   absl::StatusOr<std::set<int64_t>> Steps() const;
 
  private:

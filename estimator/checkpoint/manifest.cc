@@ -82,7 +82,8 @@ absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::strin
         !file["crc32c"].is_string()) {
       return Damaged(path, absl::StrCat("the entry of \"", name, "\" is malformed"));
     }
-    // What is not eight hexadecimal digits fails the comparison below. A name is never a path out of the directory.
+    // A checksum that is not eight hexadecimal digits fails the comparison below. A name must not lead out of the
+    // directory.
     auto crc = static_cast<uint32_t>(std::strtoul(file["crc32c"].get_ref<const std::string&>().c_str(), nullptr, 16));
     if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) {
       return Damaged(path, absl::StrCat("\"", name, "\" is not the name of a file"));
@@ -95,7 +96,7 @@ absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::strin
 
 namespace {
 
-// "; there are model.ckpt-10, model.ckpt-20" in the folder of `dir`; empty where there are none.
+// Returns "; there are model.ckpt-10, model.ckpt-20" for the checkpoints in the parent of `dir`; "" if there are none.
 std::string CheckpointsBeside(Env* env, const std::string& dir) {
   constexpr size_t kShown = 8;
   const size_t slash = dir.rfind('/');
@@ -121,7 +122,7 @@ absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir) {
   auto manifest = ReadAndVerify(env, dir);
   bool not_found = absl::IsNotFound(manifest.status());
   if (!not_found && !absl::IsDataLoss(manifest.status())) return manifest;
-  // Either the directory is not there, or it went away while it was read, which looks like missing files.
+  // The directory does not exist, or it was deleted while it was read, which looks like missing files.
   if (absl::IsNotFound(env->Stat(dir).status())) {
     return absl::NotFoundError(absl::StrCat(dir.empty() ? "an empty path" : dir, ": there is no such checkpoint",
                                             CheckpointsBeside(env, dir)));

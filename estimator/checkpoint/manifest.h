@@ -10,7 +10,7 @@
 //     "manifest_crc32c": "5d1c0a2e"        <- of all bytes before this line
 //   }
 //
-// There is one text for a given content, and only that is accepted: a change of any byte is found.
+// There is one text for a given content, and only that is accepted, so a change of any byte is found.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_MANIFEST_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_MANIFEST_H_
 
@@ -32,17 +32,17 @@ struct Manifest {
     uint32_t crc32c = 0;
   };
   int64_t global_step = 0;
-  std::map<std::string, File> files;  // by name, without the manifest itself
+  std::map<std::string, File> files;  // by name; the manifest itself is not listed
 
   std::string Text() const;
 };
 
-// The inverse of Text(). `path` is for messages. DataLoss for anything that Text() would not write.
+// Parses what Text() writes. `path` is for messages. DataLoss for anything that Text() would not write.
 absl::StatusOr<Manifest> ParseManifest(const std::string& text, const std::string& path);
 
 // Reads the manifest of the checkpoint directory `dir` and compares every file with it, byte by byte. DataLoss, naming
-// the file, when one has changed, is missing or does not belong there; NotFound when there is no such directory (or it
-// is deleted meanwhile); other errors are those of reading.
+// the file, if one has changed, is missing or does not belong there; NotFound if the directory does not exist (or is
+// deleted meanwhile); other errors are those of reading.
 absl::StatusOr<Manifest> VerifyManifest(Env* env, const std::string& dir);
 
 }  // namespace tandem

@@ -23,7 +23,7 @@ std::string CheckpointName(int64_t global_step) { return absl::StrCat(kCheckpoin
 std::optional<int64_t> CheckpointStep(absl::string_view name) {
   int64_t step;
   if (!absl::ConsumePrefix(&name, kCheckpointPrefix) || !absl::SimpleAtoi(name, &step) || step < 0) return std::nullopt;
-  if (absl::StrCat(step) != name) return std::nullopt;  // "007", "+7", " 7"
+  if (absl::StrCat(step) != name) return std::nullopt;  // refuses "007", "+7" and " 7"
   return step;
 }
 
@@ -49,7 +49,7 @@ absl::StatusOr<PointerFile> ParsePointerFile(absl::string_view text, const std::
       if (text.substr(offset) != ChecksumLine(text.substr(0, offset))) {
         return error("the checksum does not match (if you edited the file, delete this line)");
       }
-      break;  // the comparison says that nothing follows
+      break;  // the comparison makes sure that nothing follows
     }
     offset += line.size() + 1;
     std::pair<absl::string_view, absl::string_view> field = absl::StrSplit(line, absl::MaxSplits(": ", 1));

@@ -1,5 +1,5 @@
-// The file `checkpoint` of a model directory: which checkpoint is the newest. A text proto as TensorFlow writes it,
-// with names relative to the directory so that it can be moved, and a checksum in a comment:
+// The file `checkpoint` of a model directory says which checkpoint is the newest. It is a text proto as TensorFlow
+// writes it, with names relative to the directory so that it can be moved, and a checksum in a comment:
 //   model_checkpoint_path: "model.ckpt-200"
 //   all_model_checkpoint_paths: "model.ckpt-100"
 //   all_model_checkpoint_paths: "model.ckpt-200"
@@ -20,9 +20,9 @@ namespace tandem {
 inline constexpr char kPointerName[] = "checkpoint";
 inline constexpr char kCheckpointPrefix[] = "model.ckpt-";
 
-// "model.ckpt-200"
+// Returns, for example, "model.ckpt-200".
 std::string CheckpointName(int64_t global_step);
-// The step of a name that CheckpointName gives; nothing for other names.
+// Returns the step of a name made by CheckpointName; nothing for other names.
 std::optional<int64_t> CheckpointStep(absl::string_view name);
 
 struct PointerFile {
@@ -32,8 +32,8 @@ struct PointerFile {
   std::string Text() const;
 };
 
-// The inverse of Text(). The line with the checksum may be absent, for those who edit the file by hand. DataLoss when
-// the text is malformed, does not match its checksum, or names anything but checkpoints of this directory. `path` is
+// Parses what Text() writes. The line with the checksum may be missing, for those who edit the file by hand. DataLoss
+// if the text is malformed, does not match its checksum, or names anything but checkpoints of this directory. `path` is
 // for messages.
 absl::StatusOr<PointerFile> ParsePointerFile(absl::string_view text, const std::string& path);
 

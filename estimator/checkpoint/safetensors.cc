@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little, "tensors are written a
 constexpr int64_t kMaxHeader = 100'000'000;  // the reference implementation's limit
 constexpr int64_t kPrefix = 8;
 
-// Written first: larger number first, as the reference implementation orders its types.
+// Types with a larger number are written first, in the order of the reference implementation.
 struct WrittenType {
   const char* name;
   int order;
@@ -40,8 +40,8 @@ WrittenType TypeInFile(DType dtype) {
       return {"U8", 2};
     case DType::kBool:
       return {"BOOL", 1};
-    case DType::kBFloat16:  // never outside of a program
-    case DType::kString:    // never inside of one
+    case DType::kBFloat16:  // exists only inside of programs
+    case DType::kString:    // exists only outside of programs
     case DType::kInvalid:
       break;
   }
@@ -98,7 +98,8 @@ absl::StatusOr<HostTensor> SafetensorsReader::Read(const std::string& name) cons
   if (!made.ok()) return Annotate(made, absl::StrCat(path(), ": tensor "));
   TD_RETURN_IF_ERROR(file_->ReadAt(data_begin_ + entry->begin, tensor.byte_size(), static_cast<char*>(tensor.raw())));
   if (entry->dtype == DType::kBool) {
-    const auto* bytes = static_cast<const uint8_t*>(tensor.raw());  // not as bool: other values would be undefined
+    // not read as bool: other values than 0 and 1 would be undefined
+    const auto* bytes = static_cast<const uint8_t*>(tensor.raw());
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       if (bytes[i] > 1) {
         return absl::DataLossError(absl::StrCat(path(), ": offset ", data_begin_ + entry->begin + i, ": tensor \"",

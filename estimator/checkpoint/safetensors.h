@@ -24,13 +24,13 @@ namespace tandem {
 using TensorMap = std::map<std::string, HostTensor>;
 using MetadataMap = std::map<std::string, std::string>;
 
-// What a file's header says about a tensor.
+// A file's header entry for a tensor.
 struct SafetensorsEntry {
   std::string name;
   std::string file_dtype;         // the format's name: "F32", "BF16", ...
-  DType dtype = DType::kInvalid;  // kInvalid where Tandem has no such type; such a tensor can be listed, not read
+  DType dtype = DType::kInvalid;  // kInvalid if Tandem lacks the type; such a tensor can be listed, not read
   Shape shape;
-  int64_t begin = 0, end = 0;  // bytes, relative to the first tensor's
+  int64_t begin = 0, end = 0;  // bytes, relative to the beginning of the first tensor
 };
 
 struct SafetensorsHeader {
@@ -38,21 +38,21 @@ struct SafetensorsHeader {
   MetadataMap metadata;                   // "__metadata__"
 };
 
-// Reads and checks a header. `buffer_size`: bytes in the file after the header. `path` is for messages only. DataLoss
-// for any breach of the format, duplicate keys, holes and overlaps included.
+// Parses and checks a header. `buffer_size` is the number of bytes in the file after the header. `path` is for messages
+// only. DataLoss for any breach of the format, including duplicate keys, holes and overlaps.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json, int64_t buffer_size,
                                                          const std::string& path);
 
 // An open file: lists all tensors, reads them one at a time. Thread-safe.
 class SafetensorsReader {
  public:
-  // NotFound when there is no such file, DataLoss when it is not a well-formed one.
+  // NotFound if the file does not exist, DataLoss if it is not well-formed.
   static absl::StatusOr<std::unique_ptr<SafetensorsReader>> Open(Env* env, const std::string& path);
 
   const std::string& path() const { return file_->path(); }
   const std::vector<SafetensorsEntry>& entries() const { return header_.entries; }
   const MetadataMap& metadata() const { return header_.metadata; }
-  const SafetensorsEntry* Find(const std::string& name) const;  // nullptr when absent
+  const SafetensorsEntry* Find(const std::string& name) const;  // null if there is none
 
   // NotFound for an unknown name, Unimplemented for an element type that Tandem lacks, DataLoss for a bool that is
   // neither 0 nor 1.
@@ -78,9 +78,8 @@ struct SafetensorsImage {
   std::vector<absl::string_view> Pieces() const;
 };
 
-// InvalidArgument for an empty tensor handle, one of strings, or a name or metadata text that is not UTF-8, or a tensor
-// called
-// "__metadata__".
+// InvalidArgument for an empty tensor handle, a tensor of strings, a name or metadata text that is not UTF-8, or a
+// tensor called "__metadata__".
 absl::StatusOr<SafetensorsImage> SerializeSafetensors(const TensorMap& tensors, const MetadataMap& metadata = {});
 
 // Writes a file and syncs it; replaces an existing one in place (for atomic replacement see checkpoint_manager.h).

@@ -1,4 +1,4 @@
-// The header of a safetensors file, read event by event: a DOM would silently merge duplicate keys.
+// Parses the header of a safetensors file event by event: a DOM would silently merge duplicate keys.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -31,14 +31,14 @@ constexpr FileType kFileTypes[] = {
     {"F4", 4, DType::kInvalid},
 };
 
-// A name from the file, fit for a message.
+// Returns a name from the file in a form for messages.
 std::string Quoted(absl::string_view name) {
   constexpr size_t kMax = 200;
   const std::string text = PrintableLine(name.substr(0, kMax));
   return absl::StrCat("\"", text, name.size() > kMax ? "..." : "", "\"");
 }
 
-// Takes the parser's events; returns false, with `error` set, at the first breach of the format.
+// Handles the parser's events; returns false, with `error` set, at the first breach of the format.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeader header;
@@ -135,7 +135,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) override {
-    // The exception's text repeats the position after its own prefix "[json.exception...] parse error at ...: ".
+    // The exception's text begins with "[json.exception...] parse error at ...: ", which repeats the position.
     std::string what = e.what();
     size_t colon = what.find(": ");
     error =
@@ -162,7 +162,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
                     : absl::StrCat(what, " does not belong at ", Quoted(key_)));
   }
 
-  // Checks the finished entry by itself; holes and overlaps are found when all are known.
+  // Checks the finished entry by itself; holes and overlaps are found when all entries are known.
   bool FinishTensor() {
     const FileType* type = nullptr;
     for (const FileType& t : kFileTypes) {
@@ -190,8 +190,8 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   State state_ = State::kStart;
-  std::string tensor_;  // the current key of the top level
-  std::string key_;     // the current key below it
+  std::string tensor_;  // current key at the top level
+  std::string key_;     // current key inside of it
   std::set<std::string> names_, seen_;
   std::vector<int64_t> numbers_;
   SafetensorsEntry entry_;
@@ -203,7 +203,7 @@ absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::string_view json,
                                                          const std::string& path) {
   auto error = [&](const auto&... parts) { return absl::DataLossError(absl::StrCat(path, ": ", parts...)); };
   if (!absl::StartsWith(json, "{")) return error("offset 8: the header does not begin with '{'");
-  // The parser takes a zero byte for the end of its input and would not look at what follows.
+  // The parser takes a zero byte for the end of its input and would ignore what follows.
   if (size_t zero = json.find('\0'); zero != absl::string_view::npos) {
     return error("offset ", 8 + zero, ": a zero byte in the header");
   }

@@ -1,4 +1,4 @@
-// What the checkpoint tests share.
+// Helpers of the checkpoint tests.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_TEST_UTIL_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_TEST_UTIL_H_
 
@@ -16,14 +16,14 @@
 
 namespace tandem {
 
-// The path of a directory that does not exist.
+// Returns the path of a directory that does not exist.
 inline std::string FreshPath(const std::string& name) {
   std::string path = JoinPath(testing::TempDir(), name);
   Env::Default()->DeleteRecursively(path).IgnoreError();
   return path;
 }
 
-// Does before a file is opened for reading what another process might do then. Does not wait.
+// Before a file is opened for reading, does what another process might do then. Does not sleep.
 class OpenHookEnv : public FaultInjectingEnv {
  public:
   OpenHookEnv() : FaultInjectingEnv(Env::Default()) {}
@@ -34,7 +34,7 @@ class OpenHookEnv : public FaultInjectingEnv {
   std::function<void(const std::string& path)> on_open;
 };
 
-// A small model's state, different for each step.
+// Returns a small model's state, different for each step.
 inline CheckpointData TestData(int64_t step) {
   CheckpointData data;
   float f = static_cast<float>(step);
@@ -71,7 +71,7 @@ inline std::vector<std::string> NamesIn(const std::string& dir) {
   return names.ok() ? *std::move(names) : std::vector<std::string>();
 }
 
-// Name -> content of all files of a directory.
+// Returns the content of all files of a directory, by name.
 inline std::map<std::string, std::string> FilesOf(const std::string& dir) {
   std::map<std::string, std::string> files;
   for (const std::string& name : NamesIn(dir)) {

@@ -30,7 +30,7 @@ absl::Status WriteNewCheckpoint(Env* env, const std::string& path, const Checkpo
   if (status.ok()) status = env->SyncDir(temporary);
   if (status.ok()) status = env->Rename(temporary, JoinPath(parent, name));
   if (!status.ok()) {
-    env->DeleteRecursively(temporary).IgnoreError();  // a full disk gets its space back
+    env->DeleteRecursively(temporary).IgnoreError();  // frees the space on a full disk
     return status;
   }
   return env->SyncDir(parent);

@@ -1,4 +1,4 @@
-// Writes a checkpoint under a name that a user chose, as tools do; a training has its CheckpointManager.
+// Writes a checkpoint under a name that a user has chosen, for tools; trainings use CheckpointManager.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_WRITE_CHECKPOINT_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_WRITE_CHECKPOINT_H_
 
@@ -10,9 +10,9 @@
 
 namespace tandem {
 
-// Makes the directory `path`, with its parents: all of it is there, or nothing. AlreadyExists when there is anything
-// under this name. InvalidArgument when the name is that of another step's checkpoint ("model.ckpt-7" for step 8):
-// no training would take it.
+// Makes the directory `path`, with its parents: all of it exists afterwards, or nothing. AlreadyExists if there is
+// anything with this name. InvalidArgument if the name is that of another step's checkpoint ("model.ckpt-7" for step
+// 8): no training would accept it.
 absl::Status WriteNewCheckpoint(Env* env, const std::string& path, const CheckpointData& data);
 
 }  // namespace tandem

@@ -7,11 +7,11 @@
 
 namespace tandem {
 
-// Sets when evaluations come, as --eval_start_delay_secs, --eval_throttle_secs, --eval_every_steps and
-// --eval_every_epochs say. EvalSpec::Validate says what goes together, and with what numbers.
+// Sets when evaluations are made, from --eval_start_delay_secs, --eval_throttle_secs, --eval_every_steps and
+// --eval_every_epochs. EvalSpec::Validate checks the values and their combination.
 void ApplyEvalFlags(EvalSpec* spec);
 
-// The hook that --stop_if_no_decrease and --stop_every_steps ask for; none by default. The estimator must outlive it.
+// Returns the hook for --stop_if_no_decrease and --stop_every_steps; none by default. The estimator must outlive it.
 HookList EarlyStoppingHooks(const Estimator& estimator);
 
 }  // namespace tandem

@@ -73,7 +73,7 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
     TD_RETURN_IF_ERROR(InListener("AfterSave", stop.status()));
     if (*stop) context.RequestStop();
   }
-  // Evaluation in a listener may take longer than the interval: it must not eat into the next one.
+  // An evaluation in a listener may take longer than the interval; it must not shorten the next one.
   saved_time_ = options_.clock();
   return absl::OkStatus();
 }
@@ -89,7 +89,7 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  // A save that failed because values had left the range of floats is the cause of a step that is not finite.
+  // If a step is not finite, the cause may be a failed save of values that had left the range of floats: wait for it.
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/!values.finite));
   if (!values.finite) {
     tainted_ = tainted_ || values.applied;

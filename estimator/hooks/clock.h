@@ -1,4 +1,4 @@
-// The clock of hooks that measure or wait: an argument, so that tests need no time to pass.
+// The clock of hooks that measure or wait. It is an argument, so that tests need not wait.
 #ifndef TANDEM_ESTIMATOR_HOOKS_CLOCK_H_
 #define TANDEM_ESTIMATOR_HOOKS_CLOCK_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-// Seconds since some fixed point; never goes back.
+// Returns seconds since some fixed point; never goes back.
 using Clock = std::function<double()>;
 
 inline Clock SystemClock() {

@@ -1,4 +1,4 @@
-// LoggingTensorHook: logs the values of tensors now and then.
+// LoggingTensorHook: logs the values of tensors every so many steps.
 #ifndef TANDEM_ESTIMATOR_HOOKS_LOGGING_TENSOR_HOOK_H_
 #define TANDEM_ESTIMATOR_HOOKS_LOGGING_TENSOR_HOOK_H_
 
@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// At the first step and then every `every_n_iter` steps of this run: "loss = 2.3, step = 0", later with the time since
-// the line before: "loss = 2.2, step = 100 (0.732 sec)". The step is the number of steps before the one whose values
-// are shown. Of a tensor with several elements the first few are shown.
+// Logs at the first step and then every `every_n_iter` steps of this run: "loss = 2.3, step = 0", later with the time
+// since the previous line: "loss = 2.2, step = 100 (0.732 sec)". The step is the number of steps before the one whose
+// values are shown. For a tensor with several elements shows the first few.
 class LoggingTensorHook : public SessionRunHook {
  public:
   LoggingTensorHook(std::vector<std::string> tensors, int64_t every_n_iter, Clock clock = SystemClock())
@@ -34,7 +34,7 @@ class LoggingTensorHook : public SessionRunHook {
   double last_time_ = -1;  // negative before the first line
 };
 
-// "2.3" of a scalar, "[1 2 3 ...]" of a larger tensor.
+// Returns "2.3" for a scalar and "[1 2 3 ...]" for a larger tensor.
 std::string ShortString(const HostTensor& tensor);
 
 }  // namespace tandem

@@ -8,9 +8,10 @@
 
 namespace tandem {
 
-// The compiled step itself checks the loss and what enters updates (gradients, statistics) and changes nothing when one
-// of them has a NaN or infinity; numbers that are only watched are recorded as they are (WatchedValues). This
-// hook then names the op at fault: an error that carries exit code 1 with fail_on_nan, a request to stop without.
+// The compiled step itself checks the loss and what enters updates (gradients, statistics), and changes nothing if one
+// of them has a NaN or infinity. Numbers that are only watched are not checked (see WatchedValues). After such a step
+// this hook finds the op at fault and, with fail_on_nan, returns an error with exit code 1; without, it logs a warning
+// and requests a stop.
 class NanTensorHook : public SessionRunHook {
  public:
   explicit NanTensorHook(bool fail_on_nan = true) : fail_on_nan_(fail_on_nan) {}

@@ -21,12 +21,12 @@ constexpr int kUsualColumns = 80;
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
 
 void WriteToStderr(absl::string_view text) {
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // a display only: nothing is lost
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // only a display: an error loses nothing
 }
 
 int ColumnsOfStderr() {
   winsize size = {};
-  // Some terminals do not know their size.
+  // Some terminals do not know their width.
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
@@ -66,7 +66,7 @@ absl::Status ProgressHook::AfterRun(RunContext& context, const RunValues& values
                              .images_per_second = static_cast<double>(examples_) / seconds,
                              .input_wait = std::min(1.0, input_seconds_ / seconds),
                              .seconds_left = seconds_left};
-  // A line of the full width would be wrapped by some terminals.
+  // Some terminals would wrap a line of the full width.
   options_.write(absl::StrCat(kClearLine, ProgressLine(progress, options_.columns() - 1), "\r"));
   last_time_ = now;
   examples_ = 0;

@@ -1,4 +1,4 @@
-// ProgressHook: one line on a terminal that says how the training goes.
+// ProgressHook: shows the progress of a training in one line on a terminal.
 #ifndef TANDEM_ESTIMATOR_HOOKS_PROGRESS_HOOK_H_
 #define TANDEM_ESTIMATOR_HOOKS_PROGRESS_HOOK_H_
 
@@ -14,12 +14,12 @@
 
 namespace tandem {
 
-// Rewrites its line at most five times a second: see ProgressLine for what is in it. The cursor stays at the start of
-// the line, so that a log line covers it.
+// Rewrites its line at most five times a second; ProgressLine describes the line. The cursor stays at the start of the
+// line, so that a log line overwrites it.
 //
-// The time left is that of the steps that are left, each as long as those so far in this Train with what came between
-// them; the first, which warms up, does not count. It is not known before the second line, nor without an end that is a
-// number of steps.
+// The time left is the number of steps left times the average time of the steps of this Train so far, including what
+// happened between them; the first step, which warms up, does not count. It is unknown before the second step has
+// ended, and if training does not end at a number of steps.
 class ProgressHook : public SessionRunHook {
  public:
   struct Options {
@@ -27,12 +27,12 @@ class ProgressHook : public SessionRunHook {
     int64_t steps = 0;                                       // how many steps it takes; 0: not known
     double steps_per_epoch = 0;                              // 0: not known
     std::function<void(absl::string_view)> write = nullptr;  // puts characters on the terminal
-    std::function<int()> columns = [] { return 80; };        // of the terminal
+    std::function<int()> columns = [] { return 80; };        // returns the width of the terminal
     Clock clock = SystemClock();
   };
   explicit ProgressHook(Options options) : options_(std::move(options)) {}
 
-  // What the line shows from now on. Call it in hooks of the same loop.
+  // Sets the metrics that the line shows from now on. Call it in hooks of the same loop.
   void set_metrics(std::map<std::string, double> metrics) { metrics_ = std::move(metrics); }
 
   std::string name() const override { return "ProgressHook"; }
@@ -41,22 +41,22 @@ class ProgressHook : public SessionRunHook {
   absl::Status End(RunContext& context) override;
 
  private:
-  // Negative while it is not known.
+  // Returns a negative number if the time is not known.
   double SecondsLeft(int64_t step, double now) const;
 
   const Options options_;
   std::map<std::string, double> metrics_;
   int64_t last_step_ = 0;  // 0: not known
-  // Of the end of the first step; negative before it.
+  // Step and time at the end of the first step; first_step_ is negative before it.
   int64_t first_step_ = -1;
   double first_time_ = 0;
-  // Since the last line.
+  // Values since the last line.
   double last_time_ = 0;
   int64_t examples_ = 0;
   double input_seconds_ = 0;
 };
 
-// Whether stderr is a terminal, a writer to it, and its width.
+// Returns whether stderr is a terminal; writes to it; returns its width.
 bool StderrIsTerminal();
 void WriteToStderr(absl::string_view text);
 int ColumnsOfStderr();

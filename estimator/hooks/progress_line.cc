@@ -11,9 +11,10 @@
 namespace tandem {
 namespace {
 
-constexpr double kStall = 0.02;  // of the time, above which waiting for input is shown
+constexpr double kStall = 0.02;  // fraction of the time; a longer input wait is shown
 
-// Parts of a line. Those with the largest rank go first when there is no room; of equal ones the last.
+// A part of the line. If there is no room, the part with the largest rank is left out first; among equal ranks the
+// last.
 struct Part {
   std::string text;
   int rank;
@@ -21,7 +22,7 @@ struct Part {
 enum Rank { kStep, kTimeLeft, kLoss, kRate, kEpoch, kMetric, kInputWait };
 
 std::string EpochText(const Progress& p) {
-  // The one that the last step was of: the end of an epoch belongs to it.
+  // The epoch of the last step: a step at the end of an epoch belongs to that epoch.
   const double epoch = std::max(1.0, std::ceil(static_cast<double>(p.step) / p.steps_per_epoch - 1e-9));
   if (p.last_step <= 0) return absl::StrFormat("epoch %.0f", epoch);
   return absl::StrFormat("epoch %.0f/%.0f", epoch,

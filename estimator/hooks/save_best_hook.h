@@ -1,4 +1,4 @@
-// SaveBestHook: a checkpoint of every step whose evaluation is the best so far.
+// SaveBestHook: saves a checkpoint of every step whose evaluation is the best so far.
 #ifndef TANDEM_ESTIMATOR_HOOKS_SAVE_BEST_HOOK_H_
 #define TANDEM_ESTIMATOR_HOOKS_SAVE_BEST_HOOK_H_
 
@@ -14,15 +14,15 @@
 
 namespace tandem {
 
-// To be placed behind whoever evaluates. Evaluations by steps need no checkpoint, but the best ones are to have one.
+// Place it after the hooks that evaluate. Evaluations by steps need no checkpoint, but the best ones should have one.
 class SaveBestHook : public SessionRunHook {
  public:
-  // `best_step`: the global step of the best evaluation so far.
+  // `best_step` returns the global step of the best evaluation so far.
   SaveBestHook(std::shared_ptr<CheckpointSaverHook> saver, std::function<int64_t()> best_step)
       : saver_(std::move(saver)), best_step_(std::move(best_step)) {}
 
   std::string name() const override { return "SaveBestHook"; }
-  // Somebody may have evaluated between steps.
+  // An evaluation may have been made between steps.
   std::vector<std::string> BeforeRun(RunContext& context) override {
     if (best_step_() == context.global_step()) context.Fail(saver_->SaveNow(context));
     return {};

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// Every `every_n_steps` steps: "global_step/sec: 136.4, input wait 0.3 %". The input wait is the part of the wall time
-// in which the loop waited for batches.
+// Logs "global_step/sec: 136.4, input wait 0.3 %" every `every_n_steps` steps. The input wait is the part of the wall
+// time in which the loop waited for batches.
 class StepCounterHook : public SessionRunHook {
  public:
   explicit StepCounterHook(int64_t every_n_steps = 100, Clock clock = SystemClock())

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Exactly one of the two: `num_steps` more steps, or until the global step is `last_step`.
+// Stops after `num_steps` more steps, or when the global step is `last_step`. Set exactly one of the two.
 class StopAtStepHook : public SessionRunHook {
  public:
   struct Options {

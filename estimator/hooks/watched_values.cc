@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The first element that is not finite.
+// Returns the first element that is not finite; nothing if all are.
 template <typename T>
 std::optional<double> FirstNonFinite(const HostTensor& tensor) {
   const T* values = tensor.data<T>();
@@ -28,7 +28,7 @@ std::optional<double> NonFiniteOf(const HostTensor& tensor) {
 }  // namespace
 
 void WatchedValues::Look(const RunValues& values) {
-  if (!values.finite) return;  // what is fetched of such a step is not all there
+  if (!values.finite) return;  // after a step that is not finite, some tensors are missing
   std::erase_if(watched_, [&](const auto& entry) {
     auto tensor = values.tensors.find(entry.first);
     if (tensor == values.tensors.end()) return false;

@@ -18,15 +18,15 @@ namespace {
 
 struct State {
   bool initialized = false;
-  std::optional<Cluster> cluster;         // of several processes
-  std::optional<int> accumulate_batches;  // of the last Config
+  std::optional<Cluster> cluster;         // set if there are several processes
+  std::optional<int> accumulate_batches;  // of the last call of Config
 };
 State& Process() {
   static State state;
   return state;
 }
 
-// Where no launcher has told the local rank: by the hosts of the tasks that train, in the order of their ranks.
+// Sets the local rank if no launcher has: from the hosts of the tasks that train, in the order of their ranks.
 void FindLocalRank(Cluster* cluster) {
   std::vector<std::string> addresses;
   for (const TaskType type : {TaskType::kChief, TaskType::kWorker}) {
@@ -34,7 +34,7 @@ void FindLocalRank(Cluster* cluster) {
     if (of_type == cluster->addresses.end()) continue;
     addresses.insert(addresses.end(), of_type->second.begin(), of_type->second.end());
   }
-  if (cluster->rank < 0) return;  // one that does not train
+  if (cluster->rank < 0) return;  // this task does not train
   if (cluster->local_rank >= 0 || static_cast<int64_t>(addresses.size()) != cluster->world_size) return;
   cluster->local_rank = cluster->local_world_size = 0;
   const std::string here = SplitAddress(addresses[cluster->rank]).host;
@@ -45,13 +45,14 @@ void FindLocalRank(Cluster* cluster) {
   }
 }
 
-// A description that cannot be leaves a process by itself here, and is the error of its Estimator.
+// Calls Init if needed. For an impossible description of a cluster, this process is treated as alone here, and its
+// Estimator returns the error.
 State& Initialized() {
   if (!IsInitialized() && !Init().ok()) Process().initialized = true;
   return Process();
 }
 
-// `alone`: of a process that trains by itself.
+// `alone` is the answer for a process that trains by itself.
 template <typename Get>
 int Ask(int alone, Get get) {
   const State& state = Process();
@@ -59,7 +60,7 @@ int Ask(int alone, Get get) {
   return state.cluster.has_value() ? static_cast<int>(get(*state.cluster)) : alone;
 }
 
-// Whether replicas can have values of each other's `x`; false after an error, or where `x` is poisoned.
+// Returns whether replicas can get each other's values of `x`; false after an error, or if `x` is poisoned.
 bool CanTravel(const char* op, const Tensor& x, SourceLocation loc) {
   Initialized();
   if (!x.ok()) return false;
@@ -74,7 +75,7 @@ bool CanTravel(const char* op, const Tensor& x, SourceLocation loc) {
   return problem.empty();
 }
 
-// Whether all ranks make the graph's steps together; false after an error.
+// Returns whether all ranks make the graph's steps together; false after an error.
 bool IsOfAllRanks(const char* op, GraphBuilder* graph, SourceLocation loc) {
   const int64_t processes = ReplicasOf(*graph).processes;
   if (processes == Size()) return true;
@@ -87,13 +88,13 @@ bool IsOfAllRanks(const char* op, GraphBuilder* graph, SourceLocation loc) {
   return false;
 }
 
-// For what CanTravel refused: poisoned, with an error where there is none yet.
+// Returns a poisoned tensor for what CanTravel refused, with an error if there is none yet.
 Tensor Untravelled(const Tensor& x, SourceLocation loc) {
   return x.ok() ? x.graph()->Poisoned() : CrossReplicaSum(x, loc);
 }
 
-// `x` of the replica of this number, element by element, on all. A select: times 0, infinities and NaNs of the others
-// would not go away.
+// Returns, on all replicas, `x` of the replica with this number, element by element. Uses a select, because infinities
+// and NaNs of the other replicas times 0 would not be 0.
 Tensor FromReplica(const Tensor& number, const Tensor& x, SourceLocation loc) {
   GraphBuilder* graph = x.graph();
   const Tensor index = graph->StepScalar("replica_index", DType::kInt32, std::nullopt, loc);

@@ -1,4 +1,4 @@
-// What programs that were written for Horovod call, on Tandem's workers (docs/guide/cluster.md).
+// The functions that programs written for Horovod call, on Tandem's workers (docs/guide/cluster.md).
 //
 //   namespace hvd = tandem::horovod;
 //   TD_RETURN_IF_ERROR(hvd::Init());
@@ -23,65 +23,65 @@
 
 namespace tandem::horovod {
 
-// Finds out which processes take part: `cluster`, else what the environment describes, else this one alone.
-// InvalidArgument (exit code 2) for a description that cannot be. To be called once, before threads are started.
+// Finds out which processes take part: those of `cluster` or, if it is not set, those that the environment describes,
+// or this one alone. InvalidArgument (exit code 2) for an impossible description. Call it once, before starting
+// threads.
 absl::Status Init(const std::optional<Cluster>& cluster = std::nullopt);
 bool IsInitialized();
 void Shutdown();
 
-// -1 before Init. Rank 0 saves and logs. Of those on this host LocalRank is the number of this one; -1 where neither
-// the launcher nor the addresses say.
+// These return -1 before Init. Rank 0 saves and logs. LocalRank is this process's number among those on this host;
+// LocalRank and LocalSize are -1 if neither the launcher nor the addresses tell.
 int Rank();
 int Size();
 int LocalRank();
 int LocalSize();
 
-// Each process has an input of its own: input_fn gives the part of the data that is this rank's, and inputs may end at
-// different times, as with Join. Everything else is as `config` says. Call it when `config` is complete:
-// DistributedOptimizer goes by the accumulate_batches given here. Calls Init where nobody has, as do the functions
-// below.
+// Gives each process an input of its own: input_fn returns the part of the data for this rank, and inputs may end at
+// different times, as with Join. Everything else is as in `config`. Call it when `config` is complete:
+// DistributedOptimizer uses the accumulate_batches given here. Calls Init if nobody has; so do the functions below.
 RunConfig Config(RunConfig config = {});
 
 enum class ReduceOp { kAverage, kSum };
 
 struct DistributedOptimizerOptions {
-  // Of the gradients of all ranks. An average is over the examples of all of them, where Horovod's gives each rank the
-  // same weight, whatever it had.
+  // How the gradients of all ranks are combined. The average is over all their examples; Horovod's average gives each
+  // rank the same weight, whatever its number of examples.
   ReduceOp op = ReduceOp::kAverage;
-  // Of RunConfig.accumulate_batches, which are Horovod's backward_passes_per_step: whether their gradients are averaged
-  // too, or, as in Horovod, added.
+  // Average the gradients of RunConfig.accumulate_batches (Horovod's backward_passes_per_step) too, instead of adding
+  // them as Horovod does.
   bool average_aggregated_gradients = false;
 };
 
-// Gradients are combined over all ranks with any optimizer, since a step is one step of all of them; this one scales
-// them as `options` say, before they are clipped.
+// Returns an optimizer that scales gradients as `options` say, before they are clipped. Any optimizer combines
+// gradients over all ranks, since a step is one step of all of them.
 Optimizer DistributedOptimizer(const Optimizer& optimizer, const DistributedOptimizerOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
 
-// What each rank's replica computes from its own rows, such as a statistic of its batch, combined; a value that all
-// have in common stays as it is, or counts once for each rank (kSum). Rows of a batch cannot be combined: reduce them
-// first.
+// Combines values that each rank's replica computes from its own rows, such as a statistic of its batch. A value that
+// is the same on all ranks stays as it is or, with kSum, counts once for each rank. Rows of a batch cannot be combined:
+// reduce them first.
 Tensor Allreduce(const Tensor& x, ReduceOp op = ReduceOp::kAverage, SourceLocation loc = SourceLocation::Current());
 
-// What each rank's replica computes from its own rows, read by all. Broadcast: the value of `root_rank`. Allgather: the
-// values of all in the order of the ranks, those of shape [d0, ...] as [n d0, ...], scalars as [n]. A rank with several
-// devices has a value on each: n counts the devices of all ranks, and the root's value is that of its first device. A
-// value that all have in common is broadcast as it is, and gathered n times.
+// Give all ranks the values that each rank's replica computes from its own rows. Broadcast: the value of `root_rank`.
+// Allgather: the values of all in the order of the ranks, shape [d0, ...] as [n d0, ...], scalars as [n]. A rank with
+// several devices has a value on each: n is the number of devices of all ranks, and the root's value is that of its
+// first device. A value that is the same on all ranks is broadcast as it is, and gathered n times.
 //
-// A replica without rows, in a short last batch or behind the end of its rank's input, has no value, and Allreduce
-// leaves it out. Here there are zeros in its place, and everywhere when it is the root's. Allgather of the step scalar
+// A replica without rows, in a short last batch or after the end of its rank's input, has no value. Allreduce leaves it
+// out; here it counts as zeros, and if it is the root, all get zeros. Allgather of the step scalar
 // "replica_example_count" tells how many rows each has. A NaN or infinity stays in its place.
 //
-// The gradient is that of the loss of all ranks: a replica has the part of it that is at its place, of a broadcast the
-// root's first one has it all, and the others have none.
+// The gradient is that of the loss of all ranks: each replica gets the part at its place. For a broadcast the root's
+// first replica gets all of it, and the others nothing.
 //
-// Floating-point, of one shape on all ranks. Errors with the caller's line: rows of a batch, integers (Cast them), a
-// `root_rank` that is no rank, and several ranks where each process makes steps of its own, as in Predict.
+// Values must be floating-point, with one shape on all ranks. Errors, with the caller's line: rows of a batch, integers
+// (Cast them), a `root_rank` that is not a rank, and several ranks if each process makes its own steps, as in Predict.
 Tensor Broadcast(const Tensor& x, int root_rank, SourceLocation loc = SourceLocation::Current());
 Tensor Allgather(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 
-// All ranks begin with the values of rank 0 in any case: what it restores or initialises is sent to the others. The
-// hook is an error for another root.
+// All ranks start with the values of rank 0 even without this hook: what it restores or initialises is sent to the
+// others. InvalidArgument for another root.
 class BroadcastGlobalVariablesHook : public SessionRunHook {
  public:
   explicit BroadcastGlobalVariablesHook(int root_rank) : root_rank_(root_rank) {}

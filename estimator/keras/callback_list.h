@@ -1,4 +1,4 @@
-// The callbacks of one Fit or Evaluate, called together. Internal to estimator/keras.
+// CallbackList: calls the callbacks of one Fit or Evaluate together. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_CALLBACK_LIST_H_
 #define TANDEM_ESTIMATOR_KERAS_CALLBACK_LIST_H_
 
@@ -17,7 +17,7 @@ namespace tandem::keras {
 
 class CallbackList {
  public:
-  // InvalidArgument for a null pointer.
+  // Returns InvalidArgument for a null pointer.
   static absl::Status Check(const std::vector<CallbackPtr>& callbacks);
   CallbackList(std::vector<CallbackPtr> callbacks, Model* model, const FitParams& params);
 
@@ -53,9 +53,9 @@ class CallbackList {
     return Call("OnTestEnd", [&](Callback& c) { return c.OnTestEnd(logs); });
   }
 
-  // By name, with a number behind names that several have.
+  // Returns the states by the callbacks' names; if several have the same name, a number is appended.
   absl::StatusOr<std::map<std::string, CallbackState>> SaveStates();
-  // States of callbacks that are not there are left out, and callbacks without one start anew.
+  // Restores the states. Ignores states of callbacks that are not in the list; callbacks without a state start anew.
   absl::Status RestoreStates(const std::map<std::string, CallbackState>& states);
 
  private:
@@ -63,7 +63,7 @@ class CallbackList {
   std::vector<std::string> Keys() const;
 
   std::vector<CallbackPtr> callbacks_;
-  int64_t epoch_ = -1;  // none yet
+  int64_t epoch_ = -1;  // -1: no epoch has begun
 };
 
 }  // namespace tandem::keras

@@ -1,4 +1,4 @@
-// What the callbacks of callbacks.h have in common. Internal to estimator/keras.
+// Helpers for the callbacks of callbacks.h. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_CALLBACK_UTIL_H_
 #define TANDEM_ESTIMATOR_KERAS_CALLBACK_UTIL_H_
 
@@ -20,7 +20,7 @@
 
 namespace tandem::keras {
 
-// With the line that made the callback.
+// Adds the line that made the callback to an error.
 inline absl::Status AtLine(const absl::Status& status, SourceLocation loc) {
   return Annotate(status, absl::StrCat("made at ", loc.file, ":", loc.line, ": "));
 }
@@ -30,10 +30,10 @@ inline absl::Status CheckNotNegative(absl::string_view option, double value) {
   return absl::InvalidArgumentError(absl::StrCat(option, " must be at least 0, got ", value));
 }
 
-// A line on the console.
+// Prints a line on the console.
 inline void PrintMessage(absl::string_view text) { WriteToConsole(absl::StrCat(text, "\n")); }
 
-// The numbers of a callback's state.
+// Reads numbers from a callback's state.
 class StateReader {
  public:
   explicit StateReader(const CallbackState& state) : json_(ParseJson(state.text)) {}
@@ -51,7 +51,7 @@ class StateReader {
     if (!number.has_value()) ok_ = false;
   }
   const nlohmann::json& json() const { return json_; }
-  // DataLoss where something was not there.
+  // DataLoss if a number was missing.
   absl::Status status() const { return ok_ ? absl::OkStatus() : absl::DataLossError("the state is damaged"); }
 
  private:

@@ -15,7 +15,7 @@
 
 namespace tandem::keras {
 
-// The Estimator has the newest values of the weights that it holds.
+// Reads the newest values of weights from the Estimator.
 class CompiledModel::Holder : public WeightHolder {
  public:
   Holder(std::shared_ptr<Estimator> estimator, std::shared_ptr<const NetworkModelFn> model_fn)
@@ -45,7 +45,7 @@ CompiledModel::~CompiledModel() { DeleteTemporaryFolder(); }
 
 void CompiledModel::DeleteTemporaryFolder() {
   if (estimator_ == nullptr || !directory_.empty() || estimator_->model_dir().empty()) return;
-  Env::Default()->DeleteRecursively(estimator_->model_dir()).IgnoreError();  // somebody else may have taken it away
+  Env::Default()->DeleteRecursively(estimator_->model_dir()).IgnoreError();  // it may have been deleted already
 }
 
 absl::Status CompiledModel::status() const {
@@ -88,8 +88,8 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   config.log_step_count_steps = 0;
   config.save_summary_steps = 0;
   config.keep_best = std::nullopt;
-  config.fail_on_nan = false;  // FitHook says what happens
-  // Epochs are counted here, and weights that nobody has trained are values as others.
+  config.fail_on_nan = false;  // FitHook handles such steps
+  // Epochs limit the training, and untrained weights are values like any others, so neither needs a warning.
   for (absl::string_view name : {kEndlessTraining, kUntrainedWeights}) config.silence.emplace_back(name);
   config.save_checkpoints_secs = std::nullopt;
   config.save_checkpoints_steps = std::nullopt;
@@ -101,15 +101,15 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   if (estimator_ != nullptr) {
     TD_ASSIGN_OR_RETURN(next_state_, ReadOptimizerState());
   }
-  // The folder that an Estimator in memory has is deleted with the model: it is none of the user's business.
+  // Do not log the temporary model_dir of an Estimator in memory: it is deleted with the model.
   const ScopedMinLogSeverity quiet(directory.empty() ? LogSeverity::kError : LogSeverity::kInfo);
-  // The weights say what they are now, by their first values.
+  // Variables get the current weights as their first values.
   auto estimator = std::make_shared<Estimator>(
       [model_fn = model_fn_](const Features& features, const Labels& labels, Mode mode, const Params&) {
         return model_fn->Build(features, labels, mode);
       },
       std::move(config));
-  if (holder_ != nullptr) {  // it may have values that nobody else has
+  if (holder_ != nullptr) {  // the old Estimator may have the only copy of values
     for (const auto& cell : network_->cells()) {
       if (cell->holder != holder_) continue;
       TD_ASSIGN_OR_RETURN(HostTensor value, cell->Value());
@@ -128,7 +128,7 @@ absl::StatusOr<NamedTensors> CompiledModel::ValuesElsewhere() const {
   for (const auto& cell : network_->cells()) {
     if (cell->holder == holder_) continue;
     const auto name = model_fn_->variables().find(cell.get());
-    if (name == model_fn_->variables().end()) continue;  // no graph yet: its first value
+    if (name == model_fn_->variables().end()) continue;  // there is no graph yet: the value becomes its first value
     TD_ASSIGN_OR_RETURN(values[name->second], cell->Value());
   }
   return values;

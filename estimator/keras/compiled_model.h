@@ -1,4 +1,4 @@
-// CompiledModel: a model with a loss and an optimizer: its Estimator, and where the newest values of its weights are.
+// CompiledModel: a model with a loss and an optimizer. It has the Estimator, and knows where the newest weights are.
 // Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_COMPILED_MODEL_H_
 #define TANDEM_ESTIMATOR_KERAS_COMPILED_MODEL_H_
@@ -24,25 +24,27 @@
 
 namespace tandem::keras {
 
-// A model_fn of a network: its calls again, then losses and metrics. Kept by the Estimator that calls it.
+// Builds a network in a graph: makes its layer calls again, then adds losses and metrics. Kept by the Estimator that
+// uses it.
 class NetworkModelFn {
  public:
-  // `network` must be there when Build is called. Layers are trained or not as they are now.
+  // `network` must exist whenever Build is called. The layers that are trainable now are trained.
   NetworkModelFn(const NetworkImpl* network, CompileOptions options, SourceLocation loc);
 
   EstimatorSpec Build(const Features& features, const Labels& labels, Mode mode);
 
   const CompileOptions& options() const { return options_; }
   SourceLocation location() const { return loc_; }
-  // The outputs' layers, in order: two of one layer are told apart by a number.
+  // Returns the names of the outputs' layers, in order; if one layer has several outputs, a number is appended.
   std::vector<std::string> output_names() const;
-  // The names of what an evaluation gives, in Keras' order: "loss", the outputs' losses, metrics. Of the last graph
-  // that was built.
+  // The names of an evaluation's results, in Keras' order: "loss", the outputs' losses, metrics. Those of the last
+  // graph that was built.
   const std::vector<std::string>& log_names() const { return log_names_; }
-  // Of modes train and eval, once they were built.
+  // The metrics of modes train and eval; set once the mode was built.
   const std::optional<MetricAccumulator>& training_metrics() const { return training_metrics_; }
   const std::optional<MetricAccumulator>& evaluation_metrics() const { return evaluation_metrics_; }
-  // The layers that have been frozen, or the contrary, since then: "\"dense\"". It counts from the next Compile on.
+  // Returns the layers, as "\"dense\"", whose trainable flag has changed since the constructor. The new flags are used
+  // from the next Compile on.
   std::vector<std::string> ChangedLayers() const;
   // The graph's name of each weight, once a graph was built.
   const std::map<const WeightCell*, std::string>& variables() const { return variables_; }
@@ -61,71 +63,74 @@ class NetworkModelFn {
 };
 
 struct PipelineOptions {
-  int64_t batch_size = 32;  // of arrays
-  bool shuffle = false;     // arrays
-  uint64_t seed = 0;        // of shuffling
+  int64_t batch_size = 32;  // of arrays; a Dataset has its own
+  bool shuffle = false;     // shuffle arrays
+  uint64_t seed = 0;        // seed of shuffling
   bool repeat = false;
   std::map<int64_t, double> class_weight = {};
 };
 
 class CompiledModel : public NetworkExtension {
  public:
-  // The network's; null where it is not compiled.
+  // Returns the network's CompiledModel; null if it is not compiled.
   static CompiledModel* Of(const LayerImpl* network);
 
   CompiledModel(NetworkImpl* network, CompileOptions options, SourceLocation loc);
   ~CompiledModel() override;
 
-  // InvalidArgument, with Compile's line: a loss, metric or optimizer that is not known, or of no output.
+  // InvalidArgument, with Compile's line, for an unknown loss, metric or optimizer, or an output that does not exist.
   absl::Status status() const;
   const CompileOptions& options() const { return model_fn_->options(); }
   const NetworkModelFn& model_fn() const { return *model_fn_; }
   NetworkImpl& network() const { return *network_; }
   int replicas() const;
 
-  // The Estimator, of a directory (none: in memory); with another than before a new one, with the values of now.
+  // Uses an Estimator with this directory ("": in memory). If the directory is another one than before, makes a new
+  // Estimator with the current weights.
   absl::Status UseDirectory(const std::string& directory);
-  // The one that there is, or a new one in memory.
+  // Keeps the Estimator if there is one, otherwise makes one in memory.
   absl::Status UseCurrent() { return estimator_ != nullptr ? absl::OkStatus() : UseDirectory(""); }
   Estimator& estimator() { return *estimator_; }
 
-  // Gives the Estimator the values that weights have been given elsewhere since it ran last. To be called before it
-  // runs, and by hooks between steps.
+  // Gives the Estimator the weights that were set elsewhere since it ran last. Call it before the Estimator runs, and
+  // in hooks between steps.
   absl::Status TakeValues();
-  absl::Status TakeValues(RunContext& context);  // of a training
-  // From now on the Estimator has the newest values.
+  absl::Status TakeValues(RunContext& context);  // during a training
+  // Says that from now on the Estimator has the newest weights.
   void HoldValues();
 
-  // The optimizer's state: of the Estimator, or what the next Fit goes on from. Nothing before the first step.
+  // Returns the optimizer's state: that of the Estimator, or the one that the next Fit goes on from. Nothing before the
+  // first step.
   absl::StatusOr<std::optional<OptimizerState>> ReadOptimizerState() const;
-  // What the next Fit goes on from; in a directory with a checkpoint that counts instead.
+  // Sets the state that the next Fit goes on from. In a directory with a checkpoint that one is used instead.
   void SetOptimizerState(std::optional<OptimizerState> state) { next_state_ = std::move(state); }
-  // Gives it to the Estimator, once.
+  // Gives this state to the Estimator, once.
   absl::Status TakeOptimizerState();
 
-  // A pipeline of global batches, each in parts for the replicas, with components as the model_fn wants them.
+  // Returns a pipeline of global batches, each divided into parts for the replicas, with the components that the
+  // model_fn uses.
   absl::StatusOr<Dataset> Pipeline(const Data& data, const PipelineOptions& options) const;
-  // Sequential models without an input shape are built for the data.
+  // Builds a Sequential model that has no input shape yet for the shape of the data.
   absl::Status BuildFor(const Data& data, SourceLocation loc);
-  // Logs of what an evaluation gave, in Keras' order.
+  // Returns the results of an evaluation as Logs, in Keras' order.
   Logs LogsOf(const EvalResult& result) const;
 
-  // The optimizer's rate: of the training that this thread is in, or for the next one.
+  // The optimizer's learning rate: of the training whose hooks this thread runs, or of the next one.
   absl::StatusOr<double> LearningRate() const;
   absl::Status SetLearningRate(double rate);
-  // What was set outside of a training, once.
+  // Returns the rate that was set outside of a training, once.
   std::optional<double> TakeRate() { return std::exchange(next_rate_, std::nullopt); }
-  // Of the training whose hooks run now; null outside.
+  // Sets the context of the training whose hooks run now; null outside of trainings.
   void set_context(RunContext* context) { context_ = context; }
 
   bool stop_training = false;
-  int64_t fits = 0;  // so far
+  int64_t fits = 0;  // number of calls of Fit so far
 
  private:
   class Holder;
-  // Of an Estimator in memory.
+  // Deletes the temporary model_dir of an Estimator in memory.
   void DeleteTemporaryFolder();
-  // Values that are elsewhere, by variable.
+  // Returns the weights whose newest values are not in the Estimator, by variable.
   absl::StatusOr<NamedTensors> ValuesElsewhere() const;
 
   RunContext* context_ = nullptr;

@@ -1,4 +1,4 @@
-// What Fit, Evaluate and callbacks print for the user, and the clock that their times are of. Internal to
+// The output of Fit, Evaluate and callbacks for the user, and the clock that measures their times. Internal to
 // estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_CONSOLE_H_
 #define TANDEM_ESTIMATOR_KERAS_CONSOLE_H_
@@ -14,7 +14,7 @@ struct Console {
   std::function<void(absl::string_view)> write = nullptr;  // null: standard output
 };
 
-// While it lives, texts go there, and times come from there. For tests; one at a time.
+// While it exists, output goes to `console`, and times come from it. For tests; one at a time.
 class ScopedConsole {
  public:
   explicit ScopedConsole(Console console);

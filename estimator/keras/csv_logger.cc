@@ -31,7 +31,7 @@ class CSVLoggerCallback : public Callback {
     file_ = nullptr;
     keys_.clear();
     size_ = 0;
-    // A file that a run goes on with is cut where its state is restored.
+    // In a run that goes on, RestoreState cuts the file.
     return params().resumes ? absl::OkStatus() : AtLine(Start(), loc_);
   }
 
@@ -45,7 +45,7 @@ class CSVLoggerCallback : public Callback {
     }
     std::vector<std::string> values;
     for (const std::string& key : keys_) {
-      // Keras has the rate as a numpy.float32 there, and Python's numbers otherwise.
+      // Keras has the learning rate as a numpy.float32 and all other values as Python numbers.
       values.push_back(!logs.Has(key) ? "NA"
                        : key == "lr"  ? PythonNumber(static_cast<float>(logs[key]))
                                       : PythonNumber(logs[key]));
@@ -99,7 +99,7 @@ class CSVLoggerCallback : public Callback {
     return Create(before);
   }
 
-  // The file with this content, open at its end. What was there before is gone only once the new one is whole.
+  // Makes the file with this content, open at its end. The old file is replaced only when the new one is complete.
   absl::Status Create(absl::string_view content) {
     TD_ASSIGN_OR_RETURN(TemporaryFile file, Env::Default()->CreateTemporary(filename_));
     TD_RETURN_IF_ERROR(file.file->Append(content));
@@ -114,7 +114,7 @@ class CSVLoggerCallback : public Callback {
     const bool validated =
         std::any_of(keys_.begin(), keys_.end(), [](const std::string& key) { return absl::StartsWith(key, "val_"); });
     if (validated) return;
-    // There may be validation in later epochs.
+    // Later epochs may have validation.
     const std::vector<std::string> names = keys_;
     for (const std::string& key : names) keys_.push_back(absl::StrCat("val_", key));
   }
@@ -134,7 +134,7 @@ class CSVLoggerCallback : public Callback {
   const SourceLocation loc_;
   std::unique_ptr<WritableFile> file_;
   std::vector<std::string> keys_;
-  int64_t size_ = 0;  // of the file, in bytes
+  int64_t size_ = 0;  // size of the file in bytes
 };
 
 }  // namespace

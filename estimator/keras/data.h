@@ -1,4 +1,4 @@
-// Data: what Fit, Evaluate and Predict take: arrays, or a Dataset.
+// Data: the data for Fit, Evaluate and Predict: arrays, or a Dataset.
 #ifndef TANDEM_ESTIMATOR_KERAS_DATA_H_
 #define TANDEM_ESTIMATOR_KERAS_DATA_H_
 
@@ -11,11 +11,11 @@
 
 namespace tandem::keras {
 
-// Arrays have a row for each example, and are given by position: `xs` for the model's inputs, `ys` for its outputs.
+// Arrays have one row for each example and are given by position: `xs` for the model's inputs, `ys` for its outputs.
 //
-// A Dataset is one of batches. Its components go to the model's inputs by name; with one input and one component that
-// is nothing else, that one. Targets are "label" or "labels" of a model with one output, or have the outputs' names;
-// "sample_weight" weighs the examples.
+// A Dataset must be batched. Its components go to the model's inputs by name. A model with one input takes the only
+// component that is not a target or weight. The target of a model with one output is named "label" or "labels"; with
+// several outputs, targets have the outputs' names. "sample_weight" has the weights of the examples.
 class Data {
  public:
   Data() = default;

@@ -1,4 +1,4 @@
-// Model's calls of its Estimator: Fit, Evaluate and Predict; and an Estimator of one's own.
+// Fit, Evaluate and Predict of a Model, which call its Estimator; and ModelToEstimator.
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -18,12 +18,12 @@
 #include "estimator/keras/pipeline.h"
 #include "estimator/keras/progress_bar.h"
 
-// The Estimator's log lines of severity INFO are not Keras' texts: calls are quiet but for warnings.
+// Keras does not print the Estimator's INFO lines, so calls log warnings only.
 
 namespace tandem::keras {
 namespace {
 
-// What an epoch leaves.
+// Adds the logs of each epoch to the History.
 class HistoryCallback : public Callback {
  public:
   explicit HistoryCallback(History* history) : history_(history) {}
@@ -38,7 +38,7 @@ class HistoryCallback : public Callback {
   History* const history_;
 };
 
-// The batches of a pass; nothing where that is known only at its end.
+// Returns the number of batches of a pass; nothing if it is known only at its end.
 std::optional<int64_t> BatchesOf(const Data& data, int64_t batch_size) {
   if (data.dataset().has_value()) {
     const int64_t cardinality = data.dataset()->cardinality();
@@ -67,10 +67,11 @@ absl::Status CheckFitOptions(const FitOptions& o) {
   return CallbackList::Check(o.callbacks);
 }
 
-// A compiled model that can compute a loss, or why there is none.
+// Returns the compiled model, or the error why it cannot compute.
 absl::StatusOr<CompiledModel*> Compiled(const Model& model, absl::string_view method) {
   const absl::Status status = model.status();
-  if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;  // a Sequential may still learn its shape
+  // a Sequential may get its input shape from the data
+  if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;
   CompiledModel* const compiled = model.compiled();
   if (compiled == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(method, ": the model \"", model.name(),
@@ -87,7 +88,7 @@ absl::Status CheckHasLoss(const CompiledModel& compiled) {
                                                  ": there is no loss; give it as .loss = \"mse\" or another"));
 }
 
-// The rows of arrays that are one batch; InvalidArgument for other data.
+// Returns the number of rows of arrays that are one batch; InvalidArgument for other data.
 absl::StatusOr<int64_t> RowsOfBatch(const Data& batch, absl::string_view method) {
   if (batch.dataset().has_value() || batch.xs().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(method, ": a batch is arrays"));
@@ -99,7 +100,7 @@ InputFn InputOf(Dataset dataset) {
   return [dataset = std::move(dataset)](const InputContext&) -> absl::StatusOr<Dataset> { return dataset; };
 }
 
-// The evaluation of `data` by the values in memory.
+// Evaluates `data` with the values in memory.
 absl::StatusOr<Logs> Test(CompiledModel& compiled, CallbackList& callbacks, const Data& data, int64_t batch_size,
                           std::optional<int64_t> steps) {
   TD_ASSIGN_OR_RETURN(const Dataset dataset, compiled.Pipeline(data, {.batch_size = batch_size}));
@@ -115,7 +116,7 @@ absl::StatusOr<Logs> Test(CompiledModel& compiled, CallbackList& callbacks, cons
   return logs;
 }
 
-// Rows of one name, one behind the other.
+// Joins rows of one tensor.
 class RowCollector {
  public:
   void Add(const HostTensor& row) {
@@ -174,7 +175,7 @@ absl::StatusOr<History> Model::Fit(const Data& data, const FitOptions& options) 
     goes_on = latest.has_value();
   }
   if (goes_on) {
-    compiled->SetOptimizerState(std::nullopt);  // the checkpoint's counts
+    compiled->SetOptimizerState(std::nullopt);  // the state in the checkpoint is used
   } else {
     TD_RETURN_IF_ERROR(compiled->TakeValues());
     TD_RETURN_IF_ERROR(compiled->TakeOptimizerState());
@@ -257,7 +258,7 @@ absl::StatusOr<Logs> Model::Evaluate(const Data& data, const ModelEvaluateOption
 
 absl::StatusOr<NamedTensors> Model::PredictOutputs(const Data& data, const ModelPredictOptions& options) {
   const ScopedMinLogSeverity quiet(LogSeverity::kWarning);
-  // Keras predicts without Compile.
+  // As in Keras, Predict works without Compile.
   if (status().ok() && compiled() == nullptr) const_cast<Model*>(this)->Compile({});
   TD_ASSIGN_OR_RETURN(CompiledModel * compiled, Compiled(*this, "Predict"));
   TD_RETURN_IF_ERROR(compiled->BuildFor(data, compiled->model_fn().location()));

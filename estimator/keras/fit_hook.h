@@ -1,4 +1,4 @@
-// The hooks by which an Estimator trains and evaluates as Keras does. Internal to estimator/keras.
+// The hooks that make an Estimator train and evaluate as Keras does. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_FIT_HOOK_H_
 #define TANDEM_ESTIMATOR_KERAS_FIT_HOOK_H_
 
@@ -19,8 +19,8 @@
 
 namespace tandem::keras {
 
-// Makes epochs of steps: logs, validation, callbacks. Its state, with that of the callbacks and the History, is part of
-// the checkpoints of a Fit with a directory.
+// Groups steps into epochs: logs, validation, callbacks. Its state, with the states of the callbacks and the History,
+// is part of the checkpoints of a Fit with a directory.
 class FitHook : public SessionRunHook {
  public:
   struct Options {
@@ -28,8 +28,8 @@ class FitHook : public SessionRunHook {
     std::optional<int64_t> steps_per_epoch;
     int64_t validation_freq = 1;
     bool in_directory = false;
-    bool ends_at_nan = false;  // at a loss that is no number, not with an error
-    // The logs of the validation data, without "val_"; null without any.
+    bool ends_at_nan = false;  // a loss that is NaN or infinite ends training without an error
+    // Returns the logs of the validation data, without "val_"; null if there are no such data.
     std::function<absl::StatusOr<Logs>()> validate;
   };
   FitHook(CompiledModel* model, CallbackList* callbacks, History* history, Options options)
@@ -44,15 +44,15 @@ class FitHook : public SessionRunHook {
   absl::StatusOr<HookState> SaveState() override;
   absl::Status RestoreState(const HookState& state) override;
 
-  // Whether a run that was at its end already was to go on: no step was made, and Train's error says nothing.
+  // True if the run that was to go on was already at its end: no step was made, and Train's error must be ignored.
   bool had_finished() const { return had_finished_; }
   const Logs& logs() const { return logs_; }  // of the last batch or epoch
 
  private:
   absl::Status EndEpoch(RunContext& context);
-  // Of a step that was not finite.
+  // Handles a step that was not finite.
   absl::Status AfterNonFinite(RunContext& context, const RunValues& values);
-  // What callbacks have set.
+  // Applies what callbacks have changed: weights, and a request to stop.
   absl::Status ApplyChanges(RunContext& context);
 
   CompiledModel* const model_;
@@ -71,8 +71,8 @@ class FitHook : public SessionRunHook {
 // Calls callbacks around the batches of an evaluation.
 class TestHook : public SessionRunHook {
  public:
-  // `batches`: how many there will be; nothing where that is known only at their end. Then callbacks learn of the
-  // beginning of a batch behind it: the run loop does not know before whether there is another one.
+  // `batches` is the number of batches, if it is known before the end. If it is not, OnTestBatchBegin is called after
+  // the batch: only then the run loop knows that there was one.
   TestHook(CompiledModel* model, CallbackList* callbacks, std::optional<int64_t> batches)
       : model_(model), callbacks_(callbacks), batches_(batches) {}
   std::string name() const override { return "keras::Evaluate"; }

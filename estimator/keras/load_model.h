@@ -1,4 +1,4 @@
-// LoadModel: a model from a file, with its weights, optimizer and that one's state.
+// LoadModel: loads a model from a file, with its weights, its optimizer and the optimizer's state.
 #ifndef TANDEM_ESTIMATOR_KERAS_LOAD_MODEL_H_
 #define TANDEM_ESTIMATOR_KERAS_LOAD_MODEL_H_
 
@@ -11,15 +11,15 @@
 namespace tandem::keras {
 
 struct LoadModelOptions {
-  // Compiles the model with what the file says, and goes on from the optimizer's state; a file without that gives a
-  // model that is not compiled, with a line in the log.
+  // Compile the model as the file says, and go on from the optimizer's state. If the file does not say how, the model
+  // is not compiled, and a line in the log says so.
   bool compile = true;
 };
 
-// Reads what Model::Save writes, and files of whole models by Keras 2.0 to 3: HDF5 and .keras. A file brings no code:
-// InvalidArgument lists all classes of layers that are not known, and says which loss, metric or optimizer is not.
-// Errors of the file are those of LoadWeights. A state of the optimizer that does not fit is a warning, and the
-// optimizer begins anew, as in Keras.
+// Reads files written by Model::Save, and files of whole models by Keras 2.0 to 3: HDF5 and .keras. Files bring no
+// code: InvalidArgument lists all unknown classes of layers, and says which loss, metric or optimizer is unknown. Other
+// errors of the file are those of LoadWeights. If the optimizer's state does not fit, warns, and the optimizer begins
+// anew, as in Keras.
 absl::StatusOr<Model> LoadModel(const std::string& path, const LoadModelOptions& options = {},
                                 SourceLocation loc = SourceLocation::Current());
 

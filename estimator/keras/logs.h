@@ -1,4 +1,4 @@
-// What training and evaluation report: the numbers of a batch or an epoch by name, and their history.
+// Logs and History: the results of training and evaluation by name, for a batch, an epoch or a whole Fit.
 #ifndef TANDEM_ESTIMATOR_KERAS_LOGS_H_
 #define TANDEM_ESTIMATOR_KERAS_LOGS_H_
 
@@ -13,16 +13,17 @@
 
 namespace tandem::keras {
 
-// In the order in which they were set: "loss", then metrics. Numbers are float32's, as Keras' are, kept as doubles.
+// Values in the order in which they were set: "loss", then metrics. They are rounded to float32, as Keras' are, and
+// kept as doubles.
 class Logs {
  public:
   bool Has(absl::string_view name) const;
-  // NaN for a name or number that is not there, which is an error of the user's function that asks
-  // (base/user_code.h), or one in the log.
+  // Returns NaN for a name or number that does not exist. That is also an error of the user's function that asks
+  // (base/user_code.h), or outside of one an error in the log.
   double operator[](absl::string_view name) const;
   double operator[](const char* name) const { return (*this)[absl::string_view(name)]; }
   double operator[](int i) const;
-  // Changes the number, or adds it behind the others.
+  // Changes the value or, if there is none yet, adds it after the others.
   void Set(absl::string_view name, double value);
   size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
@@ -32,7 +33,7 @@ class Logs {
   std::vector<std::pair<std::string, double>> values_;
 };
 
-// The logs of each epoch of a Fit. `history["val_loss"][i]` is of epoch[i].
+// The logs of each epoch of a Fit. `history["val_loss"][i]` belongs to epoch[i].
 struct History {
   std::vector<int64_t> epoch;
   std::map<std::string, std::vector<double>> history;

@@ -1,4 +1,4 @@
-// Model: a graph of layers that is compiled, trained, evaluated and saved, as Keras' models are.
+// Model: a graph of layers that can be compiled, trained, evaluated and saved, like Keras' models.
 //
 //   auto images = keras::Input({.shape = {28, 28, 1}});
 //   auto x = keras::layers::Flatten()(images);
@@ -6,7 +6,7 @@
 //   model.Compile({.optimizer = "adam", .loss = "sparse_categorical_crossentropy", .metrics = {"accuracy"}});
 //   TD_ASSIGN_OR_RETURN(const keras::History history, model.Fit({x_train, y_train}, {.epochs = 5}));
 //
-// One mechanism: a model is a model_fn that was written down, and Fit, Evaluate and Predict are calls of one Estimator.
+// A model becomes a model_fn, and Fit, Evaluate and Predict are calls of one Estimator.
 #ifndef TANDEM_ESTIMATOR_KERAS_MODEL_H_
 #define TANDEM_ESTIMATOR_KERAS_MODEL_H_
 
@@ -43,10 +43,10 @@ class CompiledModel;  // estimator/keras/compiled_model.h
 class LossArgs {
  public:
   LossArgs() = default;
-  // "mse", losses::MeanSquaredError, a lambda: of each output.
+  // One loss for each output: "mse", losses::MeanSquaredError, or a lambda.
   template <typename F>
   requires std::constructible_from<LossArg, F> LossArgs(F&& loss) : all_(std::forward<F>(loss)) {}  // NOLINT: implicit
-  // By the outputs' names; an output that is not there has no loss.
+  // Losses by the outputs' names; an output that is not listed has no loss.
   LossArgs(std::map<std::string, LossArg> by_output) : by_output_(std::move(by_output)) {}  // NOLINT: implicit
 
   bool empty() const { return all_.empty() && by_output_.empty(); }
@@ -62,7 +62,8 @@ class LossArgs {
 class MetricArgs {
  public:
   MetricArgs() = default;
-  MetricArgs(std::initializer_list<MetricArg> all) : all_(all) {}  // NOLINT: implicit: of each output
+  // The metrics of each output.
+  MetricArgs(std::initializer_list<MetricArg> all) : all_(all) {}  // NOLINT: implicit
   explicit MetricArgs(std::vector<MetricArg> all) : all_(std::move(all)) {}
   MetricArgs(std::map<std::string, std::vector<MetricArg>> by_output)  // NOLINT: implicit
       : by_output_(std::move(by_output)) {}
@@ -79,27 +80,28 @@ struct CompileOptions {
   Optimizer optimizer = "rmsprop";
   LossArgs loss;
   MetricArgs metrics;
-  std::map<std::string, double> loss_weights;  // by output; 1 for those that are not there
-  // Devices, precision and so on. Its model_dir, and what it says of checkpoints and logs, do not count: Fit has them.
+  std::map<std::string, double> loss_weights;  // by output; 1 for outputs that are not listed
+  // Devices, precision and so on. Its model_dir and its settings of checkpoints and logs are ignored: Fit sets these.
   RunConfig config = {};
 };
 
 struct FitOptions {
-  int64_t batch_size = 32;  // of arrays; of all devices together
+  int64_t batch_size = 32;  // of arrays; for all devices together
   int64_t epochs = 1;
   int verbose = 1;  // 0: silent, 1: a progress bar, 2: a line for each epoch
   std::vector<CallbackPtr> callbacks;
-  double validation_split = 0;  // of arrays: so large a part at their end is not trained, but evaluated
+  double validation_split = 0;  // of arrays: this fraction at their end is not trained on, but evaluated
   Data validation_data;
-  bool shuffle = true;  // of arrays: anew in each epoch
+  bool shuffle = true;  // shuffle arrays anew in each epoch
   std::map<int64_t, double> class_weight;
   int64_t initial_epoch = 0;
-  // Batches of an epoch; nothing: one pass over the data.
+  // Batches of an epoch; if not set: one pass over the data.
   std::optional<int64_t> steps_per_epoch;
   std::optional<int64_t> validation_steps;
   std::optional<int64_t> validation_batch_size;
   int64_t validation_freq = 1;
-  // Where the run is kept, so that a Fit that is called again goes on exactly where it was killed. Empty: nowhere.
+  // The directory in which the run is kept, so that a Fit that is called again goes on exactly where it was killed. If
+  // empty: nowhere.
   std::string directory;
 };
 
@@ -114,51 +116,52 @@ struct ModelPredictOptions {
   int64_t batch_size = 32;
 };
 
-// A handle, as Layer is. Errors of construction, of Add and of Compile come from the next call that returns a status.
+// A handle, like Layer. Errors of the constructor, of Add and of Compile are returned by the next call that returns a
+// status.
 class Model : public Layer {
  public:
-  // Of no layers; calls are errors.
+  // A model without layers; calls are errors.
   Model() = default;
   Model(const KerasTensors& inputs, const KerasTensors& outputs, const std::string& name = "",
         SourceLocation loc = SourceLocation::Current());
 
   KerasTensor input() const;
   KerasTensor output() const;
-  // In Keras' order; of [begin, end), which count from the end where they are negative.
+  // Returns the layers [begin, end) in Keras' order; negative numbers count from the end.
   std::vector<Layer> layers(int begin = 0, std::optional<int> end = std::nullopt) const;
-  // NotFound says which there are.
+  // NotFound lists the layers that exist.
   absl::StatusOr<Layer> GetLayer(const std::string& name) const;
   absl::Status Summary(const SummaryOptions& options = {}) const;
   absl::Status status() const;
 
   void Compile(const CompileOptions& options, SourceLocation loc = SourceLocation::Current());
-  // Trains for epochs - initial_epoch epochs. Batches are global: each is divided over the devices.
+  // Trains for epochs - initial_epoch epochs. Batches are global: each is divided among the devices.
   absl::StatusOr<History> Fit(const Data& data, const FitOptions& options = {});
   absl::StatusOr<Logs> Evaluate(const Data& data, const ModelEvaluateOptions& options = {});
-  // One step with these examples; its logs are of the weights before it.
+  // Makes one step with these examples; returns the logs of the weights before it.
   absl::StatusOr<Logs> TrainOnBatch(const Data& batch);
   absl::StatusOr<Logs> TestOnBatch(const Data& batch);
-  // Of a model with one output: [examples, ...].
+  // For a model with one output; returns [examples, ...].
   absl::StatusOr<HostTensor> Predict(const Data& data, const ModelPredictOptions& options = {});
-  // By the outputs' names.
+  // Returns the predictions by the outputs' names.
   absl::StatusOr<NamedTensors> PredictOutputs(const Data& data, const ModelPredictOptions& options = {});
 
-  // The rate of the optimizer, which callbacks read and set; FailedPrecondition where it is a schedule.
+  // The learning rate of the optimizer, which callbacks read and set; FailedPrecondition if it is a schedule.
   absl::StatusOr<double> LearningRate() const;
   absl::Status SetLearningRate(double rate);
-  // Ends Fit behind this batch or epoch.
+  // Ends Fit after the current batch or epoch.
   void StopTraining();
 
-  // Writes the layers, their weights, what Compile was given and the optimizer's state to a file that Keras 2 and
-  // LoadModel (load_model.h) read: .h5 or .hdf5, or an archive .keras. Readers see the old file or all of the new one.
-  // InvalidArgument for another ending, and for what no file can name, such as an activation that is a function, with
-  // its layer and line. A loss, metric or optimizer without a name is left out, with a warning.
+  // Writes the layers, their weights, the arguments of Compile and the optimizer's state to a file that Keras 2 and
+  // LoadModel (load_model.h) can read: .h5 or .hdf5, or an archive .keras. Readers see the old file or all of the new
+  // one. InvalidArgument for another ending, and for what a file cannot name, such as an activation that is a function,
+  // with its layer and line. A loss, metric or optimizer without a name is left out, with a warning.
   absl::Status Save(const std::string& path) const;
-  // The weights alone: .h5 and .hdf5 as Keras 2 has them, .weights.h5 as Keras 2.13 to 3, or .safetensors.
+  // Writes the weights only: .h5 and .hdf5 as in Keras 2, .weights.h5 as in Keras 2.13 to 3, or .safetensors.
   absl::Status SaveWeights(const std::string& path) const;
-  // Of these, of files of Save, and of those that Keras 2 and 3 wrote; into a model that is there, compiled or not. An
-  // optimizer's state is not taken. After an error no weight has changed: InvalidArgument lists everything that does
-  // not fit, and other errors say where in the file they are.
+  // Loads weights from such files, from files of Save, and from files of Keras 2 and 3; the model may be compiled or
+  // not. Does not load the optimizer's state. After an error no weight has changed: InvalidArgument lists everything
+  // that does not fit, and other errors say where in the file they are.
   absl::StatusOr<LoadReport> LoadWeights(const std::string& path, const LoadWeightsOptions& options = {});
 
   // Internal to estimator/keras.
@@ -170,7 +173,7 @@ class Model : public Layer {
   Model(SequentialTag, const std::string& name, SourceLocation loc);
 };
 
-// Layers one behind the other.
+// A model of layers in a row.
 class Sequential : public Model {
  public:
   explicit Sequential(const std::string& name = "", SourceLocation loc = SourceLocation::Current());
@@ -179,7 +182,7 @@ class Sequential : public Model {
   void Add(const Layer& layer, SourceLocation loc = SourceLocation::Current());
 };
 
-// While it lives, models that this thread compiles are trained on the strategy's devices, unless their config names
+// While it exists, models that this thread compiles are trained on the strategy's devices, unless their config names
 // others.
 class StrategyScope {
  public:
@@ -187,18 +190,18 @@ class StrategyScope {
   ~StrategyScope();
   StrategyScope(const StrategyScope&) = delete;
   StrategyScope& operator=(const StrategyScope&) = delete;
-  // That of this thread; nothing outside of a scope.
+  // Returns this thread's strategy; nothing outside of a scope.
   static std::optional<DistributionStrategy> Current();
 
  private:
   std::optional<DistributionStrategy> outer_;
 };
 
-// An Estimator that trains the model on, with its optimizer, loss and metrics. Its first values are what the model's
-// weights are at this moment; what it trains stays in it. Batches are for each replica.
+// Returns an Estimator that trains the model further, with its optimizer, loss and metrics. It starts with the weights
+// that the model has at this moment; what it trains stays in the Estimator. Batches are for each replica.
 Estimator ModelToEstimator(const Model& model, RunConfig config = {});
 
-// A model of the same layers that is trained on several devices: the batches of its Fit are divided over them.
+// Returns a model of the same layers that is trained on several devices: the batches of its Fit are divided among them.
 Model MultiGpuModel(const Model& model, const std::vector<std::string>& devices,
                     SourceLocation loc = SourceLocation::Current());
 

@@ -14,7 +14,7 @@
 namespace tandem::keras::callbacks {
 namespace {
 
-// In the same folder, and with the same end, which says the format.
+// Returns a path in the same folder and with the same ending, which decides the format.
 std::string UnfinishedPath(const std::string& path) {
   const size_t slash = path.rfind('/');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;

@@ -1,4 +1,4 @@
-// How callbacks save models. Internal to estimator/keras.
+// Saves models for callbacks. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_MODEL_SAVER_H_
 #define TANDEM_ESTIMATOR_KERAS_MODEL_SAVER_H_
 
@@ -11,11 +11,11 @@ namespace tandem::keras {
 
 class Model;
 
-// Writes the model, or only its weights, in the format that the end of the path says. It replaces the file and makes no
-// folders.
+// Writes the model, or only its weights, in the format given by the ending of the path. Replaces an existing file and
+// creates no folders.
 using ModelSaver = std::function<absl::Status(Model& model, const std::string& path, bool weights_only)>;
 
-// For tests of callbacks: what saves in place of Model::Save and Model::SaveWeights; null: these.
+// For tests of callbacks: sets what is called in place of Model::Save and Model::SaveWeights; null restores these.
 void SetModelSaver(ModelSaver saver);
 absl::Status SaveModelTo(Model& model, const std::string& path, bool weights_only);
 

@@ -1,4 +1,4 @@
-// What callbacks look at in the logs, and when it has got better. Internal to estimator/keras.
+// Monitor: the value in the logs that a callback watches, and whether it has improved. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_MONITOR_H_
 #define TANDEM_ESTIMATOR_KERAS_MONITOR_H_
 
@@ -12,18 +12,18 @@
 
 namespace tandem::keras {
 
-// A name in the logs with its direction.
+// A name in the logs, and whether large values are better.
 class Monitor {
  public:
   Monitor(std::string name, bool more_is_better) : name_(std::move(name)), more_is_better_(more_is_better) {}
 
   const std::string& name() const { return name_; }
   bool more_is_better() const { return more_is_better_; }
-  // Worse than all numbers.
+  // Returns a value that is worse than all numbers.
   double Worst() const;
-  // Whether value is better than `than` by more than `delta`, which is not negative.
+  // True if `value` is better than `than` by more than `delta`, which must not be negative.
   bool IsBetter(double value, double than, double delta) const;
-  // Nothing where the logs have no such name: then it warns, once.
+  // Returns nothing if the logs have no such name, and then warns once.
   std::optional<double> ValueOf(const Logs& logs, absl::string_view callback);
 
  private:
@@ -32,9 +32,9 @@ class Monitor {
   bool warned_ = false;
 };
 
-// InvalidArgument for a mode that is not "auto", "min" or "max".
+// Returns InvalidArgument for a mode that is not "auto", "min" or "max".
 absl::Status CheckMonitorMode(absl::string_view mode);
-// `by_name`: what mode "auto" says of the name.
+// `by_name` is the answer for mode "auto".
 inline bool MoreIsBetter(absl::string_view mode, bool by_name) { return mode == "max" || (mode != "min" && by_name); }
 
 }  // namespace tandem::keras

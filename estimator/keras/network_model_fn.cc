@@ -1,4 +1,4 @@
-// The model_fn that a compiled model is.
+// The model_fn of a compiled model.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kSampleWeight[] = "sample_weight";
 
-// As Keras takes data: rows of one number for inputs and targets of shape [b, 1], other types of numbers as they are
-// wanted.
+// Adapts data as Keras does: inputs and targets of shape [b, 1] may be given as [b], and numbers of other types are
+// cast to the wanted type.
 Tensor Adapted(Tensor x, const TensorSpec& wanted, SourceLocation loc) {
   if (!x.ok()) return x;
   if (x.rank() + 1 == static_cast<int>(wanted.shape.size()) && wanted.shape.back() == 1) {
@@ -24,7 +24,7 @@ Tensor Adapted(Tensor x, const TensorSpec& wanted, SourceLocation loc) {
   return x.dtype() == wanted.dtype ? x : Cast(x, wanted.dtype, loc);
 }
 
-// Layers that hold weights, those of models within too.
+// Adds all layers, those of nested models too, with their trainable flags.
 void AddLayers(const NetworkImpl& network, std::map<std::shared_ptr<LayerImpl>, bool>* trainable) {
   for (const auto& layer : network.layers()) {
     (*trainable)[layer] = layer->trainable();
@@ -34,7 +34,7 @@ void AddLayers(const NetworkImpl& network, std::map<std::shared_ptr<LayerImpl>, 
   }
 }
 
-// Gives layers the flags that they had at Compile, for its life time.
+// Restores the layers' trainable flags to those at Compile while it exists.
 class TrainableFlags {
  public:
   explicit TrainableFlags(const std::map<std::shared_ptr<LayerImpl>, bool>& flags) {

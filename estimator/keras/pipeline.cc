@@ -16,7 +16,7 @@ constexpr char kWeight[] = "sample_weight";
 
 int64_t Rows(const HostTensor& tensor) { return tensor.rank() > 0 ? tensor.shape()[0] : 0; }
 
-// Whether all arrays have a row for each example.
+// Returns an error unless all arrays have one row for each example.
 absl::Status CheckRows(const Data& data) {
   std::vector<const HostTensor*> all;
   for (const HostTensor& x : data.xs()) all.push_back(&x);
@@ -44,7 +44,7 @@ absl::Status CheckArrays(const Data& data, size_t inputs, size_t outputs) {
   return CheckRows(data);
 }
 
-// The class of each row of labels: numbers, [b] or [b, 1], or one-hot.
+// Returns the class of each row of labels, which are numbers, [b] or [b, 1], or one-hot.
 absl::StatusOr<std::vector<int64_t>> ClassesOf(const HostTensor& labels) {
   std::vector<int64_t> classes;
   const int64_t rows = Rows(labels);
@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<int64_t>> ClassesOf(const HostTensor& labels) {
   }
 }
 
-// The weights of classes times those that examples have already (empty: 1).
+// Multiplies the weights of examples (empty: 1) by the weights of their classes.
 absl::StatusOr<HostTensor> ClassWeighted(const HostTensor& labels, const HostTensor& weights,
                                          const std::map<int64_t, double>& class_weight) {
   TD_ASSIGN_OR_RETURN(const std::vector<int64_t> classes, ClassesOf(labels));
@@ -120,7 +120,7 @@ absl::StatusOr<Dataset> OfArrays(const Data& data, const PipelineOptions& option
   return dataset.Batch(options.batch_size);
 }
 
-// Batches get the weights of their classes.
+// Adds the weights of classes to each batch.
 Dataset WithClassWeights(const Dataset& dataset, const std::map<int64_t, double>& class_weight) {
   std::vector<std::string> names;
   int label = -1, weight = -1;

@@ -1,4 +1,4 @@
-// The input of a Fit, an Evaluate or a Predict. Internal to estimator/keras.
+// Makes the input of a Fit, an Evaluate or a Predict. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_PIPELINE_H_
 #define TANDEM_ESTIMATOR_KERAS_PIPELINE_H_
 
@@ -14,14 +14,14 @@
 
 namespace tandem::keras {
 
-// Global batches in `replicas` parts; components have the names of the model's inputs and outputs, or "label".
-// InvalidArgument: arrays that are not as many as inputs and outputs or have other numbers of rows, batches that are
-// smaller than the devices are many, a dataset without batches.
+// Returns global batches in `replicas` parts; components have the names of the model's inputs and outputs, or "label".
+// InvalidArgument for a wrong number of arrays, arrays with different numbers of rows, batches with fewer rows than
+// there are devices, and a dataset without batches.
 absl::StatusOr<Dataset> MakePipeline(const Data& data, const PipelineOptions& options, const Network& network,
                                      const std::vector<std::string>& outputs, int replicas);
 
-// The last floor(rows * (1 - split)) rows on are for validation: the parts of `data` before and behind.
-// InvalidArgument for a Dataset, and where one of them is empty.
+// Splits the rows of `data`: returns the first floor(rows * (1 - split)) rows, and the rest for validation.
+// InvalidArgument for a Dataset, and if one of the parts is empty.
 absl::StatusOr<std::pair<Data, Data>> SplitForValidation(const Data& data, double split);
 
 }  // namespace tandem::keras

@@ -19,7 +19,7 @@ namespace {
 constexpr int kBarWidth = 30;
 constexpr double kLeastSecondsBetween = 0.05;
 
-// " 15ms/step"
+// Returns, for example, " 15ms/step".
 std::string PerUnit(double seconds, absl::string_view unit) {
   if (seconds >= 1 || seconds == 0) return absl::StrFormat(" %.0fs/%s", seconds, unit);
   if (seconds >= 1e-3) return absl::StrFormat(" %.0fms/%s", seconds * 1e3, unit);
@@ -75,7 +75,7 @@ class ProgressBar {
     const int64_t count = target_.value_or(0);
     std::string line = absl::StrCat(count, "/", count, absl::StrFormat(" - %.0fs", now - start_));
     for (const auto& [name, value] : values_.values()) {
-      // Keras compares without fabs here, so that numbers below 0 have an exponent.
+      // Here Keras compares without fabs, so negative numbers are written with an exponent.
       absl::StrAppend(&line, " - ", name, ": ", PythonFixed(value, 4, value > 1e-3 ? 'f' : 'e'));
     }
     const double step = (now - start_) / static_cast<double>(std::max<int64_t>(count, 1));
@@ -93,7 +93,7 @@ class ProgressBar {
     return absl::StrCat(bar, std::string(kBarWidth - filled, '.'), "]");
   }
 
-  // Without the first step, which has the start in it, where there are others.
+  // Leaves out the first step, which includes the start-up, if there are others.
   double SecondsPerStep(int64_t current, double now) {
     if (current == 0) return 0;
     const double seconds = after_first_.has_value() && current > 1
@@ -109,7 +109,7 @@ class ProgressBar {
   double last_drawn_ = -std::numeric_limits<double>::infinity();
   std::optional<double> after_first_;
   Logs values_;
-  size_t width_ = 0;  // of what is drawn
+  size_t width_ = 0;  // of the bar that is drawn
 };
 
 class ProgressBarCallback : public Callback {
@@ -143,7 +143,7 @@ class ProgressBarCallback : public Callback {
     bar_ = std::make_unique<ProgressBar>(verbose_, target_);
   }
   absl::Status Add(int64_t batch, const Logs& logs) {
-    if (bar_ == nullptr) Begin();  // a run that goes on in the middle of an epoch
+    if (bar_ == nullptr) Begin();  // a run that goes on in the middle of an epoch has not called OnEpochBegin
     seen_ = batch + 1;
     if (verbose_ == 1) bar_->Update(seen_, logs, /*last=*/false);
     return absl::OkStatus();

@@ -6,9 +6,10 @@
 
 namespace tandem::keras {
 
-// Of params.verbose 1 (a bar that is drawn over) or 2 (a line for each epoch); last of a Fit's or Evaluate's callbacks.
-// Bytes are those of Keras 2.15, on the console (console.h). The clock is asked once where a bar begins and once for
-// each change of it, as there: with verbose 1 for each batch and at the end, with verbose 2 at the end.
+// Returns the last of a Fit's or Evaluate's callbacks, which prints a bar that is redrawn (params.verbose 1) or a line
+// for each epoch (2). Writes the same bytes as Keras 2.15 to the console (console.h). Reads the clock as Keras does:
+// when a bar begins and at each of its changes, which are each batch and the end (verbose 1) or only the end (verbose
+// 2).
 CallbackPtr MakeProgressBar(const FitParams& params);
 
 }  // namespace tandem::keras

@@ -17,13 +17,13 @@
 namespace tandem::keras {
 namespace {
 
-// As Python names them in every format.
+// Returns Python's text for values that are not finite, which is the same in every format; nothing for others.
 std::optional<std::string> NonFiniteText(double value) {
   if (std::isfinite(value)) return std::nullopt;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-// Shortest digits, laid out as repr does.
+// Returns the shortest digits, laid out like repr.
 template <typename Float>
 std::string ShortestText(Float value) {
   if (const auto text = NonFiniteText(value)) return *text;
@@ -38,7 +38,7 @@ std::string ShortestText(Float value) {
   return fixed;
 }
 
-// What follows the colon.
+// The part of a field after the colon.
 struct Specification {
   bool zeros = false;
   int width = 0, precision = -1;
@@ -46,7 +46,7 @@ struct Specification {
 };
 
 std::optional<Specification> ParseSpecification(absl::string_view text) {
-  constexpr int kMost = 100;  // of digits
+  constexpr int kMost = 100;  // largest number of digits
   Specification result;
   size_t i = 0;
   const auto number = [&](int* value) {
@@ -65,7 +65,7 @@ std::optional<Specification> ParseSpecification(absl::string_view text) {
   return result;
 }
 
-// Nothing where Python has an error.
+// Returns nothing if Python would raise an error.
 std::optional<std::string> FormatNumber(const std::variant<int64_t, double>& argument, Specification spec) {
   std::string digits;
   const int64_t* const integer = std::get_if<int64_t>(&argument);
@@ -77,7 +77,7 @@ std::optional<std::string> FormatNumber(const std::variant<int64_t, double>& arg
     const int precision = spec.precision < 0 ? 6 : spec.precision;
     switch (spec.type) {
       case 0:
-        if (spec.precision >= 0) return std::nullopt;  // Python has rules of its own there
+        if (spec.precision >= 0) return std::nullopt;  // Python has rules of its own for this
         digits = PythonNumber(value);
         break;
       case 'f':

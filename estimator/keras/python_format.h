@@ -1,4 +1,4 @@
-// Numbers as Python prints them, and str.format's templates, for texts and files that are to be Keras'. Internal to
+// Formats numbers as Python does, and str.format's templates, for texts and files that equal Keras'. Internal to
 // estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_PYTHON_FORMAT_H_
 #define TANDEM_ESTIMATOR_KERAS_PYTHON_FORMAT_H_
@@ -14,17 +14,19 @@
 
 namespace tandem::keras {
 
-// repr(float): the fewest digits that give the number back, "1e-05" below 1e-4 and from 1e16 on.
+// Returns repr(value): the shortest digits that give the number back; with an exponent below 1e-4 and from 1e16 on, as
+// in "1e-05".
 std::string PythonNumber(double value);
-// The same of a numpy.float32.
+// Does the same for a numpy.float32.
 std::string PythonNumber(float value);
-// "%.5f" % value and "%.4e" % value for type 'f' and 'e'.
+// Returns "%.5f" % value for type 'f' and precision 5, "%.4e" % value for type 'e' and precision 4.
 std::string PythonFixed(double value, int precision, char type = 'f');
 
 using PythonArguments = std::vector<std::pair<std::string, std::variant<int64_t, double>>>;
-// `text` with {name} and {name:specification} replaced, {{ and }} by one brace. A specification is
-// [0][width][.precision][type] with type d, f, e, g or %. InvalidArgument, with the text: a name that is not in
-// `arguments` (all are listed), braces that do not match, a specification that Python or this function does not take.
+// Returns `text` with {name} and {name:specification} replaced, and {{ and }} by single braces. A specification is
+// [0][width][.precision][type] with type d, f, e, g or %. InvalidArgument, with the text, for a name that is not in
+// `arguments` (the message lists them), for braces that do not match, and for a specification that Python or this
+// function does not accept.
 absl::StatusOr<std::string> PythonFormat(absl::string_view text, const PythonArguments& arguments);
 
 }  // namespace tandem::keras

@@ -1,4 +1,4 @@
-// The callbacks that change the optimizer's rate.
+// Callbacks that change the optimizer's learning rate.
 #include <algorithm>
 #include <memory>
 
@@ -13,7 +13,7 @@
 namespace tandem::keras::callbacks {
 namespace {
 
-// Rates are float32's, as Keras' variable of the rate is.
+// Rounds rates to float32, as Keras' variable of the rate does.
 class RateCallback : public Callback {
  public:
   explicit RateCallback(SourceLocation loc) : loc_(loc) {}
@@ -93,7 +93,7 @@ class ReduceOnPlateauCallback : public RateCallback {
       --cooldown_;
       wait_ = 0;
     }
-    // The best value is moved, not the new one, as Keras does it here.
+    // As in Keras' ReduceLROnPlateau, min_delta is added to the best value, not to the new one.
     const bool better =
         monitor_.more_is_better() ? *current > best_ + options_.min_delta : *current < best_ - options_.min_delta;
     if (better) {

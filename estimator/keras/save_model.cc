@@ -1,4 +1,4 @@
-// Model's files: the whole of it, or its weights.
+// Saves a Model: all of it, or its weights.
 #include <map>
 #include <optional>
 #include <set>
@@ -30,7 +30,7 @@
 namespace tandem::keras {
 namespace {
 
-// Whose format it is.
+// The Keras version whose format is written.
 constexpr char kVersion[] = "2.15.0";
 
 const NetworkImpl& NetworkFor(const Model& model) { return static_cast<const NetworkImpl&>(*model.impl()); }
@@ -40,7 +40,7 @@ void SetOrigin(Hdf5Group* group) {
   group->attributes["keras_version"] = Hdf5Value::String(kVersion);
 }
 
-// Keras 2's groups of layers.
+// Writes the layers as groups of Keras 2.
 absl::Status WriteLayerGroups(const NetworkImpl& model, Hdf5Group* root) {
   SetOrigin(root);
   std::vector<std::string> layers;
@@ -66,7 +66,7 @@ absl::Status WriteLayerGroups(const NetworkImpl& model, Hdf5Group* root) {
   return SetStringList(root, "layer_names", layers);
 }
 
-// The groups of .weights.h5.
+// Writes the groups of .weights.h5.
 absl::Status WriteVariableGroups(const NetworkImpl& model, Hdf5Group* root) {
   for (const ModelLayer& layer : LayersByPath(model)) {
     Hdf5Group& vars = root->MakeGroup(absl::StrCat(layer.key, "/vars"));
@@ -96,7 +96,7 @@ absl::Status WriteOptimizerGroup(const Model& model, Hdf5Group* root) {
   std::vector<std::string> names;
   std::set<std::string> used;
   for (const auto& [name, value] : state) {
-    // Of nested models two weights may have one name: the order is what counts.
+    // Two weights of nested models may have the same name: only the order counts.
     std::string own = name;
     for (int i = 1; !used.insert(own).second; ++i) own = absl::StrCat(name, "_", i);
     group.MakeDataset(own, value);
@@ -105,7 +105,7 @@ absl::Status WriteOptimizerGroup(const Model& model, Hdf5Group* root) {
   return SetStringList(&group, "weight_names", names);
 }
 
-// What it was compiled with; nothing, with a warning, where a file cannot have that.
+// Returns the arguments of Compile as JSON; nothing, with a warning, if a file cannot have them.
 std::optional<Json> TrainingConfigFor(const Model& model, const std::string& path) {
   const CompiledModel* compiled = model.compiled();
   if (compiled == nullptr || compiled->options().loss.empty()) return std::nullopt;
@@ -135,7 +135,7 @@ absl::Status SaveHdf5Model(const Model& model, const std::string& path) {
   return WriteHdf5(Env::Default(), path, root);
 }
 
-// "optimizer/vars/0" and so on.
+// Writes "optimizer/vars/0" and so on.
 absl::Status WriteOptimizerVariables(const Model& model, Hdf5Group* root) {
   TD_ASSIGN_OR_RETURN(const auto state, StateOf(model));
   for (size_t i = 0; i < state.size(); ++i) {
@@ -144,8 +144,7 @@ absl::Status WriteOptimizerVariables(const Model& model, Hdf5Group* root) {
   return absl::OkStatus();
 }
 
-// An archive's loader knows no MeanMetricWrapper: "accuracy" is the word there, and means the function that fits the
-// labels.
+// The loader of archives does not know MeanMetricWrapper. Its word "accuracy" means the function that fits the labels.
 void NameWrappedMetrics(Json* metrics) {
   if (metrics->is_object() && metrics->value("class_name", "") == "MeanMetricWrapper") {
     const std::string function = (*metrics)["config"]["fn"].get<std::string>();
@@ -157,8 +156,8 @@ void NameWrappedMetrics(Json* metrics) {
   }
 }
 
-// {"module": "keras", "class_name": ..., "config": ..., "compile_config": ...}, as .keras has a model. Layers stand as
-// in HDF5 files, which Keras reads here too.
+// Returns the model as .keras has it: {"module": "keras", "class_name": ..., "config": ..., "compile_config": ...}.
+// Layers are described as in HDF5 files, which Keras reads here too.
 absl::StatusOr<Json> ArchiveConfigOf(const Model& model, const std::optional<Json>& training) {
   TD_ASSIGN_OR_RETURN(Json described, ModelToConfig(NetworkFor(model)));
   Json config;

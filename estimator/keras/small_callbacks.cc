@@ -1,4 +1,4 @@
-// Callbacks of a few lines, and what callbacks ask of Fit.
+// Short callbacks, and the requests of callbacks to Fit.
 #include <cmath>
 #include <memory>
 

@@ -64,7 +64,7 @@ class TensorBoardCallback : public Callback {
     const auto tag = [](const std::string& name) { return absl::StrCat("epoch_", name); };
     Add(train_, epoch, of_train, tag);
     Add(validation_, epoch, of_validation, tag);
-    // What a checkpoint behind this epoch says was done is in the files then.
+    // The files must have everything that a checkpoint after this epoch counts as done.
     train_.Flush();
     validation_.Flush();
     return absl::OkStatus();

@@ -19,7 +19,7 @@
 namespace tandem::keras {
 namespace {
 
-// "mse", or {"class_name": ..., "config": ...}.
+// Returns "mse", or {"class_name": ..., "config": ...}.
 absl::StatusOr<Json> ArgumentToJson(const PartConfig::Value& config, absl::string_view what) {
   if (const auto* name = std::get_if<std::string>(&config)) return Json(*name);
   if (const auto* part = std::get_if<std::shared_ptr<const PartConfig>>(&config)) return PartToJson(**part, "");
@@ -27,8 +27,8 @@ absl::StatusOr<Json> ArgumentToJson(const PartConfig::Value& config, absl::strin
       absl::StrCat("the ", what, " is a function without a name, which a file cannot have"));
 }
 
-// "accuracy" and the like as the function that it is: a Keras that loads the model would guess it from the outputs
-// alone.
+// Writes "accuracy" and the like as the function that they stand for: when it loads the model, Keras would guess the
+// function from the outputs alone.
 absl::StatusOr<Json> MetricToJson(const MetricArg& metric, const ConfigOutput& output, const LossArg& loss, bool only) {
   const auto* word = std::get_if<std::string>(&metric.config());
   const std::string lower = word != nullptr ? absl::AsciiStrToLower(*word) : "";
@@ -96,7 +96,7 @@ absl::StatusOr<LossArgs> LossesOf(const Json& json, const std::vector<std::strin
   return LossArgs(std::move(by_output));
 }
 
-// `output`: whose name stands before the metric's in files of models with several.
+// In files of models with several outputs, metrics' names begin with the name `output`, which is removed.
 absl::StatusOr<MetricArg> MetricOf(const Json& json, absl::string_view output) {
   if (json.is_string()) return MetricByName(json.get<std::string>());
   if (!IsPart(json)) return Unknown("metric", json);
@@ -130,7 +130,7 @@ absl::StatusOr<MetricArgs> MetricsOf(const Json& json, const std::vector<std::st
     }
     return MetricArgs(std::move(by_output));
   }
-  // A list of lists is by output; a plain one is of each.
+  // A list of lists has one list for each output; a plain list is for every output.
   const bool nested = json.is_array() && !json.empty() && (json[0].is_array() || json[0].is_null());
   if (nested && !only) {
     if (json.size() > outputs.size()) return Unknown("list of metrics", json);

@@ -1,4 +1,4 @@
-// What a model was compiled with, as Keras' JSON and back. Internal to estimator/keras.
+// Converts the arguments of Compile to Keras' JSON and back. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_TRAINING_CONFIG_H_
 #define TANDEM_ESTIMATOR_KERAS_TRAINING_CONFIG_H_
 
@@ -16,17 +16,17 @@ namespace tandem::keras {
 
 struct ConfigOutput {
   std::string name;
-  int64_t size = 0;  // of its last dimension
+  int64_t size = 0;  // its last dimension
 };
 
-// The attribute "training_config" of Keras 2.15's files. `rate`: of now, where it is a number. InvalidArgument says
-// what has no name that a file could have.
+// Returns the attribute "training_config" of Keras 2.15's files. `rate` is the current learning rate, if it is a
+// number. InvalidArgument says what has no name that a file could have.
 absl::StatusOr<nlohmann::ordered_json> TrainingConfigOf(const CompileOptions& options,
                                                         const std::vector<ConfigOutput>& outputs,
                                                         std::optional<double> rate);
 
-// Of that attribute in files of Keras 2.0 to 3, and of "compile_config" in .keras. `outputs`: the names of the model's
-// outputs, in order. InvalidArgument says what is not known.
+// Reads that attribute of files of Keras 2.0 to 3, and "compile_config" of .keras files. `outputs` are the names of the
+// model's outputs, in order. InvalidArgument says what is unknown.
 absl::StatusOr<CompileOptions> CompileOptionsOf(const nlohmann::ordered_json& config,
                                                 const std::vector<std::string>& outputs, SourceLocation loc);
 

@@ -1,5 +1,5 @@
-// A frame: what travels between a worker and a parameter server. A head, which is a message of messages.proto, behind
-// its length (32 bits, low byte first), and the bytes of tensors one after the other.
+// A frame: a message between a worker and a parameter server. It has a head, which is a message of messages.proto,
+// after its length (32 bits, low byte first), and then the bytes of tensors, one after another.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_FRAME_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_FRAME_H_
 
@@ -23,24 +23,24 @@ struct ByteRange {
   size_t size = 0;
 };
 
-// Without copies of what `tensors` point to, which must stay until the frame has been sent.
+// Makes a frame without copying the bytes of `tensors`, which must stay until the frame has been sent.
 grpc::ByteBuffer FrameOf(const google::protobuf::MessageLite& head, absl::Span<const ByteRange> tensors);
-// With copies.
+// Makes a frame that copies the bytes.
 grpc::ByteBuffer FrameWithCopies(const google::protobuf::MessageLite& head, absl::Span<const ByteRange> tensors);
 
 // Reads a frame.
 class FrameReader {
  public:
-  // InvalidArgument for what is no frame with a head of that type.
+  // InvalidArgument if `frame` is no frame with a head of that type.
   absl::Status Open(const grpc::ByteBuffer& frame, google::protobuf::MessageLite* head);
-  // Bytes that have not been read.
+  // Returns the number of bytes that have not been read.
   size_t left() const { return left_; }
-  // The next `size` bytes, of those that are left.
+  // Reads the next `size` bytes; there must be as many left.
   void Read(void* to, size_t size);
 
  private:
   std::vector<grpc::Slice> slices_;
-  size_t slice_ = 0, offset_ = 0;  // of the next byte
+  size_t slice_ = 0, offset_ = 0;  // position of the next byte
   size_t left_ = 0;
 };
 

@@ -95,7 +95,7 @@ std::optional<bool> InputProgress::AtEnd(int64_t rank, const std::function<bool(
     if (!(here && worker->second.at_end) && may_come(other)) known = false;
   }
   if (!known) return std::nullopt;
-  // Until it makes a step: who has lost the answer asks again.
+  // Kept until the worker makes a step, so that one that has lost the answer can ask again.
   for (auto& [other, worker] : known_) worker.all_at_end = worker.at_end;
   return !keep_ends_;
 }

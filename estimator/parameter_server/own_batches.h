@@ -1,4 +1,4 @@
-// OwnBatches: the batches of one worker that makes its steps by itself.
+// OwnBatches: the batches of a worker that makes its own steps.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_OWN_BATCHES_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_OWN_BATCHES_H_
 
@@ -15,39 +15,39 @@
 
 namespace tandem {
 
-// Where a worker is in its input.
+// A worker's position in its input.
 struct InputPosition {
-  std::string state;     // of an iterator; empty: the beginning
-  int64_t examples = 0;  // of all batches before it, those of other workers too
+  std::string state;     // state of an iterator; empty: the beginning
+  int64_t examples = 0;  // in all batches before it, those of other workers included
 
-  // "examples 1000\n" and the state.
+  // Returns "examples 1000\n" and the state.
   std::string ToText() const;
-  // A text without that line is a state.
+  // A text without that line is taken as a state.
   static InputPosition FromText(absl::string_view text);
 };
 
-// Of the rounds of `all`, which are dealt to the replicas of all workers, the batches of this one. Rounds without
-// examples for it are left out.
+// Takes this worker's batches from the rounds of `all`, which are dealt to the replicas of all workers. Skips rounds
+// without examples for it.
 class OwnBatches : public BatchSource {
  public:
-  // `all` must outlive this.
+  // `all` must outlive this object.
   explicit OwnBatches(BatchDealer* all) : all_(*all) {}
 
   absl::StatusOr<bool> Next(BatchRound* round) override;
   bool ends_pass() override { return all_.ends_pass(); }
   std::string TraceArgs() const override { return all_.TraceArgs(); }
 
-  // Behind the last round.
+  // Returns the position after the last round.
   absl::StatusOr<InputPosition> Position() const;
   // FailedPrecondition for a position in another input.
   absl::Status Restore(const InputPosition& position);
-  // Asked where nothing is left behind a restored position: whether that is so of all workers, and none of them keeps
-  // the end. Then the input starts again. `keep`: this one does.
+  // Called if nothing is left after a restored position: returns true if this is so for all workers and none of them
+  // keeps the end; then the input starts again. `keep`: this worker keeps the end.
   using AllAtEnd = std::function<absl::StatusOr<bool>(bool keep)>;
   void set_all_at_end(AllAtEnd all_at_end) { all_at_end_ = std::move(all_at_end); }
-  // As BatchDealer's, for all workers; the chief's.
+  // Keeps the end of the input (see BatchDealer::KeepEnd), for all workers. Called on the chief.
   void KeepEnd() { keep_end_ = true; }
-  // Whether nothing was left there, and the input did not start again.
+  // True if nothing was left after the restored position and the input did not start again.
   bool had_ended() const { return had_ended_; }
 
  private:

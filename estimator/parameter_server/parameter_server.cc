@@ -19,8 +19,8 @@
 namespace tandem {
 namespace {
 
-// A worker's connection: reads a request, has it answered, and reads the next. gRPC would drop an exception of a
-// callback, and the worker would wait for an answer: the process ends instead.
+// A worker's connection: reads a request, has it answered, and reads the next. Callbacks are noexcept: gRPC would drop
+// an exception, and the worker would wait for an answer for ever; so the process ends instead.
 class Conversation : public grpc::ServerGenericBidiReactor {
  public:
   explicit Conversation(ServerState* state) : state_(state) {
@@ -47,7 +47,7 @@ class Conversation : public grpc::ServerGenericBidiReactor {
   }
 
   void End(const grpc::Status& status) {
-    state_->Disconnect(id_);  // no answer comes from here on
+    state_->Disconnect(id_);  // no answer is sent after this
     std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
     Finish(status);

@@ -1,4 +1,4 @@
-// ParameterServer: a ServerState that workers reach over the network.
+// ParameterServer: makes a ServerState available to workers over the network.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_PARAMETER_SERVER_H_
 
@@ -16,8 +16,8 @@ class ServerState;
 
 class ParameterServer {
  public:
-  // Listens at `address`, HOST:PORT, by TLS where there are files for it. FailedPrecondition (exit code 2) where that
-  // cannot be; the errors of ReadTlsFiles.
+  // Listens at `address`, HOST:PORT, with TLS if `tls` has files. FailedPrecondition (exit code 2) if it cannot listen;
+  // also errors of ReadTlsFiles.
   static absl::StatusOr<std::unique_ptr<ParameterServer>> Start(std::unique_ptr<ServerState> state,
                                                                 const std::string& address, double deadline_seconds,
                                                                 const std::optional<TlsFiles>& tls = std::nullopt);

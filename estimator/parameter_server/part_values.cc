@@ -13,12 +13,12 @@
 namespace tandem {
 namespace {
 
-// A part and what an answer has for it.
+// A part of a variable, and the form of its values in an answer.
 struct Arrival {
   const PlacedPart* part;
   PartMemory memory;
   RowLayout layout;
-  std::optional<int64_t> count;  // of rows; nothing: the whole part
+  std::optional<int64_t> count;  // of rows; not set: the whole part is sent
 
   size_t bytes() const { return count.has_value() ? layout.packed_bytes(*count) : static_cast<size_t>(memory.bytes); }
 };

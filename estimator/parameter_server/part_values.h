@@ -1,4 +1,4 @@
-// Values of variables and their parts that parameter servers send, in a worker's store.
+// Writes values that parameter servers send into the variables of a worker's store.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PART_VALUES_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_PART_VALUES_H_
 
@@ -15,18 +15,18 @@
 
 namespace tandem {
 
-// The memory of a part in the buffer of its variable.
+// The memory of a part inside of the buffer of its variable.
 struct PartMemory {
   DType dtype = DType::kFloat32;
   Shape shape;  // of the part
   int64_t offset = 0, bytes = 0;
 };
-// Internal where the variable has no such part.
+// Internal if the variable has no such part.
 absl::StatusOr<PartMemory> MemoryOf(const PlacedPart& part, const VariableStore& store);
 
-// Writes what follows an answer to all copies of `parts`, one after the other; `rows`: which of them come by rows.
-// Internal, and nothing is written, where these are not as many bytes and rows as the parts have; InvalidArgument for
-// rows that are none of a part: parts before it have been written then.
+// Writes the tensors of an answer to all copies of `parts`, in their order; `rows` lists the parts that are sent by
+// rows. Internal, with nothing written, if the numbers of bytes and rows do not fit the parts; InvalidArgument for row
+// numbers that do not exist, in which case earlier parts have been written.
 absl::Status WriteParts(const std::vector<PlacedPart>& parts,
                         const google::protobuf::RepeatedPtrField<parameters::Rows>& rows, FrameReader& tensors,
                         VariableStore& store);

@@ -1,4 +1,4 @@
-// Where the variables of a model are that parameter servers keep, as a compiled part of the step says.
+// Tells on which parameter server each variable is, from a compiled part of the step.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PLACEMENT_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_PLACEMENT_H_
 

@@ -1,4 +1,4 @@
-// What workers and parameter servers must agree on to understand each other.
+// The constants that workers and parameter servers must agree on.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_PROTOCOL_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_PROTOCOL_H_
 
@@ -7,7 +7,7 @@
 namespace tandem {
 
 inline constexpr uint32_t kParameterProtocol = 4;
-// The one call of gRPC: a stream of frames in both directions, each request answered before the next.
+// The only gRPC call: a stream of frames in both directions; each request is answered before the next is sent.
 inline constexpr char kParameterCall[] = "/tandem.parameters.ParameterServer/Talk";
 
 }  // namespace tandem

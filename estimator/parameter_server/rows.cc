@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinBytes = 16 << 10;  // shorter tensors travel whole
+constexpr int64_t kMinBytes = 16 << 10;  // smaller tensors are sent whole
 constexpr int64_t kMinRowBytes = 16;
 
 bool IsZero(const char* row, int64_t bytes) {
@@ -21,7 +21,7 @@ bool IsZero(const char* row, int64_t bytes) {
   return std::all_of(row, row + bytes, [](char c) { return c == 0; });
 }
 
-// Rows that `chosen` says are wanted; nothing as soon as they are too many.
+// Returns the rows for which `chosen` is true; nothing as soon as they are too many.
 template <typename F>
 std::optional<RowNumbers> Choose(const RowLayout& layout, F chosen) {
   RowNumbers numbers;

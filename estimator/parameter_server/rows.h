@@ -1,5 +1,6 @@
-// Rows of large tensors that travel alone: those of a gradient that are not zero, as most of an embedding's are, and
-// those of a variable that have changed since they were last sent. What arrives has the bits of the whole tensor.
+// Sends only some rows of large tensors: those of a gradient that are not zero (most rows of an embedding's gradient
+// are), and those of a variable that have changed since they were last sent. The receiver gets the same bits as from
+// the whole tensor.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_ROWS_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_ROWS_H_
 
@@ -18,15 +19,15 @@
 
 namespace tandem {
 
-// A tensor's elements along its first dimension.
+// A tensor as rows: its elements along the first dimension.
 struct RowLayout {
-  int64_t rows = 0;  // 0: the tensor travels whole, since it is small or has no rows
+  int64_t rows = 0;  // 0: the tensor is sent whole, since it is small or has no rows
   int64_t row_bytes = 0;
 
   size_t bytes() const { return static_cast<size_t>(rows * row_bytes); }
-  // Of so many rows that travel alone.
+  // The size of a message with so many rows.
   size_t packed_bytes(int64_t count) const { return static_cast<size_t>(count * (row_bytes + kNumberBytes)); }
-  // Whether they are enough less than the whole.
+  // True if sending so many rows is enough shorter than sending the whole tensor.
   bool IsWorth(int64_t count) const { return packed_bytes(count) <= bytes() / 4 * 3; }
 
   static constexpr int64_t kNumberBytes = sizeof(uint32_t);
@@ -35,27 +36,29 @@ RowLayout RowLayoutOf(DType dtype, const Shape& shape);
 
 using RowNumbers = std::vector<uint32_t>;  // ascending
 
-// Rows with a bit that is not zero; nothing where the whole tensor is hardly longer.
+// Returns the rows with a bit that is not zero; nothing if sending the whole tensor is hardly longer.
 std::optional<RowNumbers> NonZeroRows(const void* tensor, const RowLayout& layout);
 
-// The numbers of rows, of 32 bits each, and the rows behind them.
+// Returns the numbers of the rows, 32 bits each, followed by the rows.
 std::string PackRows(const void* tensor, const RowLayout& layout, const RowNumbers& numbers);
-// The bytes of rows that travel in place of tensor number `tensor` of a message, which gets a head for them. `packed`
-// keeps the bytes.
+// Packs rows that are sent in place of tensor number `tensor` of a message and adds a head for them to `heads`. Returns
+// the bytes, which `packed` keeps.
 ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, const RowNumbers& numbers,
                    google::protobuf::RepeatedPtrField<parameters::Rows>* heads, std::list<std::string>* packed);
-// Writes `count` rows to where they belong in `tensor`, and leaves the others. `reader` has packed_bytes(count).
-// InvalidArgument for numbers that do not ascend or are none of a row; nothing has been written then.
+// Reads `count` rows and writes them to their places in `tensor`; other rows stay. `reader` must have
+// packed_bytes(count) bytes left. InvalidArgument, with nothing written, for row numbers that do not ascend or do not
+// exist.
 absl::Status UnpackRows(FrameReader& reader, const RowLayout& layout, int64_t count, void* tensor, RowNumbers* numbers);
 
-// When each row of a variable has changed. Keeps a copy of the variable.
+// Remembers when each row of a variable has changed. Keeps a copy of the variable.
 class RowVersions {
  public:
-  // All rows are taken to have changed at `version`.
+  // All rows count as changed at `version`.
   RowVersions(const void* tensor, const RowLayout& layout, int64_t version);
-  // The rows of `tensor` that differ from those of before have changed at `version`, which is later than others.
+  // Notes that the rows of `tensor` that differ from the copy have changed at `version`, which must be later than
+  // before.
   void Update(const void* tensor, int64_t version);
-  // Rows that have changed after `version`; nothing where the whole tensor is hardly longer.
+  // Returns the rows that have changed after `version`; nothing if sending the whole tensor is hardly longer.
   std::optional<RowNumbers> ChangedAfter(int64_t version) const;
   const RowLayout& layout() const { return layout_; }
 

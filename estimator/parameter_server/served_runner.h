@@ -1,4 +1,4 @@
-// ServedRunner: the steps of a worker whose variables parameter servers keep.
+// ServedRunner: makes the steps of a worker whose variables are kept by parameter servers.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_RUNNER_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_RUNNER_H_
 
@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-// A step of `worker`, which runs the worker's part, and then the exchange with the servers: the outcome has their
-// number of updates. A step that is not finite is not sent.
+// Makes a step with `worker`, which runs the worker's part, and then exchanges values with the servers. The outcome's
+// global step is the servers' number of updates. A step that is not finite is not sent.
 class ServedRunner : public StepRunner {
  public:
-  // Both must outlive this; `variables` has begun.
+  // Both arguments must outlive this object; `variables` must have begun.
   ServedRunner(SessionRunner* worker, ServedVariables* variables)
       : worker_(*worker), variables_(*variables), sent_(variables->sent()) {}
 

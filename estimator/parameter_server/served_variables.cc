@@ -37,19 +37,19 @@ Clock::time_point In(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// So many times as long as it takes to tell a position, a worker computes before it tells the next.
+// After sending a position, a worker computes this many times as long as sending it took before it sends the next.
 constexpr double kTimesItsCost = 300;
 constexpr double kMostSecondsBetweenPositions = 10;
 constexpr double kBytesPerSecond = 1e9, kMostGrowth = 1.5;
 
-constexpr double kPause = 0.05;  // seconds between two questions whose answer may be another one
+constexpr double kPause = 0.05;  // seconds between two requests whose answer may change
 
 uint64_t NumberOfProcess() {
   std::random_device random;
   return uint64_t{random()} << 32 | random();
 }
 
-// For how long a server may keep an answer back: that it answers at all must be known before the deadline.
+// How long a server may delay an answer: it must be known before the deadline that it still answers.
 double Patience(double deadline_seconds) { return std::min(1.0, deadline_seconds / 2); }
 
 Request ReadRequest(const std::vector<PlacedPart>& parts) {
@@ -72,9 +72,9 @@ struct ServedVariables::Server {
   std::unique_ptr<ServerConnection> connection;
   parameters::Request hello;
   std::vector<PlacedPart> variables;  // all that are placed there
-  std::vector<std::string> sent;      // by number
-  std::vector<PlacedPart> reads;      // of variables of the program
-  std::vector<PlacedPart> updated;    // of reads
+  std::vector<std::string> sent;      // names of outputs, by number
+  std::vector<PlacedPart> reads;      // those of variables that the program uses
+  std::vector<PlacedPart> updated;    // those of `reads` that steps change
 };
 
 ServedVariables::ServedVariables(Options options) : options_(std::move(options)), process_(NumberOfProcess()) {}
@@ -237,7 +237,7 @@ absl::Status ServedVariables::AddPosition(parameters::Exchange* exchange) {
   TD_ASSIGN_OR_RETURN(std::string position, position_());
   const double cost = std::chrono::duration<double>(Clock::now() - now).count() +
                       static_cast<double>(position.size()) / kBytesPerSecond;
-  // Once in a while something else takes the processor meanwhile.
+  // Now and then another process takes the processor meanwhile, so the estimate may grow only slowly.
   position_cost_ = position_cost_ > 0 ? std::min(cost, kMostGrowth * position_cost_) : cost;
   next_position_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                              std::min(kTimesItsCost * position_cost_, kMostSecondsBetweenPositions)));
@@ -284,7 +284,7 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
     }
     begun.push_back(server.connection->Begin(request, bytes));
   }
-  // All answers are waited for, also where one is an error: the values must stay until they are sent.
+  // Waits for all answers, even after an error: the values must stay in memory until they are sent.
   absl::Status result;
   for (size_t i = 0; i < servers_.size(); ++i) {
     Server& server = servers_[i];
@@ -322,7 +322,7 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   if (!absl::IsUnavailable(status)) return status;
   TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
                   << options_.deadline_seconds << " s.";
-  // A chief that a signal ends gives the values all the same: it saves what the servers have.
+  // A signal does not end the chief's giving of values: the chief saves what the servers have.
   const absl::Status met = Meet(server, options_.deadline_seconds, /*giving_ends=*/nullptr);
   if (absl::IsCancelled(met)) return Annotate(status, "", "; a signal ended the wait for it");
   TD_RETURN_IF_ERROR(met);
@@ -345,7 +345,7 @@ absl::Status ServedVariables::Hold(Server& server, Cut* cut) {
     const auto [most, is_new] = cut->try_emplace(worker.rank(), worker);
     if (is_new) continue;
     if (most->second.process() != worker.process()) {
-      // One that has just come back: it has met some servers and has made no update.
+      // This worker has just come back: it has met some servers only and has made no update.
       most->second.clear_process();
       most->second.clear_updates();
     } else {
@@ -363,7 +363,7 @@ absl::Status ServedVariables::ReadAll() {
     of_server.push_back(held ? Hold(server, &cut) : absl::OkStatus());
     held = held && of_server.back().ok();
   }
-  // All are asked before the first answer is waited for: a server makes no updates until it has been read.
+  // Sends all requests before waiting for the first answer: a server makes no updates until it has been read.
   for (size_t i = 0; i < servers_.size(); ++i) {
     if (!of_server[i].ok()) continue;
     Request request = ReadRequest(servers_[i].variables);
@@ -441,7 +441,7 @@ absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
   const Clock::time_point begin = Clock::now();
   while (true) {
-    // Server 0 knows. Others are asked because one that was lost must get its values.
+    // Server 0 knows the answer. The others are asked because one that was lost must get its values back.
     bool left = false;
     for (Server& server : servers_) {
       Request request;

@@ -1,4 +1,4 @@
-// ServedVariables: the variables of a model that parameter servers keep, as one worker sees them.
+// ServedVariables: a worker's access to the variables that parameter servers keep.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_VARIABLES_H_
 
@@ -24,7 +24,7 @@
 
 namespace tandem {
 
-// Of messages.proto, whose generated header is for who reads or writes messages.
+// From messages.proto; its generated header is included only by files that read or write messages.
 namespace parameters {
 class Exchange;
 class Progress;
@@ -33,108 +33,112 @@ class Request;
 }  // namespace parameters
 class FrameReader;
 
-// Not thread-safe, but for values that several threads read in the store. Errors of all calls: Unavailable (exit code
-// 75) names a server that is lost and has not come back in time; what a server refuses, such as another model.
+// Not thread-safe, except that several threads may read values in the store. Errors of all calls: Unavailable (exit
+// code 75) names a server that is lost and has not come back in time; also what a server refuses, such as another
+// model.
 class ServedVariables {
  public:
   struct Options {
     std::vector<std::string> addresses;          // HOST:PORT of each server
     int64_t rank = 0;                            // of this worker; 0 is the chief
     std::string who;                             // "worker 1 at host, pid 123"
-    std::map<std::string, std::string> facts;    // that must be the servers'
-    double start_deadline_seconds = 300;         // until a server is there, and until the chief has given it values
-    double deadline_seconds = 30;                // of an answer, and until a lost server is there again
-    std::optional<TlsFiles> tls = std::nullopt;  // of connections to servers; read by Begin
-    // Whether waiting for servers, for first values or for other workers is to end: then the call is Cancelled. May be
-    // null.
+    std::map<std::string, std::string> facts;    // must be the same on the servers
+    double start_deadline_seconds = 300;         // for a server to come, and for the chief to give it values
+    double deadline_seconds = 30;                // for an answer, and for a lost server to come back
+    std::optional<TlsFiles> tls = std::nullopt;  // for connections to servers; read by Begin
+    // Returns true to end waiting for servers, for first values or for other workers; the call then returns Cancelled.
+    // May be null.
     std::function<bool()> interrupted;
   };
   explicit ServedVariables(Options options);
-  // Before Begin.
+  // Call before Begin.
   void set_facts(std::map<std::string, std::string> facts) { options_.facts = std::move(facts); }
-  // Before Begin: tells where this worker is in its input, behind the last batch that it has drawn. Server 0 is told as
-  // often as costs little, and with every update when the chief asks. Null: nobody is told.
+  // Call before Begin: `position` returns this worker's input position after the last batch that it has drawn. It is
+  // sent to server 0 as often as that costs little, and with every update while the chief asks for it. Null: not sent.
   using Position = std::function<absl::StatusOr<std::string>()>;
   void set_position(Position position) { position_ = std::move(position); }
   ~ServedVariables();
 
-  // Where a worker is in its input, in the values that this one has read.
+  // A worker's input position that belongs to the values that this worker has read.
   struct WorkerPosition {
     std::string position;  // empty: not known, or at the beginning
-    int64_t behind = 0;    // updates that the values hold and that came after it
+    int64_t behind = 0;    // updates after the position that the values already contain
   };
   using Positions = std::map<int64_t, WorkerPosition>;  // by rank
 
-  // Connects, for training number `training`, from 1 on. `program` is the worker's part of the step, which says where
-  // all variables of the model are; `store` has copies of them. The chief's are the first values, at `step` and with
-  // `positions` of all workers, where the servers have none yet; otherwise the store gets the servers' values: all of
-  // them on the chief, those that the program reads on others.
+  // Connects to the servers, for training number `training`, from 1 on. `program` is the worker's part of the step,
+  // which says where all variables of the model are; `store` has copies of them. If the servers have no values yet, the
+  // chief gives them its own, at `step` and with `positions` of all workers. Otherwise the store gets the servers'
+  // values: all of them on the chief, and those that the program uses on other workers.
   absl::Status Begin(const Executable& program, std::shared_ptr<VariableStore> store, int64_t step,
                      int64_t training = 1, Positions positions = {});
 
-  // Updates that server 0 has made, when it was last asked.
+  // The number of updates that server 0 had made at its last answer.
   int64_t step() const { return step_; }
-  // As of the values that were read last; after Begin of the chief, those that it gave, if it has given the values.
+  // The positions that belong to the values read last. After Begin on the chief, the given ones, if it gave the values.
   const Positions& positions() const { return positions_; }
-  // Whether server 0 had values at Begin.
+  // True if server 0 had values at Begin.
   bool had_values() const { return had_values_; }
-  // Bytes of tensors that steps have sent and got.
+  // Bytes of tensors that steps have sent and received.
   struct Traffic {
     uint64_t sent = 0, received = 0;
   };
   const Traffic& traffic() const { return traffic_; }
-  // Whether the chief has asked all to end their training, and why.
+  // The chief's request to all workers: go on, or end the training, by a normal stop or because of a signal.
   enum class Wish { kGoOn, kStop, kSignal };
   Wish wish() const { return wish_; }
-  // The outputs of `program` that go to servers.
+  // The outputs of `program` that are sent to servers.
   std::vector<std::string> sent() const;
 
-  // Sends what a step has computed and gets the new values. Where servers bound the staleness and this worker is ahead,
-  // it waits here for the others, however long that takes; when it is interrupted the step is made all the same,
-  // without new values. A server that is lost is waited for; the step may then have been lost for it, and it has values
-  // of before.
+  // Sends what a step has computed and gets the new values. If the servers bound the staleness and this worker is
+  // ahead, waits for the others, however long that takes; if it is interrupted, the step counts all the same, but
+  // without new values. If a server is lost, waits for it; that server may then have lost the step and have older
+  // values.
   absl::Status Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars);
-  // The chief's copies of all variables become the servers' values, and positions() those that belong to them: of each
-  // worker's updates all servers have as many, unless one was lost in the middle of it.
+  // On the chief: sets its copies of all variables to the servers' values, and positions() to those that belong to
+  // them. All servers are read after the same number of updates of each worker, unless one was lost in the middle of
+  // it.
   absl::Status ReadAll();
-  // Where this worker's input has nothing left at the position where its training began: whether that is so of all
-  // workers, so that all start again. Waits until it is known. `keep`: the chief's answer is that none does.
+  // Call if this worker's input has nothing left where its training began. Waits until it is known whether this is so
+  // for all workers; returns true if so, and all inputs start again. `keep`: on the chief, makes the answer false.
   absl::StatusOr<bool> AllAtEnd(bool keep);
-  // This worker makes no steps any more in its training of that number, from 1 on.
+  // Tells the servers that this worker makes no more steps in training number `training`, counted from 1.
   absl::Status Leave(int64_t training);
-  // The chief's: all workers end their training, for `wish`.
+  // On the chief: asks all workers to end their training, for the reason `wish`.
   absl::Status Stop(Wish wish);
-  // The chief's: waits until no other worker makes steps any more in that training. Those that are not there are waited
-  // for until the deadline, unless `here_only`, or where they have been there and all are to stop. With `here_only`
-  // nothing interrupts it.
+  // On the chief: waits until no other worker makes steps in that training any more. Waits for workers that are not
+  // connected until the deadline; does not wait for them with `here_only`, or for those that were lost if all are to
+  // stop. With `here_only` nothing interrupts the wait.
   absl::Status WaitForOthers(int64_t training, bool here_only = false);
-  // The chief's: the servers end, since the job is done or has failed with `status`, which they tell the others. Does
-  // not wait long.
+  // On the chief: ends the servers, since the job is done or has failed with `status`, which they tell the other
+  // workers. Does not wait long.
   void End(const absl::Status& status);
 
  private:
   struct Server;
 
   absl::Status Connect(Server& server, double seconds);
-  // The same with values, of one side or the other. These have the start's deadline: the chief gives them when it comes
-  // to it, and all of them may take longer than an answer. `giving_ends`: whether the chief's giving is to end.
+  // Connects and transfers the values: from the chief to a server without values, otherwise from the server. Transfers
+  // have the start deadline: the chief gives values when it is ready, and all of them may take longer than an answer.
+  // `giving_ends` returns true to end the chief's giving.
   absl::Status Meet(Server& server, double seconds, const std::function<bool()>& giving_ends);
   absl::Status GiveValues(Server& server, const std::function<bool()>& interrupted);
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);
   void Note(const Server& server, const parameters::Reply& reply);
   void NotePositions(const parameters::Reply& reply);
-  // Adds the position to an update for server 0, if it is time, and this worker's number of it.
+  // Adds the position to an update for server 0, if it is time for one.
   absl::Status AddPosition(parameters::Exchange* exchange);
-  // The answer to an update that was sent. One without values is asked for them again.
+  // Waits for the answer to an update. As long as it has no values because this worker is ahead, asks for them again.
   absl::StatusOr<parameters::Reply> EndUpdate(Server& server, FrameReader* tensors);
-  using Cut = std::map<int64_t, parameters::Progress>;  // the most updates of each rank that a server has made
+  using Cut = std::map<int64_t, parameters::Progress>;  // by rank, the most updates that any server has made
   absl::Status Hold(Server& server, Cut* cut);
   absl::StatusOr<parameters::Reply> AskOnce(Server& server, const parameters::Request& request);
-  // The same; one that is lost is asked again once it is back.
+  // Like AskOnce; if the server is lost, asks again once it is back.
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
-  // `status` of `server`: one that is lost is waited for and met again.
+  // If `status` says that `server` is lost, waits for it and meets it again; otherwise returns `status`.
   absl::Status Recovered(Server& server, const absl::Status& status);
-  // Whether others that are not there have had the deadline to come, from `begin` on and since a server was lost.
+  // True if the deadline for missing workers has passed, counted from the later of `begin` and the return of a lost
+  // server.
   bool HaveHadTime(std::chrono::steady_clock::time_point begin) const;
 
   Options options_;
@@ -144,18 +148,19 @@ class ServedVariables {
   Traffic traffic_;
   int64_t step_ = 0;
   Wish wish_ = Wish::kGoOn;
-  std::unique_ptr<parameters::Request> stop_;       // the chief's last of this training, which a new server must hear
-  std::chrono::steady_clock::time_point last_met_;  // when a lost server was back
+  // the chief's Stop of this training, which a server that comes back must hear
+  std::unique_ptr<parameters::Request> stop_;
+  std::chrono::steady_clock::time_point last_met_;  // when a lost server came back
 
   Position position_;
   Positions positions_;
   bool had_values_ = false;
-  int64_t updates_ = 0;     // that this worker has sent
-  const uint64_t process_;  // a number of this process
-  bool wanted_ = false;     // positions are, with every update
-  bool promised_ = false;   // the next update has one
+  int64_t updates_ = 0;     // number of updates that this worker has sent
+  const uint64_t process_;  // random number that tells this process from others
+  bool wanted_ = false;     // the chief wants positions with every update
+  bool promised_ = false;   // the next update must have a position
   std::chrono::steady_clock::time_point next_position_;
-  double position_cost_ = 0;  // seconds
+  double position_cost_ = 0;  // seconds that sending a position takes
 };
 
 }  // namespace tandem

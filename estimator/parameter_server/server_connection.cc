@@ -95,7 +95,7 @@ absl::Status ServerConnection::Begin(const parameters::Request& request, absl::S
     }
   }
   sent_ = FrameOf(request, tensors);
-  // Written when the socket has all of it: until then gRPC reads the caller's tensors.
+  // Write-through: the write ends when the socket has all of it; until then gRPC reads the caller's tensors.
   stream_->Write(sent_, grpc::WriteOptions().set_write_through(), reinterpret_cast<void*>(kWritten));
   stream_->Read(&received_, reinterpret_cast<void*>(kRead));
   pending_ |= Bit(kWritten) | Bit(kRead);
@@ -105,7 +105,7 @@ absl::Status ServerConnection::Begin(const parameters::Request& request, absl::S
 absl::StatusOr<parameters::Reply> ServerConnection::End(double seconds, FrameReader* tensors,
                                                         const std::function<bool()>& interrupted) {
   if (lost_) return Lost("is lost");
-  constexpr double kSlice = 0.1;  // after which `interrupted` is asked
+  constexpr double kSlice = 0.1;  // seconds between calls of `interrupted`
   double left = seconds;
   for (; !WaitFor(Bit(kWritten) | Bit(kRead), In(std::min(left, kSlice))); left -= kSlice) {
     if (failed_ != 0) return Gone("is gone");

@@ -18,35 +18,35 @@
 
 namespace tandem {
 
-// Not thread-safe. After an Unavailable error it is of no use any more.
+// Not thread-safe. After an Unavailable error it cannot be used any more.
 class ServerConnection {
  public:
-  // `name`: for errors. `deadline_seconds`: of an answer, and of the connection's own signs of life.
+  // `name` is for errors. `deadline_seconds` is for an answer, and for the connection's keepalive.
   ServerConnection(std::string name, const std::string& address, double deadline_seconds,
                    const Credentials& credentials);
   ~ServerConnection();
 
   // Sends `request` and the bytes of `tensors`, which must stay until End has returned.
   absl::Status Begin(const parameters::Request& request, absl::Span<const ByteRange> tensors);
-  // Waits for the answer, for `seconds` at most. Unavailable where none comes, or the server is gone; Cancelled as soon
-  // as `interrupted`, where there is one, is true; the status that the server answers with. `tensors`, where it is not
-  // null, reads what follows the answer. After Cancelled the connection is of no use any more either.
+  // Waits for the answer, at most `seconds`. Unavailable if none comes or the server is gone; Cancelled as soon as
+  // `interrupted`, if it is given, returns true; otherwise the status that the server answers with. `tensors`, if it is
+  // not null, can then read the tensors of the answer. After Cancelled the connection cannot be used any more either.
   absl::StatusOr<parameters::Reply> End(double seconds, FrameReader* tensors = nullptr,
                                         const std::function<bool()>& interrupted = nullptr);
-  // Both, in time.
+  // Begin and End, with deadline_seconds.
   absl::StatusOr<parameters::Reply> Ask(const parameters::Request& request, absl::Span<const ByteRange> tensors = {},
                                         FrameReader* answered = nullptr);
 
  private:
   enum Event : intptr_t { kStarted = 1, kWritten, kRead, kFinished };
 
-  // Nothing is sent any more: the caller's tensors may go.
+  // Makes sure that nothing is sent any more, so that the caller may delete its tensors.
   void GiveUp();
   absl::Status Lost(absl::string_view why);
   void Finish();
-  // With what gRPC says of the end of the connection.
+  // Returns Lost with gRPC's reason for the end of the connection.
   absl::Status Gone(absl::string_view what);
-  // Waits until all events of `bits` have happened. False where one failed or time is up.
+  // Waits until all events of `bits` have happened. Returns false if one failed or the time is over.
   bool WaitFor(int bits, gpr_timespec end);
 
   const std::string name_;

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
     state->sent_.push_back({.info = std::move(info), .layout = layout});
   }
   TD_ASSIGN_OR_RETURN(state->session_, Session::Create(std::move(program), store, {.pool = std::move(pool)}));
-  // Their values come with every step.
+  // The values that workers send are zeros at first; every step replaces them.
   for (Sent& value : state->sent_) {
     const VariableInfo& info = value.info;
     TD_RETURN_IF_ERROR(store->Assign(info.name, HostTensor::Zeros(info.dtype, info.shape)));
@@ -154,7 +154,7 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
     case Request::kOthersLeft: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
       const bool left = OthersHaveLeft(request.others_left());
-      // The next training is another one. Server 0 knows whether this one is over.
+      // The next training needs its own Stop. Server 0 knows whether this training is over.
       if (left && options_.index == 0) stop_.reset();
       Reply reply = NewReply(connection);
       reply.set_others_left(left);
@@ -219,7 +219,7 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     }
     if (std::find(updated_.begin(), updated_.end(), name) != updated_.end()) updated.push_back(name);
   }
-  // One that has come back before its loss was noticed.
+  // The same worker has come back before the loss of its old connection was noticed.
   for (auto& [other, c] : connections_) {
     if (other == id || c.rank != hello.rank()) continue;
     c.rank = -1;
@@ -232,7 +232,7 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
   }
   came_[hello.rank()] = who;
   int64_t& left = left_[hello.rank()];
-  left = std::max(left, hello.training() - 1);  // a server that is new has not heard of it
+  left = std::max(left, hello.training() - 1);  // a new server has not heard of the trainings before
   progress_.Greet(hello);
   if (hello.rank() == 0) stop_.reset();
   connection.rank = hello.rank();
@@ -333,7 +333,7 @@ void ServerState::AnswerUpdate(int64_t id, double seconds, bool finite) {
 
 absl::Status ServerState::Receive(const Connection& connection, const parameters::Exchange& exchange,
                                   FrameReader& tensors) {
-  std::vector<std::optional<int64_t>> counts(sent_.size());  // of rows
+  std::vector<std::optional<int64_t>> counts(sent_.size());  // numbers of rows
   for (const parameters::Rows& rows : exchange.rows()) {
     if (rows.tensor() < 0 || rows.tensor() >= static_cast<int64_t>(sent_.size()) || counts[rows.tensor()].has_value() ||
         rows.count() < 0 || rows.count() > sent_[rows.tensor()].layout.rows) {
@@ -508,7 +508,7 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
   int64_t staleness = 0;
   for (const auto& [id, c] : connections_) {
     if (id == connection || !c.training) continue;
-    // Who waits for an answer with values has made its update.
+    // A worker that waits for an answer with values has already made its update.
     const bool waits =
         c.ahead || std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.connection == id; });
     if (!waits) staleness = std::max(staleness, step_ - c.read_step);
@@ -524,9 +524,9 @@ bool ServerState::OthersHaveLeft(const parameters::OthersLeft& asked) const {
   for (int64_t rank = 1; rank < options_.workers; ++rank) {
     if (const auto left = left_.find(rank); left != left_.end() && left->second >= asked.training()) continue;
     if (IsHere(rank)) return false;
-    // Once all are to end, one that was lost is not needed.
+    // If all are to stop, a worker that was lost is not needed.
     if (stop_.has_value() && came_.contains(rank)) continue;
-    // One that is lost may come back, and one that has not come may still come.
+    // A worker that is lost may come back, and one that has not come may still come.
     if (!asked.without_absent()) return false;
   }
   return true;

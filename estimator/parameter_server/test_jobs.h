@@ -1,4 +1,4 @@
-// Jobs of real processes with parameter servers, for tests.
+// Runs jobs of real processes with parameter servers, for tests.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_TEST_JOBS_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_TEST_JOBS_H_
 
@@ -17,7 +17,7 @@
 
 namespace tandem::test {
 
-// The tasks of a job: numbers 0 to workers - 1 are the chief and the other workers, servers follow.
+// The tasks of a job: numbers 0 to workers - 1 are the chief and the other workers; the servers follow.
 struct Job {
   int workers = 1, servers = 1, devices = 1;
   std::string model_dir;
@@ -48,7 +48,7 @@ struct Job {
   }
 };
 
-// What a task does with its Estimator; the exit code is that of the status.
+// What a task does with its Estimator; its exit code is that of the status.
 using Work = std::function<absl::Status(int task, Estimator& estimator)>;
 
 inline int RunTask(const Job& job, const ModelFn& model_fn, int task, const Work& work,
@@ -65,7 +65,7 @@ inline int RunTask(const Job& job, const ModelFn& model_fn, int task, const Work
   return status.ok() ? 0 : ExitCodeFor(status);
 }
 
-// The exit codes of all tasks.
+// Runs a job and returns the exit codes of all tasks.
 inline std::vector<int> RunJob(const Job& job, const ModelFn& model_fn, const Work& work,
                                const std::function<void(RunConfig*)>& change = nullptr) {
   Processes processes(job.workers + job.servers, [&](int task) { return RunTask(job, model_fn, task, work, change); });

@@ -1,4 +1,4 @@
-// A parameter server that answers as a test says.
+// TestServer: a parameter server that gives the answers that a test wants.
 #ifndef TANDEM_ESTIMATOR_PARAMETER_SERVER_TEST_SERVER_H_
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_TEST_SERVER_H_
 
@@ -21,7 +21,7 @@ class TestServer : public grpc::CallbackGenericService {
  public:
   using Answer = std::function<parameters::Reply(const parameters::Request&)>;
 
-  // Nothing of a connection is read until `greet`, where there is one, has returned.
+  // Nothing is read from a connection until `greet`, if it is given, has returned.
   TestServer(const std::string& address, Answer answer, std::function<void()> greet = nullptr)
       : answer_(std::move(answer)), greet_(std::move(greet)) {
     grpc::ServerBuilder builder;

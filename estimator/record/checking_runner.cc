@@ -16,10 +16,10 @@ std::function<void(VariableStore&)>& PlantedFault() {
   return fault;
 }
 
-// "dense/kernel: 3 of 12 elements differ, ...".
+// Returns, for example, "dense/kernel: 3 of 12 elements differ, ...".
 std::string DifferenceLine(const std::string& name, const HostTensor& first, const HostTensor& second) {
   if (first.dtype() != second.dtype() || first.shape() != second.shape()) {
-    return absl::StrCat(name, " is there once only");  // of a step that has ended at its check
+    return absl::StrCat(name, " is there once only");  // one of the steps has ended at its finite check
   }
   return absl::StrCat(name, ": ", DifferencesText(first, second));
 }

@@ -17,15 +17,16 @@
 
 namespace tandem {
 
-// For trainings on CPUs. Steps 0, N, 2N and so on are made from the same variables and the same batch a second time, by
-// whichever threads come to its tasks. Both must have the same values and leave the same variables, and every device
-// must have the same copy of them, bit for bit. Such a step takes twice as long, and three copies of the variables.
+// For trainings on CPUs. Steps 0, N, 2N and so on are made a second time, from the same variables and the same batch;
+// threads may share the tasks differently. Both times must give the same values and leave the same variables, and every
+// device must have the same copy of them, bit for bit. Such a step takes twice as long and memory for three copies of
+// the variables.
 class CheckingRunner : public StepRunner {
  public:
-  // `runner` and `store`, which has `variables`, must outlive this. `every` is at least 1.
+  // `runner` and `store`, which has `variables`, must outlive this object. `every` must be at least 1.
   CheckingRunner(StepRunner* runner, int64_t every, VariableStore* store, const std::vector<VariableSpec>& variables);
 
-  // Internal (exit code 1) for a step that does not come out the same twice: which one, the first variable or value
+  // Returns Internal (exit code 1) if a step does not give the same bits twice: which step, the first variable or value
   // that differs, and in how many elements. The variables are then those of the second time.
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
   bool WantsNext() const override { return runner_.WantsNext(); }
@@ -34,7 +35,7 @@ class CheckingRunner : public StepRunner {
     return runner_.FindNonFinite(request);
   }
 
-  // For tests: called between the two times, to plant a fault. Null: nothing is.
+  // For tests: sets a function to be called between the two times, to plant a fault. Null: none.
   static void SetFault(std::function<void(VariableStore&)> fault);
 
  private:
@@ -44,7 +45,7 @@ class CheckingRunner : public StepRunner {
   StepRunner& runner_;
   const int64_t every_;
   VariableStore& store_;
-  std::vector<std::string> names_;  // of the variables
+  std::vector<std::string> names_;  // names of the variables
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// What of a machine and a process may decide about the bits of a step.
+// The facts about a machine and a process that may change the bits of a step.
 #ifndef TANDEM_ESTIMATOR_RECORD_MACHINE_FACTS_H_
 #define TANDEM_ESTIMATOR_RECORD_MACHINE_FACTS_H_
 
@@ -6,7 +6,8 @@
 
 namespace tandem {
 
-// "processor", a fingerprint of its "instructions", and the "libraries" that the process has loaded, by their files.
+// Returns the "processor", a fingerprint of its "instructions", and the "libraries" that the process has loaded, by
+// their file names.
 Facts MachineFacts();
 
 }  // namespace tandem

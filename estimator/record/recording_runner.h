@@ -1,4 +1,4 @@
-// RecordingRunner: tells what is to be recorded of each step of another runner.
+// RecordingRunner: passes what is to be recorded of each step of another runner to a function.
 #ifndef TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
 #define TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
 
@@ -11,12 +11,12 @@
 
 namespace tandem {
 
-// For trainings, which fetch "loss" in each step.
+// For trainings; they must fetch "loss" in each step.
 class RecordingRunner : public StepRunner {
  public:
-  // Called behind each finite step.
+  // Called after each finite step.
   using OnStep = std::function<absl::Status(int64_t step, const StepBits& bits)>;
-  // `runner` must outlive this.
+  // `runner` must outlive this object.
   RecordingRunner(StepRunner* runner, StepSampler sampler, OnStep on_step)
       : runner_(*runner), sampler_(std::move(sampler)), on_step_(std::move(on_step)) {}
 

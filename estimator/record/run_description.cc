@@ -16,7 +16,7 @@ namespace tandem {
 namespace {
 
 constexpr char kFormat[] = "tandem-run-1";
-// A file may be anybody's.
+// Limits, since the file may come from anybody.
 constexpr int64_t kMostReplicas = 1 << 16, kMostLanes = 1 << 20;
 
 using Json = nlohmann::ordered_json;
@@ -121,7 +121,7 @@ void RunDescription::Add(RunStart start, Facts program) {
   std::erase_if(starts, [&](const RunStart& s) { return s.step >= start.step; });
   RunStart last = starts.empty() ? RunStart() : starts.back();
   last.step = start.step;
-  last.input = start.input;  // which is another one at each position
+  last.input = start.input;  // the input's position differs at each start
   if (starts.empty() || !(last == start)) {
     programs[start.program] = std::move(program);
     starts.push_back(std::move(start));
@@ -153,7 +153,7 @@ absl::Status WriteRunDescription(Env* env, const std::string& model_dir, const R
 }
 
 absl::string_view WithoutPlace(absl::string_view words) {
-  // The last word is "file:line".
+  // The text ends with ", at file:line".
   const size_t at = words.rfind(", at ");
   return at == absl::string_view::npos ? words : words.substr(0, at);
 }
@@ -168,7 +168,7 @@ std::string ProgramFingerprint(const Facts& program) {
 
 std::vector<std::string> FactDifferences(const Facts& a, const Facts& b, absl::string_view of_a, absl::string_view of_b,
                                          bool without_places, size_t most) {
-  // A name that comes twice is compared by its turn.
+  // If a name occurs several times, its n-th occurrences are compared with each other.
   const auto by_name = [](const Facts& facts) {
     std::map<std::pair<std::string, int>, const std::string*> found;
     std::map<std::string, int> turns;
@@ -195,7 +195,7 @@ std::vector<std::string> FactDifferences(const Facts& a, const Facts& b, absl::s
       only_b.push_back(absl::StrCat(name, " is in ", of_b, " only: ", words));
     }
   }
-  // Some of each, where there are too many.
+  // If there are too many differences, keeps some of both kinds.
   const size_t all = lines.size() + only_b.size();
   lines.resize(std::min(lines.size(), most - std::min(only_b.size(), most / 2)));
   only_b.resize(std::min(only_b.size(), most - lines.size()));

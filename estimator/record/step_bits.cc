@@ -11,13 +11,14 @@
 namespace tandem {
 namespace {
 
-// Of a row of the batch, and of the variables, so many bytes at so many places.
+// Bytes sampled from a row of the batch, the most rows to sample, bytes sampled at a place in the variables, and
+// places.
 constexpr int64_t kRowBytes = 64;
 constexpr int64_t kMostRows = 256;
 constexpr int64_t kVariableBytes = 32;
 constexpr int64_t kVariablePlaces = 16;
 
-// A chain of multiplications, which is as fast as memory for samples of this size.
+// A hash by a chain of multiplications, which is as fast as memory for samples of this size.
 class SampleHash {
  public:
   void Add(const char* bytes, int64_t size) {
@@ -43,7 +44,7 @@ class SampleHash {
   uint64_t state_ = 0x2545f4914f6cdd1du;
 };
 
-// Where in `size` bytes a sample of `length` begins that is at another place for each number; multiples of 8.
+// Returns where in `size` bytes a sample of `length` bytes begins: a multiple of 8, different for each number.
 int64_t PlaceOf(uint64_t number, int64_t size, int64_t length) {
   if (size <= length) return 0;
   const auto places = static_cast<uint64_t>((size - length) / 8 + 1);

@@ -1,4 +1,4 @@
-// What is recorded of a step of training, in eight bytes: by it a step that is made again is known to be the same.
+// StepBits: eight bytes recorded of each training step. They show whether a step that is made again is the same.
 #ifndef TANDEM_ESTIMATOR_RECORD_STEP_BITS_H_
 #define TANDEM_ESTIMATOR_RECORD_STEP_BITS_H_
 
@@ -14,25 +14,26 @@
 namespace tandem {
 
 struct StepBits {
-  float loss = 0;  // of a loss in float64 the nearest number
-  // Fingerprints of samples, which cost next to nothing: of the first replica's batch (of each row of each component
-  // some bytes, others in each step), and of the variables when the step is done. 0 where they are on another device.
+  float loss = 0;  // a float64 loss is rounded to the nearest number
+  // Fingerprints of samples, which cost next to nothing. `input` is of the first replica's batch: some bytes of each
+  // row of each component, other ones in each step. `variables` is of the variables after the step; 0 if they are on a
+  // GPU.
   uint16_t input = 0;
   uint16_t variables = 0;
 
-  // All three, lowest bits first the loss's. 0 stands for a step that is not recorded.
+  // All three as one word, the loss in its lowest bits. 0 stands for a step that is not recorded.
   uint64_t Word() const;
   static StepBits OfWord(uint64_t word);
-  // "the loss (0.31271 against 0.31266) and the variables", what differs between two; empty: nothing.
+  // Returns what differs, such as "the loss (0.31271 against 0.31266) and the variables"; "" if nothing does.
   std::string Differences(const StepBits& other) const;
   bool operator==(const StepBits& other) const { return Word() == other.Word(); }
 };
 
-// Takes the samples. All of it depends on the step's number and the data alone: neither on threads nor on how the
-// replicas are spread over processes.
+// Takes the samples. They depend on the step's number and the data alone, not on threads or on how the replicas are
+// spread over processes.
 class StepSampler {
  public:
-  // `variables`: those of the program, in `store`. On GPUs none is looked at.
+  // `variables` are those of the program, in `store`. On GPUs they are not sampled.
   StepSampler(const VariableStore& store, const std::vector<VariableSpec>& variables);
 
   uint16_t OfInput(const BatchRound& round, int64_t step) const;
@@ -43,7 +44,7 @@ class StepSampler {
     const char* bytes;
     int64_t size;
   };
-  std::vector<Values> variables_;  // by name, those without elements left out
+  std::vector<Values> variables_;  // by name, without those that have no elements
 };
 
 }  // namespace tandem

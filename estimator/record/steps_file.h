@@ -1,9 +1,9 @@
-// steps.bits, the record of a run's steps beside its event files: 8 bytes for each.
+// steps.bits: the record of a run's steps beside its event files, 8 bytes for each step.
 //
 //   bytes 0-15   "tandem-steps-1" and two zeros
 //   bytes 16-23  the number of the first step, an integer
-//   then         StepBits::Word of that step and the following ones; 0 for one that is not recorded
-// All numbers are little-endian. A run that goes on from a checkpoint cuts what is behind it; so a torn end is cut too.
+//   then         StepBits::Word of that step and the following ones; 0 for a step that is not recorded
+// All numbers are little-endian. A run that goes on from a checkpoint cuts off later steps, and so also a torn end.
 #ifndef TANDEM_ESTIMATOR_RECORD_STEPS_FILE_H_
 #define TANDEM_ESTIMATOR_RECORD_STEPS_FILE_H_
 
@@ -26,18 +26,18 @@ struct RecordedSteps {
   int64_t first = 0;
   std::vector<uint64_t> words;
 
-  // The number of the step that would come next.
+  // The number of the step after the last one.
   int64_t end() const { return first + static_cast<int64_t>(words.size()); }
-  // Nothing for a step that is not recorded.
+  // Returns nothing for a step that is not recorded.
   std::optional<StepBits> At(int64_t step) const;
 };
 
-// Nothing where there is no file, or not even its beginning. What is torn at its end is left out. DataLoss for a file
-// that is no record, with what to do.
+// Returns nothing if the file does not exist or does not even have its header. Ignores a torn end. DataLoss, with
+// advice, for a file that is no record.
 absl::StatusOr<std::optional<RecordedSteps>> ReadRecordedSteps(Env* env, const std::string& model_dir);
 
-// Appends to the record of a model_dir. Nothing here fails: what cannot be written is one warning, and what comes later
-// is dropped. Others see a step a second later at the latest, or after Flush. Not thread-safe.
+// Appends to the record of a model_dir. Nothing here fails: the first write error is a warning, and later steps are
+// dropped. Readers see a step at the latest a second later, or after Flush. Not thread-safe.
 class StepsWriter {
  public:
   StepsWriter(Env* env, std::string model_dir) : env_(env), model_dir_(std::move(model_dir)) {}
@@ -46,21 +46,21 @@ class StepsWriter {
   StepsWriter(const StepsWriter&) = delete;
   StepsWriter& operator=(const StepsWriter&) = delete;
 
-  // What was recorded of this step and later ones is cut.
+  // Adds a step; removes what was recorded of this step and later ones.
   void Add(int64_t step, const StepBits& bits);
   void Flush();
 
  private:
-  // The file, as far as it goes before `step`; what lacks up to there is not recorded.
+  // Opens the file and keeps its steps before `step`; missing ones count as not recorded.
   absl::Status Open(int64_t step);
   void GiveUp(const absl::Status& status);
 
   Env* const env_;
   const std::string model_dir_;
-  std::unique_ptr<WritableFile> file_;  // null before the first step
+  std::unique_ptr<WritableFile> file_;  // null until the first step
   int64_t next_ = 0;
   std::string pending_;
-  double flushed_ = 0;  // MonotonicSeconds of the last Flush
+  double flushed_ = 0;  // MonotonicSeconds at the last Flush
   bool failed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// What a program is asked to make again of a run that it has trained: --replay_step and the flags that go with it,
-// which every program has that trains with an Estimator and reads its flags with RunProgram (docs/guide/replay.md).
+// ReplayRequest: which step of an earlier run to make again, from --replay_step and the flags that go with it. Every
+// program that trains with an Estimator and reads its flags with RunProgram has them (docs/guide/replay.md).
 #ifndef TANDEM_ESTIMATOR_REPLAY_REPLAY_REQUEST_H_
 #define TANDEM_ESTIMATOR_REPLAY_REPLAY_REQUEST_H_
 
@@ -14,19 +14,19 @@
 namespace tandem {
 
 struct ReplayRequest {
-  int64_t step = 0;                       // so many steps were finished before it; 0 is the first
+  int64_t step = 0;                       // number of steps before it; 0 is the first step
   std::vector<std::string> fetches = {};  // names of tensors
-  std::string fetch_line = "";            // "model.cc:41": all tensors that this line makes; empty: none
-  bool dump_step = false;                 // all tensors of the step
+  std::string fetch_line = "";            // "model.cc:41": show all tensors made by this line; empty: none
+  bool dump_step = false;                 // show all tensors of the step
   std::string out = "";                   // an .npz file for the tensors; empty: none
 };
 
-// What this process is asked for: by SetReplayOfProcess, or else by its flags. Nothing: no replay.
-// InvalidArgument for a value that cannot be, and for the other flags without --replay_step.
+// Returns the request set by SetReplayOfProcess or else by the flags; nothing if there is none. InvalidArgument for an
+// impossible value, and for the other flags without --replay_step.
 absl::StatusOr<std::optional<ReplayRequest>> ReplayOfProcess();
 void SetReplayOfProcess(std::optional<ReplayRequest> request);
 
-// The result of a training whose replay is done: an error with exit code 0, so that the program comes to its end.
+// Returns the result of a training whose replay is done: an error with exit code 0, so that the program ends.
 absl::Status ReplayDone(int64_t step);
 
 }  // namespace tandem

@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Links in `to` to all files in `from`, and the same for the directories in it.
+// Makes links in `to` to all files in `from`, and does the same for subdirectories.
 void LinkFiles(const fs::path& from, const fs::path& to) {
   std::error_code error;
   for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;  // what is not linked is compiled again
+    std::error_code ignored;  // without a link, a program is compiled again
     const fs::path target = to / entry->path().filename();
     if (entry->is_directory(ignored)) {
       fs::create_directory(target, ignored);
@@ -34,7 +34,7 @@ bool LiesIn(const std::string& path, const std::string& dir) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-// The devices of all workers, in the order of their replicas.
+// Returns the devices of all workers, in the order of their replicas.
 std::vector<std::string> DevicesOfAll(const DistributionStrategy& strategy, int64_t replicas) {
   if (replicas <= strategy.num_replicas()) return strategy.devices;
   std::vector<std::string> devices;
@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<ReplayedRun>> ReplayedRun::Open(const ReplayReque
   config->train_distribute = strategy;
   config->eval_distribute = std::nullopt;
   config->cluster = std::nullopt;
-  // Nothing is written, and only the replay is told of.
+  // Write nothing, and log only the replay.
   config->save_checkpoints_steps = 0;
   config->save_checkpoints_secs = std::nullopt;
   config->keep_best = std::nullopt;
@@ -101,7 +101,7 @@ absl::StatusOr<std::shared_ptr<ReplayedRun>> ReplayedRun::Open(const ReplayReque
 }
 
 ReplayedRun::~ReplayedRun() {
-  std::error_code ignored;  // a temporary directory that stays
+  std::error_code ignored;  // then a temporary directory stays
   if (!cache_dir.empty()) fs::remove_all(cache_dir, ignored);
 }
 

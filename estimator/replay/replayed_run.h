@@ -1,4 +1,4 @@
-// ReplayedRun: the run of which a step is made again, as its model_dir has it. All of it is read, and nothing written.
+// ReplayedRun: the run of which a step is replayed, read from its model_dir. Nothing is written there.
 #ifndef TANDEM_ESTIMATOR_REPLAY_REPLAYED_RUN_H_
 #define TANDEM_ESTIMATOR_REPLAY_REPLAYED_RUN_H_
 
@@ -16,10 +16,10 @@
 namespace tandem {
 
 struct ReplayedRun {
-  // Reads what is recorded of the run in config->model_dir, and changes `config` to one that leaves the model_dir as it
-  // is and has the devices of all workers of the run. Errors: NotFound where there is no model_dir; DataLoss of a
-  // record that is damaged or cut; FailedPrecondition for a run with parameter servers, whose steps cannot be made
-  // again; those of --replay_out.
+  // Reads what is recorded of the run in config->model_dir, and changes `config` so that it leaves the model_dir as it
+  // is and has the devices of all workers of the run. Errors: NotFound if the model_dir does not exist; DataLoss for a
+  // damaged or truncated record; FailedPrecondition for a run with parameter servers, or whose workers had inputs of
+  // their own; those of --replay_out.
   static absl::StatusOr<std::shared_ptr<ReplayedRun>> Open(const ReplayRequest& request, RunConfig* config);
   ReplayedRun() = default;
   ~ReplayedRun();
@@ -27,9 +27,9 @@ struct ReplayedRun {
   ReplayedRun& operator=(const ReplayedRun&) = delete;
 
   ReplayRequest request;
-  std::optional<RunDescription> description;  // nothing where none is recorded
+  std::optional<RunDescription> description;  // not set if none is recorded
   std::optional<RecordedSteps> steps;
-  // For compiled programs: a directory of its own, with links to those of the model_dir. Empty: none is kept.
+  // A temporary directory for compiled programs, with links to those in the model_dir. Empty: not needed.
   std::string cache_dir;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kStepFormat[] = "tandem-step-1";
 
-// "dense/MatMul" of "dense/MatMul:1", one of several results.
+// Returns "dense/MatMul" for "dense/MatMul:1", one of several results.
 std::string NameOfOp(const std::string& source) { return source.substr(0, source.rfind(':')); }
 
 bool ReadStepEntry(const HostTensor& entry, StepFile* file) {
@@ -43,7 +43,7 @@ bool ReadStepEntry(const HostTensor& entry, StepFile* file) {
 
 std::vector<std::pair<std::string, std::string>> OrderOfModel(
     const std::vector<std::pair<std::string, std::string>>& parts, const std::map<std::string, std::string>& sources) {
-  std::map<std::string, size_t> places;  // in `parts`, by the name of a variable or op: the first, where there are more
+  std::map<std::string, size_t> places;  // in `parts`, by the name of a variable or op; the first if there are several
   for (size_t i = 0; i < parts.size(); ++i) {
     absl::string_view name = parts[i].first;
     if (!absl::ConsumePrefix(&name, "the variable ") && !absl::ConsumePrefix(&name, "the op ")) continue;

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// "min -1.2  max 3  mean 0.4, 2 NaN".
+// Returns, for example, "min -1.2  max 3  mean 0.4, 2 NaN".
 std::string StatisticsText(const HostTensor& t) {
   double least = INFINITY, largest = -INFINITY, sum = 0;
   int64_t finite = 0, nan = 0, infinite = 0;

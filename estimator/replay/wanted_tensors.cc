@@ -17,7 +17,7 @@ namespace {
 constexpr char kNew[] = "@new", kUpdate[] = "@update", kGradient[] = "@gradient";
 constexpr size_t kMostNear = 5;
 
-// Whether "/src/model.cc:41" is what "model.cc:41" means.
+// True if "model.cc:41" means the place "/src/model.cc:41".
 bool IsAt(const std::string& origin, const std::string& line) {
   return origin == line || absl::EndsWith(origin, absl::StrCat("/", line));
 }
@@ -48,7 +48,7 @@ class Finder {
 
   absl::Status AddLine(const std::string& line) {
     const size_t before = wanted_.size();
-    std::set<std::string> lines;  // of that file
+    std::set<std::string> lines;  // lines of that file that make tensors
     for (const std::string& name : graph_.names()) {
       const std::string origin = graph_.Find(name).origin();
       if (IsAt(origin, line)) {
@@ -90,8 +90,8 @@ class Finder {
   std::vector<WantedTensor> Take() { return std::move(wanted_); }
 
  private:
-  // An assignment's value is what an update rule gives, and the gradient stands behind the variable and its slots,
-  // which the rule has new values for.
+  // Finds the gradient of each variable that is assigned the result of an update rule. The rule's operands are the
+  // variable and its slots, for which it has results, and then the gradient.
   void FindGradients() {
     for (const GraphNode& assign : nodes_) {
       if (assign.op != "assign" || assign.operands.empty() || assign.operands[0].result != 0) continue;
@@ -144,7 +144,7 @@ class Finder {
   const GraphBuilder& graph_;
   const std::vector<GraphNode>& nodes_;
   std::set<std::string> variables_;
-  std::map<std::string, std::string> gradients_;  // by the variable
+  std::map<std::string, std::string> gradients_;  // by variable
   std::vector<WantedTensor> wanted_;
   std::set<std::string> names_;
 };

@@ -1,4 +1,4 @@
-// Which tensors of a step --fetch, --fetch_line and --dump_step ask for.
+// WantedTensor: the tensors that --fetch, --fetch_line and --dump_step ask for.
 #ifndef TANDEM_ESTIMATOR_REPLAY_WANTED_TENSORS_H_
 #define TANDEM_ESTIMATOR_REPLAY_WANTED_TENSORS_H_
 
@@ -12,21 +12,21 @@
 
 namespace tandem {
 
-// One tensor. Of a variable `dense/kernel` there are also
-//   dense/kernel            its value when the step begins
-//   dense/kernel@new        when it is done
+// One tensor. For a variable `dense/kernel` there are also
+//   dense/kernel            its value before the step
+//   dense/kernel@new        its value after the step
 //   dense/kernel@update     the difference of the two
-//   dense/kernel@gradient   what the optimizer's rule got: the sum over all replicas, clipped where gradients are
+//   dense/kernel@gradient   the input of the optimizer's rule: the sum over all replicas, clipped if gradients are
 struct WantedTensor {
   enum class Kind { kTensor, kBefore, kAfter, kUpdate };
-  std::string name;  // as it is shown
+  std::string name;  // the name that is shown
   Kind kind = Kind::kTensor;
-  std::string source;  // of a kTensor its name in the graph, otherwise the variable's
+  std::string source;  // for kTensor its name in the graph, otherwise the variable's name
   std::string origin;  // "file:line"; may be empty
 };
 
-// The loss, and what is asked for, each once; sorted by the order in which it is asked for. `nodes`: the graph's.
-// NotFound, with names that are near, for a name that is not there, and for a line that makes nothing.
+// Returns the loss and the tensors asked for, each once, in the order in which they are asked for. `nodes` are the
+// graph's. NotFound, with similar names, for an unknown name, and for a line that makes no tensor.
 absl::StatusOr<std::vector<WantedTensor>> FindWantedTensors(const GraphBuilder& graph,
                                                             const std::vector<GraphNode>& nodes,
                                                             const ReplayRequest& request);

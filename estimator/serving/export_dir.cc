@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kDigits = 10, kMaxDigits = 15;
 constexpr int kAttempts = 10;
 
-// The number that is an export's name; -1 for other names.
+// Returns the number that is an export's name; -1 for other names.
 int64_t NumberOf(absl::string_view name) {
   int64_t number = 0;
   const bool digits = std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -26,7 +26,7 @@ int64_t NumberOf(absl::string_view name) {
   return number;
 }
 
-// Behind all there is, whatever that is: the order of the names is that of the exports.
+// Returns a number larger than all existing ones, so that the order of the names is that of the exports.
 absl::StatusOr<int64_t> NextNumber(Env* env, const std::string& base) {
   int64_t next = static_cast<int64_t>(env->NowSeconds());
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> names, env->ListDir(base));
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> Write(Env* env, const std::string& base,
       return path;
     }
     if (!absl::IsAlreadyExists(status) || attempt == kAttempts) return status;
-    TD_ASSIGN_OR_RETURN(number, NextNumber(env, base));  // another process has been faster
+    TD_ASSIGN_OR_RETURN(number, NextNumber(env, base));  // another process was faster
   }
 }
 
@@ -95,7 +95,7 @@ absl::Status DeleteOldExports(Env* env, const std::string& base, int keep, const
     if (left <= keep) break;
     if (path == newest) continue;
     const absl::Status status = DeleteAside(env, path);
-    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // another exporter has deleted it
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // another exporter may have deleted it
     --left;
   }
   return absl::OkStatus();

@@ -26,7 +26,7 @@
 namespace tandem {
 namespace {
 
-// Rows [begin, begin + count) of a batch.
+// Returns rows [begin, begin + count) of a batch.
 HostTensor Rows(const HostTensor& batch, int64_t begin, int64_t count) {
   const int64_t rows = batch.shape()[0];
   if (count == rows) return batch;
@@ -57,13 +57,14 @@ bool Fits(const TensorSignature& wanted, const HostTensor& value) {
          std::equal(value.shape().begin() + 1, value.shape().end(), wanted.shape.begin() + 1);
 }
 
-// A row of the batch in the place of the batch, for what a signature promises about tensors of the executable.
+// True if a tensor of the executable has the type and shape that the signature says.
 template <typename T>
 bool SameTensor(const TensorSignature& signature, const T& in_program) {
   return signature.dtype == in_program.dtype && signature.shape == in_program.shape;
 }
 
-// Whether the program takes and gives what the signature says. A difference is damage that checksums do not show.
+// Returns an error unless the program's inputs and outputs are those in the signature. Checksums do not show such
+// damage.
 absl::Status CheckProgram(const format::Index& index, const ModelSignature& signature, const std::string& dir) {
   bool same = index.mode == "predict" && !index.inputs.empty() && index.inputs.size() == signature.inputs.size() &&
               index.replicas.size() == 1;
@@ -95,7 +96,7 @@ absl::Status AssignWeights(Env* env, const std::string& path, LoadedExecutable* 
   return absl::OkStatus();
 }
 
-// `path`, or the newest export in it.
+// Returns `path`, or the newest export in it.
 absl::StatusOr<std::string> FindExport(Env* env, const std::string& path) {
   if (env->Exists(JoinPath(path, kSignatureName))) return path;
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, path));
@@ -178,7 +179,7 @@ class Model::Impl {
     return rows;
   }
 
-  // The outputs of `count` rows into their place in `outputs`.
+  // Computes the outputs of `count` rows and writes them to their place in `outputs`.
   absl::Status RunRows(const NamedTensors& inputs, int64_t begin, int64_t count, NamedTensors* outputs) {
     NamedTensors part;
     for (const auto& [name, value] : inputs) part[name] = Rows(value, begin, count);
@@ -202,7 +203,7 @@ class Model::Impl {
   ModelSignature signature_;
   std::unique_ptr<LoadedExecutable> program_;
   StepScalars scalars_;
-  std::atomic<int64_t> rounds_{0};  // run so far
+  std::atomic<int64_t> rounds_{0};  // steps run so far
 };
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -1,4 +1,4 @@
-// LoadModel: predictions of an exported model, without its model_fn and without the compiler.
+// LoadModel: predicts with an exported model, without its model_fn and without the compiler.
 //
 //   TD_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, LoadModel("exports"));
 //   TD_ASSIGN_OR_RETURN(NamedTensors outputs, model->Predict({{"image", images}}));
@@ -18,7 +18,7 @@
 namespace tandem {
 
 struct LoadModelOptions {
-  int threads = 0;  // 0 takes the machine's number of cores
+  int threads = 0;  // 0: the number of the machine's cores
 };
 
 // An exported model with its weights in memory. Predict may be called from several threads; calls wait for each other.
@@ -28,19 +28,19 @@ class Model {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  // Predictions for a batch of any number of rows, also none: `inputs` has [rows, ...] for every one of inputs(), the
-  // result [rows, ...] for every one of outputs(). InvalidArgument, naming it and what is expected, for an input that
-  // is missing, unknown, or of another type or shape; OutOfRange for an integer that the model takes as an index and
-  // has no row for.
+  // Returns predictions for a batch of any number of rows, including none: `inputs` must have [rows, ...] for each of
+  // inputs(), and the result has [rows, ...] for each of outputs(). InvalidArgument, with the input's name and what is
+  // expected, for an input that is missing, unknown, or of another type or shape; OutOfRange for an integer that the
+  // model uses as an index and has no row for.
   absl::StatusOr<NamedTensors> Predict(const NamedTensors& inputs);
 
   const std::vector<TensorSignature>& inputs() const;
   const std::vector<TensorSignature>& outputs() const;
-  // That the weights were trained to.
+  // The number of steps that the weights were trained for.
   int64_t global_step() const;
-  // Of the evaluation that the model was exported after; empty when there was none.
+  // The metrics of the evaluation that the model was exported after; empty if there was none.
   const std::map<std::string, double>& metrics() const;
-  // The directory that it came from.
+  // The directory from which it was loaded.
   const std::string& path() const;
 
  private:
@@ -50,15 +50,15 @@ class Model {
   std::unique_ptr<Impl> impl_;
 };
 
-// Whether LoadModel would find something at `path`.
+// True if there is an exported model at `path` for LoadModel.
 bool HasExport(const std::string& path);
 
-// `path`: what ExportModel returned, or a directory of several exports, of which the newest is taken. All bytes are
-// compared with their checksums before any is used. An export that another one replaces meanwhile is loaded again.
-// Errors: NotFound when there is no exported model; DataLoss (exit code 65), naming the file, when one is damaged;
-// Unavailable (exit code 75) when it is replaced again and again; PermissionDenied (exit code 74) when somebody else
-// may write the program, which is code (docs/guide/trust.md); FailedPrecondition for another machine than it was
-// compiled for; InvalidArgument for an empty path and a number of threads that cannot be.
+// `path` is what ExportModel returned, or a directory of several exports, of which the newest is loaded. All bytes are
+// compared with their checksums before any is used. An export that is replaced meanwhile is loaded again. Errors:
+// NotFound if there is no exported model; DataLoss (exit code 65), naming the file, if one is damaged; Unavailable
+// (exit code 75) if it is replaced again and again; PermissionDenied (exit code 74) if other users may write the
+// program, which is code (docs/guide/trust.md); FailedPrecondition on a machine that it was not compiled for;
+// InvalidArgument for an empty path and an impossible number of threads.
 absl::StatusOr<std::unique_ptr<Model>> LoadModel(const std::string& path, const LoadModelOptions& options = {});
 
 }  // namespace tandem

@@ -40,12 +40,12 @@ Json ToJson(const std::map<std::string, double>& numbers) {
   return json;
 }
 
-// The last line, behind the text that it vouches for.
+// Returns the last lines: the checksum of the text before them.
 std::string SealOf(absl::string_view text) {
   return absl::StrCat("  \"signature_crc32c\": \"", HexCrc32c(Crc32c(text)), "\"\n}\n");
 }
 
-// Readers of the parts; false where the JSON is not what they are for.
+// Readers of the parts; return false if the JSON has another form.
 bool Read(const Json& json, int64_t* value) {
   if (!json.is_number_integer()) return false;
   *value = json.get<int64_t>();
@@ -100,7 +100,7 @@ bool Read(const Json& json, std::map<std::string, Manifest::File>* files) {
     }
     read.crc32c = static_cast<uint32_t>(std::strtoul(crc.c_str(), nullptr, 16));
   }
-  // Names are never paths out of the directory: only these two are opened.
+  // Names must not lead out of the directory: only these two files are allowed.
   return files->size() == 2 && files->count(kProgramName) == 1 && files->count(kWeightsName) == 1;
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<std::string> ModelSignature::Text() const {
   std::string text;
   try {
     text = json.dump(2);
-  } catch (const nlohmann::json::exception&) {  // the library has no other way to say it
+  } catch (const nlohmann::json::exception&) {  // the library reports this only by an exception
     return absl::InvalidArgumentError(
         "an exported model's names must be UTF-8 text, and a feature, a prediction or a metric has another");
   }

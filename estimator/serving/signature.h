@@ -1,4 +1,5 @@
-// signature.json: what an exported model takes and gives, and the size and CRC-32C of each of its files and of itself.
+// signature.json: the inputs and outputs of an exported model, and the size and CRC-32C of each of its files and of
+// itself.
 //
 //   {
 //     "format": "tandem-export-1",
@@ -37,24 +38,24 @@ inline constexpr char kWeightsName[] = "variables.safetensors";
 struct ModelSignature {
   int64_t global_step = 0;
   std::string target;         // what the program was compiled for, as the executable says it
-  int64_t rows_per_step = 1;  // that the program computes at once, at most
+  int64_t rows_per_step = 1;  // the most rows that the program computes at once
   std::vector<TensorSignature> inputs, outputs;
-  int64_t seed = 0;                             // of random numbers in the program
-  std::map<std::string, double> scalars;        // other step scalars of the program that model_fn gave a value
-  std::map<std::string, double> metrics;        // may be empty; NaN where one was not finite
+  int64_t seed = 0;                             // seed of random numbers in the program
+  std::map<std::string, double> scalars;        // other step scalars of the program to which model_fn gave a value
+  std::map<std::string, double> metrics;        // may be empty; NaN for one that was not finite
   std::map<std::string, Manifest::File> files;  // kProgramName and kWeightsName
 
-  // InvalidArgument when a name is not UTF-8. Equal signatures give equal texts.
+  // InvalidArgument if a name is not UTF-8. Equal signatures give equal texts.
   absl::StatusOr<std::string> Text() const;
 };
 
-// The inverse of Text(). `path` is for messages. DataLoss when a byte has changed, or for what is no signature.
+// Parses what Text() writes. `path` is for messages. DataLoss if a byte has changed, or if it is no signature.
 absl::StatusOr<ModelSignature> ParseSignature(const std::string& text, const std::string& path);
 
-// Of the exported model in `dir`, whose other files are not looked at. NotFound when there is none.
+// Reads the signature of the exported model in `dir`; does not look at its other files. NotFound if there is none.
 absl::StatusOr<ModelSignature> ReadSignature(Env* env, const std::string& dir);
 
-// The same, and compares every file with it, byte by byte. DataLoss, naming the file, where one has changed.
+// Reads the signature and compares every file with it, byte by byte. DataLoss, naming the file, if one has changed.
 absl::StatusOr<ModelSignature> VerifyExport(Env* env, const std::string& dir);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// What an exported model says about one of its inputs or outputs.
+// TensorSignature: describes one input or output of an exported model.
 #ifndef TANDEM_ESTIMATOR_SERVING_TENSOR_SIGNATURE_H_
 #define TANDEM_ESTIMATOR_SERVING_TENSOR_SIGNATURE_H_
 

@@ -1,4 +1,4 @@
-// The nodes of a compiled program: graph_def.h's NodesOfProgram.
+// Implements NodesOfProgram of graph_def.h: the nodes of a compiled program.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace tandem {
 namespace {
 
-// Pictures of more devices would show nothing new.
+// More devices would show nothing new in the picture.
 constexpr size_t kMaxDevices = 8;
 
 class ProgramNodes {
@@ -47,7 +47,7 @@ class ProgramNodes {
   }
 
  private:
-  // Where a value lies: a view has a buffer of its own there.
+  // The place of a value in memory: a view of it is a buffer of its own, at the same place.
   using Place = std::pair<format::Space, uint64_t>;
   Place PlaceOf(uint32_t buffer) const {
     const format::Buffer& b = program_.buffers[buffer];
@@ -62,7 +62,8 @@ class ProgramNodes {
     return {b.dtype, Shape(b.shape.begin(), b.shape.end())};
   }
 
-  // The node that wrote a buffer last; one for what comes from outside, "" for a command's own scratch.
+  // Returns the node that wrote a buffer last. Makes a node for a value from outside; returns "" for a command's
+  // scratch.
   std::string MakerOf(size_t device, uint32_t buffer) {
     if (const auto it = writers_[device].find(PlaceOf(buffer)); it != writers_[device].end()) return it->second;
     const format::Buffer& b = program_.buffers[buffer];
@@ -137,7 +138,7 @@ class ProgramNodes {
   size_t devices_ = 1;
   NodeNames names_;
   std::vector<GraphDefNode> nodes_;
-  std::vector<std::map<Place, std::string>> writers_;  // by device
+  std::vector<std::map<Place, std::string>> writers_;  // by device, the node that last wrote each place
   std::map<Place, std::string> sources_;
 };
 

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Numbers of fields.
+// Field numbers of the messages.
 constexpr uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kGraphDef = 4, kSummary = 5,
                    kSessionLog = 7;    // of Event
 constexpr uint32_t kSummaryValue = 1;  // of Summary

@@ -1,4 +1,4 @@
-// Events as TensorBoard reads them: messages of tensorflow/core/util/event.proto and framework/summary.proto, encoded.
+// Encodes events for TensorBoard: messages of tensorflow/core/util/event.proto and framework/summary.proto.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_EVENT_H_
 #define TANDEM_ESTIMATOR_SUMMARY_EVENT_H_
 
@@ -13,17 +13,18 @@ struct ScalarSummary {
   double value;  // stored as a float
 };
 
-// Times are seconds since 1970. The first event of every file.
+// Returns the first event of every file. All times are seconds since 1970.
 std::string VersionEvent(double time);
-// Points of earlier files with this step or later ones no longer count: a run starts again there.
+// Returns an event which says that a run starts at this step again: points of earlier files with this step or later
+// ones no longer count.
 std::string StartEvent(double time, int64_t step);
-// `values`: messages of summary_value.h.
+// `values` are messages of summary_value.h.
 std::string SummaryEvent(double time, int64_t step, const std::vector<std::string>& values);
-// `graph`: GraphDef of graph_def.h. TensorBoard shows the first of a run.
+// `graph` is a GraphDef of graph_def.h. TensorBoard shows the first one of a run.
 std::string GraphEvent(double time, int64_t step, const std::string& graph);
 std::string ScalarsEvent(double time, int64_t step, const std::vector<ScalarSummary>& scalars);
 
-// Appends a record of a TFRecord file to `file`.
+// Appends the event as a record of a TFRecord file to `file`.
 void AppendRecord(const std::string& event, std::string* file);
 
 }  // namespace tandem

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-// More than that waits only for a disk that stands still.
+// More events than these wait only if the disk stands still.
 constexpr size_t kMaxPendingBytes = size_t{64} << 20;
 constexpr size_t kMaxLargePending = 8;
 
@@ -61,7 +61,7 @@ void EventWriter::Add(Pending event) {
   if (failed_) return;
   pending_bytes_ += event.bytes;
   pending_.push_back(std::move(event));
-  // A large one alone is none too many.
+  // A single large event is allowed.
   if (pending_bytes_ > kMaxPendingBytes && pending_.size() > kMaxLargePending) {
     return GiveUp(absl::ResourceExhaustedError(absl::StrCat(directory_, ": the disk is too slow")));
   }

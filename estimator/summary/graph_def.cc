@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Numbers of fields.
+// Field numbers of the messages.
 constexpr uint32_t kNode = 1, kVersions = 4;                                     // of GraphDef
 constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttribute = 5;  // of NodeDef
 constexpr uint32_t kKey = 1, kValue = 2;                                         // of an entry of a map
@@ -20,7 +20,7 @@ constexpr uint32_t kShapeOfList = 7, kDim = 2, kSize = 1;                       
 constexpr uint32_t kProducer = 1;                                                // of VersionDef
 constexpr uint64_t kProducerVersion = 1395;                                      // TensorFlow 2.15's
 
-// Of tensorflow/core/framework/types.proto.
+// Returns the number of a type in tensorflow/core/framework/types.proto.
 uint64_t TypeNumber(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -45,7 +45,7 @@ uint64_t TypeNumber(DType dtype) {
   return 0;
 }
 
-// "/job:worker/replica:0/task:0/device:CPU:1" of "cpu:1".
+// Returns "/job:worker/replica:0/task:0/device:CPU:1" for "cpu:1".
 std::string DeviceName(absl::string_view device) {
   const size_t colon = device.find(':');
   if (colon == absl::string_view::npos) return std::string(device);
@@ -64,7 +64,7 @@ std::string ShapeMessage(const Shape& shape) {
   std::string message;
   for (int64_t size : shape) {
     std::string dim;
-    // -1 is a size that is not known, which the batch is.
+    // -1 is an unknown size, which that of the batch is.
     if (size != 0) wire::AppendNumber(kSize, static_cast<uint64_t>(size), &dim);
     wire::AppendBytes(kDim, dim, &message);
   }
@@ -95,7 +95,7 @@ std::string NodeMessage(const GraphDefNode& node) {
   return message;
 }
 
-// What an op is called in the picture.
+// Returns the name of an op in the picture.
 std::string OpName(absl::string_view op) {
   if (op == "read") return "Variable";
   std::string name;
@@ -124,7 +124,7 @@ std::string GraphDef(const std::vector<GraphDefNode>& nodes) {
 std::string NodeNames::Take(absl::string_view wanted) {
   std::string name;
   for (char c : wanted) name += absl::ascii_isalnum(c) || absl::StrContains("_.-/", c) ? c : '_';
-  // A name begins with a letter, a digit or a dot.
+  // A name must begin with a letter, a digit or a dot.
   if (name.empty() || (!absl::ascii_isalnum(name[0]) && name[0] != '.')) name.insert(0, "n");
   std::string unique = name;
   for (int i = 1; !taken_.insert(unique).second; ++i) unique = absl::StrCat(name, "_", i);
@@ -135,7 +135,7 @@ std::vector<GraphDefNode> NodesOfModel(const std::vector<GraphNode>& graph) {
   std::vector<GraphDefNode> nodes;
   NodeNames names;
   std::vector<std::string> name_of(graph.size());
-  std::map<std::string, std::string> reads;  // names of nodes by variable
+  std::map<std::string, std::string> reads;  // by variable, the name of the node that reads it
   for (size_t i = 0; i < graph.size(); ++i) {
     const GraphNode& from = graph[i];
     if (ParseSummaryMark(from.name).has_value() || ParseSummaryMark(from.name + "/").has_value()) continue;

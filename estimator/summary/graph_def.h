@@ -1,4 +1,4 @@
-// Graphs for TensorBoard's tab: messages of tensorflow/core/framework/graph.proto, encoded.
+// Encodes graphs for TensorBoard's graph tab: messages of tensorflow/core/framework/graph.proto.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_GRAPH_DEF_H_
 #define TANDEM_ESTIMATOR_SUMMARY_GRAPH_DEF_H_
 
@@ -16,7 +16,7 @@
 namespace tandem {
 
 struct GraphDefNode {
-  std::string name;  // unique; what is before a "/" is a group that can be folded
+  std::string name;  // unique; the part before a "/" is a group that can be folded
   std::string op;
   std::vector<std::string> inputs;  // names of nodes, "name:k" for result k > 0
   std::string device;               // "cpu:0", or empty
@@ -26,15 +26,15 @@ struct GraphDefNode {
 
 std::string GraphDef(const std::vector<GraphDefNode>& nodes);
 
-// The graph that a model_fn built, by its name scopes; without what marks summaries.
+// Returns the graph that a model_fn built, grouped by name scopes, without the ops that mark summaries.
 std::vector<GraphDefNode> NodesOfModel(const std::vector<GraphNode>& graph);
 
-// The commands that each device runs, grouped by device (where there are several) and section of the program, what a
-// collective combines as one node of all devices, and the variables, inputs and scalars that they read. Kernels have
-// the attribute _XlaCluster, by which TensorBoard colours.
+// Returns the commands that each device runs, and the variables, inputs and scalars that they read. Commands are
+// grouped by device (if there are several) and by section of the program; a collective is one node for all devices.
+// Kernels have the attribute _XlaCluster, by which TensorBoard can colour them.
 std::vector<GraphDefNode> NodesOfProgram(const Executable& executable);
 
-// Makes names unique, of characters that TensorBoard's names may have.
+// Makes names unique, and replaces characters that TensorBoard does not allow in names.
 class NodeNames {
  public:
   std::string Take(absl::string_view wanted);

@@ -8,15 +8,15 @@
 
 namespace tandem {
 
-// Limits grow by 10 % from 1e-12 to 1e20, with DBL_MAX behind them; the negative ones mirror them, and 0 is between. A
-// bucket has the values from the limit before (included) to its own (excluded). Runs of empty buckets are one.
+// Limits grow by 10 % from 1e-12 to 1e20, and DBL_MAX is the last; negative limits mirror them, with 0 in between. A
+// bucket has the values from the limit before (included) to its own (excluded). Consecutive empty buckets are merged.
 struct Histogram {
   double min = 0, max = 0, count = 0, sum = 0, sum_squares = 0;
   std::vector<double> limits;  // right edges
   std::vector<double> counts;
 };
 
-// Of the elements that are finite; one of none has count 0. `values`: a number type.
+// Returns the histogram of the finite elements; if there are none, its count is 0. `values` must be of a number type.
 Histogram HistogramOf(const HostTensor& values);
 
 }  // namespace tandem

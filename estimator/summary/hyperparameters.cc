@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Numbers of fields.
+// Field numbers of the messages.
 constexpr uint32_t kSessionTag = 1, kSessionTensor = 8, kSessionMetadata = 9;  // of Summary.Value
 constexpr uint32_t kSessionPluginData = 1, kSessionPluginName = 1,
                    kSessionContent = 2;  // of SummaryMetadata and PluginData
@@ -64,7 +64,7 @@ std::string SessionStart(const Params& params, double time) {
   wire::AppendBytes(kSessionPluginName, "hparams", &plugin);
   wire::AppendBytes(kSessionContent, content, &plugin);
   wire::AppendBytes(kSessionPluginData, plugin, &metadata);
-  // The plugin's own writer gives a tensor without elements.
+  // Adds a tensor without elements, as the plugin's own writer does.
   wire::AppendBytes(kSessionDim, "", &shape);
   wire::AppendNumber(kSessionTensorDType, kFloatType, &tensor);
   wire::AppendBytes(kSessionTensorShape, shape, &tensor);

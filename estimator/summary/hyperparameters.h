@@ -1,4 +1,4 @@
-// The hyperparameters of a training for TensorBoard: a table, and what its plugin "hparams" compares runs by.
+// Writes a training's hyperparameters for TensorBoard: a table, and data by which its plugin "hparams" compares runs.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_HYPERPARAMETERS_H_
 #define TANDEM_ESTIMATOR_SUMMARY_HYPERPARAMETERS_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// A table in Markdown, a row for each.
+// Returns a table in Markdown with a row for each.
 std::string HyperparameterTable(const Params& params);
 
-// Messages Summary.Value: the text "hyperparameters", and the start of a session (at `time`, seconds since 1970) of
-// tensorboard/plugins/hparams/plugin_data.proto. None of no hyperparameters.
+// Returns messages Summary.Value: the text "hyperparameters", and the start of a session (at `time`, seconds since
+// 1970) of tensorboard/plugins/hparams/plugin_data.proto. Empty if there are no hyperparameters.
 std::vector<std::string> HyperparameterValues(const Params& params, double time);
 
 }  // namespace tandem

@@ -18,7 +18,7 @@ bool IsNumber(const ModelSummary& summary) {
   return summary.kind == SummaryKind::kScalar || summary.kind == SummaryKind::kLearningRate;
 }
 
-// "learning_rate", or "learning_rate_1" of a second optimizer.
+// True for "learning_rate", and for "learning_rate_1" and so on of further optimizers.
 bool IsLearningRate(absl::string_view tag) {
   if (!absl::ConsumePrefix(&tag, "learning_rate")) return false;
   return tag.empty() || (absl::ConsumePrefix(&tag, "_") && !tag.empty() && absl::c_all_of(tag, absl::ascii_isdigit));
@@ -54,12 +54,12 @@ absl::StatusOr<std::vector<std::string>> Encode(const std::vector<Shown>& all) {
   return values;
 }
 
-// What is to be kept of a value that was fetched.
+// Returns the part of a fetched value that is shown.
 HostTensor Kept(const ModelSummary& summary, const HostTensor& value) {
   return summary.kind == SummaryKind::kImage ? FirstRows(value, summary.max_outputs) : value;
 }
 
-// Events of `shown`, which the writer's thread encodes.
+// Adds events for `shown`; the writer's thread encodes them.
 void WriteLater(int64_t step, std::vector<Shown> shown, EventWriter& writer) {
   if (shown.empty()) return;
   size_t bytes = 0;

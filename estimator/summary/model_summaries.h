@@ -1,4 +1,4 @@
-// What a model_fn asked to see (frontends/summary.h) and the learning rates of its optimizers, for event files.
+// Writes the summaries of a model_fn (frontends/summary.h) and the learning rates of its optimizers to event files.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_MODEL_SUMMARIES_H_
 #define TANDEM_ESTIMATOR_SUMMARY_MODEL_SUMMARIES_H_
 
@@ -19,18 +19,18 @@
 
 namespace tandem {
 
-// InvalidArgument, with the user's line, for a tag that is one of `taken` or that training writes by itself.
+// Returns InvalidArgument, with the user's line, for a tag that is in `taken` or that training writes itself.
 absl::Status CheckSummaryTags(const std::vector<ModelSummary>& summaries, const std::set<std::string>& taken);
 
-// In training: a point of each after the first step of this run and then every `every_n_steps` steps; of texts after
-// the first alone. What is a picture or a histogram is made by the writer's thread. Steps that were not finite do not
-// count.
+// In training: writes a point of each summary after the first step of this run and then every `every_n_steps` steps;
+// texts only after the first step. Pictures and histograms are made by the writer's thread. Steps that were not finite
+// do not count.
 //
-// A variable's value is that after the step, and not fetched but read: the program would have to copy it in every step,
-// because the update comes before the fetch.
+// A variable is shown with its value after the step. It is read and not fetched: since the update comes before the
+// fetch, the program would have to copy the variable in every step.
 class ModelSummaryHook : public SessionRunHook {
  public:
-  // The value that a variable has between steps.
+  // Returns the value that a variable has between steps.
   using ReadVariable = std::function<absl::StatusOr<HostTensor>(const std::string& name)>;
 
   ModelSummaryHook(std::shared_ptr<EventWriter> writer, std::vector<ModelSummary> summaries, int64_t every_n_steps,
@@ -53,14 +53,14 @@ class ModelSummaryHook : public SessionRunHook {
   int64_t every_n_steps_;
   ReadVariable read_variable_;
   int64_t next_step_ = 0;
-  bool asked_ = false;  // for this step's values; with parameter servers the global step may jump meanwhile
+  bool asked_ = false;  // this step fetches values; with parameter servers the global step may jump meanwhile
   bool texts_written_ = false;
 };
 
-// In evaluation: of scalars the mean over the batches weighted by their examples, of everything else the first batch.
+// In evaluation: of scalars shows the mean over the batches, weighted by their examples; of all others the first batch.
 class EvalSummaryHook : public SessionRunHook {
  public:
-  // Learning rates among them are left out: nothing is updated.
+  // Leaves out learning rates, since nothing is updated.
   explicit EvalSummaryHook(std::vector<ModelSummary> summaries);
 
   std::string name() const override { return "EvalSummaryHook"; }
@@ -68,13 +68,13 @@ class EvalSummaryHook : public SessionRunHook {
   std::vector<std::string> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
 
-  // After the evaluation: a point of each at `step`.
+  // Call after the evaluation: writes a point of each summary at `step`.
   void Write(int64_t step, EventWriter& writer) const;
 
  private:
   std::vector<ModelSummary> summaries_;
-  std::map<std::string, HostTensor> first_;    // by tag
-  std::map<std::string, double> scalar_sums_;  // by tag, weighted
+  std::map<std::string, HostTensor> first_;    // by tag, values of the first batch
+  std::map<std::string, double> scalar_sums_;  // by tag, weighted by examples
   double examples_ = 0;
   bool began_ = false;
 };

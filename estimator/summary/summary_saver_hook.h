@@ -1,4 +1,4 @@
-// SummarySaverHook: how a training goes, as scalars for TensorBoard.
+// SummarySaverHook: writes the loss and speed of a training as scalars for TensorBoard.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_SUMMARY_SAVER_HOOK_H_
 #define TANDEM_ESTIMATOR_SUMMARY_SUMMARY_SAVER_HOOK_H_
 
@@ -13,9 +13,9 @@
 
 namespace tandem {
 
-// After the first step of this run and then every `every_n_steps` steps: "loss" of that step, and of the steps since
-// the point before "global_step/sec", "examples/sec" and "input_wait", the part of the time that the loop waited for
-// batches. A point's step counts the steps finished. Steps that were not finite do not count.
+// Writes points after the first step of this run and then every `every_n_steps` steps: "loss" of that step, and
+// averages since the previous point: "global_step/sec", "examples/sec" and "input_wait", the part of the time that the
+// loop waited for batches. A point's step is the number of steps finished. Steps that were not finite do not count.
 class SummarySaverHook : public SessionRunHook {
  public:
   SummarySaverHook(std::shared_ptr<EventWriter> writer, int64_t every_n_steps, Clock clock = SystemClock())
@@ -33,7 +33,7 @@ class SummarySaverHook : public SessionRunHook {
   int64_t every_n_steps_;
   Clock clock_;
   int64_t next_step_ = 0;
-  // Since the point before.
+  // Values since the previous point.
   int64_t last_step_ = 0;
   double last_time_ = 0;
   int64_t examples_ = 0;

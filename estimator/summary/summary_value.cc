@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Numbers of fields.
+// Field numbers of the messages.
 constexpr uint32_t kTag = 1, kSimpleValue = 2, kImage = 4, kHistogram = 5, kTensor = 8, kMetadata = 9;
 constexpr uint32_t kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4;  // of Image
 constexpr uint32_t kMin = 1, kMax = 2, kNum = 3, kSum = 4, kSumSquares = 5, kLimits = 6,
@@ -30,11 +30,11 @@ std::string Tagged(absl::string_view tag) {
 
 template <typename T>
 uint8_t ToByte(T value) {
-  // NaN is not larger than 0.
+  // The comparison is false for NaN, so NaN becomes 0.
   return static_cast<uint8_t>(std::lround(255 * std::min(T{1}, value > 0 ? value : T{0})));
 }
 
-// Row `row` as [height, width, channels], uint8.
+// Returns row `row` as [height, width, channels], uint8.
 HostTensor BytesOfRow(const HostTensor& images, int64_t row) {
   HostTensor image(DType::kUInt8, Shape(images.shape().begin() + 1, images.shape().end()));
   const int64_t size = image.num_elements();

@@ -1,4 +1,4 @@
-// What a summary shows: messages Summary.Value of tensorflow/core/framework/summary.proto, encoded.
+// Encodes values of summaries: messages Summary.Value of tensorflow/core/framework/summary.proto.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_SUMMARY_VALUE_H_
 #define TANDEM_ESTIMATOR_SUMMARY_SUMMARY_VALUE_H_
 
@@ -15,14 +15,15 @@ namespace tandem {
 
 std::string ScalarValue(absl::string_view tag, double value);  // stored as a float
 std::string HistogramValue(absl::string_view tag, const Histogram& histogram);
-// Markdown, for TensorBoard's plugin of texts.
+// Returns a text in Markdown, for TensorBoard's text plugin.
 std::string TextValue(absl::string_view tag, absl::string_view text);
 
-// The first `max_outputs` rows of `images`, [n, height, width, 1, 3 or 4], uint8, or float32 or float64 from 0 to 1:
-// "TAG/image", or "TAG/image/0" and so on, as TensorFlow 1 names them. InvalidArgument for what PNG cannot have.
+// Returns the first `max_outputs` rows of `images`, which are [n, height, width, 1, 3 or 4], uint8, or float32 or
+// float64 from 0 to 1. Tags are "TAG/image", or "TAG/image/0" and so on, as in TensorFlow 1. InvalidArgument for images
+// that PNG cannot have.
 absl::StatusOr<std::vector<std::string>> ImageValues(absl::string_view tag, const HostTensor& images, int max_outputs);
 
-// The first `rows` rows of `batch`, copied.
+// Returns a copy of the first `rows` rows of `batch`.
 HostTensor FirstRows(const HostTensor& batch, int64_t rows);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Fields of messages, as data/files/wire.h has them for bytes. Internal to estimator/summary.
+// Appends fields of messages, as data/files/wire.h does for bytes. Internal to estimator/summary.
 #ifndef TANDEM_ESTIMATOR_SUMMARY_WIRE_FIELDS_H_
 #define TANDEM_ESTIMATOR_SUMMARY_WIRE_FIELDS_H_
 

@@ -1,4 +1,4 @@
-// Which steps of a job are traced, as options name them.
+// Parses the option that says which steps to trace.
 #ifndef TANDEM_ESTIMATOR_TRACE_TRACE_STEPS_H_
 #define TANDEM_ESTIMATOR_TRACE_TRACE_STEPS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// "100-110" or "100": the first and the last step, counted from 0. InvalidArgument for anything else.
+// Returns the first and the last step, counted from 0, of "100-110" or "100". InvalidArgument for anything else.
 absl::StatusOr<std::pair<int64_t, int64_t>> ParseTraceSteps(absl::string_view text);
 
 }  // namespace tandem

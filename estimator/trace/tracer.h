@@ -1,4 +1,4 @@
-// Tracer: a window of a job's steps as a Chrome trace, which chrome://tracing and ui.perfetto.dev show.
+// Tracer: writes some of a process's steps as a Chrome trace for chrome://tracing and ui.perfetto.dev.
 #ifndef TANDEM_ESTIMATOR_TRACE_TRACER_H_
 #define TANDEM_ESTIMATOR_TRACE_TRACER_H_
 
@@ -17,46 +17,48 @@
 
 namespace tandem {
 
-// The file has a track per thread of the pool with an event for every execution of a program's command: its name is the
-// op's with its scope, its arguments say what it computed and how fast: "GFLOP/s", "GB/s", "bound" (what limits it on
-// the machine that the program was compiled for), "expected_us" (cost_model.h), and "of_limit", the time that the
-// machine needs at least divided by the time taken. A track of its own has the phases of the loop around the steps:
-// input wait, step, hooks, checkpoint; another one what travels to other processes while commands run.
+// The file has a track for each thread of the pool, with an event for every execution of a program's command. The
+// event's name is that of the op with its scope; its arguments say what it computed and how fast: "GFLOP/s", "GB/s",
+// "bound" (what limits it on the machine that the program was compiled for), "expected_us" (cost_model.h), and
+// "of_limit", the least time that the machine needs divided by the time taken. Another track has the phases of the loop
+// around the steps: input wait, step, hooks, checkpoint; another one the communication with other processes while
+// commands run.
 //
-// Calls come from the thread that runs the loop:
+// The thread that runs the loop makes the calls in this order:
 //   BeginLoop  (BeginStep  AddPhase... AddCommands  EndStep)...  EndLoop
-// A loop inside another's step (an evaluation in a hook) is traced while that step is, at most as many steps as the
-// window has.
+// A loop inside of another one's step (an evaluation in a hook) is traced while that step is, but at most as many steps
+// as the window has.
 class Tracer {
  public:
   struct Options {
     std::string file;
-    // Of the steps of all outermost loops of this process, from 0, whatever the global step is.
+    // Which steps to trace, counted from 0 over all outermost loops of this process, whatever the global step is.
     int64_t first_step = 10, last_step = 14;
     Env* env = nullptr;  // Env::Default() when null
   };
   explicit Tracer(Options options);
 
   void BeginLoop();
-  // Writes the file when it has something new.
+  // Writes the file if it has something new.
   absl::Status EndLoop();
   void BeginStep();
-  // Writes the file when the window ends here.
+  // Writes the file if the window ends here.
   absl::Status EndStep();
 
-  // Whether the running step is in the window. What is added outside of it is dropped.
+  // True if the running step is in the window. Events added outside of it are dropped.
   bool recording() const { return !loops_.empty() && loops_.back().recording; }
   // For Session::set_trace: null outside of the window.
   CommandTrace* command_trace() { return recording() ? &commands_ : nullptr; }
 
-  // Times are TraceNow()'s. `args`: the inside of a JSON object, may be empty.
+  // Times are those of TraceNow(). `args` is the inside of a JSON object and may be empty.
   void AddPhase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "");
-  // Moves what command_trace() has got from one run of `executable` into the trace. `global_step` is for the reader.
+  // Moves what one run of `executable` has added to command_trace() into the trace. `global_step` is shown to the
+  // reader.
   void AddCommands(const Executable& executable, int64_t global_step);
 
-  // The trace so far.
+  // Returns the trace so far.
   std::string Json() const;
-  // Steps traced so far, of outermost loops.
+  // Returns the number of steps traced so far, in outermost loops.
   int64_t steps_traced() const { return traced_; }
   const Options& options() const { return options_; }
 
@@ -65,14 +67,14 @@ class Tracer {
     bool recording = false;
     int64_t steps = 0;
   };
-  // What is the same in all events of a command.
+  // The part that all events of a command have in common.
   struct CommandLabel {
     CommandInfo info;
-    std::string begin;  // of the event's JSON, up to its first argument that varies
+    std::string begin;  // beginning of the event's JSON, up to its first argument that varies
   };
   struct Program {
     std::string key, mode;
-    MachineModel machine;  // what it was compiled for
+    MachineModel machine;  // that it was compiled for
     std::vector<CommandLabel> labels;
   };
 
@@ -85,17 +87,17 @@ class Tracer {
   const Options options_;
   std::vector<Loop> loops_;
   int64_t steps_begun_ = 0, traced_ = 0;
-  int64_t runs_ = 0;  // of programs: what tells the runs of an inner loop apart
+  int64_t runs_ = 0;  // number of program runs, which tells the runs of an inner loop apart
   CommandTrace commands_;
   std::map<std::string, Program> programs_;  // by mode and key
   int64_t origin_ = 0;                       // time 0 of the file
   int threads_ = 0;
-  bool communicates_ = false;  // beside commands: there is a track for it
+  bool communicates_ = false;  // something was sent beside the commands, so there is a track for it
   std::vector<std::string> events_;
   size_t written_ = 0;
 };
 
-// From here to the end of the scope is a phase.
+// Traces a phase that lasts until the end of the scope.
 class TracePhase {
  public:
   TracePhase(Tracer* tracer, absl::string_view name) : tracer_(tracer), name_(name) {

@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-// Bytes from an index of each dimension to the next, and behind the last dimension those of an element.
+// Returns, for each dimension, the bytes from one index to the next; for the last one those of an element.
 std::vector<int64_t> Strides(const HostTensor& tensor) {
   std::vector<int64_t> strides(tensor.rank() + 1, SizeOf(tensor.dtype()));
   for (int d = tensor.rank() - 1; d >= 0; --d) strides[d] = strides[d + 1] * tensor.shape()[d];
@@ -17,8 +17,8 @@ std::vector<int64_t> Strides(const HostTensor& tensor) {
 struct Copier {
   const Shape &from_shape, &to_shape;
   const std::vector<int64_t> from_strides, to_strides;
-  const RowsOfAxis* rows;   // null without
-  int contiguous;           // dimensions from this one on are equal: they are copied at once
+  const RowsOfAxis* rows;   // may be null
+  int contiguous;           // this dimension and the following ones are equal, and are copied at once
   int64_t contiguous_size;  // bytes
 
   void Copy(int d, const char* from, char* to) const {

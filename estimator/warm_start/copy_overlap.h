@@ -1,4 +1,4 @@
-// Copies the part of a tensor that another one has too.
+// CopyOverlap: copies the part of a tensor that fits into another one.
 #ifndef TANDEM_ESTIMATOR_WARM_START_COPY_OVERLAP_H_
 #define TANDEM_ESTIMATOR_WARM_START_COPY_OVERLAP_H_
 
@@ -10,14 +10,14 @@
 
 namespace tandem {
 
-// Rows of one dimension that belong together.
+// Indices of one dimension that correspond to each other.
 struct RowsOfAxis {
   int axis = 0;
   std::vector<MatchedRow> rows;  // within both shapes
 };
 
-// In every dimension the first indices, as many as both tensors have; in `rows->axis` those of `rows` instead. Both
-// tensors have the same type and rank, and `to` is the only holder of its buffer.
+// Copies, in every dimension, the first indices, as many as both tensors have; in dimension `rows->axis` copies those
+// of `rows` instead. Both tensors must have the same type and rank, and `to` must be the only holder of its buffer.
 void CopyOverlap(const HostTensor& from, HostTensor* to, const std::optional<RowsOfAxis>& rows = std::nullopt);
 
 }  // namespace tandem

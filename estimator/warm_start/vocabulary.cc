@@ -8,7 +8,7 @@
 namespace tandem {
 
 std::vector<MatchedRow> MatchRows(absl::Span<const std::string> from, absl::Span<const std::string> to) {
-  // Not Abseil's: where it gets no memory to grow, its destructor frees what it has not got.
+  // Not Abseil's map: if it gets no memory to grow, its destructor frees memory that it does not have.
   std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>> row_of;
   for (size_t i = 0; i < from.size(); ++i) row_of[from[i]] = static_cast<int64_t>(i);
   std::vector<MatchedRow> rows;

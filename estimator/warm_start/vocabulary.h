@@ -1,4 +1,4 @@
-// Rows of variables that belong to tokens of a vocabulary.
+// Matches rows of variables that belong to the same tokens of two vocabularies.
 #ifndef TANDEM_ESTIMATOR_WARM_START_VOCABULARY_H_
 #define TANDEM_ESTIMATOR_WARM_START_VOCABULARY_H_
 
@@ -14,7 +14,7 @@ struct MatchedRow {
   int64_t from = 0, to = 0;
 };
 
-// The rows whose tokens both vocabularies have, by `to`.
+// Returns the rows whose tokens are in both vocabularies, sorted by `to`.
 std::vector<MatchedRow> MatchRows(absl::Span<const std::string> from, absl::Span<const std::string> to);
 
 }  // namespace tandem

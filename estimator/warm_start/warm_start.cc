@@ -40,7 +40,7 @@ std::string DidYouMean(const std::string& name, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean \"", PrintableLine(nearest), "\"?");
 }
 
-// One warm start, variable by variable.
+// Makes one warm start, variable by variable.
 class WarmStart {
  public:
   WarmStart(Env* env, const WarmStartSettings& settings, const std::vector<VariableSpec>& variables,
@@ -54,7 +54,7 @@ class WarmStart {
 
   absl::StatusOr<TensorMap> Run(const std::vector<VariableSpec>& variables) {
     CheckNames();
-    const std::regex pattern(settings_.vars_to_warm_start);  // RunConfig::Validate has tried it
+    const std::regex pattern(settings_.vars_to_warm_start);  // RunConfig::Validate has checked the expression
     for (const VariableSpec& variable : variables) {
       if (!settings_.with_slots && !variable.slot_of.empty()) continue;
       if (std::regex_match(variable.name, pattern)) {
@@ -75,7 +75,8 @@ class WarmStart {
   }
 
  private:
-  // Names of the settings that the model does not have. Those of slots may be: an evaluation has no slots.
+  // Reports names in the settings that the model does not have. Names of slots are accepted: an evaluation has no
+  // slots.
   void CheckNames() {
     std::vector<std::string> names, known;
     for (const auto& [name, variable] : model_) known.push_back(name);
@@ -95,7 +96,7 @@ class WarmStart {
     }
   }
 
-  // An expression that no chosen variable's name has is mistyped.
+  // Reports an expression that matches no chosen variable's name: it is probably mistyped.
   void CheckReplacements() {
     for (const auto& [expression, replacement] : settings_.var_name_replacements) {
       if (replaced_.contains(expression) || chosen_.empty()) continue;
@@ -103,7 +104,7 @@ class WarmStart {
     }
   }
 
-  // Of a variable that another mode of the model may have.
+  // Reports a problem with a variable that another mode of the model may have.
   void Unknown(std::string problem) {
     if (whole_model_) {
       problems_.push_back(std::move(problem));
@@ -112,7 +113,7 @@ class WarmStart {
     }
   }
 
-  // The source's name for a variable of the model.
+  // Returns the source's name for a variable of the model.
   std::string SourceName(const VariableSpec& variable) {
     const std::string& name = variable.name;
     if (auto it = settings_.var_name_to_prev_var_name.find(name); it != settings_.var_name_to_prev_var_name.end()) {
@@ -131,7 +132,7 @@ class WarmStart {
     return from;
   }
 
-  // The vocabularies of a variable or of the one that it is a slot of, if it has a row for each token too.
+  // Returns the vocabularies of a variable, or of the variable that it is a slot of if the shapes are equal.
   const VocabInfo* VocabOf(const VariableSpec& variable) const {
     const auto& infos = settings_.var_name_to_vocab_info;
     if (auto it = infos.find(variable.name); it != infos.end()) return &it->second;
@@ -150,7 +151,7 @@ class WarmStart {
         std::vector<std::string> names;
         for (const auto& [saved_name, tensor] : saved_) names.push_back(saved_name);
         problems_.push_back(absl::StrCat(name, ": the source has no \"", from, "\"", DidYouMean(from, names)));
-      } else if (variable.slot_of.empty()) {  // slots of a fresh optimizer are not expected in a file of weights
+      } else if (variable.slot_of.empty()) {  // a file of weights need not have slots of a fresh optimizer
         absent_.push_back(name == from ? name : absl::StrCat(name, " (\"", from, "\")"));
       }
       return absl::OkStatus();
@@ -168,7 +169,7 @@ class WarmStart {
       (name == from ? same_name_ : other_name_).push_back(label);
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kSkip) {
       skipped_.push_back(differs);
-      taken_.insert(from);  // it is named already
+      taken_.insert(from);  // so that the report does not list it twice
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kCopyOverlap && saved.dtype == variable.dtype &&
                saved.shape.size() == variable.shape.size()) {
       TD_RETURN_IF_ERROR(TakeOverlap(variable, saved, std::nullopt));
@@ -273,8 +274,8 @@ class WarmStart {
   std::map<std::string, const SavedTensor*> saved_;
 
   TensorMap values_;
-  std::set<std::string> taken_;     // of the source
-  std::set<std::string> replaced_;  // expressions of var_name_replacements that a name had
+  std::set<std::string> taken_;     // names in the source
+  std::set<std::string> replaced_;  // expressions of var_name_replacements that have matched a name
   std::vector<std::string> problems_, chosen_;
   std::vector<std::string> same_name_, other_name_, in_part_, skipped_, absent_, not_chosen_;  // for the report
 };

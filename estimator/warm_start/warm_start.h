@@ -1,4 +1,4 @@
-// First values of variables from a file or a checkpoint.
+// Reads first values of variables from a file or a checkpoint.
 #ifndef TANDEM_ESTIMATOR_WARM_START_WARM_START_H_
 #define TANDEM_ESTIMATOR_WARM_START_WARM_START_H_
 
@@ -15,15 +15,15 @@
 
 namespace tandem {
 
-// The value that the initialiser gave a variable.
+// Returns the value that the initialiser gave a variable.
 using InitialValueFn = std::function<absl::StatusOr<HostTensor>(const std::string& name)>;
 
-// The values for those variables of the model that the pattern chooses and the source has. The log gets a report: what
-// is taken from where, what keeps its initialiser and why, and what the source has that nobody takes.
-// InvalidArgument, with all differences, when shapes or types differ and may not, for names in the settings that the
-// model or the source lacks, or when the source has none of the chosen variables. Other errors as
-// CheckpointReader::Open and ReadVocabulary. Where `variables` are not all of the model's, as in predictions, names
-// that none of them has are told to the log alone.
+// Returns the values for those variables of the model that the pattern chooses and the source has. Logs a report: what
+// is taken from where, what keeps its initialiser and why, and what in the source is not taken. InvalidArgument, with
+// all differences, if shapes or types differ and may not, for names in the settings that the model or the source lacks,
+// and if the source has none of the chosen variables. Other errors as from CheckpointReader::Open and ReadVocabulary.
+// With `whole_model` false, `variables` are not all of the model's, as in predictions: names that none of them has are
+// only logged.
 absl::StatusOr<TensorMap> ReadWarmStart(Env* env, const WarmStartSettings& settings,
                                         const std::vector<VariableSpec>& variables, const InitialValueFn& initial_value,
                                         bool whole_model = true);

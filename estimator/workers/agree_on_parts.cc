@@ -21,7 +21,8 @@ struct Difference {
   std::string chief, mine;
 };
 
-// The first one; of parts that only one of them has, or has in another place, the first of the chief.
+// Returns the first difference. If a part exists on one side only or is in another place, returns the first such part,
+// the chief's if possible.
 std::optional<Difference> FirstDifference(const NamedParts& chief, const NamedParts& mine) {
   size_t i = 0;
   while (i < chief.size() && i < mine.size() && chief[i] == mine[i]) ++i;
@@ -40,7 +41,7 @@ std::optional<Difference> FirstDifference(const NamedParts& chief, const NamedPa
                     in_words(chief[i]), in_words(mine[i])};
 }
 
-// One line of bounded length that differs where `text` does.
+// Returns one line of limited length that differs if `text` differs.
 std::string Shortened(const std::string& text) {
   constexpr size_t kLongest = 300, kShown = 200;
   if (text.size() <= kLongest) return PrintableLine(text);
@@ -54,17 +55,17 @@ std::string Packed(const std::vector<std::string>& texts) {
   return packed;
 }
 
-// Of what a worker of this program has packed.
+// Unpacks what a worker of the same program has packed.
 std::vector<std::string> Unpacked(absl::string_view packed) {
   std::vector<std::string> texts;
   for (absl::string_view line : absl::StrSplit(packed, '\n')) {
     if (!absl::CUnescape(line, &texts.emplace_back())) texts.back() = "";
   }
-  texts.pop_back();  // behind the last newline
+  texts.pop_back();  // the empty text after the last newline
   return texts;
 }
 
-// The chief's parts.
+// Returns the chief's parts.
 absl::StatusOr<NamedParts> PartsOfChief(WorkerGroup& workers, const std::function<NamedParts()>& parts,
                                         absl::string_view what) {
   std::vector<std::string> texts;

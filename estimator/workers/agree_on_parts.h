@@ -1,4 +1,4 @@
-// What workers must have alike, where a message can say in which part they differ.
+// AgreeOnParts: checks that workers have the same parts of something, and says which part differs.
 #ifndef TANDEM_ESTIMATOR_WORKERS_AGREE_ON_PARTS_H_
 #define TANDEM_ESTIMATOR_WORKERS_AGREE_ON_PARTS_H_
 
@@ -13,12 +13,12 @@
 
 namespace tandem {
 
-// A name, "the op dense/MatMul", and what is to be said of it.
+// Parts with a name, such as "the op dense/MatMul", and a text about each.
 using NamedParts = std::vector<std::pair<std::string, std::string>>;
 
-// WorkerGroup::Agree on `key`, which stands for all parts. Where it is not the same on all workers, `parts` is called
-// on those that have another than the chief, and on the chief, whose parts go to all: the message names the first that
-// differs, and what both workers have in its place. Long texts are cut.
+// Like WorkerGroup::Agree on `key`, which stands for all parts. If it is not the same on all workers, `parts` is called
+// on the workers that differ from the chief, and on the chief, whose parts are sent to all. The error names the first
+// part that differs, and what both workers have in its place. Long texts are cut.
 absl::Status AgreeOnParts(WorkerGroup& workers, absl::string_view what, absl::string_view key,
                           const std::function<NamedParts()>& parts, absl::string_view remedy);
 

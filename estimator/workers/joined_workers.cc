@@ -22,18 +22,19 @@
 namespace tandem {
 namespace {
 
-// The connection that Estimators share.
+// Protects Shared().
 std::mutex g_mutex;
-// To the end of the process: an Estimator that came after the last one would meet the others while they leave.
+// The connection that all Estimators share. It is kept to the end of the process: an Estimator made after the last one
+// was deleted would otherwise meet the other workers while they leave.
 std::shared_ptr<JoinedWorkers>& Shared() {
   static std::shared_ptr<JoinedWorkers> shared;
   return shared;
 }
 
-// Lets the news of a lost process arrive that a broken connection came before.
+// Time to wait for the news that a process is lost, after a connection to it broke.
 constexpr absl::Duration kNewsDelay = absl::Seconds(2);
 
-// The same for all processes of a machine, until it starts again.
+// Returns an ID that is the same for all processes of a machine, until it is restarted.
 std::string MachineId() {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
@@ -70,14 +71,14 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
                    {"evaluator", cluster.addresses.contains(TaskType::kEvaluator) ? "a task" : "none"}};
   options.tls = config.tls;
   TD_ASSIGN_OR_RETURN(joined->member_, Member::Join(cluster, options));
-  // From here on the others are told of an error.
+  // From here on the other workers are told of an error.
   if (absl::Status status = joined->Connect(config); !status.ok()) return joined->Ended(status);
   Shared() = joined;
   return joined;
 }
 
 absl::Status JoinedWorkers::Connect(const RunConfig& config) {
-  constexpr double kLongest = 1e8;  // seconds: what every clock can hold
+  constexpr double kLongest = 1e8;  // seconds; every clock can hold this
   ConnectOptions connect;
   connect.rank = static_cast<int>(cluster().rank);
   connect.size = static_cast<int>(cluster().world_size);
@@ -85,7 +86,7 @@ absl::Status JoinedWorkers::Connect(const RunConfig& config) {
   TD_ASSIGN_OR_RETURN(connect.address, LocalAddressTowards(cluster().coordinator));
   connect.prefix = "collectives";
   connect.communication = config.communication;
-  // A worker may take long for a step; that it is lost, the member says.
+  // A worker may take long for a step; if it is lost, the member says so.
   connect.deadline = absl::Seconds(std::min(config.deadline_secs, kLongest));
   TD_ASSIGN_OR_RETURN(group_, ConnectProcessGroup(connect));
   std::vector<std::string> names;
@@ -115,18 +116,18 @@ JoinedWorkers::~JoinedWorkers() {
 
 absl::Status JoinedWorkers::Ended(const absl::Status& status) {
   if (status.ok()) return status;
-  // What GPUs have in common with those of others is given up then, too, and not ended together.
+  // Aborts the group too: what GPUs share with those of other workers is then given up, not shut down together.
   const auto give_up = [&] {
     member_->Fail(status);
     if (group_ != nullptr) group_->Abort(status);
     return status;
   };
-  if (!absl::IsUnavailable(status)) return give_up();  // a reason of its own
+  if (!absl::IsUnavailable(status)) return give_up();  // an error of this worker's own
   const absl::Duration until = SteadyNow() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
   while (member_->status().ok() && SteadyNow() < until) absl::SleepFor(absl::Milliseconds(5));
   const absl::Status lost = member_->status();
   if (lost.ok()) return give_up();
-  // The member's word comes first: what a collective says may name one that only gave up.
+  // The member's status comes first: the collective's may name a worker that only gave up.
   return absl::StrContains(status.message(), lost.message())
              ? status
              : WithExitCode(Annotate(lost, "", absl::StrCat(" (", status.message(), ")")), ExitCodeFor(lost));

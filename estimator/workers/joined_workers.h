@@ -1,4 +1,4 @@
-// JoinedWorkers: this process among the workers of a cluster, connected.
+// JoinedWorkers: connects this process to the other workers of a cluster.
 #ifndef TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_
 #define TANDEM_ESTIMATOR_WORKERS_JOINED_WORKERS_H_
 
@@ -26,13 +26,13 @@ class JoinedWorkers {
 
   const Cluster& cluster() const { return member_->cluster(); }
   WorkerGroup& workers() { return *workers_; }
-  // How many workers share this machine, this one counted.
+  // The number of workers on this machine, this one included.
   int workers_here() const { return workers_here_; }
-  // Those of them with a lower rank.
+  // The number of those with a lower rank.
   int workers_here_before() const { return workers_here_before_; }
 
-  // To be called with the result of what the workers do together. Of an error, the others are told, so that none waits
-  // for this process; where it comes of a lost worker, the result says which.
+  // Call it with the result of work that the workers do together. After an error, tells the others, so that none waits
+  // for this process. If a lost worker caused the error, the result says which one.
   absl::Status Ended(const absl::Status& status);
 
  private:

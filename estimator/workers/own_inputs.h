@@ -1,4 +1,4 @@
-// OwnInputs: the rounds of batches of workers that have an input of their own each (AutoShard::kOff).
+// OwnInputs: rounds of batches if each worker has an input of its own (AutoShard::kOff and kFile).
 #ifndef TANDEM_ESTIMATOR_WORKERS_OWN_INPUTS_H_
 #define TANDEM_ESTIMATOR_WORKERS_OWN_INPUTS_H_
 
@@ -14,32 +14,33 @@
 
 namespace tandem {
 
-// All workers make the same calls in the same order.
+// All workers must make the same calls in the same order.
 class OwnInputs : public BatchSource {
  public:
-  // `mine` deals the batches of this worker's replicas; all workers have as many. Both must outlive this.
+  // `mine` deals the batches of this worker's replicas; all workers must have equally many. Both must outlive this
+  // object.
   OwnInputs(WorkerGroup* workers, BatchDealer* mine) : workers_(workers), mine_(mine) {}
 
-  // Where this worker's input has ended and not those of all, its replicas get batches of zero rows. False when the
+  // If this worker's input has ended and others have not, its replicas get batches of zero rows. Returns false when the
   // inputs of all have ended.
   absl::StatusOr<bool> Next(BatchRound* round) override;
   bool ends_pass() override { return mine_->ends_pass(); }  // of this worker's input
   std::string TraceArgs() const override { return mine_->TraceArgs(); }
 
-  // The positions of all workers, in one text.
+  // Returns the positions of all workers, in one text.
   absl::StatusOr<std::string> SaveState();
-  // FailedPrecondition, on all workers alike, when the text is not of as many workers, or when an input is not the one
-  // that it was saved of: then the inputs of all start from their beginning.
+  // FailedPrecondition, on all workers, if the text has another number of workers, or if an input is not the one that
+  // the position was saved from: then all inputs start from their beginning.
   absl::Status RestoreState(absl::string_view state);
-  // As BatchDealer's; all workers call it, or none.
+  // See BatchDealer::KeepEnd; all workers call it, or none.
   void KeepEnd() { restored_ = false; }
 
-  // Batches of all workers so far.
+  // The number of batches of all workers so far.
   int64_t batches() const { return batches_; }
 
  private:
-  // Exchanges how many rows the replicas of all workers have; `left`: whether this one's input had not ended. Whether
-  // that of any had not.
+  // Exchanges the numbers of rows of all workers' replicas. `left`: this worker's input has not ended. Returns true if
+  // any worker's input has not ended.
   absl::StatusOr<bool> Combine(bool left, BatchRound* round);
 
   WorkerGroup* const workers_;

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of a long text that are sent at once.
+// Long texts are sent in pieces of this size.
 constexpr size_t kPieceBytes = size_t{16} << 20;
 constexpr char kPositionBytes[] = "position_bytes";
 
@@ -31,14 +31,14 @@ Json TableOf(const TensorMap& tensors) {
   return table;
 }
 
-// Tensors without values, as the table has them.
+// Returns tensors with the names, types and shapes in the table, without values.
 absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
   TensorMap tensors;
   for (const Json& entry : table) {
     const auto name = entry.at("name").get<std::string>();
     const int dtype = entry.at("dtype").get<int>();
     const auto shape = entry.at("shape").get<Shape>();
-    // Of a fixed size each: the values are bytes that are read in place.
+    // Only types with a fixed size: the values are received in place.
     const bool has_size = dtype > static_cast<int>(DType::kInvalid) && dtype < static_cast<int>(DType::kString);
     HostTensor tensor = has_size ? HostTensor(static_cast<DType>(dtype), shape) : HostTensor();
     if (tensor.empty()) {
@@ -52,12 +52,12 @@ absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
 }
 
 struct Header {
-  CheckpointData data;  // tensors without values, no position
+  CheckpointData data;  // tensors without values, and no input position
   size_t position_bytes = 0;
 };
 
 absl::StatusOr<Header> FromHeader(const std::string& text) {
-  // The parser's exceptions are for what is not of this program's making.
+  // The parser throws if the text was not written by this program.
   try {
     const auto header = ParseJson(text);
     Header result;
@@ -83,7 +83,8 @@ absl::StatusOr<Header> FromHeader(const std::string& text) {
   }
 }
 
-// The chief's text of `bytes` bytes, however long. Memory grows with what arrives: a wrong length fills none.
+// Sends the chief's text of `bytes` bytes, however long. Memory grows with what arrives, so a wrong length cannot fill
+// it.
 absl::Status ShareText(WorkerGroup& workers, size_t bytes, std::string& text, absl::string_view what) {
   for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, bytes - begin);

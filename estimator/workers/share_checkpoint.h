@@ -1,4 +1,4 @@
-// A checkpoint from the chief's memory or disk to all workers: only the chief needs to see model_dir.
+// ShareCheckpoint: sends a checkpoint from the chief to all workers, since only the chief needs to see model_dir.
 #ifndef TANDEM_ESTIMATOR_WORKERS_SHARE_CHECKPOINT_H_
 #define TANDEM_ESTIMATOR_WORKERS_SHARE_CHECKPOINT_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// What the chief gives, on all workers, bit for bit; what the others give is not looked at. DataLoss when what arrives
+// Returns the chief's argument on all workers, bit for bit; ignores the others' arguments. DataLoss if what arrives
 // cannot be read.
 absl::StatusOr<std::optional<CheckpointData>> ShareCheckpoint(WorkerGroup& workers,
                                                               std::optional<CheckpointData> checkpoint);

@@ -1,4 +1,4 @@
-// WorkerGroup: the workers that train one model together, as an Estimator sees them.
+// WorkerGroup: the communication of an Estimator with the workers that train one model together.
 #ifndef TANDEM_ESTIMATOR_WORKERS_WORKER_GROUP_H_
 #define TANDEM_ESTIMATOR_WORKERS_WORKER_GROUP_H_
 
@@ -16,65 +16,67 @@
 
 namespace tandem {
 
-// What workers tell each other between steps. All of them call the same functions in the same order, but for the
-// chief's announcements (Meet). Errors: those of ProcessGroup, and what is said below. Not thread-safe.
+// Workers exchange messages between steps. All call the same functions in the same order, except that the chief may
+// make announcements (see Meet). Errors: those of ProcessGroup, and those named below. Not thread-safe.
 class WorkerGroup {
  public:
-  // `names` says who a rank is in messages: "worker 2 (host b)". The group must outlive this.
+  // `names` has the ranks' names for messages: "worker 2 (host b)". The group must outlive this object.
   WorkerGroup(ProcessGroup* group, std::vector<std::string> names) : group_(group), names_(std::move(names)) {}
 
   int rank() const { return group_->rank(); }
   int size() const { return group_->size(); }
   bool is_chief() const { return rank() == 0; }
   ProcessGroup& group() { return *group_; }
-  // Of a rank, for messages.
+  // Returns the name of a rank, for messages.
   const std::string& name(int rank) const { return names_[rank]; }
 
-  // Every worker's text, by rank.
+  // Returns every worker's text, by rank.
   absl::StatusOr<std::vector<std::string>> Gather(absl::string_view mine, absl::string_view what);
-  // The chief's text; what others give is not looked at.
+  // Returns the chief's text; ignores the others' texts.
   absl::StatusOr<std::string> FromChief(absl::string_view text, absl::string_view what);
-  // All must give the same. InvalidArgument (exit code 2), on all workers, names the first that differs from the chief,
-  // both values, and `remedy`.
+  // All workers must give the same value. Otherwise returns InvalidArgument (exit code 2), on all workers, with the
+  // first worker that differs from the chief, both values, and `remedy`.
   absl::Status Agree(absl::string_view what, absl::string_view value, absl::string_view remedy);
 
-  // Whether a worker wants the loop to end after the step before.
+  // A worker's wish after the last step: go on, or end the loop, by a normal stop or because of a signal.
   enum class Wish : uint8_t { kGoOn = 0, kStop, kSignal };
   struct Meeting {
-    Wish wish = Wish::kGoOn;  // the strongest
-    int from = 0;             // the first rank that has it
+    Wish wish = Wish::kGoOn;  // the strongest of all workers
+    int from = 0;             // the first rank with that wish
   };
-  // Between two steps of a loop: what all of them wish. A worker that is not the chief joins here what the chief does
-  // in between (Announce), by `on_evaluate`. `scalars` tells what the step's scalars are set to, which the
-  // evaluation may change: InvalidArgument (exit code 2), on all workers, where that is not the same.
+  // Call between two steps of a loop: returns what the workers wish. Workers other than the chief take part here in
+  // what the chief announces in between, by calling `on_evaluate` or `on_save`. `scalars` returns a fingerprint of the
+  // step's scalars, which an evaluation may change: InvalidArgument (exit code 2), on all workers, if it is not the
+  // same on all.
   absl::StatusOr<Meeting> Meet(Wish mine, const std::function<uint64_t()>& scalars = nullptr);
 
-  // The chief, inside of a training: the others evaluate with it, that of the job's evaluations with this number.
+  // On the chief, during a training: lets the others evaluate with it; `which` is the number of the job's evaluation.
   absl::Status AnnounceEvaluation(uint64_t which = 0);
-  // All workers, between two steps of a loop of the user's own: they evaluate next. FailedPrecondition (exit code 2),
-  // on all of them, where one does something else.
+  // On all workers, between two steps of a loop of the user's own: they evaluate next. FailedPrecondition (exit code
+  // 2), on all of them, if one does something else.
   absl::Status MeetForEvaluation();
-  // As AnnounceEvaluation, for a checkpoint that needs something of each worker.
+  // Like AnnounceEvaluation, for a checkpoint that needs something from each worker.
   absl::Status AnnounceSave();
-  // The end of a training: of the chief's hooks, which may have evaluated. The others wait here, and join evaluations.
+  // Call at the end of a training, after the chief's hooks, which may have evaluated: the others wait here and take
+  // part in such evaluations.
   absl::Status MeetAtEnd();
 
-  // What a worker does for an evaluation of the chief's, given the number that is announced.
+  // Called on a worker for an evaluation that the chief has announced, with its number.
   using OnEvaluate = std::function<absl::Status(uint64_t which)>;
   void set_on_evaluate(OnEvaluate on_evaluate) { on_evaluate_ = std::move(on_evaluate); }
-  // And for a checkpoint of the chief's that it announces.
+  // Called on a worker for a checkpoint that the chief has announced.
   void set_on_save(std::function<absl::Status()> on_save) { on_save_ = std::move(on_save); }
-  // Whether it does so now.
+  // True while this worker takes part in such an evaluation.
   bool evaluating_with_chief() const { return joined_; }
 
  private:
   enum class Event : uint8_t { kStep = 0, kEvaluate, kEvaluateTogether, kSave, kEnd };
   struct Message {
-    uint64_t detail;  // of kStep what the step's scalars are set to, of kEvaluate the number of the evaluation
+    uint64_t detail;  // for kStep the fingerprint of the step's scalars, for kEvaluate the number of the evaluation
     Event event;
     Wish wish;
   };
-  // What the chief does, and the wishes of all.
+  // Returns the chief's message, and the strongest wish of all.
   absl::StatusOr<std::pair<Message, Meeting>> Exchange(Message mine);
   // Does what the chief has announced.
   absl::Status Join(const Message& chiefs);

@@ -13,8 +13,8 @@
 namespace tandem {
 namespace {
 
-// {"positions_of_workers": ["base64", ...]}, and where shared
-// {"positions_in_shared_input": ["base64", ...], "examples": [1000, ...], "round": 64}; by rank.
+// The text is {"positions_of_workers": ["base64", ...]} or, if the input is shared,
+// {"positions_in_shared_input": ["base64", ...], "examples": [1000, ...], "round": 64}; lists are by rank.
 constexpr char kOwn[] = "positions_of_workers";
 constexpr char kShared[] = "positions_in_shared_input";
 constexpr char kExamples[] = "examples";

@@ -1,4 +1,4 @@
-// WorkerPositions: where the workers of a cluster are in their inputs, as a checkpoint has it.
+// WorkerPositions: the workers' positions in their inputs, as a checkpoint keeps them.
 #ifndef TANDEM_ESTIMATOR_WORKERS_WORKER_POSITIONS_H_
 #define TANDEM_ESTIMATOR_WORKERS_WORKER_POSITIONS_H_
 
@@ -14,19 +14,19 @@
 namespace tandem {
 
 struct WorkerPositions {
-  // Whether they take turns at the batches of one input, at different speeds; otherwise each has an input of its own.
+  // True if the workers take batches of one input at different speeds; false if each has an input of its own.
   bool shared = false;
-  int64_t round = 0;                // where shared: examples of a round of batches, which has one for each device
-  std::vector<std::string> states;  // of iterators, by rank; empty: the beginning
-  std::vector<int64_t> examples;    // where shared: of all batches so far, those of other workers too
+  int64_t round = 0;                // if shared: examples in a round of batches, which has one for each device
+  std::vector<std::string> states;  // states of iterators, by rank; empty: the beginning
+  std::vector<int64_t> examples;    // if shared: examples in all batches so far, those of other workers included
 
   std::string ToText() const;
-  // Nothing for a text that is the state of one iterator. DataLoss for a damaged one.
+  // Returns nothing for a text that is the state of one iterator. DataLoss for a damaged one.
   static absl::StatusOr<std::optional<WorkerPositions>> FromText(absl::string_view text);
 
-  // Where shared: the rank with the fewest examples. Who goes on there loses none.
+  // If shared: returns the rank with the fewest examples. Going on from its position loses no examples.
   size_t Earliest() const;
-  // For the log: that all go on there, and how many examples may be taken again.
+  // Returns a log line: all workers go on there, and how many examples may be taken again.
   std::string EarliestText() const;
 };
 

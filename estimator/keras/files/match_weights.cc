@@ -22,7 +22,7 @@ namespace {
 
 using Cell = std::shared_ptr<WeightCell>;
 
-// "dense/kernel" of "dense/kernel:0" and, in the model "tower", of "tower/dense/kernel".
+// Returns "dense/kernel" for "dense/kernel:0" and, if `layer` is the model "tower", for "tower/dense/kernel".
 std::string PlainName(absl::string_view name, const LayerImpl& layer) {
   absl::ConsumeSuffix(&name, ":0");
   if (dynamic_cast<const NetworkImpl*>(&layer) != nullptr) absl::ConsumePrefix(&name, absl::StrCat(layer.name(), "/"));
@@ -70,7 +70,7 @@ class Matcher {
     }
   }
 
-  // Reads what matches, and assigns it where nothing is wrong.
+  // Reads the matched weights and assigns them if nothing is wrong.
   absl::StatusOr<LoadReport> Finish(const std::string& path) {
     std::vector<std::pair<Cell, HostTensor>> values;
     std::vector<std::string> unreadable, not_finite;
@@ -123,7 +123,7 @@ class Matcher {
     return std::count_if(begin, begin + value.num_elements(), [](float x) { return !std::isfinite(x); });
   }
 
-  // `Dense "encoder" (model.cc:12): "tower/encoder/kernel", float32 [6,5],`
+  // Returns, for example, `Dense "encoder" (model.cc:12): "tower/encoder/kernel", float32 [6,5],`.
   std::string Describe(const WeightCell& cell) const {
     const auto name = names_.find(&cell);
     return absl::StrCat(cell.layer->ToString(), ": \"", name != names_.end() ? name->second : cell.FullName(), "\", ",
@@ -147,8 +147,8 @@ class Matcher {
     }
   }
 
-  // The file's weight for each cell, by the whole names where they are the same ones, so that it does not matter which
-  // layers of a nested model were frozen when it was saved; empty where they are not.
+  // Returns the file's weight for each cell, matched by whole names, so that it does not matter which layers of a
+  // nested model were frozen when it was saved. Empty if the names are not the same.
   static std::vector<const FileWeight*> ByWholeNames(const ModelLayer& layer, const FileLayer& group) {
     std::map<std::string, const FileWeight*> by_name;
     for (const FileWeight& weight : group.weights) by_name[PlainName(weight.name, *layer.layer)] = &weight;
@@ -173,7 +173,7 @@ class Matcher {
       for (size_t i = 0; i < layer.cells.size(); ++i) MatchWeight(layer.cells[i], group.weights[i]);
       return;
     }
-    // Which are too many, or too few: by the last part of their names.
+    // The numbers differ: match by the last part of the names to find which weights are missing or superfluous.
     std::vector<const FileWeight*> rest;
     for (const FileWeight& weight : group.weights) rest.push_back(&weight);
     for (const Cell& cell : layer.cells) {
@@ -208,7 +208,7 @@ bool HasLayerNames(const WeightFile& file) {
   return std::any_of(file.layers.begin(), file.layers.end(), [](const FileLayer& l) { return !l.layer_name.empty(); });
 }
 
-// By the layers' names in place of their paths. Parts of a layer keep their paths.
+// Replaces the layers' paths by their names. Parts of a layer keep their paths.
 std::vector<ModelLayer> ByLayerName(std::vector<ModelLayer> layers) {
   for (ModelLayer& layer : layers) {
     if (layer.cells.size() == layer.layer->cells().size()) layer.key = layer.layer->name();
@@ -227,7 +227,7 @@ std::vector<FileLayer> ByLayerName(std::vector<FileLayer> layers) {
 absl::StatusOr<LoadReport> AssignFromFile(const NetworkImpl& model, const std::string& path, const WeightFile& file,
                                           const LoadWeightsOptions& options) {
   TD_ASSIGN_OR_RETURN(const VariableNames names, VariableNamesOf(model));
-  std::vector<FileLayer> by_layer_name;  // to which the matcher points
+  std::vector<FileLayer> by_layer_name;  // the matcher has pointers into this
   Matcher matcher(model, names, options);
   switch (file.layout) {
     case WeightLayout::kByLayer:

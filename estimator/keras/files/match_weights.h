@@ -1,4 +1,4 @@
-// Which weight of a file is which of a model. Internal to estimator/keras.
+// Matches the weights of a file with those of a model. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_FILES_MATCH_WEIGHTS_H_
 #define TANDEM_ESTIMATOR_KERAS_FILES_MATCH_WEIGHTS_H_
 
@@ -12,8 +12,8 @@
 
 namespace tandem::keras {
 
-// Gives the weights of `model` the values of the file, all of them or after an error none. InvalidArgument lists what
-// is missing, superfluous, of another shape and of another type, all at once. Values that are not finite are a warning.
+// Sets the weights of `model` to the values of the file: all of them or, after an error, none. InvalidArgument lists
+// all missing and superfluous weights and all of another shape or type. Warns about values that are not finite.
 absl::StatusOr<LoadReport> AssignFromFile(const NetworkImpl& model, const std::string& path, const WeightFile& file,
                                           const LoadWeightsOptions& options);
 

@@ -11,7 +11,7 @@
 namespace tandem::keras {
 namespace {
 
-// The attributes of Keras' layers that hold their parts.
+// Returns the attribute of a Keras layer that has this part.
 std::string AttributeOf(const std::string& part) {
   static const auto& attributes = *new std::map<std::string, std::string>{{"query", "_query_dense"},
                                                                           {"key", "_key_dense"},

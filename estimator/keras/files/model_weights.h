@@ -1,4 +1,4 @@
-// The weights of a model, layer by layer, as files list them. Internal to estimator/keras.
+// Lists the weights of a model, layer by layer, as files have them. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_FILES_MODEL_WEIGHTS_H_
 #define TANDEM_ESTIMATOR_KERAS_FILES_MODEL_WEIGHTS_H_
 
@@ -15,25 +15,26 @@
 
 namespace tandem::keras {
 
-// Weights that stand together in a file.
+// Weights that a file keeps together.
 struct ModelLayer {
-  std::string key;                                 // what files call it
-  const LayerImpl* layer = nullptr;                // which it is, or is a part of
+  std::string key;                                 // its name in files
+  const LayerImpl* layer = nullptr;                // the layer, or the one that it is a part of
   std::vector<std::shared_ptr<WeightCell>> cells;  // in the file's order
 };
 
-// As model.save of Keras 2 has them: the model's layers by name, a nested model as one, trainable weights first.
+// Returns the layers as model.save of Keras 2 lists them: by name, a nested model as one layer, trainable weights
+// first.
 std::vector<ModelLayer> LayersInOrder(const NetworkImpl& model);
 
-// As .weights.h5 has them: "layers/conv2d", "layers/conv2d_1", "layers/sequential/layers/dense": by class, with a
-// number that counts from the start in each model.
+// Returns the layers as .weights.h5 names them: "layers/conv2d", "layers/conv2d_1", "layers/sequential/layers/dense":
+// by class, with a number that starts anew in each model.
 std::vector<ModelLayer> LayersByPath(const NetworkImpl& model);
 
-// The names of Tandem's variables, "tower/dense/kernel".
+// The names of Tandem's variables, such as "tower/dense/kernel".
 using VariableNames = std::map<const WeightCell*, std::string>;
 absl::StatusOr<VariableNames> VariableNamesOf(const NetworkImpl& model);
 
-// Each weight by itself, under its variable's name.
+// Returns each weight by itself, under its variable's name.
 std::vector<ModelLayer> LayersByVariable(const NetworkImpl& model, const VariableNames& names);
 
 }  // namespace tandem::keras

@@ -28,7 +28,7 @@ TrainedVariables TrainedOf(const NetworkImpl& model, const VariableNames& names)
   return trained;
 }
 
-// "iteration" of "iteration:0" and "adam/iteration".
+// Returns "iteration" for "iteration:0" and for "adam/iteration".
 absl::string_view LastPart(absl::string_view name) {
   absl::ConsumeSuffix(&name, ":0");
   const size_t slash = name.rfind('/');
@@ -55,7 +55,7 @@ absl::StatusOr<int64_t> ReadIteration(const FileWeight& weight) {
 std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,
                                   SlotLayout layout) {
   const TrainedVariables trained = TrainedOf(model, names);
-  // Two weights of nested models may have one name in Keras: by position.
+  // In Keras, two weights of nested models may have the same name, so slots are matched by position.
   std::vector<std::string> positions;
   for (size_t i = 0; i < trained.keras.size(); ++i) positions.push_back(absl::StrCat(i));
   const std::vector<OptimizerSlot> by_keras = optimizer.Slots(trained.keras, layout);
@@ -83,12 +83,14 @@ absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const Var
     }
     legacy = LastPart(rest[0].name) != "iteration" && rest[0].name != "0";
     rest.erase(rest.begin());
-    // The learning rate of Keras 3, which its config has too, and products that follow from the iteration.
+    // Drops the learning rate, which Keras 3 saves here although its config has it too, and products computed from the
+    // iteration.
+    // iteration.
     std::erase_if(rest, [](const FileWeight& weight) { return weight.shape.empty(); });
   } else {
-    legacy = true;  // RMSprop of the first versions did not count
+    legacy = true;  // RMSprop of the first versions did not count steps
   }
-  // Before 2.3 there were placeholders of one number for what amsgrad keeps.
+  // Before 2.3, files had placeholders of one element for the slots of amsgrad.
   const auto is_placeholder = [](const FileWeight& weight) { return weight.shape == Shape{1}; };
   std::vector<StateSlot> slots =
       StateSlots(model, names, optimizer, legacy ? SlotLayout::kLegacy : SlotLayout::kKeras2);
@@ -97,7 +99,7 @@ absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const Var
     rest.resize(slots.size());
   }
   if (!SameShapes(slots, rest)) {
-    // Keras 3 keeps nothing for what is always zero.
+    // Keras 3 does not save slots that are always zero.
     std::vector<StateSlot> used = slots;
     std::erase_if(used, [](const StateSlot& slot) { return slot.slot.empty(); });
     if (!SameShapes(used, rest)) {

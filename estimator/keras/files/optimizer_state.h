@@ -1,4 +1,4 @@
-// An optimizer's state as files have it, and as Tandem's variables. Internal to estimator/keras.
+// Converts an optimizer's state between files and Tandem's variables. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_FILES_OPTIMIZER_STATE_H_
 #define TANDEM_ESTIMATOR_KERAS_FILES_OPTIMIZER_STATE_H_
 
@@ -18,25 +18,25 @@ namespace tandem::keras {
 
 struct OptimizerState {
   int64_t iteration = 0;  // steps so far
-  NamedTensors slots;     // by Tandem's names, "dense/kernel/Adam"
+  NamedTensors slots;     // by Tandem's names, such as "dense/kernel/Adam"
 };
 
-// The slots of `optimizer` for what is trained of `model`, in the order of files. Empty for an optimizer that no file
-// names.
+// Returns the slots of `optimizer` for the trained weights of `model`, in the order of files. Empty for an optimizer
+// that files cannot name.
 struct StateSlot {
-  std::string name;  // of Keras
-  std::string slot;  // of Tandem; empty: always zeros
+  std::string name;  // in Keras
+  std::string slot;  // in Tandem; empty: its values are always zero
   Shape shape;
 };
 std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,
                                   SlotLayout layout = SlotLayout::kKeras2);
 
-// The state that a file has in its order: of Keras 2 from before and after 2.11, and of Keras 3. InvalidArgument says
-// where it does not fit.
+// Returns the state that a file has in its order: files of Keras 2 from before and after 2.11, and of Keras 3.
+// InvalidArgument says what does not fit.
 absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const VariableNames& names,
                                              const Optimizer& optimizer, const std::vector<FileWeight>& file);
 
-// What a file has: "iteration:0", then the slots. Slots that the state has not are zeros.
+// Returns the state for a file: "iteration:0", then the slots. Slots that the state lacks are zeros.
 std::vector<std::pair<std::string, HostTensor>> StateToFile(const NetworkImpl& model, const VariableNames& names,
                                                             const Optimizer& optimizer, const OptimizerState& state);
 

@@ -25,7 +25,7 @@ constexpr char kLayerNames[] = "layer_names";
 constexpr char kModelWeights[] = "model_weights";
 constexpr char kOptimizerWeights[] = "optimizer_weights";
 constexpr char kLayers[] = "layers";
-constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";  // of Keras 2.12 and 2.13
+constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";  // in Keras 2.12 and 2.13
 
 bool HasList(const Hdf5Object& object, absl::string_view name) {
   return object.attributes.contains(name) || object.attributes.contains(absl::StrCat(name, 0));
@@ -43,7 +43,7 @@ FileWeight WeightOf(std::string name, const Hdf5Dataset& data) {
   return {std::move(name), data.where, data.shape, [data](DType dtype) { return ReadAs(data, dtype); }};
 }
 
-// Floating-point numbers as float32.
+// Converts floating-point numbers to float32, if that is `dtype`.
 absl::StatusOr<HostTensor> ConvertTo(DType dtype, HostTensor values, const std::string& where) {
   if (values.dtype() == dtype) return values;
   HostTensor converted(DType::kFloat32, values.shape());
@@ -81,7 +81,7 @@ absl::StatusOr<WeightFile> ReadSafetensorsWeights(const std::string& path) {
   return file;
 }
 
-// A text attribute that is JSON; nothing where there is none.
+// Parses a text attribute that is JSON; leaves `json` unset for null.
 absl::Status ReadJson(const std::string& text, const std::string& where, std::optional<nlohmann::ordered_json>* json) {
   if (!JsonIsTooDeep(text)) {
     nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -99,7 +99,7 @@ absl::Status ReadJsonAttribute(const Hdf5Group& root, const char* name, std::opt
   return ReadJson(text, absl::StrCat(root.where, ": the attribute \"", name, "\""), json);
 }
 
-// What Keras wrote, and by what: the values of convolutions differ by backend.
+// Refuses files of Keras 1 and of other backends, whose convolution kernels are stored differently.
 absl::Status CheckOrigin(const Hdf5Group& group) {
   const auto text = [&](const char* name) {
     absl::StatusOr<std::string> value = GetString(group, name);
@@ -212,7 +212,7 @@ absl::StatusOr<std::vector<FileLayer>> ReadLayerGroups(const Hdf5Group& root) {
     TD_ASSIGN_OR_RETURN(std::vector<FileWeight> weights, ReadNamedWeights(*group));
     layers.push_back({name, std::move(weights)});
   }
-  // Of the model itself; newer files only.
+  // Weights of the model itself; only newer files have them.
   if (const Hdf5Group* own = root.FindGroup("top_level_model_weights"); own != nullptr) {
     TD_ASSIGN_OR_RETURN(std::vector<FileWeight> weights, ReadNamedWeights(*own));
     if (!weights.empty()) layers.push_back({"top_level_model_weights", std::move(weights)});
@@ -244,7 +244,7 @@ absl::StatusOr<WeightFile> ReadWeightFile(const std::string& path) {
   }
   if (absl::EndsWith(path, ".safetensors")) return ReadSafetensorsWeights(path);
   if (absl::EndsWith(path, ".keras")) {
-    // Keras 2 also writes HDF5 under this name.
+    // Keras 2 also writes HDF5 files with this ending.
     constexpr absl::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> bytes, Env::Default()->OpenForRead(path));
     std::string begin(std::min<int64_t>(bytes->size(), kSignature.size()), '\0');
