@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "benchmarks/models/model.h"
 #include "passes/compile.h"
-#include "runtime/executable.h"
-#include "runtime/session.h"
-#include "runtime/variable_store.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/session.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem::benchmarks {
 

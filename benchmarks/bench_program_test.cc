@@ -8,7 +8,7 @@
 
 #include "base/host_tensor.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tandem::benchmarks {
 namespace {

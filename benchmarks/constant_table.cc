@@ -16,7 +16,7 @@
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "passes/compile.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tandem {
 namespace {

@@ -28,7 +28,7 @@
 #include "benchmarks/matmul_rate.h"
 #include "benchmarks/models/model.h"
 #include "passes/compile.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 ABSL_FLAG(int, threads, 2, "threads of the step and of the matmul");
 ABSL_FLAG(int, replicas, 1, "CPU devices");

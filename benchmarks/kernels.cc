@@ -33,7 +33,7 @@
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/optimize.h"
 #include "passes/exec/kernel_kind.h"
-#include "runtime/block_kernel.h"
+#include "runtime/commands/block_kernel.h"
 
 ABSL_FLAG(int, rows, 32, "rows of a microbatch");
 ABSL_FLAG(std::string, kernel, "", "only the kernel of this name");

@@ -34,10 +34,10 @@
 #include "benchmarks/worker.h"
 #include "nlohmann/json.hpp"
 #include "passes/compile.h"
-#include "runtime/command_info.h"
+#include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
-#include "runtime/list_devices.h"
-#include "runtime/session.h"
+#include "runtime/session/list_devices.h"
+#include "runtime/session/session.h"
 
 ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
 ABSL_FLAG(std::string, mode, "train", "train, or eval: the loss only, with moving averages and without dropout");

@@ -25,7 +25,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "runtime/format/index.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "samples/networks.h"
 #include "tools/dump/find_executable.h"
 

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "runtime/cpu/onednn_layout.h"
+#include "runtime/cpu/onednn/onednn_layout.h"
 #include "runtime/library_calls/pack_weights.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"

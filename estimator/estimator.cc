@@ -27,7 +27,7 @@
 #include "estimator/variable_check.h"
 #include "estimator/warm_start/warm_start.h"
 #include "estimator/warnings.h"
-#include "runtime/list_devices.h"
+#include "runtime/session/list_devices.h"
 
 namespace tandem {
 namespace {

@@ -32,7 +32,7 @@
 #include "estimator/trace/tracer.h"
 #include "estimator/workers/joined_workers.h"
 #include "estimator/workers/own_inputs.h"
-#include "runtime/thread_pool.h"
+#include "runtime/threads/thread_pool.h"
 
 namespace tandem {
 

@@ -21,7 +21,7 @@
 #include "estimator/workers/share_checkpoint.h"
 #include "estimator/workers/worker_positions.h"
 #include "runtime/format/index.h"
-#include "runtime/list_devices.h"
+#include "runtime/session/list_devices.h"
 
 namespace tandem {
 namespace {

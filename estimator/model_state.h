@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "estimator/checkpoint/checkpoint.h"
 #include "graph/graph_builder.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

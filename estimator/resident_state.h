@@ -52,7 +52,7 @@
 #include "estimator/checkpoint/checkpoint.h"
 #include "estimator/model_state.h"
 #include "graph/graph_builder.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

@@ -12,7 +12,7 @@
 #include "cluster/resolver.h"
 #include "estimator/trace/trace_steps.h"
 #include "estimator/warnings.h"
-#include "runtime/lane_count.h"
+#include "runtime/commands/lane_count.h"
 
 namespace tandem {
 namespace {

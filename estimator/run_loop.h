@@ -19,7 +19,7 @@
 #include "estimator/stall_watch.h"
 #include "estimator/step_runner.h"
 #include "estimator/stop_reason.h"
-#include "runtime/command_trace.h"
+#include "runtime/session/command_trace.h"
 
 namespace tandem {
 

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "data/element.h"
 #include "estimator/step_runner.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tandem {
 

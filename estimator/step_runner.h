@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
-#include "runtime/scalar_value.h"
+#include "runtime/session/scalar_value.h"
 
 namespace tandem {
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "estimator/mode_program.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

@@ -39,7 +39,7 @@
 #include "passes/serialize.h"
 #include "passes/tandem_flags.h"
 #include "passes/target/compile_target.h"
-#include "runtime/kernel_library.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {

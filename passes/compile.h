@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "graph/graph_builder.h"
 #include "passes/compile_options.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

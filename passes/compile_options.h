@@ -39,9 +39,9 @@ struct CompileOptions {
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   // Directory that keeps compiled kernels by fingerprint; empty = "kernels" in cache_dir, if that is set
   std::string kernel_cache_dir;
-  bool guard_buffers = false;    // values share no memory, and unused bytes follow each (runtime/cpu/buffer_guard.h)
-  std::string sanitize;          // sanitizer of CPU kernels: address, thread, none; empty = this process's own
-  bool print_times = false;      // print the times of passes and kernels to stderr
+  bool guard_buffers = false;  // values share no memory, and unused bytes follow each (runtime/cpu/run/buffer_guard.h)
+  std::string sanitize;        // sanitizer of CPU kernels: address, thread, none; empty = this process's own
+  bool print_times = false;    // print the times of passes and kernels to stderr
   std::string crash_reproducer;  // file that gets the program before the pass that fails (passes/pipeline.h)
 };
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/command_dependencies.h"
 #include "runtime/commands/command.h"
+#include "runtime/executable/command_dependencies.h"
 
 namespace tandem {
 namespace {

@@ -14,9 +14,9 @@
 #include "base/host_tensor.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
-#include "runtime/kernel_library.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "passes/serialize.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

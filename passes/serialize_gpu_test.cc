@@ -11,9 +11,9 @@
 #include "passes/exec/kernel_kind.h"
 #include "passes/pipeline.h"
 #include "passes/serialize.h"
-#include "runtime/executable.h"
+#include "runtime/commands/gpu_launch.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
-#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {

@@ -10,7 +10,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
 #include "samples/networks.h"
 
 namespace tandem {

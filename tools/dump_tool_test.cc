@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"

@@ -15,7 +15,7 @@
 #include "frontends/moving_average_name.h"
 #include "graph/ops.h"
 #include "passes/compile.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
 #include "tools/testing/run_tool.h"
 #include "tools/testing/trained_model.h"

@@ -11,7 +11,7 @@
 #include "estimator/parameter_server/frame.h"
 #include "estimator/parameter_server/messages.pb.h"
 #include "graph/parameter_servers.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/parameter_servers.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

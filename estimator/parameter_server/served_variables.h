@@ -18,9 +18,9 @@
 #include "cluster/credentials.h"
 #include "cluster/tls_files.h"
 #include "graph/parameter_servers.h"
-#include "runtime/executable.h"
-#include "runtime/scalar_value.h"
-#include "runtime/variable_store.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/scalar_value.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

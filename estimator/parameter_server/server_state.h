@@ -20,8 +20,8 @@
 #include "estimator/parameter_server/input_progress.h"
 #include "estimator/parameter_server/messages.pb.h"
 #include "estimator/parameter_server/rows.h"
-#include "runtime/session.h"
-#include "runtime/variable_store.h"
+#include "runtime/session/session.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "estimator/step_runner.h"
 #include "graph/graph_builder.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

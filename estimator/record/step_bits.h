@@ -9,7 +9,7 @@
 #include "base/host_tensor.h"
 #include "estimator/step_runner.h"
 #include "graph/graph_builder.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem {
 

@@ -21,7 +21,7 @@
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 #include "runtime/format/index.h"
-#include "runtime/run.h"
+#include "runtime/session/run.h"
 
 namespace tandem {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "base/dtype.h"
 #include "graph/graph_nodes.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

@@ -11,9 +11,9 @@
 #include "absl/strings/string_view.h"
 #include "base/env.h"
 #include "passes/analysis/machine_model.h"
-#include "runtime/command_info.h"
-#include "runtime/command_trace.h"
-#include "runtime/executable.h"
+#include "runtime/executable/command_info.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/command_trace.h"
 
 namespace tandem {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "passes/analysis/cost_model.h"
-#include "runtime/command_info.h"
+#include "runtime/executable/command_info.h"
 
 namespace tandem {
 

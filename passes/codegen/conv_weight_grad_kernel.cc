@@ -11,7 +11,7 @@
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_builder.h"
 #include "passes/exec/weight_grad.h"
-#include "runtime/block_kernel.h"
+#include "runtime/commands/block_kernel.h"
 
 namespace tandem {
 namespace {

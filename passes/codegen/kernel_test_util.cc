@@ -16,8 +16,8 @@
 #include "passes/codegen/kernel_ir.h"
 #include "passes/codegen/lower_math.h"
 #include "passes/exec/dialect.h"
-#include "runtime/block_kernel.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/block_kernel.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 namespace {

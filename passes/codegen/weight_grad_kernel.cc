@@ -7,7 +7,7 @@
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/vector_builder.h"
 #include "passes/exec/weight_grad.h"
-#include "runtime/block_kernel.h"
+#include "runtime/commands/block_kernel.h"
 
 namespace tandem {
 namespace {

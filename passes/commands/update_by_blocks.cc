@@ -2,7 +2,7 @@
 #include "passes/commands/commands.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
-#include "runtime/block_kernel.h"
+#include "runtime/commands/block_kernel.h"
 
 namespace tandem {
 

@@ -11,7 +11,7 @@
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"
-#include "runtime/lane_count.h"
+#include "runtime/commands/lane_count.h"
 
 namespace tandem {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "passes/analysis/cost_model.h"
-#include "runtime/lane_count.h"
+#include "runtime/commands/lane_count.h"
 
 namespace tandem {
 namespace {

@@ -23,10 +23,10 @@ struct MicrobatchSizes {
 constexpr int kNominalThreads = 4;
 
 // Chooses lanes and microbatches. `batch`: examples per replica. `lanes`, `microbatch_rows`: the user's choice, 0 for
-// none. CheckLaneCount (runtime/lane_count.h) says which numbers of lanes are possible; fewer lanes than replicas
-// become as many as replicas. The choice of lanes depends on batch * replicas and on the odd part of `replicas` only,
-// so that 1 x 128, 2 x 64 and 4 x 32 agree; and so do the examples of each lane where the global batch is a multiple of
-// 4.
+// none. CheckLaneCount (runtime/commands/lane_count.h) says which numbers of lanes are possible; fewer lanes than
+// replicas become as many as replicas. The choice of lanes depends on batch * replicas and on the odd part of
+// `replicas` only, so that 1 x 128, 2 x 64 and 4 x 32 agree; and so do the examples of each lane where the global batch
+// is a multiple of 4.
 //
 // Lanes are 16 (for 512 rows and more), 8 or 4 (where one lane's sums take 1 MiB and more, or more lanes do not share
 // the rows evenly), times that odd part. Of those whose expected time is within 5 % of the best and whose slots stay

@@ -15,7 +15,7 @@
 #include "passes/passes.h"
 #include "passes/target/target.h"
 #include "passes/unsupported.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
 
 namespace tandem {
 

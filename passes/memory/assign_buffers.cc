@@ -72,7 +72,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   int64_t Align(int64_t n) const { return AlignUp(n, alignment_); }
 
   // With guard_buffers no values share memory, and unused bytes follow every buffer, so that a write beyond its end
-  // changes no other buffer (runtime/cpu/buffer_guard.h).
+  // changes no other buffer (runtime/cpu/run/buffer_guard.h).
   ArenaPlan Assign(std::vector<LiveRange> ranges) const {
     if (guard_bytes_ > 0) {
       int last = 0;

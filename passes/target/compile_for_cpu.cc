@@ -12,7 +12,7 @@
 #include "passes/codegen/cpu_target.h"
 #include "passes/codegen/kernel_ir.h"
 #include "passes/target/compile_target.h"
-#include "runtime/lane_count.h"
+#include "runtime/commands/lane_count.h"
 
 namespace tandem {
 namespace {

@@ -7,7 +7,7 @@
 #include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/codegen/kernel_cache.h"
 #include "passes/target/compile_target.h"
-#include "runtime/kernel_library.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {

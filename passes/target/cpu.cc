@@ -2,10 +2,10 @@
 #include "base/status_macros.h"
 #include "passes/contraction/library/candidates.h"
 #include "passes/target/target.h"
-#include "runtime/kernel_library.h"
-#include "runtime/library_algorithm.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_algorithm.h"
+#include "runtime/library_calls/library_call.h"
 #include "runtime/library_calls/pack_weights.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {

@@ -1,8 +1,8 @@
 // The target for NVIDIA GPUs: cuBLASLt and cuDNN compute contractions, generated kernels everything else.
 #include "base/status_macros.h"
 #include "passes/target/target.h"
-#include "runtime/kernel_library.h"
 #include "runtime/library_calls/pack_weights.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {

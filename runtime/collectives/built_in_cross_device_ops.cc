@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "base/cross_device_ops.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/format/index.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "runtime/collectives/exchange_sizes.h"
-#include "runtime/reduction_tree.h"
+#include "runtime/collectives/reduction_tree.h"
 
 namespace tandem {
 namespace {

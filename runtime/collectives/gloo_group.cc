@@ -14,9 +14,9 @@
 #include "runtime/collectives/exchange_sizes.h"
 #include "runtime/collectives/gloo_connection.h"
 #include "runtime/collectives/gloo_exchange.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/collectives/vector_list.h"
 #include "runtime/format/index.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

@@ -39,10 +39,11 @@ class ProcessGroup {
   virtual std::string transport() const = 0;
 
   // Combines the vectors of all ranks, in place, element by element, in the order of the tree over ranks
-  // (runtime/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` all have one dtype,
-  // which TreeReduce must know. `kind`: Sum or Max. present[r]: true if rank r has values; the others' values are not
-  // read, but are overwritten with the result. With no rank present nothing changes. `on_result`, where there is one,
-  // is called with all of the result, in parts of any length and order, each while it is likely to be in a cache.
+  // (runtime/collectives/reduction_tree.h): all ranks get the same bits, those that TreeReduce gives. `values` all have
+  // one dtype, which TreeReduce must know. `kind`: Sum or Max. present[r]: true if rank r has values; the others'
+  // values are not read, but are overwritten with the result. With no rank present nothing changes. `on_result`, where
+  // there is one, is called with all of the result, in parts of any length and order, each while it is likely to be in
+  // a cache.
   using ResultFn = std::function<void(const void* values, int64_t count)>;
   absl::Status AllReduce(format::ReduceKind kind, absl::Span<const Values> values, absl::Span<const bool> present,
                          absl::string_view what, const ResultFn& on_result = nullptr) {

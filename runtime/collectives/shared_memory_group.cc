@@ -9,10 +9,10 @@
 #include "base/status_macros.h"
 #include "base/stream_copy.h"
 #include "runtime/collectives/meeting.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/collectives/shared_mapping.h"
 #include "runtime/collectives/vector_list.h"
 #include "runtime/format/index.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

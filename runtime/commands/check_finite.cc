@@ -1,7 +1,7 @@
 // Ends the step when a value is not finite.
 #include "runtime/commands/command_verifier.h"
+#include "runtime/commands/gpu_finite_checks.h"
 #include "runtime/commands/kinds.h"
-#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "runtime/executable_verifier.h"
+#include "runtime/commands/executable_verifier.h"
 
 namespace tandem {
 

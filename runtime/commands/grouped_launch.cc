@@ -1,8 +1,8 @@
 // One kernel over the elements of many tensors: the updates of all variables.
 #include "runtime/commands/command_verifier.h"
+#include "runtime/commands/gpu_launch.h"
 #include "runtime/commands/kernel_text.h"
 #include "runtime/commands/kinds.h"
-#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {

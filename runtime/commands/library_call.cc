@@ -3,9 +3,9 @@
 
 #include "runtime/commands/command_verifier.h"
 #include "runtime/commands/kinds.h"
-#include "runtime/cuda/gpu_library.h"
-#include "runtime/library_algorithm.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/gpu_library.h"
+#include "runtime/library_calls/library_algorithm.h"
+#include "runtime/library_calls/library_call.h"
 
 namespace tandem {
 namespace {

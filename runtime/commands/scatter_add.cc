@@ -1,7 +1,7 @@
 // Sums rows by their indices: the gradient of a lookup.
 #include "runtime/commands/command_verifier.h"
+#include "runtime/commands/gpu_launch.h"
 #include "runtime/commands/kinds.h"
-#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {

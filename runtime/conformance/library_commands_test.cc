@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runtime/conformance/conformance_kernels.h"
 #include "runtime/conformance/places.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "runtime/testing/executable_builder.h"
 #include "runtime/testing/library_calls.h"
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {

@@ -2,17 +2,18 @@
 
 load("//tools/build:jumbo.bzl", "folder_test")
 
-def cuda_session_test(name, deps):
+def cuda_session_test(name, deps, part = "run"):
     """NAME.cc becomes the test NAME of the session.
 
     Args:
       name: the test's file name.
       deps: what it needs beyond the session.
+      part: the subfolder that it is in.
     """
     folder_test(
         name = name,
         size = "small",
-        srcs = [name + ".cc"],
+        srcs = [part + "/" + name + ".cc"],
         deps = [
             ":cuda_session",
             "@system//:absl",
@@ -32,19 +33,19 @@ def ptx_text_test(name, kernels, size = "small"):
     native.cc_binary(
         name = printer,
         testonly = True,
-        srcs = [printer + ".cc"],
+        srcs = ["kernels/" + printer + ".cc"],
         deps = [":" + kernels],
     )
     native.sh_test(
         name = name,
         size = size,
-        srcs = ["library_kernels_ptx_test.sh"],
+        srcs = ["kernels/library_kernels_ptx_test.sh"],
         args = [
             "$(rootpath :%s)" % printer,
-            "$(rootpath %s.py)" % name,
+            "$(rootpath kernels/%s.py)" % name,
         ],
         data = [
-            name + ".py",
+            "kernels/" + name + ".py",
             ":" + printer,
             "//runtime/cuda/testing:ptx_interpreter",
         ],

@@ -62,7 +62,7 @@ def Format_GpuLaunch : Format_Table<"GpuLaunch", "how a GPU runs a kernel"> {
   let description = [{
     Entry: symbol(arg_0 .. arg_n-1, i64 begin, i64 end, i64 row_offset, ptr scratch, ptr guard), all pointers to device
     memory. The grid has split * max(1, ceil((end - begin) / items_per_block)) blocks, of which block b computes its
-    part of rows or elements [begin + b / split * items_per_block, ...); see runtime/gpu_launch.h. The kernel does
+    part of rows or elements [begin + b / split * items_per_block, ...); see runtime/commands/gpu_launch.h. The kernel does
     nothing when `guard` is not null and points to a nonzero int32: so launches behind a failed CheckFinite are skipped.
     `scratch` points to kGpuCounters int32, which are zero before and after every launch, and scratch_bytes behind them,
     where blocks leave their parts of sums, which the last block adds up.
@@ -141,7 +141,7 @@ def Format_Epilogue : Format_Table<"Epilogue", "what a call does with its produc
   let description = [{
     The parts are applied to the product p in this order. CPUs have only bias, residual and relu; the others are
     MatMul's on GPUs. Sums of y are sums of its values as stored. Not all parts go together: CheckLibraryCall of
-    runtime/library_call.h checks it.
+    runtime/library_calls/library_call.h checks it.
     ```mlir
     #exec.epilogue<bias = true, activation = relu>
     ```
@@ -389,7 +389,7 @@ def Format_Command : Format_Table<"Command", "an entry of a section"> {
 
 def Format_BlockUpdate : Format_Table<"BlockUpdate", "a gradient that is applied block by block"> {
   let description = [{
-    See runtime/cpu/block_updates.h. Commands are given by their index in the section.
+    See runtime/cpu/run/block_updates.h. Commands are given by their index in the section.
   }];
   let fields = (Format_Fields
     Format_UInt32<"the command that computes the gradient: a launch of a kernel over blocks">:$gradient,
@@ -466,7 +466,7 @@ def Format_Program : Format_Table<"Program", "what a replica runs"> {
     Format_UInt64<"bytes of the Batch arena, of which there is one per device">:$batch_bytes,
     Format_Optional<Format_GpuProgram, "device class \"gpu\" only; such a program has one lane per device and one "
                     "microbatch per lane">:$gpu,
-    Format_Bool<"CPU programs: runs as one list of calls (runtime/cpu/call_list.h)">:$flat);
+    Format_Bool<"CPU programs: runs as one list of calls (runtime/cpu/step/call_list.h)">:$flat);
 }
 
 //===- The model's interface --------------------------------------------------------------------------------------===//

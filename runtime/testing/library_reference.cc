@@ -7,10 +7,10 @@
 #include "base/bfloat16.h"
 #include "base/dtype.h"
 #include "base/status_macros.h"
-#include "runtime/arena.h"
-#include "runtime/cpu/onednn_primitives.h"
-#include "runtime/cuda/gpu_library.h"
-#include "runtime/library_call.h"
+#include "runtime/cpu/onednn/onednn_primitives.h"
+#include "runtime/library_calls/gpu_library.h"
+#include "runtime/library_calls/library_call.h"
+#include "runtime/variables/arena.h"
 
 namespace tandem {
 

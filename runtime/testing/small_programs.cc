@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "runtime/testing/compile_ir.h"
 #include "runtime/testing/executable_builder.h"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/executable.h"
-#include "runtime/thread_pool.h"
+#include "runtime/executable/executable.h"
+#include "runtime/threads/thread_pool.h"
 
 namespace tandem {
 

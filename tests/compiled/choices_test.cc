@@ -11,7 +11,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/report_segments.h"
-#include "runtime/cpu/instruction_set.h"
+#include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 

@@ -15,8 +15,8 @@
 #include "gtest/gtest.h"
 #include "runtime/collectives/process_group.h"
 #include "runtime/format/index.h"
-#include "runtime/session.h"
-#include "runtime/thread_pool.h"
+#include "runtime/session/session.h"
+#include "runtime/threads/thread_pool.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

@@ -12,7 +12,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/cpu/instruction_set.h"
+#include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 

@@ -17,9 +17,9 @@
 #include "graph/graph_builder.h"
 #include "graph/reference.h"
 #include "passes/compile_options.h"
-#include "runtime/executable.h"
-#include "runtime/session.h"
-#include "runtime/variable_store.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/session.h"
+#include "runtime/variables/variable_store.h"
 
 namespace tandem::compiled {
 

@@ -15,7 +15,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/compile.h"
-#include "runtime/cpu/instruction_set.h"
+#include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"

@@ -13,8 +13,8 @@
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/compile.h"
-#include "runtime/cpu/instruction_set.h"
-#include "runtime/library_call.h"
+#include "runtime/cpu/kernels/instruction_set.h"
+#include "runtime/library_calls/library_call.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"
 

@@ -10,9 +10,9 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "runtime/collectives/testing/thread_group.h"
-#include "runtime/command_trace.h"
 #include "runtime/format/index.h"
-#include "runtime/thread_pool.h"
+#include "runtime/session/command_trace.h"
+#include "runtime/threads/thread_pool.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"
 

@@ -9,7 +9,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
 #include "tests/compiled/harness.h"
 #include "tools/run/reference_check.h"
 

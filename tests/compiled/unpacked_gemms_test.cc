@@ -10,10 +10,10 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "runtime/command_info.h"
-#include "runtime/command_trace.h"
-#include "runtime/cpu/instruction_set.h"
+#include "runtime/cpu/kernels/instruction_set.h"
+#include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
+#include "runtime/session/command_trace.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/executable.h"
-#include "runtime/session.h"
-#include "runtime/variable_store.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/session.h"
+#include "runtime/variables/variable_store.h"
 #include "tests/compiled/harness.h"
 
 namespace tandem::compiled {

@@ -63,7 +63,7 @@ def libraries():
 
 def without_gpus(body, functions=None):
     """What the tool says with a libcuda.so.1 that has these functions, all of them by default; `body` replaces some."""
-    with open("runtime/cuda/driver_api.h") as f:
+    with open("runtime/cuda/driver/driver_api.h") as f:
         names = re.findall(r"X\((\w+), \(", f.read()) if functions is None else functions
     folder = os.path.join(os.environ["TEST_TMPDIR"], "driver")
     os.makedirs(folder, exist_ok=True)

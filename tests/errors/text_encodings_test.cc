@@ -18,7 +18,7 @@
 #include "estimator/done_marker.h"
 #include "estimator/eval_log.h"
 #include "passes/analysis/machine_model.h"
-#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/libraries/plan_choices.h"
 #include "runtime/format/index.h"
 #include "runtime/testing/small_programs.h"
 #include "tools/costs/costs.h"

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "base/precision.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

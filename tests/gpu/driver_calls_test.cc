@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "passes/compile.h"
 #include "runtime/commands/command.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/gpu/fake_gpu.h"
 
 namespace tandem {

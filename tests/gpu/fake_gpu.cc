@@ -18,9 +18,9 @@
 #include "passes/codegen/gpu/compile_gpu.h"
 #include "passes/exec/dialect.h"
 #include "runtime/commands/command.h"
+#include "runtime/commands/gpu_launch.h"
 #include "runtime/cuda/testing/fake_builtin_kernels.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
-#include "runtime/gpu_launch.h"
 
 namespace tandem {
 

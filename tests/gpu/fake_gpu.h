@@ -14,7 +14,7 @@
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_nccl.h"
 #include "runtime/cuda/testing/kernel_walk.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

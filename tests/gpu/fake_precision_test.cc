@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
 #include "tests/gpu/fake_job.h"
 

@@ -15,7 +15,7 @@
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
 #include "gtest/gtest.h"
-#include "runtime/cuda/cuda_types.h"
+#include "runtime/cuda/driver/cuda_types.h"
 #include "tests/gpu/fake_gpu.h"
 
 namespace tandem {

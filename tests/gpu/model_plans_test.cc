@@ -9,10 +9,10 @@
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "runtime/commands/command.h"
-#include "runtime/cuda/cudnn_api.h"
-#include "runtime/cuda/cudnn_plan_text.h"
-#include "runtime/cuda/gpu_library.h"
-#include "runtime/library_call.h"
+#include "runtime/cuda/libraries/cudnn_api.h"
+#include "runtime/cuda/libraries/cudnn_plan_text.h"
+#include "runtime/library_calls/gpu_library.h"
+#include "runtime/library_calls/library_call.h"
 #include "tests/gpu/compiled_model.h"
 
 namespace tandem {

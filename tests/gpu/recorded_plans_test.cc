@@ -6,8 +6,8 @@
 #include "base/env.h"
 #include "gtest/gtest.h"
 #include "runtime/commands/command.h"
-#include "runtime/cuda/gpu_library.h"
-#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/libraries/plan_choices.h"
+#include "runtime/library_calls/gpu_library.h"
 #include "tests/gpu/compiled_model.h"
 
 namespace tandem {

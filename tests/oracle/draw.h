@@ -6,7 +6,7 @@
 
 #include "base/host_tensor.h"
 #include "graph/reference.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "tests/oracle/models.h"
 #include "tests/oracle/reference_layers.h"
 

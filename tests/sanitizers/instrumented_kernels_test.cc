@@ -18,8 +18,8 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/SourceMgr.h"
 #include "passes/codegen/optimize.h"
-#include "runtime/cpu/object_loader.h"
-#include "runtime/executable.h"
+#include "runtime/cpu/kernels/object_loader.h"
+#include "runtime/executable/executable.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {

@@ -35,7 +35,7 @@ def kinds_by_the_dearest_header():
     equal(kind("a.o: a.cc \\\n" + FORMAT_HEADER + GRPC_HEADER + MLIR_HEADER), MLIR)
     equal(kind("a.o: a.cc \\\n" + FORMAT_HEADER + GRPC_HEADER), GRPC)
     equal(kind("a.o: a.cc \\\n" + FORMAT_HEADER), EXECUTABLE)
-    equal(kind("a.o: a.cc /usr/lib/llvm-19/include/llvm/ADT/StringRef.h runtime/executable.h mlir.cc"), OTHER)
+    equal(kind("a.o: a.cc /usr/lib/llvm-19/include/llvm/ADT/StringRef.h runtime/executable/executable.h mlir.cc"), OTHER)
 
 
 def arguments_of_gcc():

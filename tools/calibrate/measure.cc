@@ -16,9 +16,9 @@
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "oneapi/dnnl/dnnl.hpp"
-#include "runtime/arena.h"
-#include "runtime/cpu/onednn_primitives.h"
-#include "runtime/thread_pool.h"
+#include "runtime/cpu/onednn/onednn_primitives.h"
+#include "runtime/threads/thread_pool.h"
+#include "runtime/variables/arena.h"
 #include "tools/calibrate/loops.h"
 
 namespace tandem {

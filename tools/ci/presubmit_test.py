@@ -31,18 +31,18 @@ def equal(actual, wanted):
 # A sample that includes the Estimator, which includes what the test puts into it.
 def with_estimator(text, **more):
     sample = '#include <sys/stat.h>\n#include "estimator/estimator.h"\n#include "nlohmann/json.hpp"\n'
-    tree = {"samples/mnist.cc": sample, "estimator/estimator.h": text, "runtime/session.h": "", "graph/ops.h": "",
+    tree = {"samples/mnist.cc": sample, "estimator/estimator.h": text, "runtime/session/session.h": "", "graph/ops.h": "",
             "graph/ir/ops.h": ""}
     return {**tree, **{name.replace("__", "/") + ".h": value for name, value in more.items()}}
 
 
 def a_file_reaches_a_costly_header_that_it_does_not_use():
-    tree = {"estimator/run.cc": '#include "estimator/run.h"\n', "estimator/run.h": '#include "runtime/session.h"\n',
-            "runtime/session.h": '#include <string>\n#include "runtime/format/executable_generated.h"\n',
-            "runtime/session.cc": '#include "runtime/session.h"\n#include <grpcpp/grpcpp.h>\n'}
-    at = "runtime/session.h > runtime/format/executable_generated.h"
+    tree = {"estimator/run.cc": '#include "estimator/run.h"\n', "estimator/run.h": '#include "runtime/session/session.h"\n',
+            "runtime/session/session.h": '#include <string>\n#include "runtime/format/executable_generated.h"\n',
+            "runtime/session/session.cc": '#include "runtime/session/session.h"\n#include <grpcpp/grpcpp.h>\n'}
+    at = "runtime/session/session.h > runtime/format/executable_generated.h"
     equal(found("costly_headers", tree), ["estimator/run.cc > estimator/run.h > " + at, "estimator/run.h > " + at,
-                                          "runtime/session.cc > " + at, at, "runtime/session.cc > grpcpp/grpcpp.h"])
+                                          "runtime/session/session.cc > " + at, at, "runtime/session/session.cc > grpcpp/grpcpp.h"])
 
 
 def files_that_use_a_costly_header_may_reach_it():
@@ -60,8 +60,8 @@ def public_headers_reach_each_other():
 
 def a_header_for_users_reaches_the_runtime():
     at = "samples/mnist.cc > estimator/estimator.h"
-    equal(found("public_headers", with_estimator('#include "graph/ops.h"\n#include "runtime/session.h"\n')),
-          ["estimator/estimator.h:2: runtime/session.h (%s)" % at])
+    equal(found("public_headers", with_estimator('#include "graph/ops.h"\n#include "runtime/session/session.h"\n')),
+          ["estimator/estimator.h:2: runtime/session/session.h (%s)" % at])
     equal(found("public_headers", with_estimator('#include "estimator/loop.h"\n', estimator__loop=
                                                  '#  include "runtime/format/executable_generated.h"  // is generated\n')),
           ["estimator/loop.h:1: runtime/format/executable_generated.h (%s > estimator/loop.h)" % at])
@@ -75,12 +75,12 @@ def a_header_for_users_reaches_a_library():
 
 
 def a_sample_includes_the_runtime():
-    equal(found("public_headers", {"samples/a.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}),
-          ["samples/a.cc:1: runtime/session.h (samples/a.cc)"])
+    equal(found("public_headers", {"samples/a.cc": '#include "runtime/session/session.h"\n', "runtime/session/session.h": ""}),
+          ["samples/a.cc:1: runtime/session/session.h (samples/a.cc)"])
 
 
 def tests_of_samples_include_what_they_like():
-    equal(found("public_headers", {"samples/a_test.cc": '#include "runtime/session.h"\n', "runtime/session.h": ""}), [])
+    equal(found("public_headers", {"samples/a_test.cc": '#include "runtime/session/session.h"\n', "runtime/session/session.h": ""}), [])
 
 
 def headers_that_the_guide_names():
@@ -104,10 +104,10 @@ def floors():
 
 def kinds_of_commands():
     text = "\nreturn command.body.Visited(Made());\n"
-    tree = {"runtime/commands/new_command.cc": text, "runtime/run_test.cc": text, "runtime/run.cc": ""}
+    tree = {"runtime/commands/new_command.cc": text, "runtime/run_test.cc": text, "runtime/session/run.cc": ""}
     equal(found("command_kinds", tree), [])
-    tree["runtime/run.cc"] = text
-    equal(found("command_kinds", tree), ["runtime/run.cc:2: return command.body.Visited(Made());"])
+    tree["runtime/session/run.cc"] = text
+    equal(found("command_kinds", tree), ["runtime/session/run.cc:2: return command.body.Visited(Made());"])
 
 
 def json_of_others():
@@ -131,16 +131,26 @@ def code_words():
 
 
 def walls():
-    tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session.h"\n',
+    tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
     equal(found("floors", tree), ["estimator/a.cc:1: runtime/cuda/driver.h"])
-    tree = {"estimator/serving/model.cc": '#include "passes/compile.h"\n#include "runtime/run.h"\n',
+    tree = {"estimator/serving/model.cc": '#include "passes/compile.h"\n#include "runtime/session/run.h"\n',
             "estimator/a.cc": '#include "passes/compile.h"\n', "passes/compile.h": ""}
     equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile.h"])
 
 
+def parts_of_a_folder():
+    tree = {"runtime/parts.txt": "# from the ground up\nbase\nrun\n", "runtime/base/a.h": "",
+            "runtime/run/b.h": '#include "runtime/base/a.h"\n', "runtime/run/c.h": '#include "runtime/run/b.h"\n',
+            "runtime/base/a_test.cc": '#include "runtime/run/b.h"\n', "graph/d.h": '#include "runtime/run/b.h"\n'}
+    equal(found("parts", tree), [])
+    tree["runtime/base/e.h"] = '#include <string>\n#include "runtime/run/b.h"\n'
+    tree["runtime/loose.h"] = ""
+    equal(found("parts", tree), ["runtime/base/e.h:2: runtime/run/b.h", "runtime/loose.h: in no part of runtime/parts.txt"])
+
+
 xunit.run("presubmit", [(f.__name__, f) for f in (
-    code_words,
+    code_words, parts_of_a_folder,
     a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,

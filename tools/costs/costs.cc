@@ -13,7 +13,7 @@
 #include "base/status_macros.h"
 #include "base/text_file.h"
 #include "passes/analysis/command_cost.h"
-#include "runtime/command_info.h"
+#include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "runtime/command_info.h"
+#include "runtime/executable/command_info.h"
 
 namespace tandem {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/command_trace.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/command_trace.h"
 
 namespace tandem {
 

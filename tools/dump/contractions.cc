@@ -11,8 +11,8 @@
 #include "base/status_macros.h"
 #include "passes/contraction/library/candidates.h"
 #include "passes/report_segments.h"
-#include "runtime/kernel_library.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "passes/analysis/machine_model.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

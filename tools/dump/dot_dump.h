@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "base/json_string.h"
 #include "runtime/commands/command.h"
-#include "runtime/gpu_launch.h"
-#include "runtime/library_call.h"
+#include "runtime/commands/gpu_launch.h"
+#include "runtime/library_calls/library_call.h"
 #include "tools/dump/json_dump.h"
 
 namespace tandem {

@@ -17,7 +17,7 @@
 #include "passes/exec/dialect.h"
 #include "passes/library_call_op.h"
 #include "passes/pass_util.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
 
 namespace tandem {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
-#include "runtime/executable.h"
-#include "runtime/scalar_value.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/scalar_value.h"
 
 namespace tandem {
 

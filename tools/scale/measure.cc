@@ -7,9 +7,9 @@
 #include "base/host_tensor.h"
 #include "base/median.h"
 #include "base/status_macros.h"
-#include "runtime/command_info.h"
-#include "runtime/command_trace.h"
+#include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
+#include "runtime/session/command_trace.h"
 #include "tools/run/random_inputs.h"
 
 namespace tandem {

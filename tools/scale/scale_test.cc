@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/exit_code.h"
-#include "runtime/command_info.h"
+#include "runtime/executable/command_info.h"
 #include "runtime/testing/executable_builder.h"
 #include "tools/scale/crossovers.h"
 #include "tools/scale/fit_link.h"

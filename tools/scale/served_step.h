@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "tools/scale/parameter_servers.h"
 
 namespace tandem {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/command_info.h"
 #include "runtime/commands/command.h"
+#include "runtime/executable/command_info.h"
 
 namespace tandem {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 
-// Seconds that one device takes for a command of the program, by id of ListCommands (runtime/command_info.h): all its
-// lanes and microbatches together, and how many microbatches there were.
+// Seconds that one device takes for a command of the program, by id of ListCommands
+// (runtime/executable/command_info.h): all its lanes and microbatches together, and how many microbatches there were.
 struct CommandSeconds {
   std::vector<double> seconds;
   double microbatches = 1;

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "data/dataset.h"
 #include "estimator/estimator.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem::tool_test {
 

@@ -32,7 +32,7 @@
 #include "passes/codegen/ready_queue.h"
 #include "passes/codegen/translate.h"
 #include "passes/exec/dialect.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 namespace {

@@ -13,9 +13,9 @@
 #include "passes/codegen/gpu/test_kernels.h"
 #include "passes/codegen/kernel_test_util.h"
 #include "passes/exec/dialect.h"
-#include "runtime/cuda/group_table.h"
+#include "runtime/commands/gpu_launch.h"
+#include "runtime/cuda/kernels/group_table.h"
 #include "runtime/cuda/testing/kernel_walk.h"
-#include "runtime/gpu_launch.h"
 
 namespace tandem {
 namespace {

@@ -9,7 +9,7 @@
 #include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "passes/codegen/kernel_emitter.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 

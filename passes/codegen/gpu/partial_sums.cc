@@ -5,7 +5,7 @@
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/library_algorithm.h"
+#include "runtime/library_calls/library_algorithm.h"
 
 namespace tandem {
 

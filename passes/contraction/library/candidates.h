@@ -1,6 +1,6 @@
 // The algorithms by which a CPU can compute a library call, and the choice among them. Every candidate is one file of
 // this folder: it says when the candidate is faster than the library's own primitive, and where that was measured.
-// runtime/library_algorithm.h says what a candidate can compute at all; its code is in runtime/cpu.
+// runtime/library_calls/library_algorithm.h says what a candidate can compute at all; its code is in runtime/cpu.
 #ifndef TANDEM_PASSES_CONTRACTION_LIBRARY_CANDIDATES_H_
 #define TANDEM_PASSES_CONTRACTION_LIBRARY_CANDIDATES_H_
 
@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "passes/analysis/machine_model.h"
 #include "runtime/format/index.h"
-#include "runtime/kernel_library.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/library_algorithm.h"
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_algorithm.h"
+#include "runtime/library_calls/library_call.h"
 #include "runtime/testing/library_calls.h"
 
 namespace tandem {

@@ -1,5 +1,5 @@
 // Computes a filter gradient as products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all
-// images, whose addresses are listed once (runtime/cpu/direct_filter_grad.h).
+// images, whose addresses are listed once (runtime/cpu/kernels/direct_filter_grad.h).
 //
 // oneDNN's kernels go along rows of pixels, which are short in small images, and write a layout of their own that has
 // to be reordered. How wide images may be is the machine model's direct_filter_grad_width: on an Intel Xeon few pixels,

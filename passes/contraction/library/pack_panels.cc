@@ -1,5 +1,5 @@
-// Packs weights into panels (runtime/cpu/pack_weights.h). oneDNN's own reorder takes twice as long, and is never cut
-// into parts.
+// Packs weights into panels (runtime/cpu/kernels/pack_weights.h). oneDNN's own reorder takes twice as long, and is
+// never cut into parts.
 #include "passes/contraction/library/candidates.h"
 
 namespace tandem {

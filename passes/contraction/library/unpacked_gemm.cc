@@ -1,4 +1,5 @@
-// Computes a product of few rows with a large matrix that is read without packing (runtime/cpu/unpacked_gemm.h).
+// Computes a product of few rows with a large matrix that is read without packing
+// (runtime/cpu/kernels/unpacked_gemm.h).
 //
 // oneDNN's products of few rows are fast only with packed weights, which have to be packed anew in every step. This
 // candidate pays for matrices that do not fit the second-level cache, 4 to 64 rows and, where the matrix is transposed,

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/format/index.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

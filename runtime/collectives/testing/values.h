@@ -11,7 +11,7 @@
 
 #include "absl/types/span.h"
 #include "base/dtype.h"
-#include "runtime/reduction_tree.h"
+#include "runtime/collectives/reduction_tree.h"
 
 namespace tandem {
 

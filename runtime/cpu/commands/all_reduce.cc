@@ -7,10 +7,10 @@
 #include "absl/container/inlined_vector.h"
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/commands/collective_text.h"
-#include "runtime/cpu/all_finite.h"
 #include "runtime/cpu/commands/kinds.h"
-#include "runtime/reduction_tree.h"
+#include "runtime/cpu/kernels/all_finite.h"
 
 namespace tandem {
 namespace {

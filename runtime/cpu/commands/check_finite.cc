@@ -4,9 +4,9 @@
 
 #include "base/status_macros.h"
 #include "runtime/collectives/process_group.h"
-#include "runtime/cpu/all_finite.h"
-#include "runtime/cpu/call_list.h"
 #include "runtime/cpu/commands/kinds.h"
+#include "runtime/cpu/kernels/all_finite.h"
+#include "runtime/cpu/step/call_list.h"
 
 namespace tandem {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/cpu/call_list.h"
 #include "runtime/cpu/commands/kinds.h"
+#include "runtime/cpu/step/call_list.h"
 
 namespace tandem {
 namespace {

@@ -13,11 +13,11 @@
 #include "absl/status/statusor.h"
 #include "runtime/commands/command.h"
 #include "runtime/cpu/commands/global_run.h"
-#include "runtime/cpu/object_loader.h"
-#include "runtime/cpu/operand.h"
-#include "runtime/cpu/step_state.h"
-#include "runtime/executable.h"
-#include "runtime/thread_pool.h"
+#include "runtime/cpu/kernels/object_loader.h"
+#include "runtime/cpu/step/operand.h"
+#include "runtime/cpu/step/step_state.h"
+#include "runtime/executable/executable.h"
+#include "runtime/threads/thread_pool.h"
 
 namespace tandem {
 

@@ -9,9 +9,9 @@
 #include "base/status_macros.h"
 #include "base/user_code.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/commands/collective_text.h"
 #include "runtime/cpu/commands/kinds.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

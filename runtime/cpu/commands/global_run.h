@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "absl/status/status.h"
-#include "runtime/command_trace.h"
-#include "runtime/cpu/operand.h"
-#include "runtime/cpu/step_state.h"
+#include "runtime/cpu/step/operand.h"
+#include "runtime/cpu/step/step_state.h"
+#include "runtime/session/command_trace.h"
 
 namespace tandem {
 

@@ -1,7 +1,7 @@
 #include "runtime/cpu/commands/grouped_launch.h"
 
 #include "absl/container/inlined_vector.h"
-#include "runtime/cpu/call_list.h"
+#include "runtime/cpu/step/call_list.h"
 
 namespace tandem {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
-#include "runtime/block_kernel.h"
-#include "runtime/cpu/call_list.h"
+#include "runtime/commands/block_kernel.h"
+#include "runtime/cpu/step/call_list.h"
 
 namespace tandem {
 namespace {

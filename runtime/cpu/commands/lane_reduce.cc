@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
-#include "runtime/cpu/call_list.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/cpu/commands/kinds.h"
-#include "runtime/reduction_tree.h"
+#include "runtime/cpu/step/call_list.h"
 
 namespace tandem {
 namespace {

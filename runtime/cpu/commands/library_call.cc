@@ -9,9 +9,9 @@
 #include "base/exit_code.h"
 #include "base/status_macros.h"
 #include "runtime/cpu/commands/kinds.h"
-#include "runtime/cpu/onednn_layout.h"
-#include "runtime/cpu/onednn_primitives.h"
-#include "runtime/library_call.h"
+#include "runtime/cpu/onednn/onednn_layout.h"
+#include "runtime/cpu/onednn/onednn_primitives.h"
+#include "runtime/library_calls/library_call.h"
 
 namespace tandem {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/commands/kinds.h"
-#include "runtime/cpu/scatter_add.h"
+#include "runtime/cpu/kernels/scatter_add.h"
 
 namespace tandem {
 namespace {

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "runtime/commands/gpu_finite_checks.h"
 #include "runtime/cuda/commands/kinds.h"
-#include "runtime/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {

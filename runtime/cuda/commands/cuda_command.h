@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/cuda/access_watch.h"
-#include "runtime/cuda/device_program.h"
-#include "runtime/cuda/replica_memory.h"
-#include "runtime/cuda/segment_plan.h"
-#include "runtime/executable.h"
+#include "runtime/cuda/driver/access_watch.h"
+#include "runtime/cuda/plan/device_program.h"
+#include "runtime/cuda/plan/replica_memory.h"
+#include "runtime/cuda/plan/segment_plan.h"
+#include "runtime/executable/executable.h"
 
 namespace tandem {
 

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "base/status_macros.h"
+#include "runtime/commands/gpu_launch.h"
 #include "runtime/cuda/commands/kinds.h"
 #include "runtime/cuda/commands/single_launch.h"
-#include "runtime/cuda/group_table.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/cuda/kernels/group_table.h"
 
 namespace tandem {
 namespace {

@@ -1,5 +1,5 @@
 // One call of cuBLASLt or cuDNN.
-#include "runtime/library_call.h"
+#include "runtime/library_calls/library_call.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/cuda/commands/kinds.h"

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/gpu_launch.h"
+#include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
 

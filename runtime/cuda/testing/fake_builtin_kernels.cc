@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/gpu_finite_checks.h"
+#include "runtime/commands/gpu_finite_checks.h"
 
 namespace tandem {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cublaslt_api.h"
+#include "runtime/cuda/libraries/cublaslt_api.h"
 #include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {

@@ -8,10 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "base/dtype.h"
-#include "runtime/cuda/gpu_library.h"
-#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/libraries/plan_choices.h"
 #include "runtime/cuda/testing/tf32.h"
 #include "runtime/library_calls/conv2d.h"
+#include "runtime/library_calls/gpu_library.h"
 
 namespace tandem {
 

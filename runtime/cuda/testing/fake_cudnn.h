@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/cudnn_api.h"
+#include "runtime/cuda/libraries/cudnn_api.h"
 #include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {

@@ -17,8 +17,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "runtime/cuda/access_watch.h"
-#include "runtime/cuda/driver_api.h"
+#include "runtime/cuda/driver/access_watch.h"
+#include "runtime/cuda/driver/driver_api.h"
 
 namespace tandem {
 

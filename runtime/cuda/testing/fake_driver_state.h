@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cuda/access_watch.h"
+#include "runtime/cuda/driver/access_watch.h"
 #include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {

@@ -16,8 +16,8 @@
 #include "absl/synchronization/notification.h"
 #include "runtime/collectives/gather_texts.h"
 #include "runtime/collectives/process_group.h"
+#include "runtime/collectives/reduction_tree.h"
 #include "runtime/format/index.h"
-#include "runtime/reduction_tree.h"
 
 namespace tandem {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/nccl_api.h"
+#include "runtime/cuda/communicator/nccl_api.h"
 #include "runtime/cuda/testing/fake_driver.h"
 
 namespace tandem {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/cuda/testing/fake_driver.h"
-#include "runtime/executable.h"
+#include "runtime/executable/executable.h"
 #include "runtime/testing/executable_builder.h"
 
 namespace tandem {

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "runtime/cuda/library_calls.h"
+#include "runtime/cuda/libraries/library_calls.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_library_kernels.h"
 

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "runtime/cuda/testing/fake_driver.h"
 #include "runtime/cuda/testing/fake_nccl.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace tandem {
 

@@ -1,7 +1,7 @@
 // An executable file with right checksums, as text, JSON, page and graph.
 #include "base/json_string.h"
-#include "runtime/command_info.h"
-#include "runtime/executable.h"
+#include "runtime/executable/command_info.h"
+#include "runtime/executable/executable.h"
 #include "runtime/testing/small_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/sealed.h"

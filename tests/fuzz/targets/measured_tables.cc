@@ -1,7 +1,7 @@
 // Tables that were measured: plans for GPUs (TANDEM_GPU_PLANS), and times of all-reduces for tandem-scale.
 #include <cmath>
 
-#include "runtime/cuda/plan_choices.h"
+#include "runtime/cuda/libraries/plan_choices.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"
 #include "tools/scale/measured_times.h"

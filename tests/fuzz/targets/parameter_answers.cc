@@ -12,7 +12,7 @@
 #include "estimator/parameter_server/messages.pb.h"
 #include "estimator/parameter_server/part_values.h"
 #include "estimator/parameter_server/rows.h"
-#include "runtime/variable_store.h"
+#include "runtime/variables/variable_store.h"
 #include "tests/fuzz/frames.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/require.h"

@@ -1,0 +1,20 @@
+// Sizes that the callers of kernels over blocks (Domain::kBlocks) and their code generation share.
+#ifndef TANDEM_RUNTIME_COMMANDS_BLOCK_KERNEL_H_
+#define TANDEM_RUNTIME_COMMANDS_BLOCK_KERNEL_H_
+
+#include <cstdint>
+
+namespace tandem {
+
+// The number of extra arguments of such a kernel, behind its result: float32 matrices of the result's shape. The caller
+// is about to write the same rows of them when the kernel returns. The kernel may fetch these rows ahead for writing,
+// because memory that other cores have read is slow to write. Any address will do, also that of the result.
+inline constexpr int kFetchedMatrices = 3;
+
+// The number of input channels whose weight gradient (of a convolution, for all `taps`) a kernel should compute in one
+// call: it copies its operands once per call, and this many channels are fastest. A copy of dy serves all taps.
+constexpr int64_t ImageBlockChannels(int64_t taps) { return taps == 1 ? 128 : 64; }
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_COMMANDS_BLOCK_KERNEL_H_

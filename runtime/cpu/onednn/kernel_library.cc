@@ -1,0 +1,32 @@
+// The KernelLibrary of CPUs: oneDNN and the kernels beside it.
+#include "runtime/session/kernel_library.h"
+
+#include "runtime/cpu/kernels/instruction_set.h"
+#include "runtime/cpu/onednn/onednn_layout.h"
+
+namespace tandem {
+namespace {
+
+class CpuKernelLibrary final : public KernelLibrary {
+ public:
+  absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
+    return ImplementationName(call);
+  }
+  absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) const override {
+    return tandem::PackedWeightsBytes(call);
+  }
+  bool PacksPanels(const format::LibraryCall& call) const override { return tandem::PacksPanels(call); }
+  absl::Status UseInstructions(format::InstructionSet instructions) const override {
+    return tandem::UseInstructions(instructions);
+  }
+  // CPUs have no plans: primitives are made when the executable is loaded.
+  absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall&, int) const override {
+    return std::nullopt;
+  }
+  std::string PlannerVersion() const override { return ""; }
+};
+
+const bool registered = RegisterKernelLibrary("cpu", new CpuKernelLibrary);
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,23 @@
+// Plans of matrix products.
+#ifndef TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_MATMUL_H_
+#define TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_MATMUL_H_
+
+#include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/cpu/onednn/onednn_plan.h"
+#include "runtime/format/index.h"
+
+namespace tandem {
+namespace onednn {
+
+// The layouts of b: plain, as the graph has it, and packed. The packed one is found for the call without epilogue, so
+// that producer and consumer always agree.
+dnnl::memory::desc PlainKernel(const format::MatMul& c);
+dnnl::memory::desc PackedKernel(const format::MatMul& c);
+
+Plan PlanOf(const format::MatMul& c);
+Plan PlanOf(const format::BatchMatMul& c);
+
+}  // namespace onednn
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_MATMUL_H_

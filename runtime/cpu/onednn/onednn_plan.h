@@ -1,0 +1,80 @@
+// The oneDNN primitives of one library call, and helpers to make them.
+#ifndef TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_PLAN_H_
+#define TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oneapi/dnnl/dnnl.hpp"
+#include "runtime/format/index.h"
+
+namespace tandem {
+namespace onednn {
+
+constexpr auto kF32 = dnnl::memory::data_type::f32;
+
+dnnl::memory::data_type TypeOf(DType type);
+const dnnl::engine& Engine();
+
+// The buffer of an argument.
+enum class Source { kInput0, kInput1, kInput2, kOutput, kTemporary, kScratchpad };
+
+struct Argument {
+  int id;
+  Source source;
+  dnnl::memory::desc desc;
+};
+
+// One primitive of a call and its arguments. A call is one stage, or two with a change of layout between them.
+struct Stage {
+  dnnl::primitive primitive;
+  std::vector<Argument> arguments;
+};
+
+struct Plan {
+  std::vector<Stage> stages;
+  std::string implementation;
+  uint64_t temporary_bytes = 0, scratchpad_bytes = 0;
+
+  void AddStage(dnnl::primitive primitive, const dnnl::primitive_desc_base& pd, std::vector<Argument> arguments);
+  void AddReorder(const dnnl::memory::desc& from, Source from_source, const dnnl::memory::desc& to, Source to_source);
+};
+
+// True if the name of an implementation is that of oneDNN's slow reference code.
+bool IsReference(const char* implementation);
+
+// Returns the attributes for an epilogue. For a residual, the result is added to the destination's values.
+dnnl::primitive_attr Attributes(const format::Epilogue& epilogue);
+
+// Returns the plan of a product.
+Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);
+
+// Returns the plan of a primitive with a kernel operand, packed or not. `make` returns its description for a kernel's
+// layout, `packed` the layout of packed kernels, and `others` are its arguments but for the kernel. A plain kernel
+// whose layout only the reference implementation takes is reordered first.
+template <typename Primitive, typename MakeDesc, typename PackedDesc>
+Plan PlanWithKernel(bool is_packed, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
+                    std::vector<Argument> others) {
+  Plan plan;
+  dnnl::memory::desc kernel = is_packed ? packed() : plain;
+  auto pd = make(kernel);
+  Source source = Source::kInput1;
+  if (!is_packed && IsReference(pd.impl_info_str())) {
+    kernel = packed();
+    pd = make(kernel);
+    plan.temporary_bytes = kernel.get_size();
+    plan.AddReorder(plain, Source::kInput1, kernel, Source::kTemporary);
+    source = Source::kTemporary;
+  }
+  plan.implementation = pd.impl_info_str();
+  others.push_back({DNNL_ARG_WEIGHTS, source, kernel});
+  plan.AddStage(Primitive(pd), pd, std::move(others));
+  return plan;
+}
+
+}  // namespace onednn
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_PLAN_H_

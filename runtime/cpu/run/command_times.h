@@ -1,0 +1,17 @@
+// Per-command times of a session, as the user sees them.
+#ifndef TANDEM_RUNTIME_CPU_RUN_COMMAND_TIMES_H_
+#define TANDEM_RUNTIME_CPU_RUN_COMMAND_TIMES_H_
+
+#include <vector>
+
+#include "runtime/cpu/step/step_state.h"
+#include "runtime/session/session.h"
+
+namespace tandem {
+
+// Returns the times summed over all threads of `state`; empty when they do not measure any.
+std::vector<CommandTime> SumCommandTimes(const Executable& executable, const StepState& state);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_RUN_COMMAND_TIMES_H_

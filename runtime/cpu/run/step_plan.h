@@ -1,0 +1,64 @@
+// A program made ready to run: its commands, section by section, and the memory that they need.
+#ifndef TANDEM_RUNTIME_CPU_RUN_STEP_PLAN_H_
+#define TANDEM_RUNTIME_CPU_RUN_STEP_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/cpu/commands/cpu_command.h"
+#include "runtime/cpu/commands/grouped_launch.h"
+#include "runtime/cpu/commands/kernel_launch.h"
+#include "runtime/cpu/kernels/object_loader.h"
+#include "runtime/cpu/step/operand.h"
+#include "runtime/executable/executable.h"
+
+namespace tandem {
+
+// A lane slot that a map section's microbatches add to.
+struct LaneMerge {
+  format::ReduceKind kind;
+  Operand operand;
+};
+
+// A weight gradient that is applied block by block (block_updates.h).
+struct BlockUpdate {
+  const format::BlockUpdate* commands;
+  const CpuKernelLaunch* gradient;
+  const CpuGroupedLaunch* update;
+  int64_t rows = 0, columns = 0;
+  int64_t block_rows = 0, strip_rows = 0;  // rows of a task; rows that are computed before they are applied
+  std::vector<Operand> fetched;            // matrices that the update touches beside the gradient (block_kernel.h)
+};
+
+struct PlannedSection {
+  format::SectionKind kind;
+  std::vector<std::unique_ptr<CpuCommand>> commands;
+  std::vector<LaneMerge> merges;
+  std::vector<BlockUpdate> block_updates;
+  int merges_id = 0;  // the id of the adding of results to lane slots, like CpuCommand::id
+  bool run_inline = false;
+  int lanes_together = 1;  // map sections: Section.lanes_together if every thread has so many lanes, else 1
+};
+
+struct StepPlan {
+  std::vector<PlannedSection> sections;
+  std::vector<Operand> outputs;  // the executable's outputs
+  uint64_t scratch_bytes = 0;    // bytes per thread, for library calls
+  uint64_t staging_bytes = 0;    // bytes per thread, for the calls' operands in short microbatches
+  int microbatch_arenas = 1;     // per thread: the most lanes that run together
+  size_t max_operands = 0;
+  int num_ids = 0;
+  bool writes_variables = false;
+  bool overlaps = false;  // an all-reduce may go on while the commands behind it run
+};
+
+// Plans the program. `executable` must outlive the plan. `replicas`: number of replicas that run here. Errors: those of
+// NewCpuCommand with the command's name and location.
+absl::StatusOr<StepPlan> MakeStepPlan(const Executable& executable, const LoadedKernels& kernels, int replicas,
+                                      int num_threads);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_RUN_STEP_PLAN_H_

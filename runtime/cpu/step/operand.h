@@ -1,0 +1,48 @@
+// The place of a value, and how work on it is cut up.
+#ifndef TANDEM_RUNTIME_CPU_STEP_OPERAND_H_
+#define TANDEM_RUNTIME_CPU_STEP_OPERAND_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "runtime/format/index.h"
+
+namespace tandem {
+
+struct Operand {
+  format::Space space;
+  DType dtype;
+  uint32_t index;       // number of the variable, input or scalar
+  uint64_t offset;      // in the arena, in bytes
+  uint64_t row_bytes;   // bytes of a row; 0 without batch
+  int64_t elements;     // elements of one row, or of all when there is no batch
+  bool common = false;  // Step: the same on all devices
+
+  uint64_t bytes() const { return static_cast<uint64_t>(elements) * SizeOf(dtype); }
+};
+
+// Elements [begin, end) of an item: an operand, a member of a group, a kernel's domain.
+struct Piece {
+  int item;
+  int64_t begin, end;
+};
+
+// Work of a command that is cut up for threads: task t is pieces [tasks[t], tasks[t + 1]).
+struct PlannedWork {
+  std::vector<Piece> pieces;
+  std::vector<int> tasks;
+
+  // Adds the elements [0, n) of `item`, in pieces of at most `size`.
+  void Add(int item, int64_t n, int64_t size);
+  // Makes tasks of all pieces added so far. Small pieces share a task, unless `apart`: then their elements count
+  // something larger, and each piece is a task.
+  void MakeTasks(bool apart);
+};
+
+// Elements of one task: some microseconds of work.
+inline constexpr int64_t kTaskElements = 8192;
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CPU_STEP_OPERAND_H_

@@ -1,0 +1,71 @@
+#include "runtime/cuda/communicator/nccl_api.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "runtime/cuda/driver/shared_library.h"
+
+namespace tandem {
+namespace {
+
+// Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
+// deadline limits. With 0 it connects them when a communicator is made. Set before `main`, as long as no thread reads
+// the environment; a user's own setting is kept.
+[[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
+
+std::atomic<const NcclApi*> g_nccl_override{nullptr};
+
+// 2.18.0 is the first version with CUDA 12 and an asynchronous error of every communicator.
+constexpr int kOldestNccl = 21800, kPastNewestNccl = 30000;
+
+std::string VersionName(int version) {
+  return absl::StrCat(version / 10000, ".", version / 100 % 100, ".", version % 100);
+}
+
+absl::StatusOr<const NcclApi*> BindNccl(const std::string& path) {
+  const LibrarySpec spec = {"NCCL",
+                            {"libnccl.so.2"},
+                            "TANDEM_LIBNCCL",
+                            "install NCCL 2.18 or later of major version 2 and put its folder into LD_LIBRARY_PATH"};
+  TD_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Open(spec, path));
+  auto api = std::make_unique<NcclApi>();
+#define TANDEM_BIND(R, N, A)                                 \
+  {                                                          \
+    TD_ASSIGN_OR_RETURN(void* symbol, library.Symbol(#N));   \
+    api->N = reinterpret_cast<decltype(NcclApi::N)>(symbol); \
+  }
+  TANDEM_NCCL_FUNCTIONS(TANDEM_BIND)
+#undef TANDEM_BIND
+  int version = 0;
+  TD_RETURN_IF_ERROR(NcclStatus(*api, api->ncclGetVersion(&version), "tell its version"));
+  if (version < kOldestNccl || version >= kPastNewestNccl) {
+    return library.Error(absl::StrCat("has version ", VersionName(version)));
+  }
+  return api.release();
+}
+
+}  // namespace
+
+absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path) {
+  if (!path.empty()) return BindNccl(path);
+  if (const NcclApi* api = g_nccl_override.load()) return api;
+  static const auto* loaded = new absl::StatusOr<const NcclApi*>(BindNccl(""));
+  return *loaded;
+}
+
+ScopedNccl::ScopedNccl(const NcclApi* api) { g_nccl_override.store(api); }
+ScopedNccl::~ScopedNccl() { g_nccl_override.store(nullptr); }
+
+absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what) {
+  if (result == nccl::kSuccess) return absl::OkStatus();
+  const char* detail = api.ncclGetLastError(nullptr);
+  std::string message = absl::StrCat("NCCL cannot ", what, ": ", api.ncclGetErrorString(result));
+  if (detail != nullptr && *detail != 0) absl::StrAppend(&message, " (", detail, ")");
+  const bool lost = result == nccl::kUnhandledCudaError || result == nccl::kSystemError || result == nccl::kRemoteError;
+  return lost ? absl::UnavailableError(message) : absl::InternalError(message);
+}
+
+}  // namespace tandem

@@ -1,0 +1,49 @@
+// Libraries that are found at run time: CUDA's, none of which the build needs.
+#ifndef TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_
+#define TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tandem {
+
+// The properties of a library that messages and the search need.
+struct LibrarySpec {
+  std::string title;               // "cuBLASLt"
+  std::vector<std::string> names;  // tried in this order: {"libcublasLt.so.13", "libcublasLt.so.12"}
+  std::string variable;            // environment variable with a path that is tried instead: "TANDEM_LIBCUBLASLT"
+  std::string remedy;              // advice where it is missing: "install CUDA 12 or 13 (...)"
+};
+
+// A library that stays loaded for the life of the process: CUDA's libraries do not survive being unloaded.
+class SharedLibrary {
+ public:
+  // Opens a library. `path`, where not empty, is opened instead of the specification's names.
+  // Errors: FailedPrecondition, one sentence that names the library, what was tried, and the remedy.
+  static absl::StatusOr<SharedLibrary> Open(const LibrarySpec& spec, const std::string& path = "");
+
+  // Returns the address of a symbol. Errors: FailedPrecondition that says that the library lacks `symbol` and is
+  // therefore too old.
+  absl::StatusOr<void*> Symbol(const char* symbol) const;
+
+  const std::string& name() const { return name_; }  // the file that was opened
+  void* handle() const { return handle_; }           // the handle from dlopen
+  // Returns the error "cuBLASLt (libcublasLt.so.13) <what>; <remedy>".
+  absl::Status Error(const std::string& what) const;
+
+ private:
+  SharedLibrary(LibrarySpec spec, std::string name, void* handle)
+      : spec_(std::move(spec)), name_(std::move(name)), handle_(handle) {}
+
+  LibrarySpec spec_;
+  std::string name_;
+  void* handle_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_

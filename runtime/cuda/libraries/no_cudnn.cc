@@ -1,0 +1,13 @@
+// Used when the build found no CUDA headers, so that cudnn-frontend could not be compiled.
+#include "runtime/cuda/libraries/cudnn_backend.h"
+
+namespace tandem {
+
+absl::StatusOr<std::unique_ptr<const CudnnApi>> OpenCudnn(const std::string&) {
+  return absl::FailedPreconditionError(
+      "this build has no CUDA headers and therefore no cuDNN: run ./setup --cuda and rebuild");
+}
+
+bool HasCudnnHeaders() { return false; }
+
+}  // namespace tandem

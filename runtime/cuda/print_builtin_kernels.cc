@@ -1,6 +1,0 @@
-// Prints the PTX of the built-in kernels, for tests.
-#include <cstdio>
-
-#include "runtime/cuda/builtin_kernels.h"
-
-int main() { return std::fputs(tandem::BuiltinKernelsPtx().c_str(), stdout) < 0; }

@@ -1,0 +1,36 @@
+// The commands of an executable as reports show them: their names, what they compute and how many bytes they touch.
+#ifndef TANDEM_RUNTIME_EXECUTABLE_COMMAND_INFO_H_
+#define TANDEM_RUNTIME_EXECUTABLE_COMMAND_INFO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/commands/execution_work.h"
+#include "runtime/executable/executable.h"
+
+namespace tandem {
+
+struct CommandInfo {
+  int id = 0;                              // index in the result of ListCommands
+  const format::Command* table = nullptr;  // the executable's command; null for "LaneSum"
+  std::string section;                     // the section's name in the executable
+  bool map = false;                        // runs for every microbatch, else once per device
+  std::string kind;                        // the command's kind in runtime/format/index.td, or "LaneSum"
+  std::string name;                        // scope and op, as the user sees it
+  std::string detail;                      // the kernel with its ops, or the library's primitive and implementation
+  std::string source;                      // "file:line"
+  bool library = false;                    // a library call, else own code
+  bool bfloat16 = false;                   // a library call on bfloat16 operands
+  bool tf32 = false;                       // a library call that rounds float32 operands to TensorFloat-32
+  ExecutionWork work;
+};
+
+// Returns all commands of the first replica's program, section by section. Behind the commands of each section stands
+// one more, "LaneSum": the adding of a microbatch's results to those of its lane (its execution is the one after one
+// microbatch).
+std::vector<CommandInfo> ListCommands(const Executable& executable);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_EXECUTABLE_COMMAND_INFO_H_

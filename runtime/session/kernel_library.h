@@ -1,0 +1,62 @@
+// How a device class's kernel libraries (oneDNN; cuBLASLt and cuDNN) compute a call: all that the compiler has to know
+// of them before it can write a program. A class registers its own when it is linked in (//runtime:kernel_libraries
+// links all), so that the compiler knows neither libraries nor drivers.
+#ifndef TANDEM_RUNTIME_SESSION_KERNEL_LIBRARY_H_
+#define TANDEM_RUNTIME_SESSION_KERNEL_LIBRARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/format/index.h"
+
+namespace tandem {
+
+// A library's own choice for a call, made ahead of time: needs no device.
+struct LibraryPlan {
+  std::string bytes;
+  uint64_t workspace_bytes = 0;
+  std::string implementation;  // "cudnn eng62_k2=4"
+};
+
+// The calls given to these functions are valid (CheckLibraryCall), but their algorithm may not compute them: then the
+// error says so.
+class KernelLibrary {
+ public:
+  virtual ~KernelLibrary() = default;
+
+  // Returns the name by which programs know the implementation that computes the call with its algorithm:
+  // "brgconv:avx512_core", "unpacked_gemm", "cublaslt". On a CPU one with "ref" in its name is slow by orders of
+  // magnitude and must not be in a program.
+  virtual absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const = 0;
+
+  // Returns the bytes that a PackWeights call writes. `call` may also be one that reads packed weights, whose
+  // PackWeights call is PackingFor (library_calls/pack_weights.h). 0 where the library reads weights as they are.
+  virtual absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call) const = 0;
+  // True if the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
+  virtual bool PacksPanels(const format::LibraryCall& call) const = 0;
+
+  // Limits the library to a program's instructions; to be called before it is asked anything for the program.
+  // FailedPrecondition (exit code 2) where the process already has another limit that cannot be changed.
+  virtual absl::Status UseInstructions(format::InstructionSet instructions) const = 0;
+
+  // Returns the plan for devices of compute capability `sm` / 10. None where the library needs none, or cannot make it
+  // here: then it is made when the executable is loaded.
+  virtual absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const = 0;
+  // Returns the library version that plans depend on besides the calls: "cuDNN 9.19.0". Empty where there are no plans.
+  virtual std::string PlannerVersion() const = 0;
+};
+
+// Returns the library of a device class. FailedPrecondition (exit code 2) for a class that is not linked in.
+absl::StatusOr<const KernelLibrary*> KernelLibraryOf(absl::string_view device_class);
+
+// Registers the library of a device class; called while the process starts, by the code that is linked in. `library`
+// lives for ever. False when the class has one already.
+bool RegisterKernelLibrary(absl::string_view device_class, const KernelLibrary* library);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_SESSION_KERNEL_LIBRARY_H_

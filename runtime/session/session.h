@@ -1,0 +1,145 @@
+// Session: a loaded executable with its arenas, threads and a share in the variables. Free of LLVM types.
+#ifndef TANDEM_RUNTIME_SESSION_SESSION_H_
+#define TANDEM_RUNTIME_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "runtime/executable/executable.h"
+#include "runtime/session/command_trace.h"
+#include "runtime/session/scalar_value.h"
+#include "runtime/threads/thread_pool.h"
+#include "runtime/variables/variable_store.h"
+
+namespace tandem {
+
+class ProcessGroup;  // runtime/collectives/process_group.h
+
+// One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with
+// 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of
+// replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
+//
+// replica_rows are the rows of all replicas of the program. They are needed by a program without inputs and by a group
+// of processes: there `inputs` has the replicas of this process alone, and every process gives the same replica_rows.
+struct StepInputs {
+  std::vector<std::vector<HostTensor>> inputs;
+  std::vector<int64_t> replica_rows;  // empty: the rows of `inputs`
+  StepScalars scalars;                // all but those that the session sets (base/step_scalars.h)
+};
+
+struct StepResult {
+  // Outputs in the order of Executable::outputs; batched ones are concatenated over microbatches and this process's
+  // replicas.
+  std::vector<HostTensor> outputs;
+  int64_t examples = 0;  // rows of the global batch
+  // False when a CheckFinite command found a NaN or infinity: no variable has changed.
+  bool finite = true;
+  // GPUs: how long the caller's thread took until the step's last command was issued. The rest of the step is waiting.
+  double issue_seconds = 0;
+};
+
+// Bytes of a session's memory, variables and inputs left out. Arenas are touched on first use.
+struct SessionMemory {
+  uint64_t microbatch = 0;  // all threads: values inside one microbatch, library scratch, staging of short microbatches
+  uint64_t lane = 0;        // all lanes' slots, and one scratch slot per thread
+  uint64_t step = 0;        // the step arenas of all devices
+  uint64_t batch = 0;       // the batch arenas of all devices
+  uint64_t total() const { return microbatch + lane + step + batch; }
+};
+
+// The time of one command of the program since the session was created, over all runs, lanes and microbatches.
+struct CommandTime {
+  int id = 0;           // index in ListCommands (command_info.h)
+  std::string section;  // "map" for commands that run in every microbatch, else "global"
+  std::string
+      kind;  // the command's kind in runtime/format/index.td; "LaneSum" for adding a microbatch's results to its lane's
+  std::string name;    // scope and op
+  std::string detail;  // the kernel with its ops, or the library's primitive and implementation
+  double seconds = 0;  // map commands: summed over the threads; global commands: as the caller sees them
+  int64_t calls = 0;
+};
+
+// One Run at a time: calls from several threads wait for each other.
+class Session {
+ public:
+  struct Options {
+    std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
+    bool time_commands = false;        // for command_times(); costs some ten nanoseconds per command and microbatch
+    // GPUs: how long a step may take before the session considers a device or a peer lost. Must be over 0.
+    double deadline_seconds = 600;
+    // GPUs: a file with the library plans that were measured to be the fastest. Plans in it are used; those that it
+    // lacks are measured on the device and added. Empty: the file that the environment variable TANDEM_GPU_PLANS names;
+    // without either, the libraries' own preferences are used.
+    std::string gpu_plans = "";
+    // GPUs: sums over more than two GPUs are added in the order of the reduction tree, as on CPUs, instead of NCCL's
+    // order.
+    bool deterministic = false;
+    // The processes that run the program together; null: this process has all replicas. Rank r of n has replicas [r
+    // R/n, (r + 1) R/n) of R. All run the same steps, and fail or find a value that is not finite in the same ones.
+    // Must outlive the session. GPUs exchange values by NCCL; their group only serves to meet.
+    ProcessGroup* group = nullptr;
+    // GPUs in a group: the names of this process's devices, one for each of its replicas. The executable names devices
+    // as if one process had all. Empty: the executable's names.
+    std::vector<std::string> devices = {};
+  };
+  // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas and binds variables
+  // by name (they are created, not initialised, where the store lacks them; a shape or dtype mismatch is an error). The
+  // store must have a device per replica of this process, and exactly as many when the program updates variables. A
+  // session for the program's device class must be linked in: //runtime/cpu:cpu_session, //runtime/cuda:cuda_session.
+  // FailedPrecondition (exit code 2) for a class without one, and where devices are not there or do not fit.
+  static absl::StatusOr<std::unique_ptr<Session>> Create(std::shared_ptr<const Executable> executable,
+                                                         std::shared_ptr<VariableStore> variables, Options options);
+  virtual ~Session() = default;
+
+  // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty). Values
+  // without batch are the first replica's. When a check fails (`finite` is false), outputs that were computed before it
+  // have their values, as a rule the loss.
+  // Errors: InvalidArgument for inputs or scalars that do not fit the executable, FailedPrecondition for a variable
+  // that has no value yet.
+  virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
+
+  // Runs the step again with a check of every command's outputs; returns the name and source line of the first command
+  // that produced a NaN or infinity (and the lane and device), or "" when none did. For a kernel of several ops it
+  // names all of them. Changes no variable. In a group it checks what this process computes from its own rows: another
+  // process may have found the value.
+  virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
+
+  // Begins to copy the inputs of a coming step to the devices while a step runs: to be called from another thread than
+  // Run, which uses the copies when it is given the same tensors. A hint: does nothing on a CPU, and where two batches
+  // wait already. Its errors come from that Run.
+  virtual void Prefetch(const StepInputs& inputs) {}
+  // True if Prefetch does something.
+  virtual bool CanPrefetch() const { return false; }
+
+  virtual SessionMemory memory() const = 0;
+
+  // Returns times in the order of the program; empty without Options::time_commands. Must not be called during a Run.
+  virtual std::vector<CommandTime> command_times() const = 0;
+
+  // From the next Run on, every execution of a command is added to `trace`, which gets a list per thread of the pool;
+  // null ends it. Costs about 50 nanoseconds per record, and nothing without a trace. command_times() does not count
+  // traced runs. `trace` must outlive the session or the call that ends it. Must not be called during a Run.
+  virtual void set_trace(CommandTrace* trace) = 0;
+};
+
+// Makes the sessions of a device class ("cpu", "gpu"). The caller has checked that the executable has one program for
+// all replicas, and the store enough devices.
+using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<Session>>(
+    std::shared_ptr<const Executable>, std::shared_ptr<VariableStore>, Session::Options)>;
+// Registers the factory of a class; called while the process starts, by the code that is linked in. False when the
+// class has a factory already.
+bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory);
+
+// Creates the executable's variables where the store lacks them. Factories call it.
+absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables);
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_SESSION_SESSION_H_

@@ -1,0 +1,87 @@
+// A fixed set of threads that run the tasks of one parallel loop at a time.
+//
+// Each thread has a share of neighbouring tasks of a loop, and takes others' only when its own are gone. Loops of one
+// program over the same things in the same order are then run by the same threads every time, so that what a thread
+// wrote is in its own core's cache. A cache line that two cores have read is the most expensive to write: 33 to 37 ns
+// on Zen 4 whatever is fetched ahead, where one that only the writer has takes 1 ns and one that another core wrote
+// takes 3.
+#ifndef TANDEM_RUNTIME_THREADS_THREAD_POOL_H_
+#define TANDEM_RUNTIME_THREADS_THREAD_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+// `num_threads` threads in total: the caller of ParallelFor is one of them. Idle workers spin for some microseconds, or
+// a small share of a long loop, in which the next loop of a step usually comes, then sleep. Every thread that runs
+// tasks, the caller's included, has its OpenMP thread count set to 1: libraries stay inside a task.
+class ThreadPool {
+ public:
+  // Starts as many threads as the system gives, up to `num_threads`, and at least the caller's. Fewer are a warning.
+  explicit ThreadPool(int num_threads);
+  // The same with a Status: InvalidArgument, which names `flag`, for more than kMaxThreads, ResourceExhausted when the
+  // system gives none beside the caller's though more were asked for.
+  static absl::StatusOr<std::shared_ptr<ThreadPool>> Create(int num_threads, absl::string_view flag = "threads");
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int num_threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Calls fn(task, thread) for every task in [0, n), each once, by whichever thread is free; `thread` is in [0,
+  // num_threads) and no two tasks run with the same one at the same time. Returns when all are done; what tasks wrote
+  // is then visible to the caller. Loops of several callers run one after another. A loop inside a task runs on that
+  // task's thread alone. An exception that a task throws (the first, if several do) is thrown to the caller when all
+  // threads have left the loop; other tasks may not have run then.
+  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn) {
+    ParallelFor(n, fn, [](int) {});
+  }
+
+  // The same; a thread that finds all tasks taken, some of which may still run, calls idle(thread) once before it
+  // leaves the loop. Not every thread need call it, and none does in a loop inside a task.
+  void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn,
+                   absl::FunctionRef<void(int thread)> idle);
+
+ private:
+  using Loop = absl::FunctionRef<void(int64_t, int)>;
+  using Idle = absl::FunctionRef<void(int)>;
+
+  // The tasks [next, end) that one thread still has to run.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
+  void Work(int thread);
+  void RunTasks(const Loop& fn, const Idle& idle, int thread);
+  // Keeps the exception that is being handled, so that the caller gets it.
+  void KeepException();
+
+  std::mutex caller_;  // held by the one caller whose loop runs
+  const Loop* fn_ = nullptr;
+  const Idle* idle_ = nullptr;
+  std::vector<Share> shares_;                        // indexed by thread, also for threads that could not be started
+  alignas(64) std::atomic<uint32_t> generation_{0};  // odd: a loop is open, and workers may join it
+  alignas(64) std::atomic<int> active_{0};           // workers that have joined, or try to
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::atomic<int> caller_sleeps_{0};
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> threw_{false};  // a task of this loop threw; exception_ is set
+  std::mutex exception_mutex_;
+  std::exception_ptr exception_;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_RUNTIME_THREADS_THREAD_POOL_H_
