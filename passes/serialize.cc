@@ -41,7 +41,7 @@ class Serializer {
         target_(TargetOf(module)),
         has_streams_(!target_->has_lanes()),
         options_(options),
-        writer_(module, &index_) {}
+        writer_(&index_) {}
 
   absl::StatusOr<HostTensor> Run(const std::vector<KernelCode>& kernels) {
     index_.version = 3;
@@ -212,7 +212,7 @@ class Serializer {
     for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
     // Every launch of these kinds of kernels covers the whole of one tensor.
     if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0].elements;
-    if (kind == exec::KernelKind::kBlock) kernel.count = RowsOfBlocks(function.getResultTypes()[0]);
+    if (kind == exec::KernelKind::kBlock) kernel.count = exec::RowsOfBlocks(function.getResultTypes()[0]);
   }
 
   // Writes all constants into one segment, at the offsets of their buffers. Constants of equal numbers may share an

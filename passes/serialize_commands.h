@@ -11,16 +11,14 @@
 #include "absl/status/statusor.h"
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/exec/command.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
 
-// Returns the count of a kernel of kind "block": the product of all dimensions but the last one.
-int64_t RowsOfBlocks(mlir::Type type);
-
-class CommandWriter {
+class CommandWriter final : public exec::CommandContext {
  public:
-  CommandWriter(mlir::ModuleOp module, format::Index* index) : module_(module), index_(index) {}
+  explicit CommandWriter(format::Index* index) : index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
   // Returns the row of Debug.locations for `loc`, adding it when new.
@@ -28,11 +26,11 @@ class CommandWriter {
   // Returns the command for `op`, which may be any command but a map.
   absl::StatusOr<format::Command> Write(mlir::Operation* op);
 
- private:
-  void WriteAllReduce(mlir::Operation* op, format::Command& command);
-  void WriteGroupedLaunch(mlir::Operation* op, format::Command& command);
+  uint32_t KernelNumber(mlir::FlatSymbolRefAttr kernel) const override;
+  std::string NameOf(mlir::Value value) const override;
+  uint32_t AddCollective(format::Collective collective) override;
 
-  mlir::ModuleOp module_;
+ private:
   format::Index* index_;
   llvm::StringMap<uint32_t> kernels_;
   std::map<std::tuple<std::string, uint32_t, std::string>, uint32_t> locations_;

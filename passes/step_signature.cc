@@ -110,14 +110,10 @@ mlir::LogicalResult VerifyStepVariables(mlir::ModuleOp module, mlir::func::FuncO
 }
 
 mlir::LogicalResult VerifyLaunches(mlir::ModuleOp module, mlir::func::FuncOp step) {
-  const mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-    mlir::LogicalResult verified = mlir::success();
-    if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) {
-      verified = VerifyLaunch(module, op, launch.getKernelAttr(), 1);
-    } else if (auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) {
-      verified = VerifyLaunch(module, op, group.getKernelAttr(), group.getMembers());
-    }
-    return mlir::failed(verified) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  const mlir::WalkResult result = step.walk([&](exec::CommandOp op) {
+    const mlir::FlatSymbolRefAttr kernel = op.getLaunchedKernel();
+    const bool fits = !kernel || mlir::succeeded(VerifyLaunch(module, op, kernel, op.getLaunchedMembers()));
+    return !fits ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
   });
   return mlir::failure(result.wasInterrupted());
 }

@@ -116,7 +116,8 @@ class PhaseVerifier {
 
   // True for a kernel of casts to the type in which gradients are combined (td-insert-all-reduce).
   static bool RoundsForAllReduce(mlir::Operation& op) {
-    return mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp>(op) &&
+    auto command = mlir::dyn_cast<exec::CommandOp>(op);
+    return command && command.getLaunchedKernel() &&
            llvm::all_of(op.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::AllReduceOp>(user); });
   }
 
@@ -167,10 +168,9 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyFused(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([&](mlir::Operation* op) {
-      bool known = op == step.getOperation() || mlir::matchPattern(op, mlir::m_Constant()) ||
-                   mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::LaneReduceOp,
-                             exec::AllReduceOp, exec::CheckFiniteOp, exec::CopyOp, td::ReshapeOp,
-                             exec::MapMicrobatchesOp, td::ScatterAddOp, exec::YieldOp, mlir::func::ReturnOp>(op);
+      bool known =
+          op == step.getOperation() || mlir::matchPattern(op, mlir::m_Constant()) ||
+          mlir::isa<exec::CommandOp, td::ReshapeOp, exec::MapMicrobatchesOp, exec::YieldOp, mlir::func::ReturnOp>(op);
       if (known) return mlir::WalkResult::advance();
       op->emitError() << "is in no kernel at the end of phase fusion";
       return mlir::WalkResult::interrupt();
@@ -213,7 +213,7 @@ class PhaseVerifier {
                              << commands.size() - 1;
     }
     for (mlir::Operation* other : commands.slice(1, overlap)) {
-      if (mlir::isa<exec::MapMicrobatchesOp, exec::CheckFiniteOp>(other)) {
+      if (IsBorder(other)) {
         return op->emitError() << "overlaps with " << other->getName();
       }
       if (places.Conflict(op, other)) return other->emitError() << "touches what an all-reduce under way combines";

@@ -30,6 +30,13 @@ std::vector<mlir::Operation*> CommandsOf(mlir::Block& block) {
   return commands;
 }
 
+bool MayEndStep(mlir::Operation* op) {
+  auto command = mlir::dyn_cast<exec::CommandOp>(op);
+  return command && command.mayEndStep();
+}
+
+bool IsBorder(mlir::Operation* op) { return mlir::isa<exec::MapMicrobatchesOp>(op) || MayEndStep(op); }
+
 std::optional<format::Domain> LaunchedDomain(mlir::Operation* op) {
   auto launch = mlir::dyn_cast<exec::LaunchOp>(op);
   if (!launch) return std::nullopt;

@@ -25,6 +25,11 @@ bool IsCommand(mlir::Operation& op);
 // Returns the commands of a block in order.
 std::vector<mlir::Operation*> CommandsOf(mlir::Block& block);
 
+// True if `op` may fail the step: nothing moves across it.
+bool MayEndStep(mlir::Operation* op);
+// True if `op` ends a section (a map does), or may end the step.
+bool IsBorder(mlir::Operation* op);
+
 // Returns what the kernel that `op` launches runs over; nothing if `op` is no exec.launch.
 std::optional<format::Domain> LaunchedDomain(mlir::Operation* op);
 

@@ -39,9 +39,6 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
     return all_reduce && !all_reduce.getAlgorithm();
   }
 
-  // An all-reduce overlaps with no command from here on: a map ends the section, and a check may end the step.
-  static bool IsBorder(mlir::Operation* op) { return mlir::isa<exec::MapMicrobatchesOp, exec::CheckFiniteOp>(op); }
-
   // Moves small readers of all-reduced values back, the last ones first, so that a reader can follow another one that
   // was in its way.
   static void MoveReaders(const Places& places, mlir::Block& block) {
@@ -64,7 +61,7 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
   // Moves `op` in front of the next check of the section, if no command in between depends on its place.
   static void MoveToCheck(const Places& places, mlir::Operation* op) {
     mlir::Operation* next = op->getNextNode();
-    for (; next != nullptr && !mlir::isa<exec::CheckFiniteOp>(next); next = next->getNextNode()) {
+    for (; next != nullptr && !MayEndStep(next); next = next->getNextNode()) {
       const bool reads =
           llvm::any_of(op->getResults(), [&](mlir::Value v) { return llvm::is_contained(next->getOperands(), v); });
       if (reads || IsBorder(next) || (IsCommand(*next) && places.Conflict(op, next))) return;

@@ -9,6 +9,7 @@ namespace tandem::exec {
 void ExecDialect::initialize() {
   registerAttributes();
   registerOps();
+  registerCommands();
   registerAttentionOps();
   registerDirectOps();
   registerPackedOps();

@@ -15,12 +15,15 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/exec/command.h"
 #include "runtime/format/index.h"
 
 #include "passes/exec/dialect.h.inc"
 
 #include "passes/exec/enums.h.inc"
 #include "passes/exec/format_enums.h.inc"
+
+#include "passes/exec/command.h.inc"
 
 namespace tandem::exec {
 

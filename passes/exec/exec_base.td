@@ -12,6 +12,7 @@ def Exec_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerCommands();
     void registerOps();
     void registerAttentionOps();
     void registerDirectOps();

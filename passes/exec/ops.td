@@ -4,6 +4,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "passes/exec/algorithm.td"
 include "passes/exec/attributes.td"
+include "passes/exec/command.td"
 
 def Exec_CombineArrayAttr : TypedArrayAttrBase<Exec_CombineAttr, "array of combinations">;
 def Exec_ScopeArrayAttr : TypedArrayAttrBase<Td_BatchScopeAttr, "array of scopes">;
@@ -60,7 +61,8 @@ def Exec_YieldOp : Exec_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"Ma
 }
 
 def Exec_LaunchOp : Exec_Op<"launch", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getLaunchedKernel", "getElementsTouched", "isListable"]>]> {
   let summary = "runs an outlined kernel";
   let description = [{
     The kernel is a private func.func with the attribute `exec.kernel`, its kind. Operand and result shapes agree with
@@ -75,7 +77,8 @@ def Exec_LaunchOp : Exec_Op<"launch", [
 }
 
 def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [
-    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getLaunchedKernel", "getLaunchedMembers", "getElementsTouched", "isListable", "getListedCalls"]>]> {
   let summary = "runs one flat kernel for many sets of operands (optimizer updates)";
   let description = [{
     Member i takes operands [i * n, (i + 1) * n) and gives results [i * m, (i + 1) * m), for a kernel with n operands and
@@ -90,7 +93,8 @@ def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [
   let assemblyFormat = "$kernel `x` $members `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
-def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
+def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getOperandInPlace", "getElementsTouched"]>]> {
   let summary = "a primitive of a kernel library, with its epilogue";
   let description = [{
     Operands and results are those of the operation's table in runtime/format/index.td. `by`: the algorithm; `as`:
@@ -114,7 +118,8 @@ def Exec_LibraryCallOp : Exec_Op<"library_call", [Pure]> {
   }];
 }
 
-def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getElementsTouched", "isListable", "getListedCalls"]>]> {
   let summary = "combines the lanes' slots in the order of the reduction tree";
   let description = [{
     The operands are results of a map that this op stands right behind, one slot for each lane of the replica; before
@@ -129,7 +134,8 @@ def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<
 }
 
 def Exec_AllReduceOp : Exec_Op<"all_reduce", [
-    Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_ReplicaValueOp>]> {
+    Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_ReplicaValueOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getOperandInPlace", "isInPlace", "getElementsTouched", "isListable"]>]> {
   let summary = "combines values of all replicas";
   let description = [{
     `kind` is sum, max or mean (over the replicas that had rows). Every replica gets the result.
@@ -151,7 +157,8 @@ def Exec_AllReduceOp : Exec_Op<"all_reduce", [
   let hasVerifier = 1;
 }
 
-def Exec_CheckFiniteOp : Exec_Op<"check_finite", [DeclareOpInterfaceMethods<Td_ReferenceOp>]> {
+def Exec_CheckFiniteOp : Exec_Op<"check_finite", [DeclareOpInterfaceMethods<Td_ReferenceOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["mayEndStep", "getElementsTouched", "isListable", "getListedCalls"]>]> {
   let summary = "fails the step when a value is not finite";
   let description = [{
     No variable changes in a step that failed: every update comes after the check.
@@ -165,7 +172,8 @@ def Exec_CheckFiniteOp : Exec_Op<"check_finite", [DeclareOpInterfaceMethods<Td_R
 
 def Exec_CopyOp : Exec_Op<"copy", [
     Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<Td_ReferenceOp>,
-    DeclareOpInterfaceMethods<Td_BatchOp>]> {
+    DeclareOpInterfaceMethods<Td_BatchOp>,
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["isListable"]>]> {
   let summary = "the same value in a buffer of its own";
   let description = "Inserted when buffers are assigned, where a value is wanted in a place that its producer cannot write.";
   let arguments = (ins Exec_Tensor:$input);

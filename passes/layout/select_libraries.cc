@@ -10,7 +10,7 @@
 #include "passes/contraction/epilogue.h"
 #include "passes/contraction/residual.h"
 #include "passes/exec/dialect.h"
-#include "passes/library_call_op.h"
+#include "passes/exec/library_call.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"

@@ -9,7 +9,7 @@
 #include "graph/ir/shape.h"
 #include "passes/channel_bias.h"
 #include "passes/exec/dialect.h"
-#include "passes/library_call_op.h"
+#include "passes/exec/library_call.h"
 #include "passes/pass_util.h"
 #include "passes/passes.h"
 #include "passes/target/target.h"

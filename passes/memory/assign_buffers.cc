@@ -42,8 +42,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     PlaceArguments();
     InsertOutputCopies();
     InsertUpdateCopies();
-    InsertResidualCopies();
-    InsertAllReduceCopies();
+    InsertInPlaceCopies();
     InsertYieldCopies();
     common_ = ValuesOfVariables(step_, Variables::kAll);
     if (target->keeps_invariants()) invariant_ = ValuesOfVariables(step_, Variables::kNotUpdated);
@@ -126,9 +125,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   // True if the op that computes `v` may write it to any buffer: `v` is no argument and shares no other value's buffer.
   static bool WritesFreely(mlir::Value v) {
-    mlir::Operation* op = v.getDefiningOp();
-    return op &&
-           mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp, exec::LibraryCallOp, exec::CopyOp, td::ScatterAddOp>(op);
+    auto command = v.getDefiningOp<exec::CommandOp>();
+    return command && !command.isInPlace();
   }
 
   // Returns the value behind views: a reshape is its operand under another shape.
@@ -150,10 +148,10 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
 
   // True if `operand` belongs to the same member of a group as `result`: members run in any order.
   static bool IsOfMember(mlir::OpResult result, mlir::OpOperand& operand) {
-    auto group = mlir::dyn_cast<exec::GroupedLaunchOp>(result.getOwner());
-    if (!group) return true;
-    const uint64_t operands = group.getOperands().size() / group.getMembers();
-    const uint64_t results = group.getNumResults() / group.getMembers();
+    const int64_t members = mlir::cast<exec::CommandOp>(result.getOwner()).getLaunchedMembers();
+    if (members == 1) return true;
+    const int64_t operands = operand.getOwner()->getNumOperands() / members;
+    const int64_t results = result.getOwner()->getNumResults() / members;
     return operand.getOperandNumber() / operands == result.getResultNumber() / results;
   }
 
@@ -172,9 +170,8 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   // True if `op` launches a flat kernel, which reads element i of its operands before it writes element i of its
   // results.
   bool ReadsElementwise(mlir::Operation* op) {
-    mlir::FlatSymbolRefAttr kernel;
-    if (auto launch = mlir::dyn_cast<exec::LaunchOp>(op)) kernel = launch.getKernelAttr();
-    if (auto launch = mlir::dyn_cast<exec::GroupedLaunchOp>(op)) kernel = launch.getKernelAttr();
+    auto command = mlir::dyn_cast<exec::CommandOp>(op);
+    const mlir::FlatSymbolRefAttr kernel = command ? command.getLaunchedKernel() : nullptr;
     if (!kernel) return false;
     auto function = getOperation().lookupSymbol<mlir::func::FuncOp>(kernel.getAttr());
     return function && exec::GetKernelKind(function) == exec::KernelKind::kFlat;
@@ -220,9 +217,9 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
   void SeparateAliasPatterns() {
     llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<mlir::Attribute, mlir::Attribute>>> patterns;
     mlir::Builder b(&getContext());
-    step_.walk([&](mlir::Operation* op) {
-      auto name = op->getAttrOfType<mlir::FlatSymbolRefAttr>("kernel");
-      if (!name || !mlir::isa<exec::LaunchOp, exec::GroupedLaunchOp>(op)) return;
+    step_.walk([&](exec::CommandOp op) {
+      const mlir::FlatSymbolRefAttr name = op.getLaunchedKernel();
+      if (!name) return;
       auto kernel = getOperation().lookupSymbol<mlir::func::FuncOp>(name.getAttr());
       mlir::DenseI64ArrayAttr alias = b.getDenseI64ArrayAttr(AliasesOf(op, kernel));
       auto& known = patterns[name];
@@ -254,11 +251,12 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     }
   }
 
-  // Returns the operand that the library call `op` writes its result over, or null.
-  static mlir::OpOperand* ResidualOf(mlir::Operation* op) {
-    auto call = mlir::dyn_cast_or_null<exec::LibraryCallOp>(op);
-    const exec::EpilogueAttr epilogue = call ? call.getEpilogue() : exec::EpilogueAttr();
-    return epilogue && epilogue.getResidual() ? &op->getOpOperands().back() : nullptr;
+  // Returns the operand whose buffer `result` has, because it is a view or because its command writes over the operand;
+  // null for a result with a buffer of its own.
+  static mlir::OpOperand* SharedWith(mlir::OpResult result) {
+    if (mlir::isa<td::ReshapeOp>(result.getOwner())) return &result.getOwner()->getOpOperand(0);
+    auto command = mlir::dyn_cast<exec::CommandOp>(result.getOwner());
+    return command ? command.getOperandInPlace(result.getResultNumber()) : nullptr;
   }
 
   // True if nothing but `residual` reads `v`, directly or through views, at or after the op of `residual`.
@@ -271,31 +269,26 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     });
   }
 
-  // Copies residuals that are still needed afterwards: td-select-libraries takes only residuals that die, but later
-  // passes may have made other ops read the same value.
-  void InsertResidualCopies() {
-    step_.walk([&](exec::LibraryCallOp call) {
-      mlir::OpOperand* residual = ResidualOf(call);
-      if (!residual) return;
-      mlir::Value source = SourceOf(residual->get());
-      if (WritesFreely(source) && source.getParentBlock() == call->getBlock() && IsLastUse(*residual, source)) return;
-      mlir::OpBuilder builder(call);
-      residual->set(builder.create<exec::CopyOp>(call.getLoc(), residual->get().getType(), residual->get()));
-    });
+  static bool IsInPlace(mlir::Operation* op) {
+    auto command = mlir::dyn_cast<exec::CommandOp>(op);
+    return command && command.isInPlace();
   }
 
-  // exec.all_reduce writes its results over its operands: copies those that something else reads afterwards or that
-  // share another value's buffer.
-  void InsertAllReduceCopies() {
-    for (exec::AllReduceOp all_reduce : step_.getOps<exec::AllReduceOp>()) {
-      for (mlir::OpOperand& operand : all_reduce->getOpOperands()) {
-        mlir::Value source = SourceOf(operand.get());
+  // Copies operands that commands write over, unless they are computed in the command's block and nothing else reads
+  // them afterwards: td-select-libraries takes only residuals that die, but later passes may have made other ops read
+  // the same value.
+  void InsertInPlaceCopies() {
+    step_.walk([&](exec::CommandOp command) {
+      for (mlir::OpResult result : command->getOpResults()) {
+        mlir::OpOperand* operand = command.getOperandInPlace(result.getResultNumber());
+        if (!operand) continue;
+        mlir::Value source = SourceOf(operand->get());
         const bool own = WritesFreely(source) || source.getDefiningOp<exec::MapMicrobatchesOp>();
-        if (own && IsLastUse(operand, source)) continue;
-        mlir::OpBuilder builder(all_reduce);
-        operand.set(builder.create<exec::CopyOp>(all_reduce.getLoc(), operand.get().getType(), operand.get()));
+        if (own && source.getParentBlock() == command->getBlock() && IsLastUse(*operand, source)) continue;
+        mlir::OpBuilder builder(command);
+        operand->set(builder.create<exec::CopyOp>(command.getLoc(), operand->get().getType(), operand->get()));
       }
-    }
+    });
   }
 
   void InsertYieldCopies() {
@@ -304,7 +297,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
       mlir::OpBuilder builder(yield);
       llvm::DenseSet<mlir::Value> seen;
       for (mlir::OpOperand& operand : yield->getOpOperands()) {
-        const bool free = WritesFreely(operand.get()) && !ResidualOf(operand.get().getDefiningOp());
+        const bool free = WritesFreely(operand.get()) && !SharedWith(mlir::cast<mlir::OpResult>(operand.get()));
         if (!free || !seen.insert(operand.get()).second) {
           operand.set(builder.create<exec::CopyOp>(operand.get().getLoc(), operand.get().getType(), operand.get()));
         }
@@ -317,7 +310,7 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
     int last = 0;
     for (mlir::Operation* user : v.getUsers()) {
       last = std::max(last, position.lookup(user));
-      if (mlir::isa<td::ReshapeOp, exec::AllReduceOp>(user)) {
+      if (mlir::isa<td::ReshapeOp>(user) || IsInPlace(user)) {
         for (mlir::Value view : user->getResults()) last = std::max(last, LastUse(view, position));
       }
     }
@@ -401,14 +394,12 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
         PlaceConstant(&op);
         continue;
       }
-      for (auto [i, v] : llvm::enumerate(op.getResults())) {
+      for (mlir::OpResult v : op.getResults()) {
         int last = position[&op];
         for (mlir::Operation* user : v.getUsers()) last = std::max(last, position.lookup(user));
         if (ids_.contains(v)) continue;
-        mlir::OpOperand* residual = ResidualOf(&op);
-        if (residual ||
-            mlir::isa<exec::AllReduceOp, td::ReshapeOp>(op)) {  // in place: the operand lives on as the result
-          mlir::Value source = residual ? residual->get() : op.getOperand(i);
+        if (mlir::OpOperand* shared = SharedWith(v)) {  // the operand lives on as the result
+          mlir::Value source = shared->get();
           auto it = range_of.find(source);
           if (it != range_of.end()) {
             ranges[it->second].last = std::max(ranges[it->second].last, last);
@@ -457,10 +448,10 @@ class AssignBuffersPass : public impl::AssignBuffersPassBase<AssignBuffersPass> 
       } else if (auto reshape = mlir::dyn_cast<td::ReshapeOp>(op)) {
         const format::Buffer source = buffers_[ids_.lookup(reshape.getInput())];
         Add(reshape.getResult(), source.space, source.index, source.offset, source.bytes);
-      } else if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
-        for (auto [in, out] : llvm::zip(all_reduce.getOperands(), all_reduce.getResults())) ids_[out] = ids_.lookup(in);
-      } else if (mlir::OpOperand* residual = ResidualOf(&op)) {
-        ids_[op.getResult(0)] = ids_.lookup(residual->get());
+      } else {
+        for (mlir::OpResult result : op.getResults()) {
+          if (mlir::OpOperand* shared = SharedWith(result)) ids_[result] = ids_.lookup(shared->get());
+        }
       }
     }
   }

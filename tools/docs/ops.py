@@ -33,7 +33,7 @@ EXEC_FAMILIES = [
 # (dialect, folder, families, .td files without ops)
 DIALECTS = [
     ("td", "graph/ir", TD_FAMILIES, ("td_base", "interfaces", "attributes")),
-    ("exec", "passes/exec", EXEC_FAMILIES, ("exec_base", "algorithm", "attributes", "enums", "format")),
+    ("exec", "passes/exec", EXEC_FAMILIES, ("exec_base", "algorithm", "attributes", "command", "enums", "format")),
 ]
 
 # The names of constraints, as a reader of the IR knows them.

@@ -15,7 +15,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/exec/dialect.h"
-#include "passes/library_call_op.h"
+#include "passes/exec/library_call.h"
 #include "passes/pass_util.h"
 #include "runtime/library_calls/library_call.h"
 

@@ -1,4 +1,4 @@
-#include "passes/library_call_op.h"
+#include "passes/exec/library_call.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "passes/exec/format_attributes.h"

@@ -1,6 +1,6 @@
 // Converts library calls between their form in the IR (exec.library_call) and their table in the executable.
-#ifndef TANDEM_PASSES_LIBRARY_CALL_OP_H_
-#define TANDEM_PASSES_LIBRARY_CALL_OP_H_
+#ifndef TANDEM_PASSES_EXEC_LIBRARY_CALL_H_
+#define TANDEM_PASSES_EXEC_LIBRARY_CALL_H_
 
 #include "mlir/IR/Builders.h"
 #include "passes/exec/dialect.h"
@@ -15,4 +15,4 @@ format::LibraryCall LibraryCallOf(exec::LibraryCallOp op);
 
 }  // namespace tandem
 
-#endif  // TANDEM_PASSES_LIBRARY_CALL_OP_H_
+#endif  // TANDEM_PASSES_EXEC_LIBRARY_CALL_H_

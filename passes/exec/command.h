@@ -1,0 +1,34 @@
+// What a command's table says of things outside of its op.
+#ifndef TANDEM_PASSES_EXEC_COMMAND_H_
+#define TANDEM_PASSES_EXEC_COMMAND_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Operation.h"
+#include "runtime/format/index.h"
+
+namespace tandem::exec {
+
+class CommandContext {
+ public:
+  virtual ~CommandContext() = default;
+  virtual uint32_t KernelNumber(mlir::FlatSymbolRefAttr kernel) const = 0;
+  // The name of the op that computes `value`, as the user sees it.
+  virtual std::string NameOf(mlir::Value value) const = 0;
+  // Returns the collective's number.
+  virtual uint32_t AddCollective(format::Collective collective) = 0;
+};
+
+// Elements of one row of a batched type, or of the whole.
+int64_t ElementsOfRow(mlir::Type type);
+int64_t ElementsOfFirstResult(mlir::Operation* op);
+
+// What a kernel of kind "block" counts: the places of all dimensions but the last one.
+int64_t RowsOfBlocks(mlir::Type type);
+
+}  // namespace tandem::exec
+
+#endif  // TANDEM_PASSES_EXEC_COMMAND_H_
