@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// The smallest multiple of `to` > 0 that is not below n >= 0.
+// Returns the smallest multiple of `to` > 0 that is not below n >= 0.
 template <typename Int>
 constexpr Int AlignUp(Int n, std::type_identity_t<Int> to) {
   return (n + to - 1) / to * to;

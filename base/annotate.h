@@ -1,4 +1,4 @@
-// Context for an error on its way up.
+// Adds context to an error that is passed to the caller.
 #ifndef TANDEM_BASE_ANNOTATE_H_
 #define TANDEM_BASE_ANNOTATE_H_
 
@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// The same code and payloads (the exit code among them) with the message `before` + message + `after`. OK stays OK.
+// Returns the status with the same code and payloads (also the exit code) and the message `before` + message + `after`.
+// OK stays OK.
 inline absl::Status Annotate(const absl::Status& status, absl::string_view before, absl::string_view after = "") {
   if (status.ok()) return status;
   absl::Status result(status.code(), absl::StrCat(before, status.message(), after));

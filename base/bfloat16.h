@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// The bits of the bfloat16 nearest to x; to even between two. Infinities stay, also by overflow; any NaN is a quiet
-// NaN.
+// Returns the bits of the bfloat16 nearest to x; between two, the even one. Infinities stay infinite, large numbers
+// overflow to infinity, and any NaN becomes a quiet NaN.
 inline uint16_t ToBFloat16Bits(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);
@@ -23,7 +23,7 @@ inline float FromBFloat16Bits(uint16_t b) {
   return x;
 }
 
-// x as float32 and then as bfloat16, as compiled programs round.
+// Rounds x to float32 and then to bfloat16, as compiled programs do.
 inline double RoundToBFloat16(double x) { return FromBFloat16Bits(ToBFloat16Bits(static_cast<float>(x))); }
 
 }  // namespace tandem

@@ -7,18 +7,19 @@
 
 namespace tandem {
 
-// On CPUs all but kRing add in the order of the reduction tree, so that results have the bits that one process with all
-// the devices computes. GPUs add by NCCL whatever is said; then it is how their processes meet.
+// On CPUs, all kinds except kRing add in the order of the reduction tree, so that results have the same bits as one
+// process with all the devices. GPUs always add with NCCL; for them the kind only says how their processes find each
+// other.
 enum class Communication {
-  kAuto,          // shared memory where all processes are on one host, else TCP
-  kSharedMemory,  // or an error
+  kAuto,          // shared memory if all processes are on one host, else TCP
+  kSharedMemory,  // an error if not all processes are on one host
   kTcp,
-  kRing,  // TCP, in the order of a ring: the same bits on all processes, and other ones than one process computes
+  kRing,  // TCP, adding in the order of a ring: all processes get the same bits, but not those of one process
   kNccl,  // as kAuto, for GPUs only
 };
 
 absl::string_view Name(Communication communication);  // "auto", "shared_memory", "tcp", "ring", "nccl"
-// InvalidArgument lists the names.
+// Parses a name; InvalidArgument lists the names.
 absl::StatusOr<Communication> CommunicationFromName(absl::string_view name);
 
 }  // namespace tandem

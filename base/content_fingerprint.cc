@@ -8,8 +8,8 @@
 namespace tandem {
 namespace {
 
-// Four chains of words, which a processor computes at once. A step is invertible in the chain and in the word, so that
-// two texts which differ in one word of a chain leave it different.
+// Four chains of words, which a processor computes in parallel. A step is invertible in the chain and in the word, so
+// two texts that differ in one word of a chain end with different chains.
 constexpr int kChains = 4;
 constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
 
@@ -18,7 +18,7 @@ uint64_t Step(uint64_t chain, uint64_t word) {
   return chain ^ (chain >> 32);
 }
 
-// The chains and the size in 64 bits, another way for each seed.
+// Combines the chains and the size into 64 bits, differently for each seed.
 uint64_t Folded(const uint64_t (&chains)[kChains], uint64_t size, uint64_t seed) {
   uint64_t h = seed;
   for (const uint64_t chain : chains) h = Step(Step(h, chain), seed);

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// 128 bits in 32 hexadecimal digits, read about as fast as memory: data may be taken for equal where theirs are, unless
-// somebody means to deceive. Not cryptographic.
+// Returns 128 bits as 32 hexadecimal digits, computed about as fast as memory is read. Data with equal fingerprints may
+// be treated as equal, unless somebody tries to deceive: not cryptographic.
 std::string ContentFingerprint(absl::string_view bytes);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-// Files of /proc and /sys say that they are empty, so that they are read to their end.
+// Reads a file to its end, because files of /proc and /sys report a size of 0.
 std::string ReadAll(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -32,7 +32,7 @@ int ToInt(absl::string_view text) {
   return absl::SimpleAtoi(text, &value) ? value : 0;
 }
 
-// "1024K", "32M".
+// Parses sizes such as "1024K" and "32M".
 int64_t ToBytes(absl::string_view text) {
   int64_t unit = 1;
   for (const auto& [suffix, size] : {std::pair('K', 10), std::pair('M', 20), std::pair('G', 30)}) {
@@ -45,7 +45,7 @@ int64_t ToBytes(absl::string_view text) {
   return absl::SimpleAtoi(text, &value) && value >= 0 && value < (int64_t{1} << 30) ? value * unit : 0;
 }
 
-// How many numbers a list such as "0-3,8" has.
+// Returns how many numbers a list such as "0-3,8" contains.
 int CountOf(absl::string_view list) {
   int count = 0;
   for (absl::string_view range : absl::StrSplit(list, ',', absl::SkipEmpty())) {
@@ -77,7 +77,7 @@ void ReadProcessors(const std::string& text, CpuInfo* info) {
     }
   }
   std::sort(info->features.begin(), info->features.end());
-  // Some virtual machines do not tell which processors are of one core.
+  // Some virtual machines do not tell which processors belong to the same core.
   info->cores = cores.empty() ? info->logical : static_cast<int>(cores.size());
   info->sockets = sockets.empty() ? (info->logical > 0 ? 1 : 0) : static_cast<int>(sockets.size());
 }
@@ -107,7 +107,7 @@ CpuInfo ReadCpuInfo(const std::string& root) {
   ReadProcessors(ReadAll(absl::StrCat(root, "/proc/cpuinfo")), &info);
   info.caches = ReadCaches(absl::StrCat(root, "/sys/devices/system/cpu/cpu0/cache"));
   const int usable = UsableProcessors();
-  // The set has no room for the processors of the largest machines.
+  // The kernel's set may be too small for the processors of the largest machines.
   info.usable = usable > 0 ? usable : info.logical;
   return info;
 }

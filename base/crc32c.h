@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// The checksum of a text whose beginning has the checksum `crc` and whose rest is `bytes`; `crc` is 0 at the start.
+// Returns the checksum of a text whose beginning has the checksum `crc` (0 for an empty beginning) and whose rest is
+// `bytes`.
 uint32_t ExtendCrc32c(uint32_t crc, absl::string_view bytes);
 
 inline uint32_t Crc32c(absl::string_view bytes) { return ExtendCrc32c(0, bytes); }

@@ -1,4 +1,4 @@
-// CrossDeviceOps: how a process combines the values of its devices, where a user has an algorithm of his own for it.
+// CrossDeviceOps: lets a user replace the algorithm with which a process combines the values of its devices.
 //
 //   class Pairwise : public CrossDeviceOps {
 //     absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) override { ... }
@@ -24,53 +24,53 @@
 namespace tandem {
 
 // One object serves one collective of a program: its calls come one after another, always with the same tensors, so it
-// may keep memory for them. What functions throw is an error of the step, and so is an OK status with replicas that
-// differ.
+// may keep memory for them. An exception is an error of the step, and so is an OK status with replicas that differ.
 //
-// Built in, and used where no name is given: sums in the order of the binary tree over replicas, whose bits depend
-// neither on the number of threads nor on how replicas are spread over processes. Another order of additions makes
+// The built-in default, used if no name is given, sums in the order of the binary tree over replicas. Its bits depend
+// neither on the number of threads nor on how replicas are distributed over processes. Another order of additions gives
 // other bits.
 class CrossDeviceOps {
  public:
-  // A tensor of which each replica has a value, in memory of its own.
+  // A tensor of which each replica has its own value, in separate memory.
   struct PerReplica {
     DType dtype = DType::kFloat32;  // or kFloat64, kInt32, kInt64, kBFloat16 (RunConfig.communication_dtype)
     int64_t elements = 0;
-    std::vector<void*> values;  // values[r]: replica r's `elements` numbers; not aligned to more than 64 bytes
+    std::vector<void*> values;  // values[r]: the `elements` numbers of replica r; alignment is 64 bytes at most
   };
   // Calls fn(i) for every i in [0, n), on the threads of the process, and returns when all have been called.
   using ParallelFor = absl::FunctionRef<void(int64_t n, absl::FunctionRef<void(int64_t)> fn)>;
 
   virtual ~CrossDeviceOps() = default;
 
-  // In place: every replica's value becomes the sum of all, element by element, with the same bits for all replicas. A
-  // replica without examples in a step has zeros. There are two replicas at least. Who wants a mean divides later.
+  // Replaces every replica's value by the sum of all, element by element, with the same bits for all replicas. A
+  // replica without examples in a step has zeros. There are at least two replicas. A mean is divided later, by the
+  // caller.
   virtual absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) = 0;
 
-  // The same for the tensors that are ready together (passes/Passes.td, td-bucket-all-reduce). Calls AllReduce for each
-  // unless it is overridden.
+  // AllReduce for several tensors that are ready together (passes/Passes.td, td-bucket-all-reduce). The default calls
+  // AllReduce for each.
   virtual absl::Status BatchAllReduce(absl::Span<const PerReplica> tensors, ParallelFor parallel_for);
 
-  // Every replica's values become those of `root`: what the workers of a cluster have summed up, in replica 0's memory,
-  // comes to the other devices so. Copies unless it is overridden.
+  // Copies the values of replica `root` to all other replicas. Used in clusters, where the sum over the workers is in
+  // replica 0's memory first. The default copies.
   virtual absl::Status Broadcast(int root, absl::Span<const PerReplica> tensors, ParallelFor parallel_for);
 };
 
 using CrossDeviceOpsFactory = std::function<std::unique_ptr<CrossDeviceOps>()>;
 
-// Makes ops known under a name, which strategies give and dumps show. To be called before the Estimator that uses it,
-// in every program that runs what was compiled with it. InvalidArgument for an empty name or one of other characters
-// than letters, digits, '_', '-' and '.', and for no factory; AlreadyExists.
+// Registers ops under a name, which strategies use and dumps show. Call it before making the Estimator that uses the
+// name, in every program that runs programs compiled with it. InvalidArgument for a null factory, and for a name that
+// is empty or has characters other than letters, digits, '_', '-' and '.'; AlreadyExists for a registered name.
 absl::Status RegisterCrossDeviceOps(absl::string_view name, CrossDeviceOpsFactory factory);
 
-// Those registered so far, built-in ones among them, sorted.
+// Returns all registered names, also the built-in ones, sorted.
 std::vector<std::string> RegisteredCrossDeviceOps();
 
-// OK for a name that is registered; InvalidArgument, with those that are, otherwise.
+// OK for a registered name; otherwise InvalidArgument with the registered ones.
 absl::Status CheckCrossDeviceOps(absl::string_view name);
 
-// Ops of a registered name. Errors: those of CheckCrossDeviceOps, and InvalidArgument for a factory that throws or
-// makes nothing.
+// Makes ops of a registered name. Errors: those of CheckCrossDeviceOps, and InvalidArgument for a factory that throws
+// or returns null.
 absl::StatusOr<std::unique_ptr<CrossDeviceOps>> NewCrossDeviceOps(absl::string_view name);
 
 }  // namespace tandem

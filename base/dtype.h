@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// The numbers are stored in executables: append, never renumber.
-// kBFloat16 is the upper half of a float32: the compiler makes such values (RunConfig.precision), users never hold one.
-// kString is a run of bytes of any length: datasets yield such values, programs never compute with one.
+// The numbers are stored in executables: append, never renumber. kBFloat16 is the upper half of a float32: the compiler
+// makes such values (RunConfig.precision), users never have one. kString is a byte string of any length: datasets have
+// such values, programs never compute with them.
 enum class DType : int8_t {
   kInvalid = 0,
   kFloat32 = 1,
@@ -26,13 +26,13 @@ enum class DType : int8_t {
   kString = 8
 };
 
-// Bytes of one element; 0 for kInvalid and for kString, whose elements differ. A bool takes one byte.
+// Bytes of one element; 0 for kInvalid, and for kString, whose elements have different sizes. A bool takes one byte.
 int64_t SizeOf(DType dtype);
-// "float32", "int64", "bool", ...
+// Returns "float32", "int64", "bool", ...
 absl::string_view Name(DType dtype);
-// As C++ writes it: "float", "int64_t", "bool", "std::string"; Name of those that no user holds.
+// Returns the type's name in C++: "float", "int64_t", "bool", "std::string"; Name for types that users never have.
 absl::string_view CppName(DType dtype);
-// The inverse of Name for the types that programs have; kInvalid when there is no such type.
+// The inverse of Name for types that programs can have; kInvalid for other names.
 DType DTypeFromName(absl::string_view name);
 
 template <typename T>
@@ -70,7 +70,7 @@ inline constexpr int64_t kBatch = -1;
 
 // Product of all sizes; 1 for a scalar. The shape must be static.
 int64_t NumElements(absl::Span<const int64_t> shape);
-// "[b,28,28,1]", "[]".
+// Returns a shape as text: "[b,28,28,1]", "[]".
 std::string ShapeString(absl::Span<const int64_t> shape);
 
 }  // namespace tandem

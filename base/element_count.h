@@ -1,4 +1,4 @@
-// The number of elements of a shape that may be anything.
+// The number of elements of an untrusted shape.
 #ifndef TANDEM_BASE_ELEMENT_COUNT_H_
 #define TANDEM_BASE_ELEMENT_COUNT_H_
 
@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// The product of all sizes; -1 where one is negative, or the bytes of so many elements would not fit into 62 bits.
+// Returns the product of all sizes; -1 if one is negative, or if the bytes of so many elements would not fit into 62
+// bits.
 int64_t CheckedNumElements(absl::Span<const int64_t> shape);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// What a library has to say about the end of a program that it is linked into.
+// Lets a library act at the end of a program that it is linked into.
 #ifndef TANDEM_BASE_END_OF_PROGRAM_H_
 #define TANDEM_BASE_END_OF_PROGRAM_H_
 
@@ -6,17 +6,17 @@
 
 namespace tandem {
 
-// Given what the program's body has returned, what the program ends with.
+// Gets the status of the program's body, and returns the status to end with.
 using EndOfProgramFn = absl::Status (*)(const absl::Status& status);
 
-// As a constant of a source file: RunProgram (base/program.h) calls `fn` behind the body. Several are called in any
-// order, each with what the one before it has returned.
+// Define one as a constant in a source file: RunProgram (base/program.h) then calls `fn` after the body. If there are
+// several functions, they are called in any order, each with the result of the one before.
 class AtEndOfProgram {
  public:
   explicit AtEndOfProgram(EndOfProgramFn fn);
 };
 
-// What all of them make of `status`.
+// Calls all registered functions, and returns the final status.
 absl::Status StatusAtEndOfProgram(absl::Status status);
 
 }  // namespace tandem

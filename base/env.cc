@@ -13,7 +13,7 @@ namespace tandem {
 
 namespace {
 
-// Of making a file that nobody takes for a leftover.
+// Attempts to create a file that no other process takes for a leftover.
 constexpr int kCreateAttempts = 10;
 
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {
@@ -108,7 +108,7 @@ absl::Status Env::CreateDirs(const std::string& dir) {
   std::string parent = DirName(dir);
   if (parent != dir) TD_RETURN_IF_ERROR(CreateDirs(parent));
   absl::Status status = CreateDir(dir);
-  if (absl::IsAlreadyExists(status)) return absl::OkStatus();  // another process was faster
+  if (absl::IsAlreadyExists(status)) return absl::OkStatus();  // another process created it
   TD_RETURN_IF_ERROR(status);
   return SyncDir(parent);
 }
@@ -116,12 +116,12 @@ absl::Status Env::CreateDirs(const std::string& dir) {
 absl::Status Env::DeleteRecursively(const std::string& path) {
   absl::Status status = DeleteFile(path);
   if (!absl::IsFailedPrecondition(status) && !absl::IsPermissionDenied(status)) return status;
-  // unlink of a directory fails with EISDIR (Linux) or EPERM (POSIX).
+  // It may be a directory, for which unlink fails with EISDIR (Linux) or EPERM (POSIX).
   auto names = ListDir(path);
   if (!names.ok()) return absl::IsFailedPrecondition(names.status()) ? status : names.status();
   for (const std::string& name : *names) {
     status = DeleteRecursively(JoinPath(path, name));
-    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // somebody else deletes it too
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // another process deletes it too
   }
   return DeleteDir(path);
 }

@@ -1,5 +1,5 @@
-// The door to files and clocks. Everything durable goes through an Env, so that tests can make each single operation
-// fail (fault_injecting_env.h).
+// Access to files and clocks. Everything durable goes through an Env, so that tests can make any single operation fail
+// (fault_injecting_env.h).
 //
 // Errors of all file operations: see posix_error.h. Messages begin with the path.
 #ifndef TANDEM_BASE_ENV_H_
@@ -17,11 +17,11 @@
 
 namespace tandem {
 
-// "dir/name"; an absolute `name` stays as it is.
+// Returns "dir/name"; an absolute `name` stays as it is.
 std::string JoinPath(absl::string_view dir, absl::string_view name);
-// "a/b" of "a/b/c", "." of "c", "/" of "/c". Trailing slashes do not count.
+// Returns "a/b" for "a/b/c", "." for "c", "/" for "/c". Trailing slashes do not count.
 std::string DirName(absl::string_view path);
-// "c" of "a/b/c" and of "a/b/c/".
+// Returns "c" for "a/b/c" and for "a/b/c/".
 std::string BaseName(absl::string_view path);
 
 // A file open for reading. Thread-safe.
@@ -33,8 +33,8 @@ class RandomAccessFile {
   virtual int64_t size() const = 0;
   // Reads exactly `n` bytes from `offset`; DataLoss when the file ends before.
   virtual absl::Status ReadAt(int64_t offset, size_t n, char* out) const = 0;
-  // For files that hold code: PermissionDenied (exit code 74) unless this user or root owns the file and nobody else
-  // may write it, not even its group.
+  // For files that contain code: PermissionDenied (exit code 74) unless this user or root owns the file, and nobody
+  // else may write it, not even its group.
   virtual absl::Status CheckTrusted() const = 0;
 };
 
@@ -48,15 +48,15 @@ class WritableFile {
   virtual absl::Status Close() = 0;
 };
 
-// An advisory lock on a file. The destructor, or the end of the process, however it comes, gives it back.
+// An advisory lock on a file. It is released by the destructor, or at the end of the process, however that ends.
 class FileLock {
  public:
   virtual ~FileLock() = default;
-  // Replaces the content of the locked file: who holds the lock, for others to read.
+  // Replaces the content of the locked file: tells other processes who holds the lock.
   virtual absl::Status SetContent(absl::string_view text) = 0;
 };
 
-// The most bytes that ReadFile takes into memory unless told otherwise.
+// Default for the most bytes that ReadFile reads into memory.
 inline constexpr int64_t kMaxReadFile = int64_t{1} << 30;
 
 struct FileInfo {
@@ -75,24 +75,25 @@ class Env {
  public:
   virtual ~Env() = default;
 
-  // The operating system's files and clock. Lives for ever.
+  // The operating system's files and clock. Lives forever.
   static Env* Default();
 
-  // FailedPrecondition for what is no regular file (a directory, a FIFO, a device); never waits for a writer.
+  // FailedPrecondition for anything but a regular file (a directory, a FIFO, a device); never waits for a FIFO's
+  // writer.
   virtual absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) = 0;
-  // An empty file under a name that a user gave; an existing one, also one that a link leads to, is truncated.
+  // Creates an empty file under a user's name; an existing one, also one that a link points to, is truncated.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) = 0;
-  // A new empty file, which only this user may write. AlreadyExists when there is anything under this name, be it a
-  // link that leads nowhere: in directories where others may have put something in the way.
+  // Creates a new empty file, which only this user may write. AlreadyExists when anything has this name, even a link to
+  // nothing. For directories in which other users could put something in the way.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) = 0;
-  // The same, locked while it is open, which tells it from a leftover (temporary_files.h). Aborted when somebody took
-  // it for one before it had its lock, and deletes what has this name: use another one.
+  // The same, and locks the file while it is open, which marks it as not being a leftover (temporary_files.h). Aborted
+  // when somebody took it for a leftover before it had its lock, and so deletes what has this name: use another name.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateLockedFile(const std::string& path) = 0;
   // Replaces a file `to`; a directory `to` must be empty or absent.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
-  // Makes creations, renames and deletions in `dir` durable.
+  // Makes creations, renames and deletions in `dir` durable on the disk.
   virtual absl::Status SyncDir(const std::string& dir) = 0;
-  // AlreadyExists when it is there.
+  // AlreadyExists when it exists.
   virtual absl::Status CreateDir(const std::string& dir) = 0;
   virtual absl::Status DeleteFile(const std::string& path) = 0;
   // The directory must be empty.
@@ -101,8 +102,8 @@ class Env {
   virtual absl::StatusOr<std::vector<std::string>> ListDir(const std::string& dir) = 0;
   // Follows symbolic links.
   virtual absl::StatusOr<FileInfo> Stat(const std::string& path) = 0;
-  // Locks the file, which is made when it is not there, without waiting. AlreadyExists when another process, or another
-  // lock of this one, holds it; Unimplemented where the file system has no locks.
+  // Locks the file without waiting; creates it if it does not exist. AlreadyExists when another process, or another
+  // lock of this process, holds it; Unimplemented if the file system has no locks.
   virtual absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) = 0;
 
   // Seconds since 1970.
@@ -113,7 +114,7 @@ class Env {
   virtual int ProcessId() = 0;
   virtual std::string HostName() = 0;
 
-  // Whether `path` can be seen. An unreadable parent counts as absent: where that matters, use Stat.
+  // True if `path` exists. A path in an unreadable folder counts as absent: if that matters, use Stat.
   bool Exists(const std::string& path) { return Stat(path).ok(); }
   absl::StatusOr<int64_t> FileSize(const std::string& path);
   // DataLoss when the file is larger than `max_bytes`, before any memory is taken.
@@ -122,26 +123,26 @@ class Env {
   absl::Status WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces);
   // The same with CreateNewFile.
   absl::Status WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces);
-  // A new file under a name of its own beside `path` (TemporaryPath), with `suffix` at its end, locked while it is
-  // open. It is to be given its name, or deleted, before it is closed.
+  // Creates a new file under a unique name beside `path` (TemporaryPath), ending with `suffix`, locked while it is
+  // open. Rename or delete it before it is closed.
   absl::StatusOr<TemporaryFile> CreateTemporary(const std::string& path, absl::string_view suffix = "");
-  // Replaces `path` so that a reader, or a start after a crash, sees the old or the new content and nothing else: a
-  // temporary file, fsync, rename, fsync of the directory. A link at `path` is replaced. Any number of threads and
-  // processes may do so at once.
+  // Replaces `path` atomically: a reader, also after a crash, sees either the old or the new content. Writes a
+  // temporary file, syncs it, renames it and syncs the directory. A link at `path` is replaced. Any number of threads
+  // and processes may do this at the same time.
   absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes);
   // Creates `dir` and its parents where they do not exist.
   absl::Status CreateDirs(const std::string& dir);
-  // Deletes a file or a directory with all that is in it. Does not follow symbolic links. NotFound when absent.
+  // Deletes a file or a directory with all its content. Does not follow symbolic links. NotFound when absent.
   absl::Status DeleteRecursively(const std::string& path);
 };
 
-// A name beside `path` that no other call has given: not in this process, and not in another one with the same id, such
-// as the first ones of two containers. ".tmp-<name>-<process>-<16 random hexadecimal digits>-<count>"; of a long name
-// only the beginning.
+// Returns a name beside `path` that no other call returns: neither in this process nor in another one with the same id,
+// such as the first processes of two containers. ".tmp-<name>-<process>-<16 random hexadecimal digits>-<count>"; a long
+// name is shortened to its beginning.
 std::string TemporaryPath(Env* env, absl::string_view path);
 
-// For what is to be read into memory, before any is taken: DataLoss when `what`, such as a path, has more than
-// `max_bytes`, or more than this machine's memory.
+// To be called before memory is allocated for data of `bytes` bytes: DataLoss when `what`, such as a path, has more
+// than `max_bytes`, or more than this machine's memory.
 absl::Status CheckSize(absl::string_view what, int64_t bytes, int64_t max_bytes);
 
 }  // namespace tandem

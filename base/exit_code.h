@@ -1,4 +1,4 @@
-// Exit codes of processes. Batch systems decide by them whether to start a job again, so they are part of the API.
+// Exit codes of processes. Batch systems decide by them whether to restart a job, so they are part of the API.
 #ifndef TANDEM_BASE_EXIT_CODE_H_
 #define TANDEM_BASE_EXIT_CODE_H_
 
@@ -18,10 +18,10 @@ inline constexpr int kExitHangup = 129;       // clean stop after SIGHUP
 inline constexpr int kExitInterrupted = 130;  // clean stop after SIGINT
 inline constexpr int kExitTerminated = 143;   // clean stop after SIGTERM
 
-// `status` marked with the code that the process shall exit with. OK stays OK.
+// Returns `status` marked with the exit code of the process. OK stays OK.
 absl::Status WithExitCode(absl::Status status, int exit_code);
 
-// The code that `status` was marked with, else the default of its kind:
+// Returns the code that `status` was marked with, else the default for its kind:
 //   InvalidArgument, FailedPrecondition, AlreadyExists, Unimplemented  2
 //   DataLoss, OutOfRange                                              65
 //   NotFound                                                          66

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status Crashed(const std::string& path) { return PosixError(EIO, "go on after the injected crash", path); }
 
-// The name of `path` after `from` was renamed to `to`.
+// Returns the new name of `path` after `from` was renamed to `to`.
 std::string Moved(const std::string& path, const std::string& from, const std::string& to) {
   if (path == from) return to;
   return absl::StartsWith(path, from + "/") ? to + path.substr(from.size()) : path;
@@ -39,7 +39,7 @@ class FaultInjectingFile : public WritableFile {
     TD_RETURN_IF_ERROR(env_->Begin(FileOp::kSync, path_));
     std::lock_guard<std::mutex> lock(env_->mutex_);
     env_->unsynced_files_.erase(path_);
-    return absl::OkStatus();  // tests need no real fsync: DropUnsynced stands for what it is good for
+    return absl::OkStatus();  // tests need no real fsync: DropUnsynced simulates its effect
   }
 
   absl::Status Close() override { return base_->Close(); }
@@ -185,7 +185,7 @@ absl::Status FaultInjectingEnv::SyncDir(const std::string& dir) {
   std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < undo_.size(); ++i) {
     if (undo_[i].dir != dir || undo_[i].from.empty()) continue;
-    for (size_t j = 0; j < i; ++j) {  // what happened inside a moved directory now lies under its new name
+    for (size_t j = 0; j < i; ++j) {  // earlier changes inside a moved directory now have its new name
       undo_[j].dir = Moved(undo_[j].dir, undo_[i].from, undo_[i].path);
       undo_[j].path = Moved(undo_[j].path, undo_[i].from, undo_[i].path);
       undo_[j].from = Moved(undo_[j].from, undo_[i].from, undo_[i].path);

@@ -1,4 +1,4 @@
-// An Env for tests that fails or "crashes" at a chosen operation, and can lose what was not synced.
+// An Env for tests that fails or "crashes" at a chosen operation, and can discard what was not synced.
 #ifndef TANDEM_BASE_FAULT_INJECTING_ENV_H_
 #define TANDEM_BASE_FAULT_INJECTING_ENV_H_
 
@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-// Operations that change something on the disk. Closing or locking a file counts as none of them.
+// Operations that change something on the disk. Closing and locking files do not count.
 enum class FileOp { kCreate, kWrite, kSync, kRename, kSyncDir, kCreateDir, kDelete };
 
 // Wraps another Env. Operations are numbered from 1 in the order in which they are called. Thread-safe.
@@ -25,19 +25,20 @@ class FaultInjectingEnv : public Env {
   // The n-th operation of this kind from now on fails with `error_number` (ENOSPC, EIO, EACCES, ...); every later one
   // of this kind too, when `sticky`. A failing write has written half of its bytes.
   void FailNth(FileOp op, int n, int error_number, bool sticky = false);
-  // Every operation whose path contains `part` fails, reads included.
+  // Makes every operation whose path contains `part` fail, also reads.
   void FailPath(const std::string& part, int error_number);
-  // The n-th operation from now on, and everything after it, fails as if the process were gone. A write at this point
-  // has written half of its bytes. With n = 0: everything from now on.
+  // Makes the n-th operation from now on, and everything after it, fail as if the process had died. A write at this
+  // point has written half of its bytes. With n = 0: everything from now on.
   void CrashAt(int n);
   bool crashed() const;
-  // Operations so far, failed ones included.
+  // Number of operations so far, also failed ones.
   int operations() const;
-  // The same as "<operation> <base name>": "create", "write", "sync", "rename", "sync-dir", "create-dir", "delete".
+  // The operations so far as "<operation> <base name>", with the operations "create", "write", "sync", "rename",
+  // "sync-dir", "create-dir", "delete".
   std::vector<std::string> trace() const;
 
-  // What a power failure may do, applied to the files of the wrapped Env: a file's bytes since its last sync are lost,
-  // and so are creations and renames since the last sync of their directory.
+  // Simulates a power failure in the files of the wrapped Env: a file's bytes since its last sync are lost, and so are
+  // creations and renames since the last sync of their directory.
   absl::Status DropUnsynced();
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override;
@@ -66,17 +67,17 @@ class FaultInjectingEnv : public Env {
     int error_number;
     bool sticky;
   };
-  // Counts an operation and says whether it may happen.
+  // Counts an operation; returns an error if it must fail.
   absl::Status Begin(FileOp op, const std::string& path);
   absl::Status BeginRead(const std::string& path);
   absl::Status CheckPath(const std::string& path);
-  // By one of the functions of `base_`.
+  // Creates a file with one of the functions of `base_`.
   absl::StatusOr<std::unique_ptr<WritableFile>> Create(
       const std::string& path, absl::StatusOr<std::unique_ptr<WritableFile>> (Env::*create)(const std::string&));
-  // How to take back a change of a directory that is not synced yet.
+  // The data to undo an unsynced change of a directory.
   struct Undo {
     std::string dir;                      // the directory that changed
-    std::string path;                     // what was created, or the new name
+    std::string path;                     // the created path, or the new name
     std::string from = "";                // the old name; empty for a creation
     std::optional<std::string> replaced;  // the content of the file that a rename replaced
   };

@@ -1,4 +1,4 @@
-// Stable 64-bit hashes: the same on every machine and in every build, fit for file names and random keys.
+// Stable 64-bit hashes: the same on every machine and in every build, suitable for file names and random keys.
 #ifndef TANDEM_BASE_FINGERPRINT_H_
 #define TANDEM_BASE_FINGERPRINT_H_
 

@@ -21,7 +21,7 @@ namespace {
 
 using FlagMap = std::map<std::string, absl::CommandLineFlag*>;
 
-// The program's own flags: not those that Abseil's libraries bring with them.
+// Returns the program's own flags, without those of Abseil's libraries.
 FlagMap OwnFlags() {
   FlagMap flags;
   for (const auto& [name, flag] : absl::GetAllFlags()) {

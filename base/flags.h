@@ -1,4 +1,4 @@
-// Command lines of samples and tools: Abseil's flags with help that explains, and errors that suggest.
+// Command lines of samples and tools: Abseil's flags, with explaining help and errors that suggest corrections.
 #ifndef TANDEM_BASE_FLAGS_H_
 #define TANDEM_BASE_FLAGS_H_
 
@@ -13,17 +13,16 @@ namespace tandem {
 
 // Sets the ABSL_FLAGs of this program from its arguments. Names may have dashes for underscores; a value follows "=" or
 // is the next argument; a boolean flag may stand alone or be negated ("--nocache"). Arguments that are no flags go to
-// `positional`; they are errors where it is null.
-// Returns the exit code when the program is to end now: 0 after --help, which prints to stdout, 2 after an error, which
-// is printed to stderr. `about` is one line on what the program does.
+// `positional`; they are errors if it is null. Returns the exit code if the program should end now: 0 after --help,
+// which prints to stdout, 2 after an error, which is printed to stderr. `about` is one line on what the program does.
 std::optional<int> ParseFlags(int argc, char** argv, absl::string_view about,
                               std::vector<std::string>* positional = nullptr);
 
-// The work of ParseFlags, without output. True: help is asked for. InvalidArgument says which flag is wrong and why.
+// ParseFlags without output. Returns true if help is asked for. InvalidArgument says which flag is wrong and why.
 absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments,
                                    std::vector<std::string>* positional = nullptr);
 
-// All flags of the program with explanation and default, sorted by name.
+// Returns all flags of the program with explanation and default, sorted by name.
 std::string HelpText(absl::string_view program, absl::string_view about);
 
 }  // namespace tandem

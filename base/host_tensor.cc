@@ -24,19 +24,19 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-// Buffers from this size on get pages of their own. Batches are made in one thread and freed in another; from malloc
-// they would come out of heaps that grow and are not given back (27 MiB in a training run with batches of 1.6 MB).
+// Buffers of at least this size get their own pages. Batches are made in one thread and freed in another; with malloc
+// they would make heaps grow that are not returned to the system (27 MiB in a training run with batches of 1.6 MB).
 constexpr size_t kMapBytes = 1 << 20;
 
-// Buffers up to this size share an allocation with their count of owners: a step's loss is one, and memory at a
-// multiple of 64 bytes is dear to ask for.
+// Buffers up to this size share an allocation with their reference count: a step's loss is one, and asking for memory
+// at a multiple of 64 bytes is slow.
 constexpr size_t kSmallBytes = 64;
 struct SmallBuffer {
   uint8_t bytes[2 * kSmallBytes - 1];
 };
 
-// The last pages that were given back, for the next buffer of their size: a batch of 1.6 MB is 400 pages, and touching
-// them for the first time is most of the work of making it.
+// Keeps the last freed pages for the next buffer of the same size: a batch of 1.6 MB has 400 pages, and touching them
+// for the first time takes most of the time to make it.
 class KeptPages {
  public:
   // Never destroyed: tensors may be freed when a program ends.
@@ -45,7 +45,7 @@ class KeptPages {
     return *kept;
   }
 
-  // Null when there are none of that size.
+  // Returns null when there are none of that size.
   void* Take(size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     for (Pages& pages : pages_) {
@@ -96,8 +96,8 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
   return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(buffer), [](uint8_t* p) { ::operator delete(p, kAlignment); });
 }
 
-// At least `bytes` zeros, or what others have made of them. They stay where they are for the thread's life: a caller
-// may have pointers to earlier ones.
+// Returns at least `bytes` zeros, unless callers have written to them. They stay in place for the thread's lifetime,
+// because callers may have pointers to earlier ones.
 void* ZerosForNobody(size_t bytes) {
   constexpr size_t kLeast = 1 << 16;
   thread_local std::vector<std::unique_ptr<uint8_t[]>> all;
@@ -109,7 +109,7 @@ void* ZerosForNobody(size_t bytes) {
   return all.back().get();
 }
 
-// "[-1,3]": sizes as numbers, where ShapeString has a batch.
+// Returns sizes as numbers, "[-1,3]", where ShapeString would show a batch.
 std::string SizesString(const Shape& shape) { return absl::StrCat("[", absl::StrJoin(shape, ","), "]"); }
 
 }  // namespace
@@ -136,7 +136,7 @@ HostTensor::HostTensor(DType dtype, Shape shape, SourceLocation location) {
 }
 
 HostTensor HostTensor::WithStringBytes(Shape shape, int64_t bytes, SourceLocation location) {
-  // As many 64-bit numbers as offsets must fit, whose type is checked as every other.
+  // Limits the number of strings, because their offsets take 64 bits each.
   const int64_t elements = CheckedNumElements(shape);
   if (elements < 0) {
     return Failed("HostTensor",

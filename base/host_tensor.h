@@ -1,4 +1,4 @@
-// A dense tensor in host memory: what datasets yield, hooks fetch and checkpoints hold.
+// A dense tensor in host memory: used by datasets, hooks that fetch values, and checkpoints.
 #ifndef TANDEM_BASE_HOST_TENSOR_H_
 #define TANDEM_BASE_HOST_TENSOR_H_
 
@@ -18,18 +18,18 @@
 
 namespace tandem {
 
-// A shared handle to a 64-byte aligned row-major buffer. Copies share the buffer (like std::shared_ptr); the writer
-// must be the only holder. Thread-compatible.
+// A shared handle to a 64-byte aligned row-major buffer. Copies share the buffer (like std::shared_ptr); only a sole
+// holder may write. Thread-compatible.
 //
-// What is made of arguments that do not fit is an empty tensor whose status() says why. A dataset, a constant or a
-// check of such a tensor gives that error.
+// Arguments that do not fit give an empty tensor whose status() says why. Using such a tensor in a dataset, a constant
+// or a check gives that error.
 //
-// A tensor of strings (DType::kString) holds one offset of 64 bits for each string and one more, counted from the first
-// byte behind the offsets, and then the bytes of all strings one after another. It is made with its contents.
+// A tensor of strings (DType::kString) stores 64-bit offsets, one for each string and one more, counted from the first
+// byte after the offsets; then the bytes of all strings, one after another. Its contents are set at creation.
 class HostTensor {
  public:
   HostTensor() = default;
-  // An uninitialised tensor; of strings, a tensor of empty ones. Every size in `shape` must be >= 0.
+  // An uninitialised tensor; for strings, a tensor of empty strings. Every size in `shape` must be >= 0.
   HostTensor(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
 
   static HostTensor Zeros(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
@@ -56,19 +56,20 @@ class HostTensor {
   const Shape& shape() const { return shape_; }
   int rank() const { return static_cast<int>(shape_.size()); }
   int64_t num_elements() const { return num_elements_; }
-  // Of all that raw() points to.
+  // Number of bytes at raw().
   int64_t byte_size() const { return dtype_ == DType::kString ? StringBytes() : num_elements_ * SizeOf(dtype_); }
-  // Without type and elements: made by the default constructor or of arguments that do not fit. A tensor with a size
-  // of 0 is not empty in this sense.
+  // True for a tensor without type and elements: default-constructed, or made from arguments that do not fit. A tensor
+  // with a size of 0 is not empty in this sense.
   bool empty() const { return dtype_ == DType::kInvalid; }
-  // InvalidArgument, with the line that made it, for a tensor of arguments that do not fit; OK for all others.
+  // InvalidArgument, with the source line, for a tensor made from arguments that do not fit; OK for all others.
   absl::Status status() const;
 
   void* raw() { return empty() ? nullptr : buffer_.get(); }
   const void* raw() const { return empty() ? nullptr : buffer_.get(); }
-  // Null for an empty tensor. T must be the tensor's element type (a bool's bytes may be read as uint8_t). Where it is
-  // not, or the tensor is one of arguments that do not fit, that is an error of the function of the user that asks
-  // (CallUserCode) with `location`, or goes to the log; the pointer is then one to zeros, and what is written is lost.
+  // Null for a default-constructed tensor. T must be the tensor's element type (a bool's bytes may be read as uint8_t).
+  // If it is not, or the tensor was made from arguments that do not fit, this is an error with `location`: of the
+  // user's function that asks (CallUserCode), otherwise in the log. The pointer then points to zeros, and what is
+  // written is lost.
   template <typename T>
   T* data(SourceLocation location = SourceLocation::Current()) {
     return static_cast<T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
@@ -83,8 +84,8 @@ class HostTensor {
     return {data<T>(location), static_cast<size_t>(num_elements_)};
   }
 
-  // String number `i` in row-major order, 0 <= i < num_elements(); valid as long as a holder of the buffer. Empty when
-  // the tensor is not one of strings.
+  // String number `i` in row-major order, 0 <= i < num_elements(); valid as long as the buffer has a holder. Empty if
+  // the tensor is not of strings.
   absl::string_view string(int64_t i = 0) const {
     if (dtype_ != DType::kString || i < 0 || i >= num_elements_) return {};
     const int64_t* offsets = Offsets();
@@ -92,33 +93,33 @@ class HostTensor {
             static_cast<size_t>(offsets[i + 1] - offsets[i])};
   }
 
-  // A deep copy.
+  // Returns a deep copy.
   HostTensor Clone() const;
-  // The same buffer under another shape with as many elements.
+  // Returns a tensor that shares the buffer and has another shape with as many elements.
   HostTensor Reshaped(Shape shape, SourceLocation location = SourceLocation::Current()) const;
-  // Same dtype, shape and bytes.
+  // True if dtype, shape and bytes are the same.
   bool BitEqual(const HostTensor& other) const;
 
  private:
-  // The empty tensor whose status is that `function` was called at `location` with what `problem` says.
+  // Returns an empty tensor whose status says that `function` was called at `location` with the given `problem`.
   static HostTensor Failed(absl::string_view function, absl::string_view problem, SourceLocation location);
-  // Of FromVector: an uninitialised tensor for `count` values.
+  // For FromVector: returns an uninitialised tensor for `count` values.
   static HostTensor ForValues(DType dtype, Shape shape, size_t count, SourceLocation location);
   bool Holds(DType asked) const { return asked == dtype_ || (asked == DType::kUInt8 && dtype_ == DType::kBool); }
-  // For data() of a type that the tensor does not hold.
+  // Implements data() for a type that the tensor does not hold.
   void* NoData(DType asked, SourceLocation location) const;
-  // Of a tensor of strings.
+  // For tensors of strings.
   const int64_t* Offsets() const { return reinterpret_cast<const int64_t*>(buffer_.get()); }
   int64_t StringBytes() const {
     return (num_elements_ + 1) * static_cast<int64_t>(sizeof(int64_t)) + Offsets()[num_elements_];
   }
-  // A tensor of strings with room for `bytes` bytes, whose offsets are not set.
+  // Returns a tensor of strings with room for `bytes` bytes; the offsets are not set.
   static HostTensor WithStringBytes(Shape shape, int64_t bytes, SourceLocation location);
 
   DType dtype_ = DType::kInvalid;
   Shape shape_;
   int64_t num_elements_ = 0;
-  std::shared_ptr<uint8_t> buffer_;  // of an empty tensor: the text of its error, or null
+  std::shared_ptr<uint8_t> buffer_;  // for an empty tensor: the text of its error, or null
 };
 
 template <typename T>

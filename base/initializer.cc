@@ -65,8 +65,8 @@ absl::Status FillInitialValue(const Initializer& initializer, absl::string_view 
     case DType::kBool:
       Fill(static_cast<bool*>(out), count, initializer, name, seed);
       break;
-    case DType::kBFloat16:  // never outside of a program
-    case DType::kString:    // never inside of one
+    case DType::kBFloat16:  // only inside a program
+    case DType::kString:    // never inside a program
     case DType::kInvalid:
       return absl::InvalidArgumentError("the variable has no type");
   }

@@ -1,4 +1,4 @@
-// How a variable gets its first value, and that value.
+// Describes and computes the first value of a variable.
 #ifndef TANDEM_BASE_INITIALIZER_H_
 #define TANDEM_BASE_INITIALIZER_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Random kinds are keyed by the variable's name and the run's seed.
+// Random kinds depend on the variable's name and the run's seed.
 struct Initializer {
   enum class Kind : int8_t { kZeros, kConstant, kUniform, kTruncatedNormal, kNormal };
   static constexpr int kKinds = 5;
@@ -20,15 +20,15 @@ struct Initializer {
       0;  // kUniform: high; kTruncatedNormal: standard deviation (cut at two of them); kNormal: the same, not cut
 };
 
-// Writes `count` elements of `dtype` to `out`; nothing outside (initializer, name, seed, count) influences them.
-// Element i takes word i % 4 of Philox4x32 with counter (i / 4 as 64 bits, Fingerprint64(name) as 64 bits), low half
-// first, and key `seed`:
+// Writes `count` elements of `dtype` to `out`. They depend only on (initializer, name, seed, count). Element i uses
+// word i % 4 of Philox4x32 with counter (i / 4 as 64 bits, Fingerprint64(name) as 64 bits), low half first, and key
+// `seed`:
 //   kUniform          a + (b - a) * UniformFloat(word), in float32
 //   kTruncatedNormal  a + b * Q(P + (1 - 2 P) * (word + 0.5) / 2^32) in float64, with Q the normal quantile function
 //                     (Wichura, "Algorithm AS 241", 1988) and P = Phi(-2): a normal variable cut at two deviations
 //   kNormal           a + b * Q((word + 0.5) / 2^32) in float64
-// InvalidArgument, which does not name the variable, for a random kind of a type that is not floating point, an unknown
-// kind, or a type that no variable has.
+// InvalidArgument, without the variable's name, for a random kind with a type that is not floating-point, an unknown
+// kind, or a type that no variable can have.
 absl::Status FillInitialValue(const Initializer& initializer, absl::string_view name, uint64_t seed, DType dtype,
                               int64_t count, void* out);
 

@@ -1,4 +1,4 @@
-// Numbers in JSON, which has none for infinities and NaN.
+// Numbers in JSON, which cannot represent infinities and NaN.
 #ifndef TANDEM_BASE_JSON_NUMBER_H_
 #define TANDEM_BASE_JSON_NUMBER_H_
 
@@ -12,14 +12,14 @@
 
 namespace tandem {
 
-// A number, or where it is not finite the string that NonFiniteName gives.
+// Returns a number, or, if it is not finite, the string of NonFiniteName.
 inline nlohmann::ordered_json NumberToJson(double value) {
   if (std::isfinite(value)) return value;
   return std::string(NonFiniteName(value));
 }
 
-// The number that NumberToJson has written as that value. Null, which stood for all that is not finite once, is NaN.
-// Nothing for any other value.
+// Returns the number that NumberToJson wrote as that value. Null, which earlier versions wrote for all non-finite
+// numbers, is NaN. nullopt for any other value.
 template <typename Json>
 std::optional<double> NumberFromJson(const Json& json) {
   using Limits = std::numeric_limits<double>;

@@ -1,4 +1,4 @@
-// JSON from text that anybody may have written.
+// Parses JSON from untrusted text.
 #ifndef TANDEM_BASE_JSON_PARSE_H_
 #define TANDEM_BASE_JSON_PARSE_H_
 
@@ -8,14 +8,14 @@
 
 namespace tandem {
 
-// What Tandem writes nests less than ten deep; arrays of metrics nest as deep as a tensor has dimensions.
+// Tandem writes less than ten levels; arrays of metrics have as many levels as a tensor has dimensions.
 inline constexpr int kMaxJsonDepth = 64;
 
-// Whether arrays and objects of `text` nest deeper than kMaxJsonDepth. The library reads any depth, and runs out of
-// stack when it copies or writes such a value.
+// True if arrays and objects in `text` nest deeper than kMaxJsonDepth. The JSON library reads any depth, but overflows
+// the stack when it copies or writes such a value.
 bool JsonIsTooDeep(absl::string_view text);
 
-// Discarded (is_discarded()) where `text` is no JSON or too deep.
+// Returns a discarded value (is_discarded()) if `text` is not JSON or nests too deep.
 nlohmann::json ParseJson(absl::string_view text);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// JSON as text.
+// Writes JSON as text.
 #ifndef TANDEM_BASE_JSON_STRING_H_
 #define TANDEM_BASE_JSON_STRING_H_
 
@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// The text of a nlohmann::basic_json. Strings come from paths and from users' names, which need not be UTF-8: bytes
-// that are not stand as U+FFFD, where the library's own default is to throw. `indent` < 0: on one line.
+// Returns the text of a nlohmann::basic_json. Strings come from paths and users' names, which may not be UTF-8: invalid
+// bytes become U+FFFD, where the library would throw by default. `indent` < 0: on one line.
 template <typename Json>
 std::string JsonString(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);

@@ -1,4 +1,4 @@
-// KeyValueStore: small values that the processes of a cluster leave for each other.
+// KeyValueStore: small values that the processes of a cluster exchange.
 #ifndef TANDEM_BASE_KEY_VALUE_STORE_H_
 #define TANDEM_BASE_KEY_VALUE_STORE_H_
 
@@ -15,9 +15,10 @@ namespace tandem {
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
-  // AlreadyExists for a key that has another value.
+  // AlreadyExists if the key has another value.
   virtual absl::Status Set(absl::string_view key, absl::string_view value) = 0;
-  // Waits until somebody has set it. DeadlineExceeded names the key; Unavailable when a process is lost meanwhile.
+  // Waits until some process has set the key. DeadlineExceeded, with the key, after `timeout`; Unavailable if a process
+  // is lost meanwhile.
   virtual absl::StatusOr<std::string> Get(absl::string_view key, absl::Duration timeout) = 0;
 };
 

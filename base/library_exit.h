@@ -1,12 +1,12 @@
-// Libraries that call exit() when they have no memory.
+// Handles libraries that call exit() when memory runs out.
 #ifndef TANDEM_BASE_LIBRARY_EXIT_H_
 #define TANDEM_BASE_LIBRARY_EXIT_H_
 
 namespace tandem {
 
-// While it lives, a call of exit() by this thread means that a library gave up for want of memory, as OpenMP's does,
-// which would end the process with 1: the exit code becomes 74, behind a line that says what it was `doing`. Scopes
-// nest.
+// During its lifetime, a call of exit() by this thread is taken to mean that a library, such as OpenMP's, got no
+// memory, which would end the process with code 1: the exit code becomes 74, after a line that says what the thread was
+// `doing`. Scopes nest.
 class ExitMeansOutOfMemory {
  public:
   // `doing` must outlive the scope.

@@ -17,8 +17,8 @@ void OutOfMemory(void*, const char*, bool) {
 
 struct sigaction segv_before_llvm, abort_before_llvm;
 
-// MLIR writes to what malloc returns without a look: when it loads a dialect, for one. An access near address 0 in a
-// scope, when the last thing that failed was an allocation, is that; so is an abort.
+// MLIR does not check the result of malloc before it writes to the memory, for example when it loads a dialect. An
+// access near address 0, or an abort, inside a scope counts as lack of memory if the last failure was an allocation.
 void OnCrashInLlvm(int signal, siginfo_t* info, void* context) {
   const char* doing = ExitWhenOutOfMemory::Current();
   if (doing != nullptr && errno == ENOMEM &&
@@ -28,14 +28,14 @@ void OnCrashInLlvm(int signal, siginfo_t* info, void* context) {
   const struct sigaction& before = signal == SIGABRT ? abort_before_llvm : segv_before_llvm;
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // the access or the abort is repeated, and ends the process as it should
+  sigaction(signal, &before, nullptr);  // repeats the access or the abort, which then ends the process as usual
 }
 
 }  // namespace
 
 LlvmMemoryScope::LlvmMemoryScope(const char* doing) : scope_(doing) {
   [[maybe_unused]] static const bool installed = [] {
-    llvm::remove_bad_alloc_error_handler();  // LLVM takes one only
+    llvm::remove_bad_alloc_error_handler();  // LLVM accepts only one handler
     llvm::install_bad_alloc_error_handler(OutOfMemory);
     struct sigaction action = {};
     action.sa_sigaction = OnCrashInLlvm;

@@ -1,4 +1,5 @@
-// LLVM and MLIR without memory: they check no allocation and cannot be unwound, so the process ends with exit code 74.
+// Handles LLVM and MLIR running out of memory: they check no allocation and cannot be unwound, so the process ends with
+// exit code 74.
 #ifndef TANDEM_BASE_LLVM_MEMORY_H_
 #define TANDEM_BASE_LLVM_MEMORY_H_
 
@@ -6,7 +7,7 @@
 
 namespace tandem {
 
-// ExitWhenOutOfMemory, for LLVM's own allocations too: around all work of this thread in LLVM or MLIR.
+// ExitWhenOutOfMemory that also covers LLVM's own allocations. Use it around all work of a thread in LLVM or MLIR.
 class LlvmMemoryScope {
  public:
   // `doing`, such as "compiling", must outlive the scope.

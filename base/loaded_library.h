@@ -1,4 +1,4 @@
-// Libraries that a program uses, for those who look for the reason of a difference between machines.
+// Libraries that a program uses, for finding the reason of a difference between machines.
 #ifndef TANDEM_BASE_LOADED_LIBRARY_H_
 #define TANDEM_BASE_LOADED_LIBRARY_H_
 
@@ -8,12 +8,13 @@ namespace tandem {
 
 struct LoadedLibrary {
   std::string name;     // "oneDNN"
-  std::string version;  // "3.6.2"; empty where it is not loaded
-  std::string file;     // what it was loaded from; the program itself where it is linked into that
-  std::string problem;  // why it is not loaded; empty where it is
+  std::string version;  // "3.6.2"; empty if it is not loaded
+  std::string file;     // the file that it was loaded from; the program itself if it is linked in
+  std::string problem;  // why it is not loaded; empty if it is
 };
 
-// The file with the code at this address, in the case of a function of a library the library's; empty for others.
+// Returns the file that contains the code at this address: the library's for a function of a shared library; empty if
+// unknown.
 std::string FileOfCode(const void* address);
 
 }  // namespace tandem

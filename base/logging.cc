@@ -50,7 +50,7 @@ void WriteAll(int fd, absl::string_view text) {
   while (!text.empty()) {
     ssize_t n = write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // nowhere left to complain
+    if (n <= 0) return;  // the message cannot be reported anywhere
     text.remove_prefix(n);
   }
 }
@@ -79,7 +79,7 @@ LogMessage::~LogMessage() {
       std::lock_guard<std::mutex> capture_lock(capture->mutex_);
       capture->entries_.push_back({severity_, std::move(message)});
     } else {
-      // Of a longer progress line (estimator/hooks/progress_hook.h) nothing stays behind this one.
+      // Clears the rest of a longer progress line (estimator/hooks/progress_hook.h).
       const char* clear = isatty(STDERR_FILENO) == 1 ? "\033[K" : "";
       WriteAll(STDERR_FILENO, absl::StrCat(Prefix(severity_, file_, line_), Printable(message), clear, "\n"));
     }

@@ -22,7 +22,7 @@ enum class LogSeverity { kInfo = 0, kWarning = 1, kError = 2 };
 // Lines below `severity` are dropped. Default kInfo.
 void SetMinLogSeverity(LogSeverity severity);
 
-// While it lives, lines of this thread below `severity` are dropped too; of scopes within each other the innermost one
+// During its lifetime, lines of this thread below `severity` are dropped too. Of nested scopes only the innermost
 // counts.
 class ScopedMinLogSeverity {
  public:
@@ -43,7 +43,8 @@ struct LogEntry {
   std::string message;  // without the prefix
 };
 
-// While it lives, log lines come here and not to stderr. For tests. Captures nest: the innermost one gets the lines.
+// During its lifetime, log lines are stored here and not written to stderr. For tests. Captures nest: the innermost one
+// gets the lines.
 class LogCapture {
  public:
   LogCapture();
@@ -63,7 +64,7 @@ class LogCapture {
   LogCapture* outer_;
 };
 
-// One line, sent by the destructor. Use TD_LOG.
+// One log line, written by the destructor. Use TD_LOG.
 class LogMessage {
  public:
   LogMessage(LogSeverity severity, const char* file, int line) : severity_(severity), file_(file), line_(line) {}

@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// Of an even number of values the upper one in the middle. `values` is not empty.
+// Returns the median; of an even number of values the upper one of the middle two. `values` must not be empty.
 inline double Median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];

@@ -1,4 +1,4 @@
-// NamedTensors: host tensors by name, as predictions, features and arrays of files are handed over.
+// NamedTensors: host tensors by name, such as predictions, features and arrays of files.
 #ifndef TANDEM_BASE_NAMED_TENSORS_H_
 #define TANDEM_BASE_NAMED_TENSORS_H_
 

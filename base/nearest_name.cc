@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Levenshtein's distance.
+// Returns Levenshtein's distance.
 int EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<int> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
@@ -29,7 +29,7 @@ std::string NearestName(absl::string_view word, const std::vector<std::string>& 
   std::string nearest;
   int best = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& name : names) {
-    // A word that was cut short is near, however much is missing.
+    // A word that is the beginning of a name is similar, however much is missing.
     const bool prefix = word.size() >= 3 && absl::StartsWith(name, word);
     const int distance = prefix ? 1 : EditDistance(word, name);
     if (distance < best) {

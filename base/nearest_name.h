@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// The one of `names` that `word` is probably a misspelling of; empty when none is near.
+// Returns the one of `names` that `word` is probably a misspelling of; empty if none is similar.
 std::string NearestName(absl::string_view word, const std::vector<std::string>& names);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// How text says which number is none that has digits.
+// Text for infinities and NaN.
 #ifndef TANDEM_BASE_NON_FINITE_NAME_H_
 #define TANDEM_BASE_NON_FINITE_NAME_H_
 

@@ -8,7 +8,7 @@ namespace tandem {
 
 inline double NormalCdfAtMinusTwo() { return 0.022750131948179209; }
 
-// x with Phi(x) = p, to about 1e-16 relative, for p in [1e-10, 1 - 1e-10].
+// Returns x with Phi(x) = p, with a relative error of about 1e-16, for p in [1e-10, 1 - 1e-10].
 // Source: Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37, 1988.
 inline double NormalQuantile(double p) {
   double q = p - 0.5;

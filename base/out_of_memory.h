@@ -1,4 +1,4 @@
-// Memory, or file descriptors, that run out, told apart from other resources and from limits that were set.
+// Marks errors of running out of memory or file descriptors, as opposed to other resources and to limits set by users.
 #ifndef TANDEM_BASE_OUT_OF_MEMORY_H_
 #define TANDEM_BASE_OUT_OF_MEMORY_H_
 
@@ -7,10 +7,10 @@
 
 namespace tandem {
 
-// ResourceExhausted, marked: what failed may be right as it is, and work when it is tried again.
+// Returns ResourceExhausted with a mark: the operation may be valid, and succeed when it is tried again.
 absl::Status OutOfMemoryError(absl::string_view message);
 
-// Whether `status`, perhaps annotated since, was made by OutOfMemoryError.
+// True if `status`, perhaps annotated since, was made by OutOfMemoryError.
 bool IsOutOfMemory(const absl::Status& status);
 
 }  // namespace tandem

@@ -11,7 +11,7 @@ namespace tandem {
 using PhiloxCounter = std::array<uint32_t, 4>;
 using PhiloxKey = std::array<uint32_t, 2>;
 
-// Four random words that depend on nothing but the counter and the key.
+// Returns four random words that depend only on the counter and the key.
 inline PhiloxCounter Philox4x32(PhiloxCounter c, PhiloxKey k) {
   for (int round = 0; round < 10; ++round) {
     uint64_t p0 = uint64_t{0xD2511F53u} * c[0];
@@ -24,7 +24,7 @@ inline PhiloxCounter Philox4x32(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// Uniform in [0, 1): the upper 24 bits of a word, exactly representable in float32.
+// Returns a number uniform in [0, 1): the upper 24 bits of a word, exactly representable in float32.
 inline float UniformFloat(uint32_t word) { return static_cast<float>(word >> 8) * 0x1.0p-24f; }
 
 }  // namespace tandem

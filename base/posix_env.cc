@@ -21,7 +21,7 @@
 namespace tandem {
 namespace {
 
-// One call of read(2) or write(2) moves at most this much: large calls cannot be interrupted.
+// The most bytes for one call of read(2) or write(2): large calls cannot be interrupted.
 constexpr size_t kMaxTransfer = size_t{1} << 30;
 
 int Open(const std::string& path, int flags, mode_t mode = 0666) {
@@ -107,7 +107,7 @@ class PosixWritableFile : public WritableFile {
 
   absl::Status Close() override {
     int fd = std::exchange(fd_, -1);
-    // After EINTR Linux has closed the descriptor all the same.
+    // After EINTR, Linux has closed the descriptor nevertheless.
     if (close(fd) != 0 && errno != EINTR) return PosixError(errno, "close", path_);
     return absl::OkStatus();
   }
@@ -121,7 +121,7 @@ class PosixFileLock : public FileLock {
  public:
   PosixFileLock(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   ~PosixFileLock() override {
-    // Nobody holds it: nothing may say so. Closing gives the lock back.
+    // Removes the name of the holder. Closing releases the lock.
     static_cast<void>(ftruncate(fd_, 0) == 0);
     close(fd_);
   }
@@ -141,7 +141,7 @@ class PosixFileLock : public FileLock {
 class PosixEnv : public Env {
  public:
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenForRead(const std::string& path) override {
-    // A FIFO without a writer would be waited for.
+    // Opening a FIFO without a writer would block.
     const int fd = Open(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0 && errno == ENXIO) return NotRegular(path, "a socket");
     if (fd < 0) return PosixError(errno, "open", path);
@@ -166,7 +166,8 @@ class PosixEnv : public Env {
     return std::make_unique<PosixWritableFile>(path, fd);
   }
 
-  // What is read as code must not be writable by others, whatever the umask, and Tandem changes no file in place.
+  // Files that are read as code must not be writable by others, whatever the umask. Tandem never changes files in
+  // place.
   absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) override {
     const int fd = Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (fd < 0) return PosixError(errno, "create", path);
@@ -190,7 +191,7 @@ class PosixEnv : public Env {
     const int fd = Open(dir, O_RDONLY | O_DIRECTORY);
     if (fd < 0) return PosixError(errno, "open the directory", dir);
     absl::Status status;
-    // Some network file systems have no fsync for directories: EINVAL.
+    // Some network file systems do not support fsync for directories: EINVAL.
     if (RetryInterrupted([&] { return fsync(fd); }) != 0 && errno != EINVAL) {
       status = PosixError(errno, "write the directory to disk (fsync)", dir);
     }
@@ -238,7 +239,7 @@ class PosixEnv : public Env {
 
   absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) override {
     int fd = Open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
-    // Another user's, who shares the directory, can be locked all the same.
+    // A file of another user, who shares the directory, can still be locked.
     if (fd < 0 && errno == EACCES) fd = Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return PosixError(errno, "open", path);
     struct stat info;
@@ -279,10 +280,10 @@ class PosixEnv : public Env {
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
   }
 
-  // False when somebody took the file for a leftover before it had its lock: then it is deleted.
+  // False if another process took the file for a leftover before it had its lock: then it is deleted.
   static bool LockNew(const std::string& path, int fd) {
     if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
-      if (errno != EWOULDBLOCK) return true;  // there are no locks here
+      if (errno != EWOULDBLOCK) return true;  // the file system has no locks
       unlink(path.c_str());
       return false;
     }

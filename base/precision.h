@@ -1,4 +1,4 @@
-// How exact a program's float32 arithmetic has to be.
+// The precision of a program's float32 arithmetic.
 #ifndef TANDEM_BASE_PRECISION_H_
 #define TANDEM_BASE_PRECISION_H_
 
@@ -17,10 +17,10 @@ enum class Precision {
                    // accumulation, sums, losses and updates
 };
 
-// Names of td ops ("softmax", "max_pool") for which mixed precision shall not follow the op's own rule. An op in
-// `allow` computes with bfloat16 operands, one in `deny` with float32; `infer` and `clear` ops follow what is around
-// them. docs/reference/passes.md, td-paint-precision, says how; a name that is no op, or an op that has no choice, is a
-// compile error.
+// Names of td ops ("softmax", "max_pool") for which mixed precision should not follow the op's own rule. An op in
+// `allow` computes with bfloat16 operands, one in `deny` with float32; ops in `infer` and `clear` follow the ops around
+// them, as docs/reference/passes.md, td-paint-precision, explains. A name that is no op, or an op that has no choice,
+// is a compile error.
 struct PrecisionLists {
   std::vector<std::string> allow = {};
   std::vector<std::string> infer = {};
@@ -28,7 +28,7 @@ struct PrecisionLists {
   std::vector<std::string> deny = {};
 };
 
-// "float32", "strict_float32", "mixed_bfloat16".
+// Returns "float32", "strict_float32" or "mixed_bfloat16".
 absl::string_view Name(Precision precision);
 // The inverse; InvalidArgument, listing the names, for any other text.
 absl::StatusOr<Precision> PrecisionFromName(absl::string_view name);

@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// The length of the UTF-8 character at the beginning of `text`, and its code point; 0 when there is none.
+// Returns the length of the UTF-8 character at the beginning of `text`, and its code point; 0 if there is none.
 size_t DecodeUtf8(absl::string_view text, uint32_t* code_point) {
   const uint8_t first = static_cast<uint8_t>(text[0]);
   const size_t length = first < 0x80   ? 1
@@ -23,7 +23,7 @@ size_t DecodeUtf8(absl::string_view text, uint32_t* code_point) {
     if ((byte & 0xc0) != 0x80) return 0;
     value = value << 6 | (byte & 0x3f);
   }
-  // Longer than need be, half of a surrogate pair, or beyond the last character.
+  // Rejects encodings that are too long, halves of surrogate pairs, and code points beyond the last.
   if ((length == 3 && value < 0x800) || (length == 4 && value < 0x10000) || (value >= 0xd800 && value < 0xe000) ||
       value > 0x10ffff) {
     return 0;

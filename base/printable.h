@@ -1,4 +1,4 @@
-// Text of unknown origin for terminals and logs.
+// Makes text of unknown origin safe for terminals and logs.
 #ifndef TANDEM_BASE_PRINTABLE_H_
 #define TANDEM_BASE_PRINTABLE_H_
 
@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// `text` with each control character (C0 but newline and tab, DEL, C1) and each byte that is not UTF-8 written as
-// "\x1b": names that come from files cannot steer a terminal. Newlines and tabs of a single line are escaped too.
+// Returns `text` with each control character (C0 except newline and tab, DEL, C1) and each byte that is not UTF-8
+// written as "\x1b", so that names that come from files cannot control a terminal. PrintableLine also escapes newlines
+// and tabs.
 std::string Printable(absl::string_view text);
 std::string PrintableLine(absl::string_view text);
 

@@ -1,11 +1,11 @@
-// How long this process has been running.
+// The age of this process.
 #ifndef TANDEM_BASE_PROCESS_START_H_
 #define TANDEM_BASE_PROCESS_START_H_
 
 namespace tandem {
 
-// Seconds since the process was started, dynamic linking included, in steps of the kernel's clock tick (10 ms); -1
-// where the system does not tell.
+// Returns the seconds since the process was started, including dynamic linking, in steps of the kernel's clock tick (10
+// ms); -1 if the system does not tell.
 double SecondsSinceProcessStart();
 
 }  // namespace tandem

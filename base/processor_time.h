@@ -1,4 +1,4 @@
-// Processor time, which other processes on the machine do not lengthen as they do the time on the wall.
+// Processor time, which, unlike wall time, does not grow because of other processes on the machine.
 #ifndef TANDEM_BASE_PROCESSOR_TIME_H_
 #define TANDEM_BASE_PROCESSOR_TIME_H_
 
@@ -6,7 +6,8 @@
 
 namespace tandem {
 
-// Seconds that the calling thread, or all threads of the process, have run until now, user and system together.
+// Returns the seconds that the calling thread, or all threads of the process, have run so far, user and system
+// together.
 inline double SecondsOf(clockid_t clock) {
   timespec t;
   clock_gettime(clock, &t);

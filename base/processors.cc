@@ -23,14 +23,14 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// Of a quota and its period, both in microseconds; nothing where there is no limit.
+// Returns quota / period, both in microseconds; nullopt if there is no limit.
 std::optional<double> Share(const std::string& quota, const std::string& period) {
   int64_t of = 0, in = 0;
   if (!absl::SimpleAtoi(quota, &of) || !absl::SimpleAtoi(period, &in) || of <= 0 || in <= 0) return std::nullopt;
   return static_cast<double>(of) / static_cast<double>(in);
 }
 
-// The share of a group, by the files of either version.
+// Returns the share of a group, from the files of cgroup version 1 or 2.
 std::optional<double> ShareOfGroup(const std::string& folder, bool second_version) {
   if (!second_version) {
     return Share(FirstLine(folder + "/cpu.cfs_quota_us"), FirstLine(folder + "/cpu.cfs_period_us"));
@@ -39,7 +39,7 @@ std::optional<double> ShareOfGroup(const std::string& folder, bool second_versio
   return words.size() == 2 ? Share(words[0], words[1]) : std::nullopt;
 }
 
-// The smallest share of a group and of those around it.
+// Returns the smallest share of a group and its ancestors.
 std::optional<double> SmallestShare(const std::string& mount, std::string group, bool second_version) {
   std::optional<double> smallest;
   while (true) {
@@ -53,10 +53,10 @@ std::optional<double> SmallestShare(const std::string& mount, std::string group,
 }  // namespace
 
 int UsableProcessors(const std::string& root) {
-  int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // it may run on
+  int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // those that it may run on
   std::ifstream groups(absl::StrCat(root, "/proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
-    // "0::/a/b" in version 2; "4:cpu,cpuacct:/a/b" in version 1.
+    // A line is "0::/a/b" in version 2, "4:cpu,cpuacct:/a/b" in version 1.
     const std::vector<std::string> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (fields.size() != 3) continue;
     const bool second_version = fields[1].empty();

@@ -23,13 +23,13 @@ namespace {
 
 constexpr char kStandardOutput[] = "standard output";
 
-// Whoever read the output has gone: `tandem-dump DIR | head`.
+// True if the reader of the output has exited, as in `tandem-dump DIR | head`.
 bool NobodyReadsOutput() {
   pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-// Takes no memory: nothing stands ready yet for where there is none.
+// Returns the program's name. Takes no memory: the handling of a lack of memory is not set up yet.
 absl::string_view NameOf(int argc, char** argv) {
   const absl::string_view path = argc > 0 ? argv[0] : "program";
   return path.substr(path.rfind('/') + 1);
@@ -56,12 +56,12 @@ void PrepareStandardStreams() {
 absl::Status FlushStandardOutput() {
   std::cout.flush();
   if (std::fflush(stdout) != 0) return PosixError(errno, "write", kStandardOutput);
-  // An earlier write has failed; its reason is gone.
+  // An earlier write failed; its reason is not known any more.
   if (std::ferror(stdout) != 0 || !std::cout.good()) {
     return WithExitCode(absl::UnavailableError(absl::StrCat(kStandardOutput, ": could not be written completely")),
                         kExitIo);
   }
-  // Network file systems say at a close what they could not store.
+  // Network file systems report at close what they could not store.
   const int copy = dup(STDOUT_FILENO);
   if (copy >= 0 && close(copy) != 0 && errno != EINTR) return PosixError(errno, "write", kStandardOutput);
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// What the main functions of all programs have in common.
+// Helpers for the main functions of all programs.
 #ifndef TANDEM_BASE_PROGRAM_H_
 #define TANDEM_BASE_PROGRAM_H_
 
@@ -11,21 +11,21 @@
 
 namespace tandem {
 
-// Opens /dev/null in the place of each standard descriptor that the program was started without, so that no file it
-// opens can get the number 0, 1 or 2 and with it what is printed; and has writes to a pipe that nobody reads any more
-// fail (EPIPE) instead of killing the process. To be called before anything is opened.
+// Opens /dev/null for each standard descriptor that the program was started without, so that no file that it opens gets
+// the number 0, 1 or 2, and with it the program's output. Also makes writes to a closed pipe fail (EPIPE) instead of
+// killing the process. Call it before anything is opened.
 void PrepareStandardStreams();
 
-// OK when all that was printed has been written. An error carries exit code 74.
+// OK if everything printed has been written. Errors carry exit code 74.
 absl::Status FlushStandardOutput();
 
-// Prints the error, if it is one, to stderr as "<program>: <message>" with control characters escaped. Returns the
-// process's exit code, which is 74 when all else went well but standard output could not be written completely.
+// Prints an error to stderr as "<program>: <message>", with control characters escaped. Returns the process's exit
+// code, which is 74 if only the standard output could not be written completely.
 int FinishProgram(absl::string_view program, const absl::Status& status);
 
-// A whole main function: the standard streams, the flags (ParseFlags), `body`, and its result as the exit code; what it
-// throws is printed, and ends in exit code 74 where memory or threads ran out. The
-// body without arguments takes flags only.
+// A whole main function: prepares the standard streams, parses the flags (ParseFlags), runs `body`, and returns the
+// exit code for its result. Exceptions are printed; the exit code is 74 if memory or threads ran out. A body without
+// arguments accepts only flags.
 int RunProgram(int argc, char** argv, absl::string_view about, absl::FunctionRef<absl::Status()> body);
 int RunProgram(int argc, char** argv, absl::string_view about,
                absl::FunctionRef<absl::Status(const std::vector<std::string>& arguments)> body);

@@ -23,7 +23,7 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
   for (absl::string_view name : request.names) {
     wanted |= name == kThisProgram ? file.empty() : absl::StartsWith(file, name);
   }
-  // Code that the dynamic linker patched is in private pages that no file holds.
+  // Skips code that the dynamic linker has patched: it is in private pages that no file contains.
   for (int i = 0; wanted && i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     for (auto* d = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag; ++d) {
@@ -34,9 +34,9 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
-    // Not the data segment either: relocated constants in it look read-only in memory, but are not those of the file.
+    // Skips the data segment too: relocated constants in it look read-only in memory, but differ from the file.
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W)) continue;
-    // Whole pages inside the segment.
+    // Only whole pages inside the segment.
     const uintptr_t begin = (info->dlpi_addr + segment.p_vaddr + page - 1) / page * page;
     const uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_filesz) / page * page;
     if (begin >= end) continue;

@@ -1,4 +1,4 @@
-// Gives memory back to the system that is needed again late or never.
+// Returns memory to the system that is needed late or never again.
 #ifndef TANDEM_BASE_RELEASE_MEMORY_H_
 #define TANDEM_BASE_RELEASE_MEMORY_H_
 
@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-// The program itself among the names for ReleaseLibraryPages: it has libraries linked in.
+// Stands for the program itself among the names for ReleaseLibraryPages, because it has libraries linked in.
 inline constexpr absl::string_view kThisProgram = "";
 
-// Unmaps, from this process, the code and constants of loaded shared libraries whose file names begin with one of
-// `names` ("libLLVM"). What is used again is mapped again from the page cache, at some microseconds per 64 KiB: for
-// libraries that worked once. Only segments that are never written are touched. Thread-safe, also while others run
-// that code. Returns the bytes of these segments.
+// Unmaps the code and constants of loaded shared libraries whose file names begin with one of `names` ("libLLVM") from
+// this process. Pages that are used again are mapped from the page cache again, at some microseconds per 64 KiB, so
+// this is for libraries that are used only once. Affects only segments that are never written. Thread-safe, also while
+// other threads run that code. Returns the bytes of these segments.
 int64_t ReleaseLibraryPages(absl::Span<const absl::string_view> names);
 
-// What malloc keeps of freed memory goes back to the system. Takes a millisecond or so per 100 MB of heap.
+// Returns freed memory that malloc keeps to the system. Takes about a millisecond per 100 MB of heap.
 void ReleaseFreedMemory();
 
 }  // namespace tandem

@@ -20,7 +20,7 @@
 namespace tandem {
 namespace {
 
-// The program's name for lines that are written when there is no memory.
+// The program's name, for lines that are written when there is no memory.
 char program_name[64] = "tandem";
 
 thread_local const char* exits_when_out_of_memory = nullptr;
@@ -29,7 +29,7 @@ bool IsResourceError(const std::error_code& code) {
   return code == std::errc::resource_unavailable_try_again || code == std::errc::not_enough_memory;
 }
 
-// What the caught exception says, in `text`. True where memory or threads ran out.
+// Stores the text of the caught exception in `text`. Returns true if memory or threads ran out.
 bool Describe(char* text, size_t size) {
   try {
     throw;
@@ -49,7 +49,7 @@ bool Describe(char* text, size_t size) {
     std::snprintf(text, size, "unexpected exception: %s", e.what());
     return false;
   } catch (const abi::__forced_unwind&) {
-    throw;  // a thread that is cancelled has to go on unwinding
+    throw;  // a cancelled thread must go on unwinding
   } catch (...) {
     std::snprintf(text, size, "unexpected exception");
     return false;
@@ -62,7 +62,7 @@ void WriteLine(const char* doing, const char* detail) {
                         doing != nullptr ? ": " : "", detail != nullptr ? detail : "out of memory");
   n = std::min<int>(n, sizeof(line) - 1);
   if (write(STDERR_FILENO, line, n) < 0) {
-    // There is nobody left to tell.
+    // The message cannot be reported anywhere.
   }
 }
 
@@ -71,19 +71,19 @@ void FailedNew() {
   throw std::bad_alloc();
 }
 
-// An exception that cannot be thrown on: out of a destructor or another function that must not throw. libstdc++ does
-// not always say which; then it is memory where the last thing that failed was an allocation.
+// Called for an exception that cannot be passed on: out of a destructor or another function that must not throw.
+// libstdc++ does not always tell which exception it is; then memory is to blame if the last failure was an allocation.
 std::terminate_handler terminate_before = nullptr;
 void Terminate() {
   char text[256];
   if (std::current_exception() != nullptr && Describe(text, sizeof(text))) ExitOutOfMemory(nullptr, text);
   if (std::uncaught_exceptions() > 0 && errno == ENOMEM) ExitOutOfMemory(nullptr);
-  errno = 0;  // not for want of memory
+  errno = 0;  // not a lack of memory
   if (terminate_before != nullptr) terminate_before();
   std::abort();
 }
 
-// Libraries that get no memory abort, or use address 0, at once: it is what failed last in this thread.
+// Libraries that get no memory abort, or access address 0, at once: so the allocation is this thread's last failure.
 struct sigaction abort_before = {}, segv_before = {};
 void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   constexpr uintptr_t kNearZero = 1 << 16;
@@ -93,7 +93,7 @@ void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   const struct sigaction& before = signal == SIGABRT ? abort_before : segv_before;
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // the access or the abort is repeated, and ends the process as it should
+  sigaction(signal, &before, nullptr);  // repeats the access or the abort, which then ends the process as usual
 }
 
 }  // namespace

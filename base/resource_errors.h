@@ -1,4 +1,4 @@
-// Memory and threads that the system does not give: everything ends in a Status, or in exit code 74.
+// Handles a lack of memory or threads: it always ends in a Status, or in exit code 74.
 //
 //   absl::Status Estimator::Train(...) { return CatchResourceErrors("training", [&] { return impl_->Train(...); }); }
 #ifndef TANDEM_BASE_RESOURCE_ERRORS_H_
@@ -14,10 +14,10 @@
 
 namespace tandem {
 
-// A std::bad_alloc that says what was asked for. Making and copying one takes no memory.
+// A std::bad_alloc with a text about the failed allocation. Making and copying one takes no memory.
 class AllocationError : public std::bad_alloc {
  public:
-  // "cannot allocate 4096 bytes for `purpose`".
+  // Makes the text "cannot allocate 4096 bytes for `purpose`".
   AllocationError(uint64_t bytes, absl::string_view purpose) noexcept;
   const char* what() const noexcept override { return text_; }
 
@@ -25,11 +25,11 @@ class AllocationError : public std::bad_alloc {
   char text_[240];
 };
 
-// Inside a catch block: the exception as a Status that begins with `doing`. ResourceExhausted where memory or threads
-// ran out, Internal otherwise.
+// To be called inside a catch block: returns the exception as a Status that begins with `doing`. ResourceExhausted if
+// memory or threads ran out, Internal otherwise.
 absl::Status StatusOfException(absl::string_view doing);
 
-// f(), which returns a Status or StatusOr; what it throws becomes one.
+// Returns f(), which must be a Status or StatusOr; exceptions become one.
 template <typename F>
 std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
   try {
@@ -39,21 +39,22 @@ std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
   }
 }
 
-// From now on an exception of memory or threads that nothing catches, or that leaves a function that must not throw,
-// ends the process as ExitOutOfMemory does. So does an abort() of a library that got no memory (Abseil's, gRPC's), or
-// its access to address 0. Other calls of std::terminate and abort, and other accesses, do what they did before.
+// From now on, an uncaught exception for lack of memory or threads, also one that leaves a noexcept function, ends the
+// process as ExitOutOfMemory does. So does an abort() of a library that got no memory (Abseil's, gRPC's), or its access
+// to address 0. Other calls of std::terminate and abort, and other invalid accesses, do the same as before.
 void ExitOnUncaughtResourceErrors();
 
-// The body of a main function, with ExitOnUncaughtResourceErrors: what it throws is printed behind the program's name
+// Runs the body of a main function with ExitOnUncaughtResourceErrors: an exception is printed after the program's name
 // and becomes the exit code.
 int RunMain(absl::string_view program, absl::FunctionRef<int()> body);
 
-// Ends the process with exit code 74 and one line that says what it was `doing`. Takes no memory. Nothing that is saved
-// can be damaged: files get their names when they are complete.
+// Ends the process with exit code 74 and one line that says what it was `doing`. Takes no memory. Saved files cannot be
+// damaged, because they get their names when they are complete.
 [[noreturn]] void ExitOutOfMemory(const char* doing, const char* detail = nullptr);
 
-// While it lives, an allocation of this thread that fails ends the process as ExitOutOfMemory does. For calls of
-// libraries that an exception would leave in no state to go on or even to be destroyed (LLVM and MLIR). Scopes nest.
+// During its lifetime, a failed allocation of this thread ends the process as ExitOutOfMemory does. For calls of
+// libraries that an exception would leave in a state in which they cannot continue or even be destroyed (LLVM and
+// MLIR). Scopes nest.
 class ExitWhenOutOfMemory {
  public:
   // `doing` must outlive the scope.
@@ -62,7 +63,7 @@ class ExitWhenOutOfMemory {
   ExitWhenOutOfMemory(const ExitWhenOutOfMemory&) = delete;
   ExitWhenOutOfMemory& operator=(const ExitWhenOutOfMemory&) = delete;
 
-  // What the innermost scope of this thread does; null outside of all.
+  // The `doing` of this thread's innermost scope; null outside of all scopes.
   static const char* Current();
 
  private:

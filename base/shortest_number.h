@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// The shortest text that is this number, of type float, double or an integer: "0.1", "1e-07", "3", "inf".
+// Returns the shortest text that reads back as this float, double or integer: "0.1", "1e-07", "3", "inf".
 template <typename T>
 std::string ShortestNumber(T value) {
   char text[32];

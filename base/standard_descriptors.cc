@@ -9,7 +9,7 @@ namespace tandem {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    const int opened = open("/dev/null", O_RDWR);  // the lowest number: this one, if no other thread was faster
+    const int opened = open("/dev/null", O_RDWR);  // the lowest free number: `fd`, unless another thread was faster
     if (opened > STDERR_FILENO) close(opened);
   }
 }

@@ -1,15 +1,15 @@
-// The descriptors 0, 1 and 2. Where a program was started without one of them (`program >&-`), the next file that is
-// opened gets its number, and with it all that is printed.
+// The descriptors 0, 1 and 2. If a program is started without one of them (`program >&-`), the next file that it opens
+// gets the number, and everything that is printed goes into that file.
 #ifndef TANDEM_BASE_STANDARD_DESCRIPTORS_H_
 #define TANDEM_BASE_STANDARD_DESCRIPTORS_H_
 
 namespace tandem {
 
-// Opens /dev/null in the place of each one that is missing, for files that libraries open. Thread-safe.
+// Opens /dev/null for each missing one, to protect files that libraries open. Thread-safe.
 void OpenStandardDescriptors();
 
-// `fd`, or a copy that is none of the three, in whose place it is closed; closes on exec. -1 with errno when `fd` is,
-// and where there can be no more descriptors.
+// Returns `fd`, or, if it is one of the three, a copy with a higher number; then `fd` is closed. The copy closes on
+// exec. Returns -1, with errno, if `fd` is -1 or no more descriptors are available.
 int AboveStandardDescriptors(int fd);
 
 }  // namespace tandem

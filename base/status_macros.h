@@ -15,7 +15,7 @@
 #define TD_STATUS_CONCAT_INNER_(a, b) a##b
 #define TD_STATUS_CONCAT_(a, b) TD_STATUS_CONCAT_INNER_(a, b)
 
-// TD_ASSIGN_OR_RETURN(auto x, F()): x is the value of F(), or F's error is returned.
+// TD_ASSIGN_OR_RETURN(auto x, F()): sets x to the value of F(), or returns F's error.
 #define TD_ASSIGN_OR_RETURN(lhs, expr) TD_ASSIGN_OR_RETURN_(TD_STATUS_CONCAT_(td_statusor_, __LINE__), lhs, expr)
 #define TD_ASSIGN_OR_RETURN_(var, lhs, expr) \
   auto var = (expr);                         \

@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// Since some moment before the process began. Unlike absl::Now it does not jump when the machine's clock is set.
+// Returns the time since some moment before the process began. Unlike absl::Now it does not jump when the machine's
+// clock is set.
 inline absl::Duration SteadyNow() { return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()); }
 
 }  // namespace tandem

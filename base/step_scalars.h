@@ -1,4 +1,4 @@
-// Names of step scalars that mean the same in all programs.
+// Names of step scalars with the same meaning in all programs.
 #ifndef TANDEM_BASE_STEP_SCALARS_H_
 #define TANDEM_BASE_STEP_SCALARS_H_
 
@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// Whether a session sets the scalar by itself, from the replicas and their rows: nobody else gives it a value.
+// True if a session sets the scalar by itself, from the replicas and their rows; no other code sets it.
 inline bool IsSetBySession(absl::string_view name) {
   return name == "example_count" || name == "replica_example_count" || name == "replica_index";
 }

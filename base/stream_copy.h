@@ -1,4 +1,4 @@
-// StreamCopy: a copy that goes past the caches, for memory that another core reads next.
+// StreamCopy: a copy that bypasses the caches, for memory that another core reads next.
 #ifndef TANDEM_BASE_STREAM_COPY_H_
 #define TANDEM_BASE_STREAM_COPY_H_
 
@@ -6,9 +6,9 @@
 
 namespace tandem {
 
-// As memcpy, by non-temporal stores. What it wrote is in memory when it returns, before anything that this thread
-// stores later. For buffers that two cores use by turns: a line that both hold is dear to write the usual way where the
-// cores share no cache of the third level (on Zen 4 about 30 ns, in which a core copies 2 KB).
+// Like memcpy, but with non-temporal stores. The copy is in memory before anything that this thread stores afterwards.
+// For buffers that two cores use in turns: if the cores share no third-level cache, writing a line that both have
+// cached is slow (about 30 ns on Zen 4, in which a core copies 2 KB).
 void StreamCopy(void* to, const void* from, int64_t bytes);
 
 }  // namespace tandem

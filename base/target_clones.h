@@ -1,8 +1,8 @@
-// Functions that are compiled for several instruction sets, of which the best is chosen when the program starts.
+// Compiles functions for several instruction sets; the best version is chosen when the program starts.
 #ifndef TANDEM_BASE_TARGET_CLONES_H_
 #define TANDEM_BASE_TARGET_CLONES_H_
 
-// In front of a function. The thread sanitizer does not survive the resolvers, which run before it is set up.
+// Goes before a function. Not with the thread sanitizer, which crashes in the resolvers that run before it is set up.
 #ifdef TANDEM_SANITIZE_THREAD
 #define TD_CLONES
 #else

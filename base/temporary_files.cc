@@ -23,15 +23,17 @@ constexpr double kOldSeconds = 24 * 3600;
 
 std::string LockOf(const std::string& dir) { return absl::StrCat(dir, kLockSuffix); }
 
-// Keeps the lock of a leftover, so that who has just made this file sees that it is lost (Env::CreateLockedFile).
+// Holds the lock of a leftover, so that the process that has just made this file sees that it is lost
+// (Env::CreateLockedFile).
 class Leftover {
  public:
-  // Looks whether `path` is one.
+  // Checks whether `path` is a leftover.
   Leftover(Env* env, const std::string& path) {
-    // A FIFO or a device, planted, would be waited for. A shared lock needs no right to write, on NFS neither.
+    // Opening a FIFO or a device that an attacker has put there would block. A shared lock needs no right to write,
+    // also on NFS.
     fd_ = RetryInterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
     if (fd_ < 0) {
-      is_leftover_ = errno == ELOOP || errno == ENXIO || errno == ENOENT;  // links and sockets are nobody's files
+      is_leftover_ = errno == ELOOP || errno == ENXIO || errno == ENOENT;  // links and sockets are not files of Tandem
     } else if (RetryInterrupted([&] { return flock(fd_, LOCK_SH | LOCK_NB); }) == 0) {
       is_leftover_ = true;
     } else if (errno != EWOULDBLOCK) {
@@ -66,7 +68,7 @@ TemporaryDir::TemporaryDir(TemporaryDir&& other)
 
 TemporaryDir::~TemporaryDir() {
   if (lock_ == nullptr) return;
-  if (!renamed_) env_->DeleteRecursively(path_).IgnoreError();  // a full disk gets its space back
+  if (!renamed_) env_->DeleteRecursively(path_).IgnoreError();  // to free space on a full disk
   env_->DeleteFile(LockOf(path_)).IgnoreError();
 }
 
@@ -80,7 +82,7 @@ absl::Status DeleteAside(Env* env, const std::string& path) {
   const std::string doomed = TemporaryPath(env, JoinPath(DirName(path), absl::StrCat("delete-", BaseName(path))));
   TD_RETURN_IF_ERROR(env->Rename(path, doomed));
   const absl::Status status = env->DeleteRecursively(doomed);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;  // somebody else has taken it for a leftover
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;  // another process has taken it for a leftover
 }
 
 absl::Status DeleteTemporaries(Env* env, const std::string& dir,
@@ -97,7 +99,7 @@ absl::Status DeleteTemporaries(Env* env, const std::string& dir,
     const Leftover leftover(env, info.ok() && info->is_directory ? LockOf(path) : path);
     if (!leftover.is_leftover()) continue;
     const absl::Status status = env->DeleteRecursively(path);
-    if (!absl::IsNotFound(status)) first.Update(status);  // it has its name now, or somebody else deletes it too
+    if (!absl::IsNotFound(status)) first.Update(status);  // it has its name now, or another process deletes it too
   }
   return first;
 }

@@ -1,8 +1,9 @@
-// Leftovers: temporary files and directories (temporary_name.h) that nobody is writing any more.
+// Leftovers: temporary files and directories (temporary_name.h) that no process is writing any more.
 //
-// Who writes one holds a lock on it: Env::CreateTemporary locks a file while it is open, and a directory has a locked
-// file beside it. Locks end with their process, and hold between containers and hosts, where process ids say nothing.
-// A name is never used again: who has seen a leftover may delete what has its name at any later time.
+// The writer of a temporary file holds a lock on it: Env::CreateTemporary locks a file while it is open, and a
+// directory has a locked file beside it. Locks end with their process, and work between containers and hosts, where
+// process ids mean nothing. A name is never used again, so a process that has seen a leftover may delete what has its
+// name at any later time.
 #ifndef TANDEM_BASE_TEMPORARY_FILES_H_
 #define TANDEM_BASE_TEMPORARY_FILES_H_
 
@@ -17,17 +18,17 @@
 
 namespace tandem {
 
-// A directory that gets its name when it is complete.
+// A directory that gets its final name when it is complete.
 class TemporaryDir {
  public:
-  // An empty one beside `path`.
+  // Creates an empty one beside `path`.
   static absl::StatusOr<TemporaryDir> Create(Env* env, const std::string& path);
   // Deletes it, unless it was renamed.
   ~TemporaryDir();
   TemporaryDir(TemporaryDir&& other);
 
   const std::string& path() const { return path_; }
-  // As Env::Rename. After an error it can be tried again.
+  // Same as Env::Rename. After an error it can be tried again.
   absl::Status Rename(const std::string& to);
 
  private:
@@ -40,12 +41,12 @@ class TemporaryDir {
   bool renamed_ = false;
 };
 
-// Deletes a directory so that a reader finds all of it or nothing. What a kill leaves is a temporary one whose target
-// is "delete-<name>". NotFound when `path` is absent.
+// Deletes a directory such that a reader finds all of it or nothing. If the process is killed, a temporary directory
+// with the target "delete-<name>" remains. NotFound when `path` is absent.
 absl::Status DeleteAside(Env* env, const std::string& path);
 
-// Deletes from `dir` the leftovers of files and directories for whose names `ours` is true; the first error, if there
-// are any. Where the file system has no locks, what was written within a day stays. OK when there is no such directory.
+// Deletes from `dir` the leftovers whose target name `ours` accepts. Returns the first error, if any. If the file
+// system has no locks, files written within the last day stay. OK when there is no such directory.
 absl::Status DeleteTemporaries(Env* env, const std::string& dir,
                                absl::FunctionRef<bool(absl::string_view target)> ours);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr absl::string_view kPrefix = ".tmp-";
 constexpr size_t kDigits = 16;
 
-// Takes "-<part>" off the end of `name`; empty when there is none.
+// Removes "-<part>" from the end of `name` and returns the part; empty if there is none.
 absl::string_view TakePart(absl::string_view* name) {
   const size_t dash = name->rfind('-');
   if (dash == absl::string_view::npos) return "";

@@ -1,5 +1,4 @@
-// The names of the files and directories that Tandem makes on the way to something else, as TemporaryPath (env.h) gives
-// them.
+// Names of the temporary files and directories that Tandem makes, as TemporaryPath (env.h) generates them.
 #ifndef TANDEM_BASE_TEMPORARY_NAME_H_
 #define TANDEM_BASE_TEMPORARY_NAME_H_
 
@@ -8,10 +7,10 @@
 
 namespace tandem {
 
-// What a file of this name is made for: "c-1" of ".tmp-c-1-77-0123456789abcdef-5". Empty for other names.
+// Returns the target of a temporary file's name: "c-1" for ".tmp-c-1-77-0123456789abcdef-5". Empty for other names.
 absl::string_view TargetOfTemporary(absl::string_view name);
 
-// Whether `name` is such a name, or one of earlier versions, which had no random digits: ".tmp-<name>-<number>".
+// True if `name` is such a name, or one of earlier versions, which had no random digits: ".tmp-<name>-<number>".
 bool IsTemporary(absl::string_view name);
 
 }  // namespace tandem

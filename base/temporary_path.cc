@@ -1,4 +1,4 @@
-// TemporaryPath.
+// TemporaryPath: unique names for temporary files.
 #include <sys/random.h>
 #include <time.h>
 
@@ -10,10 +10,10 @@
 namespace tandem {
 namespace {
 
-// Of 255 bytes that a name may have, the rest is for what stands around it.
+// A name may have 255 bytes; the rest is for the other parts of the name.
 constexpr size_t kMaxTarget = 190;
 
-// That nobody can guess, where others may put something in the way.
+// Returns digits that nobody can guess, for folders in which other users could put something in the way.
 std::string RandomDigits() {
   uint64_t number = 0;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// A fresh directory.
+// Returns a new empty directory.
 inline std::string TestDir(const std::string& name) {
   const std::string dir = JoinPath(testing::TempDir(), name);
   Env::Default()->DeleteRecursively(dir).IgnoreError();

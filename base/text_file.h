@@ -1,4 +1,4 @@
-// Text from files: UTF-8, with a byte order mark at its start or without.
+// Text from files: UTF-8, with or without a byte order mark at the start.
 #ifndef TANDEM_BASE_TEXT_FILE_H_
 #define TANDEM_BASE_TEXT_FILE_H_
 
@@ -11,15 +11,15 @@
 
 namespace tandem {
 
-// No mark is longer.
+// The length of the longest mark.
 inline constexpr int64_t kMaxByteOrderMark = 4;
 
-// How many bytes the mark takes at the start of a text, of which `start` are the first kMaxByteOrderMark bytes, or all:
-// 3 for that of UTF-8, 0 without one. DataLoss, with the encoding and how to convert, for that of UTF-16 or UTF-32.
-// Errors begin with `name`, what the text is called.
+// Returns the number of bytes of the mark at the start of a text; `start` has its first kMaxByteOrderMark bytes, or
+// all. 3 for the UTF-8 mark, 0 if there is none. DataLoss, with the encoding and how to convert, for the mark of UTF-16
+// or UTF-32. Errors begin with `name`, the name of the text.
 absl::StatusOr<int64_t> ByteOrderMarkSize(absl::string_view start, absl::string_view name);
 
-// Env::ReadFile without the mark. Errors are also those of ByteOrderMarkSize.
+// Reads a file like Env::ReadFile, without the mark. Also returns the errors of ByteOrderMarkSize.
 absl::StatusOr<std::string> ReadTextFile(Env* env, const std::string& path, int64_t max_bytes = kMaxReadFile);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Measured times.
+// Measures times.
 #ifndef TANDEM_BASE_TIMING_H_
 #define TANDEM_BASE_TIMING_H_
 
@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// `start` is of any clock.
+// Returns the seconds since `start`, a time of any clock.
 template <typename TimePoint>
 double SecondsSince(TimePoint start) {
   return std::chrono::duration<double>(TimePoint::clock::now() - start).count();

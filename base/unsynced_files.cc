@@ -16,7 +16,7 @@ absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
   const std::string parent = DirName(dir);
   if (parent != dir) TD_RETURN_IF_ERROR(CreateDirsUnsynced(env, parent));
   absl::Status status = env->CreateDir(dir);
-  return absl::IsAlreadyExists(status) ? absl::OkStatus() : status;  // another process was faster
+  return absl::IsAlreadyExists(status) ? absl::OkStatus() : status;  // another process created it
 }
 
 absl::Status WriteFileUnsynced(Env* env, const std::string& path, absl::string_view bytes) {
@@ -27,7 +27,7 @@ absl::Status WriteFileUnsynced(Env* env, const std::string& path, absl::string_v
     env->DeleteFile(temporary.path).IgnoreError();
     return status;
   }
-  // Network file systems tell now that the disk is full.
+  // Network file systems may only now report that the disk is full.
   status = temporary.file->Close();
   if (!status.ok()) env->DeleteFile(path).IgnoreError();
   return status;

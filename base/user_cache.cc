@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The value of an environment variable that is an absolute path; empty where it is none.
+// Returns the value of an environment variable if it is an absolute path; otherwise "".
 std::string AbsolutePathIn(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && value[0] == '/' ? value : "";
 }
 
-// Makes `dir` and its parents where they are missing, each for this user alone. Why that, or writing there, cannot be;
-// empty where it can.
+// Creates `dir` and its missing parents, each for this user alone. Returns why this, or writing there, is impossible;
+// "" if all is well.
 std::string ProblemWith(const fs::path& dir) {
   fs::path path;
   for (const fs::path& part : dir) {
@@ -54,7 +54,7 @@ void AddFiles(const std::string& dir, const char* extension, std::vector<CachedF
     struct stat info;
     const std::string path = it->path().string();
     if (it->path().extension() != extension || lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    // Most file systems note a day of reading, and some none.
+    // Most file systems update the time of reading only once a day, and some never.
     files->push_back({std::max<int64_t>(info.st_atime, info.st_mtime), static_cast<int64_t>(info.st_size), path});
   }
 }
@@ -89,7 +89,7 @@ void TrimProgramCache(const std::string& dir, int64_t max_bytes) {
   });
   for (const CachedFile& file : files) {
     if (bytes <= max_bytes) return;
-    // One that is gone has been deleted by another process.
+    // If the file is gone, another process has deleted it.
     if (unlink(file.path.c_str()) == 0 || errno == ENOENT) bytes -= file.bytes;
   }
 }

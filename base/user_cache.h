@@ -1,4 +1,4 @@
-// Where compiled programs of models without a directory of their own are kept.
+// The cache for compiled programs of models without their own directory.
 #ifndef TANDEM_BASE_USER_CACHE_H_
 #define TANDEM_BASE_USER_CACHE_H_
 
@@ -7,16 +7,16 @@
 
 namespace tandem {
 
-// At the start of a process not more than so many bytes are kept there.
+// The most bytes that are kept in the cache when a process starts.
 inline constexpr int64_t kUserCacheBytes = int64_t{1} << 30;
 
-// $XDG_CACHE_HOME/tandem/compiled, or without an absolute path there $HOME/.cache/tandem/compiled, which is made where
-// it is missing, for this user alone; several processes may use it. Empty where the environment names neither, and,
-// with a warning, where it cannot be written or is not this user's alone.
+// Returns $XDG_CACHE_HOME/tandem/compiled, or, if that variable is no absolute path, $HOME/.cache/tandem/compiled.
+// Creates the folder if it does not exist, for this user alone; several processes may use it. Empty if the environment
+// has neither variable, and, with a warning, if the folder cannot be written or other users have access.
 std::string UserProgramCache();
 
-// Deletes programs (*.tdx) and kernels (kernels/*.tdk) in `dir`, those that were used longest ago, until not more than
-// `max_bytes` are left. Other files stay. A program that another process loads meanwhile is loaded, or compiled again.
+// Deletes the least recently used programs (*.tdx) and kernels (kernels/*.tdk) in `dir` until at most `max_bytes` are
+// left. Other files stay. If another process is loading a deleted program, it still loads it, or compiles it again.
 void TrimProgramCache(const std::string& dir, int64_t max_bytes);
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ namespace {
 
 thread_local internal::ReportedErrors* innermost = nullptr;
 
-// "std::out_of_range".
+// Returns the name of the exception's type: "std::out_of_range".
 std::string TypeName() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type == nullptr) return "an exception";
@@ -50,7 +50,7 @@ absl::Status CaughtException() {
   try {
     throw;
   } catch (const abi::__forced_unwind&) {
-    throw;  // a thread that is cancelled has to go on unwinding
+    throw;  // a cancelled thread must go on unwinding
   } catch (const std::bad_alloc& e) {
     return OutOfMemoryError(absl::StrCat("ran out of memory (", e.what(), ")"));
   } catch (const std::exception& e) {

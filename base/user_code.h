@@ -1,4 +1,4 @@
-// Calls of functions that users give: what they throw, and what goes wrong where they cannot be told, becomes a status.
+// Calls functions of users: their exceptions, and errors that they cannot return, become a status.
 //
 //   absl::StatusOr<Element> result = CallUserCode([&] { return map_fn(element); });
 #ifndef TANDEM_BASE_USER_CODE_H_
@@ -11,17 +11,19 @@
 
 namespace tandem {
 
-// Inside a catch block: the exception as a status, such as `threw std::out_of_range: "no such key"`. ResourceExhausted
-// (exit code 74) where memory ran out, InvalidArgument otherwise. Who calls adds which function it was, and where.
+// To be called inside a catch block: returns the exception as a status, such as `threw std::out_of_range: "no such
+// key"`. ResourceExhausted (exit code 74) if memory ran out, InvalidArgument otherwise. The caller adds which function
+// threw, and where it was called.
 absl::Status CaughtException();
 
-// Of a call by a user's function that returns no status, such as one for numbers of another type: the first such error
-// becomes the result of the CallUserCode that this thread is in. Outside of one it goes to the log.
+// Reports an error in a call that a user's function makes and that cannot return a status, such as asking for numbers
+// of another type. The first such error becomes the result of this thread's current CallUserCode; outside of one, it is
+// logged.
 void ReportUserError(absl::Status status);
 
 namespace internal {
 
-// What was reported since it was made, by this thread and not within an inner one.
+// Collects the errors that this thread reports during the object's lifetime, without those of nested objects.
 class ReportedErrors {
  public:
   ReportedErrors();
@@ -29,7 +31,7 @@ class ReportedErrors {
   ReportedErrors(const ReportedErrors&) = delete;
   ReportedErrors& operator=(const ReportedErrors&) = delete;
 
-  // The first; OK where there is none.
+  // The first error; OK if there is none.
   const absl::Status& first() const { return first_; }
 
  private:
@@ -57,7 +59,7 @@ struct StatusOrOf<void> {
 
 }  // namespace internal
 
-// f(), whose result becomes a StatusOr unless it is a Status or StatusOr already; nothing becomes a Status.
+// Returns f() as a Status or StatusOr: void becomes a Status, another result a StatusOr.
 template <typename F>
 typename internal::StatusOrOf<std::invoke_result_t<F>>::type CallUserCode(F&& f) {
   const internal::ReportedErrors errors;

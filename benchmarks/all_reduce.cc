@@ -1,10 +1,10 @@
-// benchmarks/all_reduce: how long all-reduces between processes of this host take, by size and transport.
+// benchmarks/all_reduce: measures all-reduces between processes of this host, by size and transport.
 //
 //   bazel run //benchmarks:all_reduce -- --processes=2,4 --transport=shared,tcp
 //
-// Sums of float32 vectors. Prints rank 0's median time and bytes of the vector / time; before it is measured each size
-// is checked once, element by element, against the tree over ranks (the ring's sums only roughly). --csv=FILE writes
-// the times for tandem-scale --measured=FILE, too.
+// Sums float32 vectors. Prints rank 0's median time, and the bytes of the vector per second. Before it is measured,
+// each size is checked once, element by element, against the tree over ranks (the ring's sums only roughly). --csv=FILE
+// also writes the times for tandem-scale --measured=FILE.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -49,7 +49,7 @@ struct Run {
   std::vector<int64_t> bytes;
 };
 
-// Rows come from processes that end one after another.
+// Appends rows, which come from processes that end one after another.
 absl::Status WriteCsv(const char* how, const std::string& text) {
   const std::string path = absl::GetFlag(FLAGS_csv);
   if (path.empty()) return absl::OkStatus();
@@ -86,7 +86,7 @@ class Rank {
     return absl::OkStatus();
   }
 
-  // Median seconds. Rank 0 decides how many times.
+  // Returns the median time in seconds. Rank 0 decides how many times to measure.
   absl::StatusOr<double> Measure(std::vector<float>& x) {
     std::fill(x.begin(), x.end(), 0);
     auto time = [&]() -> absl::StatusOr<double> {

@@ -17,16 +17,16 @@
 
 namespace tandem::benchmarks {
 
-// Brings the batch of the next step to the devices while a step runs, in a thread of its own, as training does. Every
+// Brings the batch of the next step to the devices while a step runs, in a separate thread, as training does. Every
 // step has the same batch.
 class BatchAhead {
  public:
-  // `batch`: its inputs; no scalars.
+  // `batch` has inputs, but no scalars.
   BatchAhead(std::shared_ptr<Session> session, StepInputs batch);
   ~BatchAhead();
   BatchAhead(const BatchAhead&) = delete;
   BatchAhead& operator=(const BatchAhead&) = delete;
-  // To be called before every step.
+  // Call it before every step.
   void BringNext();
 
  private:
@@ -45,18 +45,18 @@ struct BenchProgram {
   std::shared_ptr<VariableStore> variables;
   std::shared_ptr<Session> session;
   std::shared_ptr<StepInputs> inputs;
-  double flops_per_step = 0;  // of the global batch
-  int64_t parameters = 0;     // of trainable and other variables, without the optimizer's
+  double flops_per_step = 0;  // for the global batch
+  int64_t parameters = 0;     // in trainable and other variables, without the optimizer's slots
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
-  std::shared_ptr<BatchAhead> ahead;  // null where batches need not be brought
-  double issue_seconds = 0;           // of all steps (StepResult)
+  std::shared_ptr<BatchAhead> ahead;  // null if batches need not be brought to devices
+  double issue_seconds = 0;           // sum over all steps (StepResult)
 
   // Runs one step; returns the loss. DataLoss when a training step's loss or a gradient is not finite.
   absl::StatusOr<double> Step();
 };
 
-// Compiles for `options`, with a session of options.threads threads, and initialises variables. `time_commands`: with a
-// clock around every command of the program. `deadline_seconds`: Session::Options'.
+// Compiles for `options`, makes a session of options.threads threads, and initialises variables. `time_commands`
+// measures the time of every command of the program. `deadline_seconds` is that of Session::Options.
 absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands,
                                             double deadline_seconds = 600);
 

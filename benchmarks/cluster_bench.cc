@@ -1,7 +1,7 @@
-// Steps a second of a training in a cluster, for benchmarks/workers, benchmarks/peers/parameter_servers and
-// benchmarks/peers/two_workers, which start its tasks: each is this program with the TF_CONFIG of its task. The chief
-// prints "global steps/s: N", of all workers together, from --warm_up to --max_steps. With --worker each task waits for
-// commands between steps, as model_bench does (benchmarks/worker.h).
+// Measures the steps per second of a training in a cluster, for benchmarks/workers, benchmarks/peers/parameter_servers
+// and benchmarks/peers/two_workers, which start its tasks: each is this program with the TF_CONFIG of its task. The
+// chief prints "global steps/s: N" for all workers together, from --warm_up to --max_steps. With --worker each task
+// waits for commands between steps, as model_bench does (benchmarks/worker.h).
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +41,7 @@ namespace {
 using benchmarks::BenchModel;
 using Clock = std::chrono::steady_clock;
 
-// Stores the number of variables' elements, the optimizer's left out, in `parameters`.
+// Stores the number of elements of the variables, without the optimizer's, in `parameters`.
 ModelFn ModelFunction(const BenchModel& model, std::shared_ptr<int64_t> parameters) {
   return [model, parameters](const Features& features, const Tensor& labels, Mode, const Params&) {
     benchmarks::InputTensors inputs;
@@ -95,7 +95,7 @@ class Rate : public SessionRunHook {
   Clock::time_point begin_, end_;
 };
 
-// Answers commands between steps. The first turn of two steps is the warm-up.
+// Executes commands between steps. The first turn, of two steps, is the warm-up.
 class Turns : public SessionRunHook {
  public:
   Turns(const BenchModel& model, std::shared_ptr<const int64_t> parameters) : model_(model), parameters_(parameters) {}
@@ -141,7 +141,7 @@ class Turns : public SessionRunHook {
   const std::shared_ptr<const int64_t> parameters_;
   std::optional<double> first_loss_;
   bool ready_ = false;
-  int64_t steps_ = 2, done_ = 0;  // of this turn
+  int64_t steps_ = 2, done_ = 0;  // in this turn
   Clock::time_point begin_;
 };
 

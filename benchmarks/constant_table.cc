@@ -1,5 +1,5 @@
-// What a table of constants costs against the same numbers as a feature: the time to compile a program that adds them
-// to a batch, and the time of its step. Both should be at most 1.2 times as long.
+// Measures the cost of a table of constants compared with the same numbers as a feature: the time to compile a program
+// that adds them to a batch, and the time of its step. Both should take at most 1.2 times as long.
 //
 //   bazel run //benchmarks:constant_table -- [numbers] [examples of the batch] [turns]
 //
@@ -50,7 +50,7 @@ absl::StatusOr<Seconds> Measure(bool constant, int64_t n, int64_t batch) {
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(executable, variables, {std::make_shared<ThreadPool>(2)}));
   StepInputs inputs;
-  inputs.inputs.resize(1);  // of one replica
+  inputs.inputs.resize(1);  // for one replica
   for (int i = 0; i < (constant ? 1 : 2); ++i) inputs.inputs[0].push_back(Numbers({batch, n}));
   std::vector<double> steps;
   for (int i = 0; i < kSteps; ++i) {

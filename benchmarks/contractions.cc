@@ -1,8 +1,8 @@
-// benchmarks/contractions: one convolution or matrix product, or a gradient of it, by several algorithms.
+// benchmarks/contractions: times one convolution or matrix product, or a gradient of it, with several algorithms.
 //
-// Each is compiled with TANDEM_FLAGS' --choose and run by turns on one thread, in that thread's own CPU time. Printed
-// are microseconds a row, the median of all turns, with the sum of the result's elements, which a step needs to have
-// one number.
+// Each algorithm is compiled with TANDEM_FLAGS' --choose and run in turns on one thread, measured in that thread's CPU
+// time. Prints microseconds per row, the median of all turns. The step's result is the sum of the elements, because a
+// step needs one number.
 //
 //   bazel run -c opt //benchmarks:contractions -- --op=filter_grad --x=32,32,64 --kernel=3,3,64,1
 //       --algorithms=library,single_channel
@@ -54,7 +54,7 @@ absl::StatusOr<Shape> SizesOf(const std::vector<std::string>& words) {
   return shape;
 }
 
-// The sum of what is asked for as the loss.
+// Returns a model whose loss is the sum of the requested result.
 BenchModel ModelOf(const Shape& x, const Shape& kernel, const std::string& op) {
   const bool convolution = kernel.size() == 4;
   const int64_t stride = absl::GetFlag(FLAGS_stride), columns = kernel.back();
@@ -95,7 +95,7 @@ struct Candidate {
   std::vector<double> seconds = {};  // of a step
 };
 
-// Of a stretch of some milliseconds.
+// Measures over some milliseconds.
 absl::StatusOr<double> SecondsOfAStep(BenchProgram& program) {
   const double start = ThreadProcessorSeconds();
   for (int steps = 1;; ++steps) {

@@ -1,5 +1,5 @@
-// benchmarks/convnet: the compiled training step of the S0 convnet against the machine's matmul rate, and the linear
-// model.
+// benchmarks/convnet: compares the compiled training step of the S0 convnet, and of the linear model, with the
+// machine's matmul rate.
 //
 // In one process, alternating: a 1024^3 float32 oneDNN matmul on the same number of threads, and the compiled step
 // (forward, backward, Adam) on random images. Prints images/s, GFLOP/s and the fraction of the matmul rate (medians).
@@ -43,7 +43,7 @@ ABSL_FLAG(bool, profile, false,
 namespace tandem {
 namespace {
 
-// On one thread, the time it spends itself: whatever else runs on the machine then weighs less.
+// With one thread, measures that thread's CPU time, so that other programs on the machine matter less.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using time_point = std::chrono::nanoseconds;
@@ -55,7 +55,8 @@ struct Clock {
 };
 double Seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-// Seconds per call of `fn`, from a stretch of at least 0.2 s. The clock is read rarely: it may take as long as a call.
+// Returns seconds per call of `fn`, measured over at least 0.2 s. The clock is read rarely, because it may take as long
+// as a call.
 double TimePerCall(const std::function<void()>& fn) {
   const Clock::time_point start = Clock::now();
   for (int calls = 0, more = 1;; more = calls) {
@@ -69,7 +70,7 @@ double MatmulGflopsPerSecond(benchmarks::Matmul& matmul) {
   return 1e-9 * benchmarks::Matmul::kFlops / TimePerCall([&] { matmul.Run(); });
 }
 
-// A model of the benchmarks, compiled, and the first error of its steps.
+// A compiled model of the benchmarks, and the first error of its steps.
 struct Program {
   benchmarks::BenchProgram bench;
   absl::Status status;
@@ -92,8 +93,8 @@ absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, b
   return program;
 }
 
-// Where the threads' time goes: commands of map sections on any thread, commands of global sections with all threads in
-// them, and the rest: inputs, outputs, waiting for the last lane.
+// Prints how the threads' time is spent: in commands of map sections on any thread, in commands of global sections
+// (which count all threads), and the rest: inputs, outputs, and waiting for the last lane.
 absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
   std::vector<CommandTime> before = program.bench.session->command_times();
@@ -126,7 +127,7 @@ absl::Status PrintProfile(Program program, int64_t examples, int steps) {
 absl::Status Convnet(int64_t batch, benchmarks::Matmul& matmul) {
   TD_ASSIGN_OR_RETURN(Program program, Prepare("s0", batch, false));
   const double gflop = 1e-9 * program.bench.flops_per_step;
-  for (int i = 0; i < 5; ++i) program.Step();  // first touches and caches
+  for (int i = 0; i < 5; ++i) program.Step();  // warms up memory and caches
   std::vector<double> rates, steps, fractions;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
     double rate = MatmulGflopsPerSecond(matmul);

@@ -1,6 +1,6 @@
-// What keras::Model::Fit costs over an Estimator's Train: S0's convnet, the same layers, by turns in one process. Fit
-// draws its progress bar (to /dev/null), and has the means of loss and accuracy of each batch. The bar is 1 % of a
-// step.
+// Compares keras::Model::Fit with an Estimator's Train: S0's convnet with the same layers, in turns in one process. Fit
+// also draws its progress bar (to /dev/null), and averages loss and accuracy over batches. It should cost at most 1 %
+// of a step.
 //
 //   bazel run //benchmarks:fit_cost -- [batch] [steps of a turn] [turns] [threads]
 //

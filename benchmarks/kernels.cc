@@ -1,9 +1,9 @@
 // benchmarks/kernels FILE: times the generated kernels of a module, such as `tandem-opt --compile-to=fusion` prints.
 //
-// Every kernel over rows or blocks runs on this machine's target with random operands, in the thread's own CPU time and
-// by turns, so that what else runs matters less. Reported are microseconds per row, the median of all turns and the
-// best, the bytes of its operands and results per second (each counted once, as if nothing stayed in a cache) and what
-// the kernel computes per second.
+// Runs every kernel over rows or blocks on this machine's target with random operands, in turns, and measures the
+// thread's CPU time, so that other programs matter less. Prints microseconds per row, the median of all turns and the
+// best, the bytes of its operands and results per second (each counted once, as if nothing stayed in a cache), and the
+// operations per second.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -53,7 +53,7 @@ absl::StatusOr<T> FromLlvm(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
-// Buffers of a kernel's operands and results. Floats are normally distributed, everything else small numbers.
+// Buffers for a kernel's operands and results. Floats are normally distributed, other types get small numbers.
 struct Buffers {
   std::vector<std::vector<char>> memory;
   std::vector<void*> args;
@@ -80,7 +80,7 @@ struct Buffers {
   }
 };
 
-// A kernel with buffers of its own, and the seconds that a call of it took.
+// A kernel with its own buffers, and the seconds of its calls.
 struct TimedKernel {
   std::string name, ops;
   double bytes = 0, flops = 0;  // of one call
@@ -109,7 +109,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
   auto entry = address.toPtr<Entry>();
 
   const int64_t rows = absl::GetFlag(FLAGS_rows);
-  // A kernel over blocks makes its whole result from all rows.
+  // A kernel over blocks computes its whole result from all rows.
   const bool blocks = compiled.domain == format::Domain::kBlocks;
   auto result = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]);
   const int64_t end = blocks ? result.getNumElements() / result.getShape().back() : rows;
@@ -134,7 +134,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
 void TimeByTurns(std::vector<TimedKernel>& kernels, int turns) {
   for (int turn = 0; turn < turns; ++turn) {
     for (TimedKernel& kernel : kernels) {
-      kernel.call();  // the others had the caches
+      kernel.call();  // the other kernels have replaced the contents of the caches
       const double start = ThreadProcessorSeconds();
       int calls = 0;
       for (; ThreadProcessorSeconds() - start < 0.01; ++calls) kernel.call();

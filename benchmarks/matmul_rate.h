@@ -1,4 +1,4 @@
-// The machine's rate in a large matrix product, which the compiled steps are compared with.
+// The machine's rate in a large matrix product, with which compiled steps are compared.
 #ifndef TANDEM_BENCHMARKS_MATMUL_RATE_H_
 #define TANDEM_BENCHMARKS_MATMUL_RATE_H_
 
@@ -6,13 +6,14 @@
 
 namespace tandem::benchmarks {
 
-// A 1024^3 float32 matmul as oneDNN runs it on `threads` OpenMP threads.
+// A 1024^3 float32 matmul, computed by oneDNN on `threads` OpenMP threads.
 class Matmul {
  public:
   static constexpr double kFlops = 2.0 * 1024 * 1024 * 1024;
   explicit Matmul(int threads);
   ~Matmul();
-  // Once. Calls from the thread it was made on; OpenMP's number of threads is 1 afterwards.
+  // Computes the product once. Call it from the thread that made the object; OpenMP's number of threads is 1
+  // afterwards.
   void Run();
 
  private:

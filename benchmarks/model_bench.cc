@@ -1,10 +1,10 @@
-// benchmarks/model_bench: the compiled training or evaluation step of a model on random data in memory.
+// benchmarks/model_bench: measures the compiled training or evaluation step of a model on random data in memory.
 //
 // Alone it prints rates, memory and compile time:
 //   bazel-bin/benchmarks/model_bench --model=resnet50 --seconds=10
-// With --worker it waits for commands on standard input and answers with one line of JSON each, so that it takes turns
-// with the peers of benchmarks/peers (worker.py there speaks the same): "run N" runs N steps, "quit" or the end of
-// the input ends it. --model=matmul is the 1024^3 product that the steps are compared with.
+// With --worker it waits for commands on standard input and answers with one line of JSON each, so that it can run in
+// turns with the programs of benchmarks/peers (worker.py there does the same): "run N" runs N steps; "quit" or the end
+// of the input ends it. --model=matmul is the 1024^3 product with which the steps are compared.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,19 +65,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One thing to measure: a call of `step` does one step, and what is known about it.
+// One thing to measure: calling `step` runs one step; the other members describe it.
 struct Work {
   std::string name;
   int64_t batch = 1;
   double flops_per_step = 0;
-  BenchProgram program;  // of a model
+  BenchProgram program;  // for a model
   nlohmann::json command_work =
       nlohmann::json::array();                   // per command of the program: operations and bytes on one device
   std::function<absl::StatusOr<double>()> step;  // returns the loss
-  std::function<double()> host_seconds = ProcessProcessorSeconds;  // of all steps: what they cost this machine
+  std::function<double()> host_seconds = ProcessProcessorSeconds;  // sum over all steps: processor time on this machine
 };
 
-// CompileOptions::target for the devices.
+// Returns CompileOptions::target for the devices.
 absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
   if (std::string target = absl::GetFlag(FLAGS_target); !target.empty()) return target;
   if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "cpu:native";
@@ -127,7 +127,8 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
   }
   auto program = std::make_shared<BenchProgram>(work.program);
   work.step = [program] { return program->Step(); };
-  // A CPU's threads compute; on a GPU they issue and then wait, and to wait by asking again costs processor time.
+  // On a CPU the threads compute. For a GPU they issue work and then wait; waiting by polling costs processor time, so
+  // only the time to issue counts.
   const bool issues = program->session->CanPrefetch();
   work.host_seconds = [program, issues] { return issues ? program->issue_seconds : ProcessProcessorSeconds(); };
   return work;
@@ -146,7 +147,7 @@ absl::StatusOr<Work> Prepare() {
   return work;
 }
 
-// Seconds per step over `steps` steps; `loss` becomes that of the last one.
+// Returns seconds per step over `steps` steps; `loss` becomes that of the last one.
 absl::StatusOr<double> Run(const Work& work, int64_t steps, double* loss) {
   Clock::time_point start = Clock::now();
   for (int64_t i = 0; i < steps; ++i) {
@@ -157,7 +158,7 @@ absl::StatusOr<double> Run(const Work& work, int64_t steps, double* loss) {
 
 absl::Status Obey(const Work& work, double first_loss) {
   double loss = 0;
-  TD_ASSIGN_OR_RETURN(double second_step, Run(work, 1, &loss));  // first touches and caches are over
+  TD_ASSIGN_OR_RETURN(double second_step, Run(work, 1, &loss));  // the first step has warmed up memory and caches
   Answer({{"event", "ready"},
           {"model", work.name},
           {"batch", work.batch},
@@ -178,8 +179,8 @@ absl::Status Obey(const Work& work, double first_loss) {
   });
 }
 
-// Where `steps` steps spend their time, without the first ones: those touch the arenas' pages for the first time, and
-// a kernel that happens to do so seems a hundred times slower than it is.
+// Prints where `steps` steps spend their time, without the first ones: those touch the arenas' pages for the first
+// time, and a kernel that does so looks a hundred times slower than it is.
 absl::Status PrintProfile(const Work& work, int64_t steps) {
   double loss = 0;
   TD_RETURN_IF_ERROR(Run(work, 2, &loss).status());
@@ -199,7 +200,7 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
                 1e6 * t.seconds / static_cast<double>(steps), t.section.c_str(), t.kind.c_str(), t.name.c_str(),
                 t.detail.c_str());
   }
-  // The same added up: what many layers do a little of.
+  // The same times summed by kind of work, for work that many layers do a little of.
   std::map<std::string, std::pair<double, int>> by_detail;  // seconds, commands of the program
   for (const CommandTime& t : times) {
     std::string key = t.detail;
@@ -221,7 +222,7 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
   return absl::OkStatus();
 }
 
-// Blocks of steps for --seconds; the median block is reported.
+// Runs blocks of steps for --seconds, and reports the median block.
 absl::Status Report(const Work& work, double first_loss) {
   const BenchProgram& program = work.program;
   if (program.session != nullptr) {

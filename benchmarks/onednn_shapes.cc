@@ -1,6 +1,6 @@
-// Which oneDNN implementations S0's convnet gets with plain NHWC activations, and how fast one thread runs them:
-// forward, input gradient and filter gradient per microbatch size. An implementation named "ref" must never be in a
-// compiled program.
+// Shows which oneDNN implementations S0's convnet gets with plain NHWC activations, and how fast one thread runs them:
+// forward, input gradient and filter gradient for each microbatch size. A compiled program must never contain an
+// implementation named "ref".
 //
 //   bazel run -c opt //benchmarks:onednn_shapes
 #include <algorithm>
@@ -22,7 +22,7 @@ using Type = memory::data_type;
 
 struct Conv {
   const char* name;
-  int h, c, k, o;  // input size, input channels, kernel size, output channels; VALID, stride 1
+  int h, c, k, o;  // input size, input channels, kernel size, output channels; no padding, stride 1
 };
 const Conv kConvs[] = {{"conv2d", 28, 1, 3, 32}, {"conv2d_1", 13, 32, 3, 64}, {"conv2d_2", 5, 64, 3, 64}};
 
@@ -37,7 +37,7 @@ dnnl::engine& Engine() {
   return engine;
 }
 
-// Microseconds of the fastest of several batches of runs.
+// Returns the microseconds of a run, from the fastest of several batches of runs.
 double Time(const dnnl::primitive& p, const std::unordered_map<int, memory>& args) {
   dnnl::stream stream(Engine());
   double best = 1e30;
@@ -64,7 +64,7 @@ memory Make(const memory::desc& desc) {
   return m;
 }
 
-// `kernel`: format of the weights; Tag::any lets the primitive choose.
+// `kernel` is the format of the weights; with Tag::any the primitive chooses.
 void RunConv(const Conv& l, int n, Tag kernel, const char* note) {
   int out = l.h - l.k + 1;
   memory::desc x({n, l.c, l.h, l.h}, Type::f32, Tag::nhwc), y({n, l.o, out, out}, Type::f32, Tag::nhwc);

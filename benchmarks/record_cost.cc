@@ -1,6 +1,6 @@
-// What RunConfig.record_bits costs a training: S0's convnet with Estimators that record nothing and every step, by
-// turns in one process, and what recording takes by itself on batches and variables of that size. The bar is 0.5 % of a
-// step.
+// Measures what RunConfig.record_bits costs a training: S0's convnet with Estimators that record nothing and every
+// step, in turns in one process; and the time of recording alone for batches and variables of that size. It should cost
+// at most 0.5 % of a step.
 //
 //   bazel run //benchmarks:record_cost -- [batch] [steps of a turn] [turns] [threads]
 //
@@ -25,14 +25,14 @@ namespace {
 
 constexpr int64_t kWarmSteps = 50;
 
-// Microseconds of what is recorded of a step, without the step.
+// Returns the microseconds of recording one step, without the step.
 double RecordingAlone(int64_t batch) {
   constexpr int64_t kSteps = 20000;
   const absl::StatusOr<std::string> dir = MakeTemporaryModelDir();
   if (!dir.ok()) return -1;
   VariableStore store(1);
   std::vector<VariableSpec> variables;
-  for (int64_t i = 0; i < 12; ++i) {  // as large as S0's with the slots of Adam, four times over
+  for (int64_t i = 0; i < 12; ++i) {  // like S0's variables with the slots of Adam, four times
     variables.push_back({.name = std::to_string(i), .dtype = DType::kFloat32, .shape = {300, 300}});
     if (!store.Create({variables.back().name, DType::kFloat32, {300, 300}}).ok()) return -1;
   }

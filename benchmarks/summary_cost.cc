@@ -1,11 +1,12 @@
-// What summaries for TensorBoard cost a training: S0's convnet with Estimators that write none, the Estimator's own
-// scalars, and all that a model may show (histograms of all weights and of the images, three pictures, a scalar), by
-// turns in one process, with save_summary_steps = 100. The bar is a ratio of 1.01 of whole steps.
+// Measures what summaries for TensorBoard cost a training: S0's convnet with Estimators that write none, the
+// Estimator's own scalars, and everything that a model can show (histograms of all weights and of the images, three
+// pictures, a scalar), in turns in one process, with save_summary_steps = 100. Whole steps should take at most 1.01
+// times as long.
 //
 //   bazel run //benchmarks:summary_cost -- [batch] [steps of a turn, a multiple of 100] [turns] [threads]
 //
 // Prints the medians of the turns and of the ratios within a turn, of wall time and of the process's processor time,
-// which has the writer's thread in it and little of what else the machine does.
+// which includes the writer's thread, and depends little on other programs.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -1,4 +1,4 @@
-// Estimators that train S0's convnet by turns in one process, to see what a setting costs.
+// Trains S0's convnet with several Estimators in turns in one process, to measure what a setting costs.
 #ifndef TANDEM_BENCHMARKS_TRAINING_TURNS_H_
 #define TANDEM_BENCHMARKS_TRAINING_TURNS_H_
 
@@ -15,13 +15,13 @@
 
 namespace tandem {
 
-// Images [count, 28, 28, 1] and one-hot labels [count, 10], always the same.
+// Returns images [count, 28, 28, 1] and one-hot labels [count, 10], always the same.
 std::vector<HostTensor> ImagesAndLabels(int64_t count);
 
 struct TrainingTurns {
   int64_t batch = 64;
-  int64_t steps = 0;       // of a turn that are timed
-  int64_t warm_steps = 0;  // before them, with the start in them
+  int64_t steps = 0;       // measured steps in a turn
+  int64_t warm_steps = 0;  // steps before them, including the start
   int turns = 1;
 };
 
@@ -29,11 +29,11 @@ struct StepTimes {
   double wall = 0, processor = 0;  // seconds
 };
 
-// Of all steps of a turn but the first ones.
+// Measures the time of all steps of a turn except the first ones.
 class StepClock {
  public:
   explicit StepClock(int64_t warm_steps) : warm_steps_(warm_steps) {}
-  void Tick();  // behind each step
+  void Tick();  // call it after each step
   StepTimes PerStep() const;
 
  private:
@@ -42,13 +42,13 @@ class StepClock {
   StepTimes begin_, end_;
 };
 
-// Every turn calls `train` with the number of each name, in another order. Prints a row for each: medians of wall and
-// processor time of a step, in microseconds, and of their ratios to the first one's within a turn. Returns the median
-// of the first one's wall time.
+// Every turn calls `train` with the index of each name, in another order. Prints a row for each name: medians of the
+// wall and processor time of a step, in microseconds, and of their ratios to those of the first name in the same turn.
+// Returns the median wall time of the first name.
 absl::StatusOr<double> MeasureByTurns(const std::vector<std::string>& names, const TrainingTurns& turns,
                                       const std::function<absl::StatusOr<StepTimes>(size_t who)>& train);
 
-// The same of estimators, each trained under its name.
+// The same for estimators, each trained under its name.
 absl::StatusOr<double> TrainByTurns(const std::vector<std::pair<std::string, std::unique_ptr<Estimator>>>& estimators,
                                     const TrainingTurns& turns);
 

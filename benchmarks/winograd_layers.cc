@@ -1,6 +1,6 @@
-// Winograd's kernels against oneDNN's direct convolution, layer by layer, on one thread: microseconds per image of the
-// forward pass, the input gradient and the filter gradient, of processor time, so that what else runs matters less. The
-// two alternate; the best of several runs of each counts.
+// Compares Winograd's kernels with oneDNN's direct convolution, layer by layer, on one thread: microseconds per image
+// of the forward pass, the input gradient and the filter gradient, in processor time, so that other programs matter
+// less. The two alternate; the best of several runs of each counts.
 //
 //   bazel run //benchmarks:winograd_layers [-- LAYER [TILE [BLOCK]]]    LAYER: a part of the name, "" for all
 
@@ -28,7 +28,7 @@ using Type = memory::data_type;
 
 struct Layer {
   const char* name;
-  int rows;  // images of one call
+  int rows;  // images per call
   int size, in, out, pad;
 };
 const Layer kLayers[] = {
@@ -57,7 +57,8 @@ memory Make(const memory::desc& desc) {
   return m;
 }
 
-// The three direct primitives with the layouts that a compiled program uses; the filter gradient without its reorder.
+// Returns the three direct primitives with the layouts that a compiled program uses; the filter gradient without its
+// reorder.
 std::vector<std::function<void()>> Direct(const Layer& l) {
   const int out = l.size + 2 * l.pad - 2;
   const memory::dims strides = {1, 1}, pads = {l.pad, l.pad};
@@ -86,7 +87,7 @@ std::vector<std::function<void()>> Direct(const Layer& l) {
                {{DNNL_ARG_SRC, mx}, {DNNL_ARG_DIFF_DST, my}, {DNNL_ARG_DIFF_WEIGHTS, Make(w.diff_weights_desc())}})};
 }
 
-// A kernel with buffers of its own, as a call over all rows.
+// Returns a call of a kernel, with its own buffers, over all rows.
 std::function<void()> Call(const std::string& text, int rows) {
   auto kernel = TestKernel::Create(text, "native");
   if (!kernel.ok()) {

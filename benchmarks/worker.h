@@ -1,5 +1,5 @@
-// The side of a program that takes turns with the peers of benchmarks/peers: commands on standard input, answers on
-// standard output, one line each (benchmarks/peers/protocol.py speaks the same).
+// The side of a program that runs in turns with the frameworks of benchmarks/peers: reads commands from standard input
+// and writes answers to standard output, one line each (the other side is benchmarks/peers/protocol.py).
 #ifndef TANDEM_BENCHMARKS_WORKER_H_
 #define TANDEM_BENCHMARKS_WORKER_H_
 
@@ -13,17 +13,17 @@
 
 namespace tandem::benchmarks {
 
-// The most memory that this process has had.
+// Returns the largest amount of memory that this process has used so far, in bytes.
 double PeakRssBytes();
 
 void Answer(const nlohmann::json& line);
-// "ran" N steps, with `more`.
+// Answers that it "ran" N steps, with the values of `more`.
 void AnswerRan(int64_t steps, nlohmann::json more);
 
-// Waits for "run N" and returns N; nothing at "quit" or the end of the input. InvalidArgument for any other line.
+// Waits for "run N" and returns N; nullopt after "quit" or at the end of the input. InvalidArgument for any other line.
 absl::StatusOr<std::optional<int64_t>> NextRun();
 
-// Until the end: calls `run`(N) and answers "ran" with what it returns.
+// Until "quit" or the end of the input: calls `run`(N) and answers "ran" with its result.
 absl::Status ObeyCommands(absl::FunctionRef<absl::StatusOr<nlohmann::json>(int64_t steps)> run);
 
 }  // namespace tandem::benchmarks

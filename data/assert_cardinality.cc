@@ -1,5 +1,5 @@
-// AssertCardinality: the number of elements that the user knows and the stages before cannot. A token is 1 in place of
-// the first element that is missing, 2 for the first that is too many, otherwise 0, and the child's token.
+// AssertCardinality: checks the number of elements, which the user knows and the stages before cannot. A token is a
+// flag and the child's token: 1 in place of the first missing element, 2 for the first element too many, otherwise 0.
 #include <algorithm>
 #include <utility>
 
@@ -93,7 +93,7 @@ class AssertCardinalityIterator : public TokenIterator {
  private:
   const AssertCardinalityNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  int64_t count_ = 0;  // elements of this pass
+  int64_t count_ = 0;  // elements of this pass so far
   bool ended_ = false;
 };
 

@@ -92,7 +92,7 @@ class BatchNode : public Node {
   }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
-    // The rows of a token of batches are counted by this stage.
+    // This stage counts the elements of the child, so if they are batches, their sizes matter.
     const std::string child = child_->Signature(/*batch_sizes=*/true);
     const char* drop = drop_remainder_ ? "drop remainder" : "";
     if (batch_sizes) {

@@ -1,5 +1,5 @@
-// Cache: the elements of the first pass, kept in memory or in a file. A token is the element's number and its token in
-// that pass, so the position is a number, whatever the stages before do in later passes, and is the same whether the
+// Cache: keeps the elements of the first pass in memory or in a file. A token is the element's number and its token in
+// that pass. So the position is a number, whatever the stages before do in later passes, and is the same whether the
 // elements come from the stages before, from memory or from a file.
 #include <algorithm>
 #include <deque>
@@ -17,28 +17,29 @@
 namespace tandem::data_internal {
 namespace {
 
-// The tokens of the first pass, drawn for all iterators together, and how many of its elements were made.
+// The tokens of the first pass, drawn once for all iterators, and which of its elements were made.
 class FirstPass {
  public:
   explicit FirstPass(NodePtr child) : child_(std::move(child)), width_(child_->token_width()) {}
 
-  // Of a pass that was drawn before.
+  // Takes the tokens of a pass that was drawn before.
   void Set(const std::vector<int64_t>& tokens, int64_t count) {
     tokens_.assign(tokens.begin(), tokens.end());
     drawn_ = count;
     ended_ = finished_ = true;
   }
 
-  // Writes token number `i`; false behind the last.
+  // Writes token number `i`; false after the last.
   bool Token(int64_t i, int64_t* token, PayloadPtr* payload) {
     std::lock_guard<std::mutex> draw(draw_mutex_);
     std::unique_lock<std::mutex> lock(mutex_);
     std::vector<int64_t> next(width_);
     while (drawn_ <= i && !ended_) {
-      // Only the element that is asked for is about to be made.
+      // A payload is only useful for the requested element, which is about to be made.
       const bool wanted = payload != nullptr && drawn_ == i && child_->info().has_payloads;
       lock.unlock();
-      // Without memory it may have taken a token that is not kept: then the order begins anew.
+      // order_ is null if drawing threw for lack of memory, maybe after it had taken a token; then the order begins
+      // anew.
       std::unique_ptr<TokenIterator> order = order_ != nullptr ? std::move(order_) : OrderBehind(drawn_);
       const bool more = order->Next(next.data(), wanted ? payload : nullptr);
       lock.lock();
@@ -53,19 +54,19 @@ class FirstPass {
     return true;
   }
 
-  // Whether a token is one of the pass: a saved one may be of elements that are not drawn yet, or wrong.
+  // True if the token is one of the pass. A saved token may be of an element that is not drawn yet, or wrong.
   bool Has(int64_t i, const int64_t* token) {
     std::lock_guard<std::mutex> lock(mutex_);
     return i < drawn_ && std::equal(token, token + width_, tokens_.begin() + i * width_);
   }
-  // Element `i`, which was drawn, was made, or is an error.
+  // Notes that element `i`, which was drawn, has been made or is an error.
   void SetMade(int64_t i) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (i >= static_cast<int64_t>(made_.size())) made_.resize(i + 1);
     count_ += !made_[i];
     made_[i] = true;
   }
-  // True once, when all elements are drawn and made; then their number and tokens.
+  // Returns true once, when all elements are drawn and made, and stores their number and tokens.
   bool TakeFinished(int64_t* count, std::vector<int64_t>* tokens) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (finished_ || !ended_ || count_ < drawn_) return false;
@@ -76,7 +77,7 @@ class FirstPass {
   }
 
  private:
-  // The order of the pass without its first `count` tokens.
+  // Returns the order of the pass after its first `count` tokens.
   std::unique_ptr<TokenIterator> OrderBehind(int64_t count) const {
     std::unique_ptr<TokenIterator> order = child_->MakeTokens();
     std::vector<int64_t> token(width_);
@@ -87,14 +88,14 @@ class FirstPass {
 
   const NodePtr child_;
   const int64_t width_;
-  std::mutex draw_mutex_;                 // of order_, whose calls may take long; taken before mutex_
-  std::unique_ptr<TokenIterator> order_;  // null before the first token, and where drawing the last one failed
+  std::mutex draw_mutex_;                 // for order_, whose calls may take long; taken before mutex_
+  std::unique_ptr<TokenIterator> order_;  // null before the first token, and if drawing the last one failed
   std::mutex mutex_;
-  std::deque<int64_t> tokens_;  // of the elements that were drawn, one after another
+  std::deque<int64_t> tokens_;  // the tokens of all drawn elements, joined
   int64_t drawn_ = 0;
   bool ended_ = false;
   std::vector<bool> made_;  // by number
-  int64_t count_ = 0;       // of these
+  int64_t count_ = 0;       // number of elements made
   bool finished_ = false;
 };
 
@@ -105,11 +106,11 @@ class CacheNode : public Node {
 
   FirstPass& pass() const { return pass_; }
 
-  // Token number `i` of the first pass; false behind the last.
+  // Writes token number `i` of the first pass; false after the last.
   bool Token(int64_t i, int64_t* token, PayloadPtr* payload) const {
     token[0] = i;
     if (pass_.Token(i, token + 1, payload)) return true;
-    // Where the last element was made before the end was known.
+    // Needed if the last element was made before the end was known.
     if (absl::Status status = FinishStore(); !status.ok()) TD_LOG(ERROR) << status.message();
     return false;
   }
@@ -127,7 +128,7 @@ class CacheNode : public Node {
     if (*found) return absl::OkStatus();
     const absl::Status status = child_->Materialize(token + 1, payload, out);
     if (!pass_.Has(i, token + 1)) return status;
-    // Errors are not kept; an element that only lacks memory now is still to be made.
+    // Errors are not kept. An element that only lacks memory now is not done: it will be made later.
     if (IsOutOfMemory(status)) return status;
     if (status.ok()) TD_RETURN_IF_ERROR(Annotate(store_->Put(i, *out), "Cache", location_));
     pass_.SetMade(i);
@@ -183,7 +184,7 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
   }
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   const int64_t width = info.token_width++;
-  info.repeats = false;  // its elements do not tell of which pass they were
+  info.repeats = false;  // its elements do not tell which pass they belong to
   std::unique_ptr<ElementStore> store = MakeMemoryStore();
   std::unique_ptr<CacheFile> file;
   const std::string path = options.file.empty() ? "" : PathOfShard(options.file);

@@ -1,4 +1,5 @@
-// What cached elements depend on and positions do not, so that no signature has it (NodeInfo::cache_settings).
+// Settings that cached elements depend on but iterator positions do not; no signature has them
+// (NodeInfo::cache_settings).
 #ifndef TANDEM_DATA_CACHE_SETTINGS_H_
 #define TANDEM_DATA_CACHE_SETTINGS_H_
 
@@ -11,14 +12,15 @@
 
 namespace tandem::data_internal {
 
-// Notes a stage's settings, such as "repeat(2)", behind those of the stages before it.
+// Appends a stage's settings, such as "repeat(2)", to those of the stages before it.
 void AddCacheSettings(absl::string_view settings, NodeInfo* info);
 
-// A checksum of type, shape and contents: tells a default or a padding from others. "none" for an empty tensor.
+// Returns a checksum of type, shape and contents, which tells one default or padding value from another; "none" for an
+// empty tensor.
 std::string ValueSetting(const HostTensor& value);
 
-// A limit on the bytes of `pieces`, such as "lines"; "" for the usual one. What is longer is an error, which may be
-// passed over.
+// Describes a limit on the bytes of each of `pieces`, such as "lines"; "" for the usual limit. It matters to a cache
+// because longer pieces are errors, and IgnoreErrors may leave those out.
 std::string LimitSetting(absl::string_view pieces, int64_t limit, int64_t usual);
 
 }  // namespace tandem::data_internal

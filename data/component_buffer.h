@@ -1,4 +1,4 @@
-// ComponentBuffer: where a function writes a component of an element.
+// ComponentBuffer: memory into which a function writes a component of an element.
 #ifndef TANDEM_DATA_COMPONENT_BUFFER_H_
 #define TANDEM_DATA_COMPONENT_BUFFER_H_
 
@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Memory for a tensor that is not initialised, row-major: a HostTensor's, or a row of a batch. Does not own it.
+// Uninitialised memory for a row-major tensor: that of a HostTensor, or a row of a batch. Does not own the memory.
 struct ComponentBuffer {
   DType dtype = DType::kInvalid;
   Shape shape;
@@ -23,7 +23,7 @@ struct ComponentBuffer {
     return n;
   }
   int64_t byte_size() const { return num_elements() * SizeOf(dtype); }
-  // Null when T is not the type of the elements.
+  // Null when T is not the element type.
   template <typename T>
   T* data() const {
     return dtype == DTypeOf<T>::value ? static_cast<T*>(memory) : nullptr;

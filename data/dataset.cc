@@ -18,7 +18,7 @@ namespace {
 
 using Files = std::vector<std::string>;
 
-// What `make` makes of those of a dataset's files that this worker reads.
+// Returns the stage that `make` makes of this worker's share of a dataset's files.
 template <typename Make>
 absl::StatusOr<data_internal::NodePtr> OfShard(Files files, Make make) {
   TD_ASSIGN_OR_RETURN(Files mine, FilesOfShard(std::move(files)));

@@ -51,12 +51,12 @@ class Node;
 struct DatasetAccess;
 }  // namespace data_internal
 
-// For num_parallel_calls and the size of a Prefetch: as much as the consumer turns out to need. The elements and their
-// order never depend on it.
+// For num_parallel_calls and the size of a Prefetch: adapts the number to what the consumer needs. The elements and
+// their order never depend on it.
 inline constexpr int kAuto = 0;
 // The cardinality of a dataset that never ends.
 inline constexpr int64_t kInfiniteCardinality = -1;
-// The cardinality of a dataset whose end is known only when it is reached, such as one of files.
+// The cardinality of a dataset whose end is known only when it is reached, such as a dataset of text lines.
 inline constexpr int64_t kUnknownCardinality = -2;
 
 struct MapOptions {
@@ -69,8 +69,9 @@ struct MapOptions {
   // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
   // for a size that varies.
   std::vector<ComponentSpec> spec = {};
-  // Of a function of batches: it may return another number of examples than it was given. Workers that share an input
-  // then make all batches, those of the others too, because each must know how many examples all of them have.
+  // For a function of batches: true if it may return another number of examples than it was given. Workers that share
+  // an input then make every batch, also those for other workers, because each must know how many examples all of them
+  // have.
   bool changes_rows = false;
 };
 
@@ -78,23 +79,23 @@ struct TextLineOptions {
   Compression compression = Compression::kNone;
   // How much is read from a file at once, in bytes.
   int64_t buffer_size = 256 << 10;
-  // A longer line is an error, however much memory there is.
+  // A longer line is an error, even if there is memory for it.
   int64_t max_line_bytes = 64 << 20;
 };
 
 struct CsvOptions {
-  // The first line of each file has the names of its columns, which may come in any order. Without it, the columns that
-  // are asked for are all there are.
+  // If true, the first line of each file has the names of its columns, which may come in any order. If false, the files
+  // have exactly the requested columns, in that order.
   bool header = true;
   char delimiter = ',';
   Compression compression = Compression::kNone;
   int64_t buffer_size = 256 << 10;
-  // Of a record, which may have several lines between quotes.
+  // The most bytes of one record; a record may have several lines between quotes.
   int64_t max_line_bytes = 64 << 20;
 };
 
 struct FixedLengthOptions {
-  // Of each record, at least 1; and of what each file has before and behind its records.
+  // Bytes of each record (at least 1), and bytes to ignore at the start and at the end of each file.
   int64_t record_bytes = 0;
   int64_t header_bytes = 0;
   int64_t footer_bytes = 0;
@@ -103,73 +104,76 @@ struct FixedLengthOptions {
 };
 
 struct IdxOptions {
-  // Of the component.
+  // The name of the component.
   std::string name = "value";
   // How much is read from a file at once, in bytes.
   int64_t buffer_size = 256 << 10;
 };
 
 struct ListFilesOptions {
-  // In an order that depends on the seed and the names, another in every epoch; otherwise sorted.
+  // If true, the order of the files depends on the seed and the names, and changes with every epoch. If false, the
+  // files are sorted.
   bool shuffle = false;
   uint64_t seed = 0;
 };
 
 struct IgnoreErrorsOptions {
-  // More errors than these in a pass are not ignored.
+  // How many errors to ignore in a pass; further ones are returned.
   int64_t max = 0;
 };
 
 struct DedupeOptions {
-  // More keys in a pass are an error: they take some 50 bytes each in memory, and 20 in every checkpoint.
+  // More distinct keys than this in a pass are an error. A key takes about 50 bytes in memory, and 20 in every
+  // checkpoint.
   int64_t max_keys = 1 << 20;
 };
 
 struct CacheOptions {
-  // Empty: in memory. Where files are dealt out to workers (AutoShard::kFile), each adds its number: "FILE-0-of-2".
-  // Where workers have inputs of their own otherwise (AutoShard::kOff) and see one file system, the name must have
-  // InputContext::input_pipeline_id: each keeps other elements.
+  // The file to keep the elements in; empty: in memory. Where files are dealt out to workers (AutoShard::kFile), each
+  // worker adds its number to the name: "FILE-0-of-2". Where workers have separate inputs (AutoShard::kOff) and share a
+  // file system, the caller must put InputContext::input_pipeline_id into the name, because each worker keeps other
+  // elements.
   std::string file;
   Env* env = nullptr;  // Env::Default() when null
 };
 
 struct InterleaveOptions {
-  // How many datasets take part at a time.
+  // How many datasets to read from at a time.
   int64_t cycle_length = 4;
-  // How many elements of one come in a row.
+  // How many consecutive elements to take from one dataset.
   int64_t block_length = 1;
   // Threads that make the elements (read, check, parse, map), as MapOptions.num_parallel_calls.
   int num_parallel_calls = 1;
 };
 
 struct DatasetWindowOptions {
-  // Elements of a window, at least 1.
+  // Elements in a window, at least 1.
   int64_t size = 1;
-  // From the first element of one window to that of the next; 0 stands for the size: no overlap, no gap.
+  // Distance from the first element of one window to that of the next; 0 stands for the size: no overlap, no gap.
   int64_t shift = 0;
-  // From one element of a window to the next.
+  // Distance from one element of a window to the next.
   int64_t stride = 1;
-  // Leaves out the last windows, which have less elements.
+  // If true, leaves out the last windows, which have fewer elements.
   bool drop_remainder = false;
 };
 
 struct PaddedBatchOptions {
-  // Sizes of components, by name, without the batch's: -1 fills up to the largest in the batch. Components that are not
-  // named have the shape of the elements' spec.
+  // Sizes of components, by name, without the batch dimension; -1 pads to the largest size in the batch. Other
+  // components have the shape of the elements' spec.
   std::vector<std::pair<std::string, Shape>> padded_shapes = {};
-  // What fills the place, by name: scalars; 0, false or "" for those that are not named.
+  // Padding values, by name: scalars. Other components are padded with 0, false or "".
   std::vector<std::pair<std::string, HostTensor>> padding_values = {};
   bool drop_remainder = false;
 };
 
 struct ParseExampleOptions {
-  // As MapOptions.num_parallel_calls.
+  // As in MapOptions.
   int num_parallel_calls = 1;
 };
 
 struct ShuffleOptions {
   uint64_t seed = 0;
-  // Another order in every epoch of a Repeat that follows.
+  // If true, every epoch of a Repeat that follows has another order.
   bool reshuffle_each_iteration = true;
 };
 
@@ -184,33 +188,33 @@ class Iterator {
  public:
   virtual ~Iterator() = default;
 
-  // Stores the next element in *out, or sets *end (and goes on doing so) when there is none. After an error, which
-  // is that of one element, the next call goes on with the following element. Where memory runs out while the order is
+  // Stores the next element in *out, or sets *end at the end of the dataset, and again in every later call. An error
+  // concerns one element: the next call goes on with the element after it. But if memory runs out while the order is
   // drawn, no element follows until RestoreState; SaveState still gives the position.
   virtual absl::Status GetNext(Element* out, bool* end) = 0;
 
-  // Whether the element that GetNext will return after `ahead` others is there already, and then that element: its
-  // tensors share their memory with those that GetNext returns. Waits for nothing and moves nothing.
+  // Returns true if the element that GetNext will return after `ahead` others is ready, and stores it in *out; its
+  // tensors share their memory with those that GetNext will return. Never waits, and does not change the position.
   virtual bool Peek(int64_t ahead, Element* out) { return false; }
 
-  // Whether the element that GetNext has returned last ends a pass over what the last Repeat of the dataset repeats; an
-  // error is an element too. An element is of the passes that its examples are of, and the last one that is of a pass
-  // ends it: where a Batch behind the Repeat has put examples of two passes into one batch, that batch ends the first.
-  // All parts of a batch (Parts) are of its passes, so the last part ends them, an empty one too. The last element of
-  // the dataset ends a pass, whether it was the last of one or a Take cut it off; without a Repeat nothing else does,
-  // and so it is behind a Cache or Concatenate that no Repeat follows. Of a Zip the first dataset with a Repeat counts.
-  // A pass of which no element is left, as behind a Filter, is none. A stage that reads ahead (Shuffle, Window,
-  // Interleave, BucketBySequenceLength) behind the last Repeat gives elements of what it has read, so passes end early
-  // there: put Repeat behind it. False before the first GetNext, and before the first one after RestoreState.
+  // True if the element that GetNext returned last (an error counts as an element) ends a pass over the dataset that
+  // the last Repeat repeats. An element belongs to every pass that it has examples of, and the last element that
+  // belongs to a pass ends it: where a Batch after the Repeat puts examples of two passes into one batch, that batch
+  // ends the first pass. All parts of a batch (Parts) belong to its passes, so the last part ends them, even if it is
+  // empty. The last element of the dataset always ends a pass, even if a Take cut the pass off; without a Repeat, or if
+  // a Cache or Concatenate follows the last Repeat, no other element does. For a Zip, its first dataset that has a
+  // Repeat counts. A pass without elements, for example because of a Filter, does not count. Stages that read ahead
+  // (Shuffle, Window, Interleave, BucketBySequenceLength) after the last Repeat end passes too early: put Repeat after
+  // them. False before the first GetNext, and before the first one after RestoreState.
   //
-  // The place of the next element is looked up for it, as the next GetNext would do; its contents are not made where
-  // its place can be known without. For the thread that calls GetNext.
+  // Has to draw the next element's place, as the next GetNext would do, but does not make its contents unless its place
+  // depends on them. Call it from the thread that calls GetNext.
   virtual bool ends_pass() { return false; }
 
-  // Of every `period` elements from here on, those from number `first` on, `count` of them, are wanted; a round of
-  // `period` begins here and at every RestoreState. Of the others GetNext gives the number of rows alone, where that is
-  // known without making them: workers that share a dataset read no more than their own. To be called before the first
-  // GetNext.
+  // Says which elements this process wants: in every round of `period` elements, the `count` elements from number
+  // `first` on. A round begins now and at every RestoreState. For the other elements GetNext gives only the number of
+  // rows, if that is known without making them (Element::rows_elsewhere), so that workers that share a dataset read
+  // only their own elements. Call it before the first GetNext.
   virtual void MakeOnly(int64_t period, int64_t first, int64_t count) {}
 
   // The position after the elements that GetNext has returned so far, whatever was prefetched. Small: positions and
@@ -219,26 +223,27 @@ class Iterator {
 
   // Goes to a saved position, in this or another process: the elements that follow are the same bits as those that
   // followed it then. Takes time proportional to the shuffle buffers, not to the position. FailedPrecondition when the
-  // state comes from another pipeline or version, DataLoss when it is damaged; the iterator is then left where it was.
-  // The number of epochs of a Repeat, the prefetching, the number of threads and, where examples are put together by
-  // Batch and no later stage counts or keeps whole batches (Shuffle, Take, Skip, Shard, Batch, Filter, TakeWhile,
-  // IgnoreErrors, Dedupe, Scan, Cache, FlatMap, Interleave, Unbatch, Zip, Concatenate), the size of the batches may
-  // differ between the two pipelines: the position is that of the next example. The contents of the sources and Map's
-  // functions are taken to be equal. Where a pipeline that has ended is to go on with more epochs, a Zip of datasets of
-  // different length ends again if a stage that asks ahead, such as Shuffle, comes behind it; and what a Batch with
-  // drop_remainder or a Shard before such a stage had left over is gone.
+  // state comes from another pipeline or version, DataLoss when it is damaged; the iterator then keeps its position.
+  // The two pipelines may differ in the number of epochs of a Repeat, the prefetching and the number of threads. The
+  // size of their batches may differ too if Batch makes them and no later stage counts or keeps whole batches (Shuffle,
+  // Take, Skip, Shard, Batch, Filter, TakeWhile, IgnoreErrors, Dedupe, Scan, Cache, FlatMap, Interleave, Unbatch, Zip,
+  // Concatenate): the position is that of the next example. The contents of the sources and the functions of Map must
+  // be equal; this is not checked. When a pipeline that has ended is restored to run for more epochs, a Zip of datasets
+  // of different length ends again if a stage that reads ahead, such as Shuffle, follows it; and examples that a Batch
+  // with drop_remainder or a Shard before such a stage had left over are lost.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 
-  // CPU time that the pipeline's own threads have used, in seconds. 0 without threads: then GetNext does all the work.
+  // CPU time, in seconds, that the pipeline's own threads have used; 0 without threads, when GetNext does all the work.
   virtual double ThreadCpuSeconds() const { return 0; }
 };
 
 // A description of a pipeline: a cheap, immutable handle that may be copied and shared between threads. A wrong
 // argument makes a dataset whose status() and MakeIterator() carry the first error, with the caller's file and line.
 //
-// The functions of Map and MapInto, and wait_for_rows, may be called by several threads at once. That of every other
-// stage is called by one thread at a time, not always the same, and again for an element where its position is saved or
-// was restored. A dataset that a function of FlatMap or Interleave makes has stages of its own.
+// Several threads may call the functions of Map and MapInto, and wait_for_rows, at the same time. The function of any
+// other stage is called by one thread at a time, not always the same one, and is called again for an element at which
+// the position is saved or was restored. Each dataset that a function of FlatMap or Interleave makes has its own
+// stages.
 class Dataset {
  public:
   using MapFn = std::function<absl::StatusOr<Element>(const Element&)>;
@@ -252,26 +257,25 @@ class Dataset {
   using GeneratorFn = std::function<absl::Status(int64_t* position, Element* out, bool* end)>;
   using WaitForRows = std::function<absl::Status(int64_t rows)>;
 
-  // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied
-  // until a batch is made of them; the tensors must not be written any more.
+  // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied until
+  // a batch is made of them; do not write to the tensors afterwards.
   static Dataset FromTensorSlices(Slices tensors, SourceLocation location = SourceLocation::Current());
-  // The same of tensors whose rows are still being read, from the first to the last: before rows [0, n) are used,
-  // `wait_for_rows(n)` is called, in any thread, and its error is that of the element.
+  // The same for tensors whose rows are still being read, from the first to the last: `wait_for_rows(n)` is called, by
+  // any thread, before rows [0, n) are used, and an error that it returns is the element's.
   static Dataset FromTensorSlices(Slices tensors, WaitForRows wait_for_rows,
                                   SourceLocation location = SourceLocation::Current());
   // 0, 1, ..., n-1: one int64 scalar named "value". n >= 0.
   static Dataset Range(int64_t n, SourceLocation location = SourceLocation::Current());
 
-  // The records of TFRecord files, one file after another: one scalar string named "record". There must be a file, and
-  // each must be there when the dataset is made. A broken place in a file is an error of its element, with file and
-  // offset: a record whose own bytes are damaged is followed by the next record, what else is broken by the next file.
-  // The position is a file and an offset. A position far inside of a compressed file takes as long to restore as
-  // reading up to it.
+  // The records of TFRecord files, one file after another: one scalar string named "record". There must be at least one
+  // file, and all files must exist when the dataset is made. Damage is an error of one element, with file and offset:
+  // if only the data of a record is damaged, the next record follows; otherwise the next file. The position is a file
+  // and an offset. Restoring a position far inside a compressed file takes as long as reading up to it.
   static Dataset TFRecord(std::vector<std::string> files, RecordOptions options = {},
                           SourceLocation location = SourceLocation::Current());
 
-  // The lines of text files: one scalar string named "line", without what ends it, "\n" or "\r\n". Of these files and
-  // CSV's, UTF-8's byte order mark at the start is no part of a line, and that of UTF-16 or UTF-32 is an error.
+  // The lines of text files: one scalar string named "line", without its end, "\n" or "\r\n". For TextLine and Csv, a
+  // UTF-8 byte order mark at the start of a file is not part of a line, and one of UTF-16 or UTF-32 is an error.
   static Dataset TextLine(std::vector<std::string> files, TextLineOptions options = {},
                           SourceLocation location = SourceLocation::Current());
   // The records of CSV files (RFC 4180; empty lines are skipped): one scalar for each of `columns`. An error names
@@ -279,40 +283,41 @@ class Dataset {
   // of the type, or one out of its range.
   static Dataset Csv(std::vector<std::string> files, std::vector<CsvColumn> columns, CsvOptions options = {},
                      SourceLocation location = SourceLocation::Current());
-  // Records of one length: one scalar string named "record".
+  // Records of a fixed length: one scalar string named "record".
   static Dataset FixedLengthRecord(std::vector<std::string> files, FixedLengthOptions options,
                                    SourceLocation location = SourceLocation::Current());
-  // The rows of IDX files, such as MNIST's, plain or compressed with gzip, as ReadIdx (data/idx.h) has them: read one
-  // after another, where FromTensorSlices keeps them all in memory. The rows of all files must be alike.
+  // The rows of IDX files, such as MNIST's, plain or compressed with gzip (ReadIdx in data/idx.h has the format). They
+  // are read one after another; to keep them all in memory, use FromTensorSlices. The rows of all files must have one
+  // type and shape.
   static Dataset Idx(std::vector<std::string> files, IdxOptions options = {},
                      SourceLocation location = SourceLocation::Current());
-  // The names of the files that patterns match (data/list_files.h) when the dataset is made: one scalar string named
-  // "file". Each pattern must match a file. Those of all patterns are sorted together, and each is there once.
+  // The names of the files that the patterns (data/list_files.h) match when the dataset is made: one scalar string
+  // named "file". Each pattern must match at least one file. The names are sorted and distinct.
   static Dataset ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options = {},
                            SourceLocation location = SourceLocation::Current());
-  // One element.
+  // One element: all the tensors as they are.
   static Dataset FromTensors(Slices tensors, SourceLocation location = SourceLocation::Current());
-  // What a function makes. It is called with a position, 0 at first, makes the element that is there, and stores the
-  // position of the next, any other number >= 0; or it sets *end. Its result must depend on nothing but the position,
-  // so that a saved position is all that is needed to go on: it may be called again for a position, and from another
-  // thread. After an error the next element is that of the position that was stored; if it is the same, or *end was set
-  // too, none.
+  // The elements that a function makes. The function gets a position, at first 0, makes the element at that position,
+  // and stores the position of the next element, any other number >= 0; or it sets *end. Its result must depend on
+  // nothing but the position, because a saved state holds only that: the function may be called again for the same
+  // position, and from another thread. After an error the element at the stored position follows; the dataset ends if
+  // the position is unchanged or *end was set.
   static Dataset FromGenerator(GeneratorFn fn, std::vector<ComponentSpec> spec,
                                SourceLocation location = SourceLocation::Current());
-  // Element i has the components of element i of each dataset. As long as the shortest.
+  // Element i has the components of element i of each dataset. Ends with the shortest dataset.
   static Dataset Zip(const std::vector<Dataset>& datasets, SourceLocation location = SourceLocation::Current());
 
   // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
   // threads; an error is returned by GetNext with `location`.
   Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
-  // As Map, but `fn` writes its result into memory that is there, of every component of options.spec, which must be
-  // given, with types of numbers and all sizes known. Where a Batch follows, that is the batch's, so that nothing is
-  // copied. `fn` must write all of it, and not keep it.
+  // As Map, but `fn` writes its result into given memory: a buffer for every component of options.spec, which is
+  // required, with number types and known sizes. If a Batch follows, this is the memory of the batch, and nothing is
+  // copied. `fn` must write all of it, and must not keep it.
   Dataset MapInto(MapIntoFn fn, MapOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Reads `features` out of records that are serialised tf.train.Examples (data/files/example.h has the rules): the
-  // elements must have one component, a string or a batch of strings. Of records in a batch, and where a Batch follows
-  // and all lengths are fixed, the values go into the batch directly. An error names the record's file and offset, the
-  // key, and what was expected and found there.
+  // elements must have one component, a string or a batch of strings. Values go directly into the batch if the records
+  // are in a batch already, or if a Batch follows and all lengths are fixed. An error names the record's file and
+  // offset, the key, and what was expected and found there.
   Dataset ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options = {},
                        SourceLocation location = SourceLocation::Current()) const;
   // Reads features out of single records that are serialised tf.train.SequenceExamples: those of the context, then the
@@ -320,30 +325,30 @@ class Dataset {
   Dataset ParseSequenceExample(std::vector<FeatureSpec> context, std::vector<FeatureSpec> sequence,
                                ParseExampleOptions options = {},
                                SourceLocation location = SourceLocation::Current()) const;
-  // The elements for which `predicate` is true, and those that are errors. Where the elements are dear to make, put the
-  // stage early: what comes before it is made in the thread that draws the order.
+  // Keeps the elements for which `predicate` is true, and those that are errors. If elements are expensive to make, put
+  // the filter before the expensive stages: the thread that draws the order makes its input.
   Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
   // The elements before the first for which `predicate` is false.
   Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
-  // Leaves out elements that are errors, each with a warning in the log; more than `max` in a pass are errors still,
-  // and so are those that lack memory or file descriptors, which are not broken.
+  // Leaves out elements that are errors, each with a warning in the log. Still errors: more than `max` in a pass, and a
+  // lack of memory or file descriptors, since such an element is not broken.
   Dataset IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location = SourceLocation::Current()) const;
-  // Of the elements with one key, the first in each pass; and those that are errors. All keys of the pass so far are
-  // part of the position, so this is for some millions of them at most.
+  // Keeps the first element of each key in each pass, and those that are errors. All keys of the pass so far are part
+  // of the position, so this is for some millions of keys at most.
   Dataset Dedupe(KeyFn key, DedupeOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
-  // Says that a pass has `count` elements, where the stages before cannot know it, such as files: so that the length of
-  // an epoch is known (EvalSpec.every_epochs, progress, cardinality()). A pass with more or less is an error at its
-  // end.
+  // Says that a pass has `count` elements, if the stages before cannot know it (for example files), so that the length
+  // of an epoch is known (EvalSpec.every_epochs, progress, cardinality()). A pass with more or fewer elements is an
+  // error at its end.
   Dataset AssertCardinality(int64_t count, SourceLocation location = SourceLocation::Current()) const;
-  // The elements of the datasets that `fn` makes of the elements, one dataset after another. All must be made by the
-  // same stages. `fn` must depend on nothing but its argument. A dataset begins anew in every epoch: a Shuffle in it
-  // has the same order each time.
+  // Concatenates the datasets that `fn` makes of the elements. All of them must have the same stages. `fn` must depend
+  // on nothing but its argument. Such a dataset starts anew in every epoch: a Shuffle in it has the same order each
+  // time.
   Dataset FlatMap(DatasetFn fn, SourceLocation location = SourceLocation::Current()) const;
-  // The same with several datasets at a time: `block_length` elements of each of `cycle_length` in turn. The order is
-  // that of tf.data's deterministic Interleave.
+  // As FlatMap, with several datasets at a time: takes `block_length` elements of each of `cycle_length` datasets in
+  // turn. The order is that of tf.data's deterministic Interleave.
   Dataset Interleave(DatasetFn fn, InterleaveOptions options = {},
                      SourceLocation location = SourceLocation::Current()) const;
-  // The rows of each element: all its components have as many.
+  // Makes an element of each row of an element. All components must have the same number of rows.
   Dataset Unbatch(SourceLocation location = SourceLocation::Current()) const;
   // All elements, then those of `other`, which must have the same components.
   Dataset Concatenate(const Dataset& other, SourceLocation location = SourceLocation::Current()) const;
@@ -354,8 +359,8 @@ class Dataset {
   // The order depends on the seed, the epoch and the number of elements, on nothing else.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},
                   SourceLocation location = SourceLocation::Current()) const;
-  // `count` times, -1 for ever. An empty dataset stays empty: where the first pass has no elements, no other follows;
-  // without a count, neither does one behind a later pass that has none.
+  // Repeats the dataset `count` times, -1 for ever. A dataset whose first pass has no elements ends after it; without a
+  // count, so does one with a later pass that has none.
   Dataset Repeat(int64_t count = -1, SourceLocation location = SourceLocation::Current()) const;
   // Shuffle, then Repeat: the buffer never mixes two epochs.
   Dataset ShuffleAndRepeat(int64_t buffer_size, int64_t count = -1, ShuffleOptions options = {},
@@ -363,41 +368,44 @@ class Dataset {
   // Stacks `batch_size` >= 1 elements along a new dimension 0.
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
-  // The elements that `fn` makes of each element and a state, which is `initial` at the start of every pass and then
-  // what `fn` stored in *next, of the same types. The state must be of numbers; it is saved with the position. An
-  // element that is an error leaves the state as it is. Shuffle, Window, Cache, FlatMap, Interleave, Unbatch and
-  // BucketBySequenceLength cannot follow: they keep elements by their places.
+  // Makes an element of each element and a state. The state is `initial` at the start of every pass, and then what `fn`
+  // stored in *next, which must have the same types. It must have number types; it is saved with the position. An
+  // element that is an error does not change the state. Shuffle, Window, Cache, FlatMap, Interleave, Unbatch and
+  // BucketBySequenceLength cannot follow, because they keep elements by their places.
   Dataset Scan(Element initial, ScanFn fn, std::vector<ComponentSpec> spec,
                SourceLocation location = SourceLocation::Current()) const;
-  // Elements that follow one another, stacked along a new dimension 0 (tf.data: Window, then a Batch of each window).
+  // Stacks consecutive elements along a new dimension 0 (tf.data: Window, then a Batch of each window).
   Dataset Window(DatasetWindowOptions options, SourceLocation location = SourceLocation::Current()) const;
-  // Keeps the elements of the first pass in memory, for later passes and other iterators: also the order of the first
-  // pass, so put Shuffle behind. Errors are not kept. In another process, a position is restored without the elements
-  // before it. The dataset must have an end.
+  // Keeps the elements of the first pass in memory for later passes and other iterators. Also keeps the order of the
+  // first pass, so put Shuffle after it. Errors are not kept. In another process, a position is restored without making
+  // the elements before it. The dataset must be finite.
   //
-  // With CacheOptions.file they are kept there, and the dataset that is made when the file is complete reads them from
-  // it. Positions are the same in all three. The file gets its name when every element was made, and never before. It
-  // knows the stages with their settings and the data (Signature, Fingerprint), but not what functions do: after a
-  // change of one, delete the file. Of files that a function opens it knows those whose names come from ListFiles.
-  // FailedPrecondition for the cache of another pipeline or of other data, DataLoss for a damaged one. When it cannot
-  // be written, as on a full disk, this element and all further ones are an error: the position before stays right.
+  // With CacheOptions.file the elements are kept in that file, and a dataset that is made when the file is complete
+  // reads them from it. Positions mean the same while a cache is filled, from memory and from a file. The file gets its
+  // name only after every element was made. It records the stages with their settings and the data (Signature,
+  // Fingerprint), but not what functions do: after a change of a function, delete the file. Of the files that a
+  // function opens, it notices changes only of those whose names come from ListFiles. FailedPrecondition for the cache
+  // of another pipeline or of other data, DataLoss for a damaged one. When it cannot be written, as on a full disk,
+  // this element and all further ones are errors; the position before them stays valid.
   Dataset Cache(CacheOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
-  // Stacks elements whose sizes differ: each is filled up at its ends.
+  // Stacks elements of different sizes: pads each at the ends of its dimensions.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},
                       SourceLocation location = SourceLocation::Current()) const;
-  // Batches of elements of similar length: bucket i has the lengths in [boundaries[i - 1], boundaries[i]), the first
-  // all that are shorter, the last all others, and makes batches of batch_sizes[i]; one more size than boundaries.
+  // Makes batches of elements of similar length. Bucket i takes the lengths in [boundaries[i - 1], boundaries[i]), the
+  // first bucket all shorter ones, the last all longer ones, and makes batches of batch_sizes[i] elements. There is one
+  // more batch size than boundaries.
   Dataset BucketBySequenceLength(LengthFn length, std::vector<int64_t> boundaries, std::vector<int64_t> batch_sizes,
                                  PaddedBatchOptions options = {},
                                  SourceLocation location = SourceLocation::Current()) const;
-  // Each batch, of r examples, as `count` elements, one after another: the first has its first ceil(r / count)
-  // examples, the next the following ones, and the last ones have less, or none. So a step of `count` replicas, each of
-  // which takes an element, has a whole batch, and no batch is of two steps. Behind Batch (and stages that take its
-  // elements as they are, and ParseExample of lengths that are fixed) a part is made without the others. Where a batch
-  // comes out of a function or a PaddedBatch it is made once, as a whole, and cut. A component without rows of examples
-  // is in every part. batch_size() is that of the first part of a full batch. The elements must be batches.
+  // Splits each batch, of r examples, into `count` elements, one after another: the first gets the first ceil(r /
+  // count) examples, the next the following ones, and the last may have fewer, or none. So `count` replicas, each of
+  // which takes an element per step, have a whole batch in each step, and no batch is spread over two steps. After a
+  // Batch (also with stages in between that do not change its elements, or ParseExample with fixed lengths) a part is
+  // made without the others. A batch that a function or a PaddedBatch makes is made once, as a whole, and cut. A
+  // component without a row per example is in every part. batch_size() is that of the first part of a full batch. The
+  // elements must be batches.
   Dataset Parts(int64_t count, SourceLocation location = SourceLocation::Current()) const;
-  // Makes up to `buffer_size` elements ahead in a thread of its own. kAuto chooses, and adapts, the number.
+  // Makes up to `buffer_size` elements ahead in a separate thread. kAuto chooses, and adapts, the number.
   Dataset Prefetch(int64_t buffer_size = kAuto, SourceLocation location = SourceLocation::Current()) const;
   // Elements index, index + num_shards, ...; 0 <= index < num_shards.
   Dataset Shard(int64_t num_shards, int64_t index, SourceLocation location = SourceLocation::Current()) const;
@@ -414,18 +422,18 @@ class Dataset {
   int64_t batch_size() const;
   // Number of elements (batches, once batched), kInfiniteCardinality or kUnknownCardinality; 0 when status() is not OK.
   int64_t cardinality() const;
-  // The structure that must be equal for a saved state to fit, e.g. "range(10) | shuffle(4, seed=1) | repeat".
+  // The structure that must be equal for a saved state to fit, such as "range(10) | shuffle(4, seed=1) | repeat".
   std::string Signature() const;
-  // Tells the contents of the source from others: names, types, shapes, the number of examples, and a checksum of
-  // pieces of its tensors (of rows that are still being read, the first ones). Cheap, so equal fingerprints prove
-  // nothing. What later stages do does not count. Of files that ListFiles names, the contents count and not their
-  // folders; of datasets that are made by functions (FlatMap, Interleave) nothing else does. Empty where no source can
-  // tell; of several, one that cannot is "?".
+  // Tells the contents of the sources from others: names, types, shapes, the number of examples, and a checksum of
+  // pieces of its tensors (of the first rows, if rows are still being read). It is cheap, so equal fingerprints do not
+  // prove equal contents. Later stages do not count. Of files that ListFiles names, the contents count and their
+  // folders do not; if functions make the datasets (FlatMap, Interleave), only the input of the functions counts. Empty
+  // where no source has a fingerprint; among several sources, one without is "?".
   std::string Fingerprint() const;
 
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
 
-  // How fast the iterators of this dataset, and which of its stages, have been so far (data/throughput.h): measured at
+  // How fast the iterators of this dataset and each of its stages have been so far (data/throughput.h), estimated from
   // some elements, so that it costs next to nothing. May be called while they run.
   Throughput MeasuredThroughput() const;
   // The same as text: a line for each stage and, once something was read, the slowest.

@@ -1,5 +1,5 @@
-// Dedupe: of the elements with one key, the first. The keys of a pass are part of the position, as their fingerprints.
-// A token is 1 for an element whose key was one too many, otherwise 0, and the child's token.
+// Dedupe: keeps the first element of each key. The position includes the fingerprints of the keys of a pass. A token is
+// 1 for an element with one key more than allowed, otherwise 0, and the child's token.
 #include <array>
 #include <unordered_set>
 #include <utility>
@@ -16,7 +16,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Of 128 bits: that two of a billion keys have the same is as likely as a wrong bit in memory.
+// 128 bits: two equal fingerprints among a billion keys are as unlikely as a wrong bit in memory.
 using KeyPrint = std::array<uint64_t, 2>;
 
 KeyPrint PrintOf(absl::string_view key) { return {Fingerprint64(key, 1), Fingerprint64(key, 2)}; }
@@ -45,7 +45,7 @@ class DedupeNode : public Node {
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // It was kept: it is the first of its key, or an error, which comes again.
+    // The element was kept: it is the first of its key, or an error, which occurs again here.
     TD_RETURN_IF_ERROR(child_->MaterializeNamed(token + 1, nullptr, out));
     TD_RETURN_IF_ERROR(Key(token, *out).status());
     return token[0] == 0 ? absl::OkStatus() : TooMany(token);
@@ -130,9 +130,10 @@ class DedupeIterator : public TokenIterator {
  private:
   const DedupeNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  // Not Abseil's: where it gets no memory to grow, its destructor frees what it has not got.
+  // Not Abseil's: when it lacks memory to grow, its destructor frees memory that it does not have.
   std::unordered_set<KeyPrint, absl::Hash<KeyPrint>> seen_;
-  std::vector<KeyPrint> order_;  // the same, as they came: a position has one state
+  // the same keys in the order of their elements, so that a position has exactly one state
+  std::vector<KeyPrint> order_;
 };
 
 std::unique_ptr<TokenIterator> DedupeNode::MakeTokens() const { return std::make_unique<DedupeIterator>(*this); }

@@ -1,4 +1,4 @@
-// What a dataset yields, and how it is described.
+// Elements of a dataset, and their description.
 #ifndef TANDEM_DATA_ELEMENT_H_
 #define TANDEM_DATA_ELEMENT_H_
 
@@ -16,7 +16,8 @@
 
 namespace tandem {
 
-// A name and the line that asks for it, for operator[], which cannot have default arguments.
+// A component's name and the source line that asks for it: operator[] takes this because it cannot have default
+// arguments.
 struct NameArg {
   NameArg(const char* name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
   NameArg(absl::string_view name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
@@ -38,19 +39,19 @@ using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 //     return out;
 //   }
 //
-// A name that is not there, and a number of another type, is an error of the element whose function asks, with the line
-// that asks; in other code it goes to the log.
+// A name that does not exist, or a number of another type, makes the element an error that names the source line, if a
+// function of a dataset asks for it; in other code it goes to the log.
 struct Element {
-  // The component of that name; where there is none, an empty tensor whose status says so.
+  // The component of that name; an empty tensor whose status() is an error if there is none.
   HostTensor operator[](NameArg name) const;
-  // The only element of the component of that name; zero, or empty, where that is an error. T is one of DTypeOf's
-  // types, std::string or absl::string_view (valid as long as the component). For more elements:
+  // The value of the component of that name, which must have one element; zero, or empty, after an error. T is one of
+  // DTypeOf's types, std::string or absl::string_view (valid as long as the component). For more elements:
   // in["x"].values<float>().
   template <typename T>
   T Get(NameArg name) const;
 
-  // The component of that name becomes `value`; a name that is new is added at the end. Where a function of Map,
-  // FromGenerator or Scan names what it returns, the dataset takes it by name, in whatever order.
+  // Sets the component of that name; adds a new one at the end. If a function of Map, FromGenerator or Scan names the
+  // components that it returns, they may be in any order.
   void Set(absl::string_view name, HostTensor value);
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   void Set(absl::string_view name, T value) {
@@ -59,23 +60,23 @@ struct Element {
   void Set(absl::string_view name, absl::string_view value) { Set(name, HostTensor::String(value)); }
   void Set(absl::string_view name, const char* value) { Set(name, absl::string_view(value)); }
 
-  // The rows of a batch, made here or not; -1 where there are none to count.
+  // Rows of a batch, whether this process makes it or another; -1 if it has no rows.
   int64_t rows() const;
 
   std::vector<HostTensor> components;
-  // Of a batch that is not made here (Iterator::MakeOnly), which has no components: its rows. Else -1.
+  // Rows of a batch that another process makes (Iterator::MakeOnly); -1 for a batch with components.
   int64_t rows_elsewhere = -1;
-  // Of the components; null where nobody has named them.
+  // Names of the components; null if nobody has named them.
   ComponentNames names = nullptr;
 
  private:
-  // The component, which has the only element of type `dtype`; null, and an error, where it is not so.
+  // Returns the component (FindOne: one with a single element of type `dtype`), or null after reporting the error.
   const HostTensor* Find(NameArg name) const;
   const HostTensor* FindOne(NameArg name, DType dtype) const;
 };
 
-// The static description of one component. A size of -1 is known only at run time; in dimension 0 of a batched
-// component it is kBatch, the number of examples.
+// The static description of one component. A size of -1 is known only at run time; dimension 0 of a batched component
+// is kBatch, the number of examples.
 struct ComponentSpec {
   std::string name;
   DType dtype = DType::kInvalid;
@@ -88,8 +89,8 @@ std::string SpecString(const std::vector<ComponentSpec>& spec);
 // InvalidArgument, with component, expected and actual type and shape, unless `element` fits `spec`.
 absl::Status CheckElement(const std::vector<ComponentSpec>& spec, const Element& element);
 
-// Brings the components of what a function has returned into the order of `names`, if it has named them itself:
-// `given` are the names of what it was given. InvalidArgument for a name too many or too few.
+// Sorts the components that a function has returned into the order of `names`, if the function has named them itself;
+// `given` are the names of its argument. InvalidArgument for a name too many or too few.
 absl::Status OrderByName(const std::vector<std::string>& names, const ComponentNames& given, Element* element);
 
 template <typename T>

@@ -30,7 +30,7 @@ class MemoryStore : public ElementStore {
 
  private:
   std::mutex mutex_;
-  std::deque<Element> elements_;  // without components where it is not made yet
+  std::deque<Element> elements_;  // an element that is not made yet has no components
 };
 
 class FileStore : public ElementStore {
@@ -47,7 +47,7 @@ class FileStore : public ElementStore {
     TD_RETURN_IF_ERROR(tandem::Annotate(CheckElement(spec_, *out), absl::StrCat("entry ", i, " of the cache: ")));
     return true;
   }
-  // What the file lacks are errors; if one is an element now, it is made each time.
+  // Elements that the file lacks were errors; if one can be made now, it is made anew each time.
   absl::Status Put(int64_t, const Element&) override { return absl::OkStatus(); }
   absl::Status Finish(int64_t, absl::Span<const int64_t>) override { return absl::OkStatus(); }
 
@@ -77,7 +77,7 @@ class WritingStore : public ElementStore {
     std::string bytes;
     AppendElement(element, &bytes);
     std::lock_guard<std::mutex> lock(mutex_);
-    // What was an error when the file was made is made each time.
+    // Elements that were errors when the file was finished are made anew each time.
     if (finished_) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Begin());
     return status_ = writer_->Write(i, bytes);
@@ -105,8 +105,8 @@ class WritingStore : public ElementStore {
   Env* const env_;
   std::mutex mutex_;
   std::unique_ptr<CacheFileWriter> writer_;
-  bool finished_ = false;  // or tried to
-  absl::Status status_;    // the first error: nothing is kept any more, so nothing may go on as if it were
+  bool finished_ = false;  // or an attempt failed
+  absl::Status status_;    // the first error: later calls return it, because nothing is kept any more
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where Cache keeps elements: in memory, or in a file.
+// ElementStore: the memory or the file in which Cache keeps elements.
 #ifndef TANDEM_DATA_ELEMENT_STORE_H_
 #define TANDEM_DATA_ELEMENT_STORE_H_
 
@@ -19,18 +19,19 @@ namespace tandem::data_internal {
 class ElementStore {
  public:
   virtual ~ElementStore() = default;
-  // Whether the element is there, and then the element.
+  // Returns true and stores the element in *out if it is there.
   virtual absl::StatusOr<bool> Get(int64_t i, Element* out) = 0;
   virtual absl::Status Put(int64_t i, const Element& element) = 0;
-  // Every element was put, but for those that are errors: `elements` altogether, with these tokens.
+  // Called when every element was put, except those that are errors. The pass has `elements` elements in all, with
+  // these tokens.
   virtual absl::Status Finish(int64_t elements, absl::Span<const int64_t> tokens) = 0;
 };
 
 std::unique_ptr<ElementStore> MakeMemoryStore();
 
-// The elements of a complete cache. They must fit `spec`.
+// Reads the elements of a complete cache file. They must fit `spec`.
 std::unique_ptr<ElementStore> MakeFileStore(std::unique_ptr<CacheFile> file, std::vector<ComponentSpec> spec);
-// Elements go into the file, which is made by the first Put.
+// Writes the elements into a file, which the first Put creates.
 std::unique_ptr<ElementStore> MakeWritingStore(std::string path, CacheIdentity identity, int64_t token_width, Env* env);
 
 }  // namespace tandem::data_internal

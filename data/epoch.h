@@ -1,4 +1,4 @@
-// How long an epoch of a dataset is.
+// The length of an epoch of a dataset.
 #ifndef TANDEM_DATA_EPOCH_H_
 #define TANDEM_DATA_EPOCH_H_
 
@@ -10,7 +10,7 @@ namespace tandem {
 
 class Dataset;
 
-// `elements` / `per` of the dataset's elements. That is no whole number where a Batch comes behind the Repeat and puts
+// The length is `elements` / `per` elements of the dataset. It is no whole number if a Batch after the Repeat puts
 // examples of two epochs into one batch.
 struct EpochLength {
   int64_t elements = 0;
@@ -19,8 +19,9 @@ struct EpochLength {
   bool operator==(const EpochLength&) const = default;
 };
 
-// An epoch is a pass over what the last Repeat repeats; without a Repeat, over the dataset. InvalidArgument where its
-// length is known only when it was read, as behind a Filter or of files; the dataset's own error.
+// An epoch is a pass over the dataset that the last Repeat repeats, or over the whole dataset without a Repeat.
+// InvalidArgument if its length is known only after reading it, as for files or after a Filter. Also returns the
+// dataset's own error.
 absl::StatusOr<EpochLength> EpochOf(const Dataset& dataset);
 
 }  // namespace tandem

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// The compressed file where there is one, otherwise the plain one; errors then name the compressed.
+// Returns the path of the compressed file unless only the plain one exists, so that errors name the compressed one.
 std::string FilePath(const std::string& dir, absl::string_view name) {
   std::string plain = absl::StrCat(dir, "/", name), compressed = absl::StrCat(plain, ".gz");
   return access(compressed.c_str(), F_OK) != 0 && access(plain.c_str(), F_OK) == 0 ? plain : compressed;

@@ -1,5 +1,5 @@
 // Fashion-MNIST (Xiao, Rasul, Vollgraf 2017): 60,000 training and 10,000 test images of clothes in 10 classes.
-// MNIST's own files have the same names and form and are read as well.
+// MNIST's own files have the same names and format and can be read too.
 #ifndef TANDEM_DATA_FASHION_MNIST_H_
 #define TANDEM_DATA_FASHION_MNIST_H_
 
@@ -27,19 +27,19 @@ struct FashionMnist {
   LabelledImages test;
 };
 
-// The same with images that are read while the first of them are used already.
+// Training or test data whose first images can be used while the others are still being read.
 struct ImageStream {
-  std::shared_ptr<IdxReader> images;  // of uint8 [n,28,28]
+  std::shared_ptr<IdxReader> images;  // uint8 [n,28,28]
   HostTensor labels;                  // uint8 [n], each in 0..9
 };
 
 enum class FashionMnistSplit { kTrain, kTest };
 
-// Read `train-images-idx3-ubyte` etc. from `dir`, each with the ending .gz or without. NotFound when a file is
-// missing; DataLoss when it is damaged, images and labels differ in number, or a label is out of range.
+// Read `train-images-idx3-ubyte` etc. from `dir`, each with or without the suffix .gz. NotFound when a file is missing;
+// DataLoss when it is damaged, images and labels differ in number, or a label is out of range.
 absl::StatusOr<LabelledImages> LoadFashionMnistSplit(FashionMnistSplit split,
                                                      const std::string& dir = kFashionMnistDir);
-// Damage within the images is what IdxReader::WaitForRows finds.
+// Opens the images without reading them all: IdxReader::WaitForRows returns the errors of damaged images.
 absl::StatusOr<ImageStream> OpenFashionMnistSplit(FashionMnistSplit split, const std::string& dir = kFashionMnistDir);
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& dir = kFashionMnistDir);
 

@@ -11,7 +11,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// What a fingerprint looks at.
+// The most files, and bytes at each end of a file, that a fingerprint reads.
 constexpr size_t kFingerprintFiles = 64;
 constexpr int64_t kFingerprintBytes = 4096;
 

@@ -1,4 +1,4 @@
-// The files of a source, as pipelines' signatures and fingerprints name them.
+// The files of a source, for the signatures and fingerprints of pipelines.
 #ifndef TANDEM_DATA_FILE_LIST_H_
 #define TANDEM_DATA_FILE_LIST_H_
 
@@ -10,14 +10,15 @@
 
 namespace tandem::data_internal {
 
-// InvalidArgument when there is no file, NotFound and other errors of Stat when one cannot be seen, InvalidArgument
-// when one is not a regular file. `sizes` gets their sizes in bytes.
+// Checks the files and stores their sizes, in bytes, in `sizes`. InvalidArgument when there is no file or one is not a
+// regular file; NotFound and other errors of Stat.
 absl::Status CheckFiles(const std::vector<std::string>& files, std::vector<int64_t>* sizes);
 
-// "3 files 1a2b3c4d5e6f7081": the number and the names without their directories, so that data may be moved.
+// Returns the number of files and a hash of their names without directories, so that data may be moved: "3 files
+// 1a2b3c4d5e6f7081".
 std::string FileListSignature(const std::vector<std::string>& files);
 
-// Sizes, and a checksum of the first and the last bytes of the first files. Empty when a file cannot be read.
+// Returns sizes, and a checksum of the first and the last bytes of the first files; "" when a file cannot be read.
 std::string FileListFingerprint(const std::vector<std::string>& files);
 
 }  // namespace tandem::data_internal

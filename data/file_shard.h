@@ -1,4 +1,4 @@
-// FileShardScope: which files of a dataset one of several workers reads (AutoShard::kFile).
+// FileShardScope: restricts the datasets of one of several workers to its share of the files (AutoShard::kFile).
 #ifndef TANDEM_DATA_FILE_SHARD_H_
 #define TANDEM_DATA_FILE_SHARD_H_
 
@@ -15,11 +15,11 @@ namespace tandem {
 
 class Dataset;
 
-// While it lives, datasets of files that are made in this thread (Dataset::TFRecord, TextLine, Csv, FixedLengthRecord,
-// Idx, ListFiles) have every `count`-th of their files only, from number `index` on; 0 <= index < count. A dataset of
-// fewer files than `count` is an error, and so is a Zip of datasets with different numbers of files, whose elements
-// would meet others. Those that functions of users make for FlatMap or Interleave are left as they are: they are made
-// of files that have been dealt out. One at a time in a thread.
+// During its lifetime, datasets of files that this thread makes (Dataset::TFRecord, TextLine, Csv, FixedLengthRecord,
+// Idx, ListFiles) have only every `count`-th file, from number `index` on; 0 <= index < count. A dataset with fewer
+// files than `count` is an error. So is a Zip of datasets with different numbers of files, because it would pair other
+// elements. Datasets that user functions make for FlatMap or Interleave keep all their files: they are made from
+// elements whose files were dealt out already. Only one scope at a time in a thread.
 class FileShardScope {
  public:
   FileShardScope(int count, int index);
@@ -27,13 +27,13 @@ class FileShardScope {
   FileShardScope(const FileShardScope&) = delete;
   FileShardScope& operator=(const FileShardScope&) = delete;
 
-  // Datasets of files so far.
+  // Number of datasets of files so far.
   int64_t datasets() const { return static_cast<int64_t>(sources_.size()); }
-  // The first source of `dataset` that is none of them, such as "Range (input.cc:12)", of which every worker would have
-  // all elements; empty where there is none.
+  // Describes the first source of `dataset` whose files were not dealt out, such as "Range (input.cc:12)": every worker
+  // would read all of its elements. Empty if there is none.
   std::string SourceNotDealt(const Dataset& dataset) const;
 
-  // While it lives, the scope of this thread, if there is one, does nothing.
+  // During its lifetime, this thread's scope, if any, has no effect.
   class Pause {
    public:
     Pause();
@@ -51,23 +51,24 @@ class FileShardScope {
   friend std::string PathOfShard(const std::string& path);
   friend absl::Status CheckZipOfShard(const std::vector<Dataset>& datasets);
   struct Source {
-    std::shared_ptr<const void> stage;  // tells datasets from others
-    size_t files;                       // of all workers
+    std::shared_ptr<const void> stage;  // identifies the dataset
+    size_t files;                       // number of files for all workers
   };
-  // Null where the stage is none of theirs.
+  // Returns null if the stage is not in sources_.
   const Source* Find(const std::shared_ptr<const void>& stage) const;
 
   const int count_, index_;
   std::vector<Source> sources_;
 };
 
-// Where a dataset keeps what it makes of its files: `path`, with the worker's number where files are dealt out.
+// Returns the path for files that a dataset makes, such as a cache: `path`, with the worker's number if files are dealt
+// out.
 std::string PathOfShard(const std::string& path);
-// Of all `files` of a dataset those that it is to have here. InvalidArgument where there is none for some worker.
+// Returns this worker's share of a dataset's `files`. InvalidArgument if some worker would get none.
 absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
-// The dataset that was made of them, of which there are `files` on all workers.
+// Records and returns the dataset that was made of this worker's share; all workers together have `files` files.
 Dataset NoteShard(Dataset dataset, size_t files);
-// InvalidArgument, with the sources, where files are dealt out and the datasets have different numbers of them.
+// InvalidArgument, with the sources, if files are dealt out and the datasets have different numbers of files.
 absl::Status CheckZipOfShard(const std::vector<Dataset>& datasets);
 
 }  // namespace tandem

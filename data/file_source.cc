@@ -17,10 +17,10 @@ constexpr int64_t kTokenWidth = 3;
 
 class FileSourceNode;
 
-// A larger piece is read from its place about as fast as from memory.
+// Larger pieces are not kept in buffers: reading them again is about as fast as copying them from memory.
 constexpr size_t kMaxPieceInBuffer = 16 << 10;
 
-// Gives the piece a block of its own.
+// Copies the bytes of the piece into a block of their own.
 void CopyOut(Piece* piece) {
   std::shared_ptr<uint8_t[]> block = std::make_shared_for_overwrite<uint8_t[]>(piece->bytes.size());
   std::copy(piece->bytes.begin(), piece->bytes.end(), block.get());
@@ -28,10 +28,10 @@ void CopyOut(Piece* piece) {
   piece->block = std::move(block);
 }
 
-// What was read at a place: a piece, or an error.
+// The result of reading at a place: a piece, or an error.
 class PiecePayload : public Payload {
  public:
-  // `compressed`: the piece could be read again only with all that is before it.
+  // `compressed`: the piece could be read again only together with all bytes before it.
   PiecePayload(Piece piece, absl::Status status, bool compressed, bool copied = false)
       : piece(std::move(piece)), status(std::move(status)), compressed_(compressed), copied_(copied) {}
 
@@ -39,7 +39,7 @@ class PiecePayload : public Payload {
     if (copied_ || !status.ok()) return self;
     const int64_t bytes = piece.bytes.size();
     if (!compressed_ && bytes > std::min<int64_t>(room, kMaxPieceInBuffer)) return nullptr;
-    // The block that it was read in is large.
+    // The block that contains the piece is large, so a buffer keeps a copy of the piece.
     Piece copy = piece;
     CopyOut(&copy);
     return std::make_shared<PiecePayload>(std::move(copy), status, compressed_, /*copied=*/true);
@@ -70,12 +70,12 @@ class FileSourceIterator : public TokenIterator {
   bool Restore(StateReader* reader) override;
 
  private:
-  // The next piece of file file_; opens it if need be.
+  // Reads the next piece of file file_; opens the file if need be.
   absl::Status Read(Piece* piece, bool* end);
 
   const FileSourceNode& node_;
   int64_t file_ = 0;
-  int64_t offset_ = 0, number_ = 0;      // of the next piece
+  int64_t offset_ = 0, number_ = 0;      // place of the next piece
   std::unique_ptr<PieceReader> reader_;  // null: file_ is not open
 };
 
@@ -129,7 +129,7 @@ class FileSourceNode : public Node {
   }
 
  private:
-  using IdleReader = std::pair<int64_t, std::unique_ptr<PieceReader>>;  // with the number of its file
+  using IdleReader = std::pair<int64_t, std::unique_ptr<PieceReader>>;  // the number of its file, and the reader
 
   // Reads one piece by its place.
   absl::Status LookUp(const int64_t* token, Piece* piece) const {
@@ -153,7 +153,8 @@ class FileSourceNode : public Node {
     return absl::OkStatus();
   }
 
-  // An idle reader of the file, of a compressed one not behind `offset`, the nearest; null when there is none.
+  // Returns the idle reader of the file that is nearest to `offset` (if compressed, not after it); null if there is
+  // none.
   std::unique_ptr<PieceReader> TakeReader(int64_t file, int64_t offset) const {
     std::lock_guard<std::mutex> lock(mutex_);
     auto best = idle_.end();
@@ -187,7 +188,7 @@ absl::Status FileSourceIterator::Read(Piece* piece, bool* end) {
     if (offset_ > 0) {
       TD_RETURN_IF_ERROR(reader_->Seek(offset_, number_));
     } else {
-      offset_ = reader_->offset();  // behind a header
+      offset_ = reader_->offset();  // the first place after a header
       number_ = reader_->number();
     }
   }
@@ -199,7 +200,7 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
     Piece piece;
     bool end = false;
     absl::Status status = Read(&piece, &end);
-    ThrowIfOutOfMemory(status);  // the file's other pieces are still to come
+    ThrowIfOutOfMemory(status);  // do not skip the file's other pieces
     const bool read = status.ok() && !end;
     token[0] = file_;
     token[1] = offset_;

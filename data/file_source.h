@@ -1,4 +1,4 @@
-// Sources that read pieces of files (records, lines) from front to back: everything but the format.
+// Sources that read pieces of files (records, lines) from front to back; a FileFormat supplies the format.
 #ifndef TANDEM_DATA_FILE_SOURCE_H_
 #define TANDEM_DATA_FILE_SOURCE_H_
 
@@ -19,12 +19,12 @@ namespace tandem::data_internal {
 
 // A record or a line of a file.
 struct Piece {
-  std::shared_ptr<const uint8_t[]> block;  // where `bytes` are
+  std::shared_ptr<const uint8_t[]> block;  // owns `bytes`
   absl::string_view bytes;
   int64_t file = 0;
   int64_t offset = 0;     // in the file's uncompressed data
-  int64_t number = 0;     // of the record or line in its file, from 0
-  uint32_t checksum = 0;  // if the format has one
+  int64_t number = 0;     // number of the record or line in its file, from 0
+  uint32_t checksum = 0;  // 0 if the format has none
 };
 
 // Reads the pieces of one file. After an error nothing more can be read.
@@ -33,31 +33,31 @@ class PieceReader {
   virtual ~PieceReader() = default;
   // The next piece (`file` is not set), or *end.
   virtual absl::Status Next(Piece* piece, bool* end) = 0;
-  // Goes to a piece's place.
+  // Moves to the piece at this place.
   virtual absl::Status Seek(int64_t offset, int64_t number) = 0;
-  // Of the next piece.
+  // The place of the next piece.
   virtual int64_t offset() const = 0;
   virtual int64_t number() const = 0;
 };
 
-// What the files hold, and the elements that are made of it. Immutable; used by several threads.
+// How to read the pieces of a file and make elements of them. Immutable; used by several threads.
 class FileFormat {
  public:
   virtual ~FileFormat() = default;
-  // For single pieces at scattered places, `look_up` is true: little is read at once.
+  // Opens a file. If `look_up` is true, single pieces at scattered places will be read: read little at once.
   virtual absl::StatusOr<std::unique_ptr<PieceReader>> Open(const std::string& path, bool look_up) const = 0;
   virtual Compression compression() const { return Compression::kNone; }
-  // The elements of `pieces`, stacked if `batched`, of the only one otherwise. An error names file and place.
+  // Makes an element: all `pieces` stacked if `batched`, otherwise the only piece. An error names file and place.
   virtual absl::Status Make(absl::Span<const Piece> pieces, bool batched, Element* out) const = 0;
-  // "the record 3, at byte 120, of FILE".
+  // Describes a place for messages: "the record 3, at byte 120, of FILE".
   virtual std::string Describe(const std::string& path, int64_t offset, int64_t number) const = 0;
-  // The name and the settings that a position depends on, such as "tfrecord" and "gzip".
+  // The name of the format and the settings that a position depends on, such as "tfrecord" and "gzip".
   virtual std::string name() const = 0;
   virtual std::string settings() const = 0;
 };
 
-// A dataset of the pieces of `files`. A token is a file's number, an offset, and the number of the piece in its file.
-// `cache_settings` are those that the format's own lack: data/cache_settings.h.
+// Makes a dataset of the pieces of `files`. A token is the number of a file, an offset, and the number of the piece in
+// its file. `cache_settings` are settings that FileFormat::settings lacks: data/cache_settings.h.
 absl::StatusOr<NodePtr> MakeFileSource(std::vector<std::string> files, std::vector<ComponentSpec> spec,
                                        std::unique_ptr<const FileFormat> format, std::string cache_settings = "");
 

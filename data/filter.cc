@@ -1,5 +1,5 @@
-// The stages that look at each element to decide whether it stays: Filter, TakeWhile, IgnoreErrors. Their tokens are
-// their child's; the element that was looked at goes along.
+// The stages that look at each element to decide whether to keep it: Filter, TakeWhile, IgnoreErrors. Their tokens are
+// their child's; the element becomes the payload.
 #include <atomic>
 #include <utility>
 
@@ -21,14 +21,14 @@ class DecidingNode : public OrderNode {
  public:
   DecidingNode(NodePtr child, NodeInfo info) : OrderNode(std::move(child), std::move(info)) {}
 
-  // What becomes of an element, or of its error. `decided` is the iterator's count of elements that were dropped in
-  // this pass. May replace *status.
+  // Decides what to do with an element, or with its error. `dropped` is the number of elements that the iterator has
+  // dropped in this pass. May replace *status.
   virtual Verdict Decide(const int64_t* token, const Element& element, int64_t dropped, absl::Status* status) const = 0;
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // It was kept, or is an error that Decide finds again, unless memory was short then.
+    // The element was kept, or is an error that Decide finds again, unless memory ran out then.
     absl::Status status = child_->MaterializeNamed(token, nullptr, out);
     if (Decide(token, *out, /*dropped=*/INT64_MAX, &status) == Verdict::kKeep) return status;
     return OutOfMemoryError(
@@ -88,13 +88,13 @@ class DecidingIterator : public TokenIterator {
  private:
   const DecidingNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  int64_t dropped_ = 0;  // in this pass
+  int64_t dropped_ = 0;  // elements dropped in this pass
   bool ended_ = false;
 };
 
 std::unique_ptr<TokenIterator> DecidingNode::MakeTokens() const { return std::make_unique<DecidingIterator>(*this); }
 
-// Filter and TakeWhile.
+// The stage of Filter and TakeWhile.
 class PredicateNode : public DecidingNode {
  public:
   PredicateNode(NodePtr child, NodeInfo info, Dataset::PredicateFn predicate, Verdict otherwise, const char* op,
@@ -141,7 +141,7 @@ class IgnoreErrorsNode : public DecidingNode {
           "IgnoreErrors", location_);
       return Verdict::kKeep;
     }
-    // Once each, however many iterators and epochs meet it.
+    // Logs each number only once, for all iterators and epochs.
     int64_t logged = logged_.load();
     while (logged <= dropped && !logged_.compare_exchange_weak(logged, dropped + 1)) {
     }

@@ -1,6 +1,6 @@
-// FlatMap, Interleave and Unbatch: data sets that stand for elements. A token is that of the outer element, whether it
-// is an error instead of an element, and the inner data set's token. The inner data set is made again from the outer
-// element when a token comes without it.
+// FlatMap, Interleave and Unbatch: stages that replace each element by an inner data set. A token is the token of the
+// outer element, 1 if that is an error instead of an element (else 0), and the inner data set's token. The inner data
+// set is made again from the outer element when a token comes without its payload.
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -18,15 +18,15 @@
 namespace tandem::data_internal {
 namespace {
 
-// So many inner data sets, those used last, are found for tokens that come without one. Of these, so many bytes of
-// tensors are kept for that; the others are found as long as something else holds them.
+// Number of recent inner data sets to look up for tokens without a payload. Up to kMaxRecentBytes bytes of their
+// tensors are kept alive for that; the other data sets are found only as long as something else holds them.
 constexpr size_t kRecentInner = 32;
 constexpr int64_t kMaxRecentBytes = 64 << 20;
 constexpr int64_t kMaxCycleLength = 1 << 16;
 
 class InterleaveNode;
 
-// The payload of an element: its data set, and what that gave.
+// The payload of an element: its data set, and the payload that this gave.
 class InnerPayload : public Payload {
  public:
   InnerPayload(NodePtr inner, PayloadPtr payload) : inner(std::move(inner)), payload(std::move(payload)) {}
@@ -43,10 +43,10 @@ class InnerPayload : public Payload {
   const PayloadPtr payload;
 };
 
-// The inner data sets that were used last, by their outer tokens. Thread-safe.
+// The inner data sets used last, by their outer tokens. Thread-safe.
 class RecentInner {
  public:
-  // Null where it is not among them.
+  // Returns null if it is not among them.
   NodePtr Find(const std::vector<int64_t>& outer) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = FindEntry(outer);
@@ -68,12 +68,12 @@ class RecentInner {
   struct Entry {
     std::vector<int64_t> outer;
     std::weak_ptr<const Node> node;
-    NodePtr kept;  // the same, or null
+    NodePtr kept;  // the same as the weak reference, or null
   };
   std::list<Entry>::iterator FindEntry(const std::vector<int64_t>& outer) {
     return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.outer == outer; });
   }
-  // Keeps the first entry, whatever its size, and lets go of those behind it from the limit on.
+  // Keeps the first entry alive, whatever its size, and releases entries after it once the limit is reached.
   void Keep(const NodePtr& first) {
     entries_.front().kept = first;
     int64_t bytes = 0;
@@ -85,12 +85,12 @@ class RecentInner {
   }
 
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the last used first
+  std::list<Entry> entries_;  // the most recently used first
 };
 
-// One data set of the cycle.
+// One open data set of the cycle.
 struct OpenInner {
-  std::vector<int64_t> outer;  // its element's token
+  std::vector<int64_t> outer;  // the token of the outer element
   NodePtr node;                // null: this place of the cycle is empty
   std::unique_ptr<TokenIterator> tokens;
 };
@@ -115,16 +115,17 @@ class InterleaveIterator : public TokenIterator {
     place_ = (place_ + 1) % static_cast<int64_t>(cycle_.size());
     in_block_ = 0;
   }
-  // Puts the next outer element's data set into the place; false for one that is an error, whose token it writes.
+  // Opens the next outer element's data set in this place. False if the outer element is an error; writes its token
+  // then.
   bool OpenNext(OpenInner* open, int64_t* token, PayloadPtr* payload);
 
   const InterleaveNode& node_;
   const std::unique_ptr<TokenIterator> outer_;
   std::vector<OpenInner> cycle_;
   int64_t place_ = 0;
-  int64_t in_block_ = 0;  // elements of the place's block that were taken
+  int64_t in_block_ = 0;  // elements taken from the current block
   bool outer_ended_ = false;
-  bool restored_ = false;  // the outer is asked again: it may have more epochs than when the state was saved
+  bool restored_ = false;  // ask the outer again: it may have more epochs than when the state was saved
 };
 
 class InterleaveNode : public Node {
@@ -153,7 +154,7 @@ class InterleaveNode : public Node {
   }
   bool ValidToken(const int64_t* token) const override {
     const int64_t* inner = token + child_->token_width();
-    // The inner token is looked at when it is used: its data set is not known before.
+    // The inner token is checked when it is used: its data set is not known before.
     return child_->ValidToken(token) && *inner >= 0 && *inner <= 1 &&
            std::all_of(inner + 1, token + token_width(), [](int64_t v) { return v >= 0; });
   }
@@ -180,7 +181,7 @@ class InterleaveNode : public Node {
     return node->Materialize(inner + 1, nullptr, out);
   }
 
-  // The data set of an outer element, whose payload may be null. Its errors name the element.
+  // Returns the data set of an outer element, whose payload may be null. Errors name the element.
   absl::StatusOr<NodePtr> Inner(const int64_t* token, const Payload* payload) const {
     std::vector<int64_t> key(token, token + child_->token_width());
     if (NodePtr recent = recent_.Find(key); recent != nullptr) return recent;
@@ -198,7 +199,7 @@ class InterleaveNode : public Node {
   }
 
  private:
-  // That the data set is like the first.
+  // Checks that the data set is like the first one.
   absl::Status CheckInner(const Dataset& inner) const {
     const NodeInfo& info = DatasetAccess::Node(inner)->info();
     bool like = info.spec.size() == inner_info_.spec.size() && info.batch_size == inner_info_.batch_size &&
@@ -243,7 +244,7 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
     open->node = *std::move(inner);
     return true;
   }
-  // Materialize finds the error again.
+  // Materialize will find the error again.
   std::copy(open->outer.begin(), open->outer.end(), token);
   token[width] = 1;
   std::fill_n(token + width + 1, node_.inner_info().token_width, 0);
@@ -253,7 +254,7 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
 bool InterleaveIterator::Next(int64_t* token, PayloadPtr* payload) {
   const int64_t width = node_.child().token_width();
   if (std::exchange(restored_, false)) outer_ended_ = false;
-  int64_t empty = 0;  // places in a row without an element, when no more data set comes
+  int64_t empty = 0;  // consecutive places without an element, after the last outer element
   while (!outer_ended_ || empty < static_cast<int64_t>(cycle_.size())) {
     ThrowIfStopped();
     OpenInner& open = cycle_[place_];
@@ -321,7 +322,7 @@ bool InterleaveIterator::Restore(StateReader* reader) {
   return true;
 }
 
-// The data set of the first element, which tells what all are like.
+// Returns the data set of the first element, which determines types and stages of all.
 absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& fn) {
   std::vector<int64_t> token;
   PayloadPtr payload;
@@ -344,7 +345,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   NodeInfo info = inner;
   info.token_width = child->token_width() + 1 + inner.token_width;
   const int64_t outer = child->info().cardinality;
-  // One data set without an end is enough; that of the first element tells of all.
+  // Infinite if one data set is; the first element's data set represents all.
   info.cardinality = outer == 0                                                                   ? 0
                      : outer == kInfiniteCardinality || inner.cardinality == kInfiniteCardinality ? kInfiniteCardinality
                                                                                                   : kUnknownCardinality;

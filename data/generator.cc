@@ -15,8 +15,8 @@ class GeneratorNode : public Node {
   GeneratorNode(NodeInfo info, Dataset::GeneratorFn fn, SourceLocation location)
       : Node(std::move(info)), fn_(std::move(fn)), location_(location) {}
 
-  // The element at *position, which goes on to the next, or *end. After an error it stays where it is, or goes on too;
-  // *end then says that no more follow.
+  // Makes the element at *position and advances it, or sets *end. After an error *position may stay or advance; *end
+  // then says that no element follows.
   absl::Status Call(int64_t* position, Element* out, bool* end) const {
     const int64_t at = *position;
     absl::Status status = fn_(position, out, end);
@@ -64,7 +64,8 @@ class GeneratorIterator : public TokenIterator {
     bool end = false;
     *token = position_;
     absl::Status status = node_.Call(&position_, &element, &end);
-    // An error that does not go on would come for ever. One that comes with the end is the last element's.
+    // Ends after an error that does not advance, because it would repeat for ever. An error together with the end is
+    // the last element.
     ended_ = end || position_ == *token;
     if (end && status.ok()) return false;
     if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));

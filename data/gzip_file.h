@@ -14,14 +14,14 @@
 
 namespace tandem {
 
-// A regular file, inflated when its first bytes are those of gzip, otherwise as it is. Members of a gzip file are
-// joined, and what follows the last one is ignored, as zlib does. Thread-compatible.
+// A regular file, inflated if it begins with the magic bytes of gzip, otherwise read as it is. Members of a gzip file
+// are joined; bytes after the last one are ignored, as zlib does. Thread-compatible.
 class GzipFile {
  public:
   explicit GzipFile(std::string path);
 
-  // The errors of reading are those of PosixError: EIO and the like carry exit code 74. InvalidArgument when it is not
-  // a regular file.
+  // Errors of the system are those of PosixError: EIO and the like carry exit code 74. InvalidArgument when it is not a
+  // regular file.
   absl::Status Open();
 
   // Reads up to `bytes`; less only at the end of the data. DataLoss with path and offset when the compressed data is
@@ -30,19 +30,19 @@ class GzipFile {
   // Back to the first byte.
   void Rewind();
 
-  // DataLoss at `ahead` bytes after the last one that was returned.
+  // Returns DataLoss for the place `ahead` bytes after the last byte that was returned.
   absl::Status Damaged(int64_t ahead, absl::string_view what) const;
 
-  // The most that this file can hold.
+  // An upper bound for the size of the uncompressed data.
   int64_t max_bytes() const;
   bool compressed() const { return inflate_ != nullptr; }
-  // Of the next byte in the uncompressed data.
+  // Offset of the next byte in the uncompressed data.
   int64_t offset() const { return offset_; }
 
  private:
   RegularFile file_;
   int64_t offset_ = 0;
-  std::unique_ptr<InflateStream> inflate_;  // of a compressed file
+  std::unique_ptr<InflateStream> inflate_;  // null for a plain file
 };
 
 }  // namespace tandem

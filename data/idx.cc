@@ -23,12 +23,13 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kChunk = 1 << 20;
-// What one turn reads, an eighth of a millisecond: who waits for the first rows waits for one more turn at most.
+// Bytes read in one turn, an eighth of a millisecond: a thread that waits for the first rows waits for at most one turn
+// more.
 constexpr int64_t kReadChunk = InflateStream::kBlockBytes;
-// Files of no more than that are read before Open returns.
+// Open reads files up to this size at once.
 constexpr int64_t kReadAtOnce = 1 << 20;
-// A compressed file's header is believed up to this size, since what is never written costs no memory; for more, the
-// data is counted first.
+// The size in a compressed file's header is trusted up to this limit, since untouched memory costs nothing; above it,
+// the data is counted first.
 constexpr int64_t kTrustedBytes = int64_t{256} << 20;
 
 absl::StatusOr<IdxHeader> ReadHeader(GzipFile& in) {
@@ -42,7 +43,7 @@ absl::Status Truncated(const GzipFile& in, const IdxHeader& header, int64_t got)
                                     ShapeString(header.shape), ")"));
 }
 
-// Reads to the end without keeping anything, to see that a large promise is true.
+// Reads to the end without keeping anything, to check that a large size in the header is true.
 absl::Status VerifySize(GzipFile& in, const IdxHeader& header) {
   std::vector<uint8_t> chunk(kChunk);
   const int64_t start = in.offset();
@@ -60,18 +61,18 @@ absl::Status VerifySize(GzipFile& in, const IdxHeader& header) {
 struct IdxReader::State {
   explicit State(const std::string& path) : in(path) {}
 
-  // Reads the next elements, and at the end sees that nothing follows.
+  // Reads the next elements, and after the last checks that nothing follows.
   absl::Status ReadChunk(HostTensor& tensor);
 
   GzipFile in;
   IdxHeader header;
-  int64_t elements = 0;         // that have been read
-  std::vector<uint8_t> narrow;  // a chunk of elements that are widened
+  int64_t elements = 0;         // read so far
+  std::vector<uint8_t> narrow;  // a chunk of elements to be widened
 };
 
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   const int64_t bytes = header.element_bytes, wide = SizeOf(header.dtype);
-  // Turns end where blocks do, so that these are inflated into the tensor.
+  // Turns end at block ends, so that blocks are inflated directly into the tensor.
   const int64_t turn = kReadChunk - (elements == 0 ? header.header_bytes : 0);
   const int64_t count = std::min(turn / bytes, tensor.num_elements() - elements);
   uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;
@@ -82,7 +83,7 @@ absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   DecodeIdx(header, count, raw, to);
   elements += count;
   if (elements < tensor.num_elements()) return absl::OkStatus();
-  // The read past the end also makes gzip's checksum be compared.
+  // Reading past the end also makes gzip compare its checksum.
   uint8_t extra;
   TD_ASSIGN_OR_RETURN(const int64_t more, in.Read(&extra, 1));
   if (more == 0) return absl::OkStatus();
@@ -118,7 +119,7 @@ absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& pa
 
 absl::Status IdxReader::ReadMore() {
   absl::Status status = CatchResourceErrors("reading an IDX file", [&] { return state_->ReadChunk(tensor_); });
-  // The last rows only count once the end of the file has been seen, and rows of no elements once there are no more.
+  // The last rows count only when the end of the file was seen; so do rows without elements.
   const bool all = state_->elements == tensor_.num_elements();
   ready_ = !status.ok() ? kFailed : all ? kAll : state_->elements / std::max<int64_t>(row_elements_, 1);
   return status;
@@ -136,13 +137,13 @@ absl::Status IdxReader::WaitForRows(int64_t rows) {
 void IdxReader::FinishInBackground() {
   if (ready_ == kAll || thread_.joinable()) return;
   absl::StatusOr<std::thread> thread = StartThread("reading ahead", [this] {
-    // Whoever has a step to compile or to run comes first, and is not woken on a core that is busy because this thread
-    // has another: for the scheduler that one is idle.
+    // Threads that compile or run a step have priority. The scheduler treats a core that runs only SCHED_IDLE threads
+    // as idle, so it does not put a woken thread on a busy core instead.
     const sched_param none = {};
     pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     while (!stop_ && ready_ != kAll) {
       if (waiting_ > 0) {
-        // Who waits for a std::mutex has it after who comes again at once.
+        // std::mutex is not fair: without a pause this thread would lock it again before a waiting one.
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         continue;
       }

@@ -22,7 +22,7 @@ namespace tandem {
 // DataLoss when it is no IDX file, truncated, damaged (gzip's checksum) or longer than its header says.
 absl::StatusOr<HostTensor> ReadIdx(const std::string& path);
 
-// Reads an IDX file as ReadIdx does, but row by row while the first rows are used already: the images of a training
+// Reads an IDX file as ReadIdx does, but row by row, so that the first rows can be used early: the images of a training
 // set take longer to decompress than a small program takes to load. Give WaitForRows to Dataset::FromTensorSlices.
 class IdxReader {
  public:
@@ -30,32 +30,34 @@ class IdxReader {
   static absl::StatusOr<std::shared_ptr<IdxReader>> Open(const std::string& path);
   ~IdxReader();
 
-  // Of the file's shape. Rows are there from the first to the last as WaitForRows says.
+  // A tensor of the file's shape. Its rows are valid, from the first to the last, once WaitForRows has returned OK for
+  // them.
   const HostTensor& tensor() const { return tensor_; }
   // The size of dimension 0; 1 for a scalar.
   int64_t rows() const { return rows_; }
 
-  // OK when rows [0, rows) of tensor() are there; reads them if need be. After an error in any place of the file all
-  // calls return it. May be called from any thread.
+  // Reads rows [0, rows) of tensor() if need be, and returns OK when they are there. After an error anywhere in the
+  // file all calls return it. May be called from any thread.
   absl::Status WaitForRows(int64_t rows);
 
-  // Reads the rest in a thread of the lowest priority, so that damage is noticed soon and nobody waits for later rows.
+  // Reads the rest in a thread of the lowest priority, so that damage is noticed early and later rows are ready when
+  // needed.
   void FinishInBackground();
 
  private:
   struct State;
-  // Values of ready_ beside numbers of rows.
+  // Values of ready_ that are not numbers of rows.
   static constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFailed = -1;
 
   explicit IdxReader(const std::string& path);
-  absl::Status ReadMore();  // with mutex_
+  absl::Status ReadMore();  // needs mutex_
 
   HostTensor tensor_;
   int64_t rows_ = 0, row_elements_ = 0;
-  std::atomic<int64_t> ready_{kFailed};  // rows
+  std::atomic<int64_t> ready_{kFailed};  // rows that are ready
   std::atomic<bool> stop_{false};
-  std::atomic<int> waiting_{0};  // for mutex_, in WaitForRows
-  std::mutex mutex_;             // of the next two; absl's ends the process where there is no memory
+  std::atomic<int> waiting_{0};  // threads that wait for mutex_ in WaitForRows
+  std::mutex mutex_;             // guards the next two; std::mutex because absl's ends the process when memory runs out
   std::unique_ptr<State> state_;
   absl::Status status_;
   std::thread thread_;

@@ -17,10 +17,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// What is read at once to look up a single row.
+// Bytes to read at once for a single row.
 constexpr int64_t kLookUpBytes = 8 << 10;
 
-// Told by the first bytes: those of gzip are no IDX file's.
+// Detects the compression by the first bytes: no IDX file begins like gzip.
 absl::StatusOr<Compression> CompressionOf(const std::string& path) {
   RegularFile file(path);
   TD_RETURN_IF_ERROR(file.Open());
@@ -75,7 +75,7 @@ class IdxPieces : public PieceReader {
   int64_t number() const override { return number_; }
 
  private:
-  // That nothing follows the last row. Also makes gzip's checksum be compared.
+  // Checks that nothing follows the last row. Also makes gzip compare its checksum.
   absl::Status CheckEnd() {
     TD_ASSIGN_OR_RETURN(const int64_t more, buffer_.Need(1));
     if (more == 0) return absl::OkStatus();
@@ -94,7 +94,7 @@ class IdxFormat : public FileFormat {
  public:
   explicit IdxFormat(IdxOptions options) : options_(std::move(options)) {}
 
-  // Reads the headers; all rows must be alike. Gives the element's spec.
+  // Reads the headers, which must all have the same type and row shape. Returns the element's spec.
   absl::StatusOr<ComponentSpec> ReadHeaders(const std::vector<std::string>& files) {
     ComponentSpec spec;
     for (const std::string& path : files) {
@@ -147,9 +147,9 @@ class IdxFormat : public FileFormat {
 
  private:
   const IdxOptions options_;
-  IdxHeader header_;  // of a file: the types are those of all
+  IdxHeader header_;  // of one file: its types are those of all
   Shape row_shape_;
-  Compression compression_ = Compression::kNone;  // of a file, if one is compressed
+  Compression compression_ = Compression::kNone;  // of the compressed files, if any
 };
 
 }  // namespace

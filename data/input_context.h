@@ -1,4 +1,4 @@
-// What an input_fn is told about the job that it feeds.
+// InputContext: what an input_fn gets to know about its job.
 #ifndef TANDEM_DATA_INPUT_CONTEXT_H_
 #define TANDEM_DATA_INPUT_CONTEXT_H_
 
@@ -11,8 +11,9 @@ namespace tandem {
 // Names and meaning as in tf.distribute.InputContext: an input_fn usually ends with
 // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id) before it shuffles.
 struct InputContext {
-  // Into how many parts the data are to be divided, and which of them this process takes, counted from 0: the workers
-  // where RunConfig.auto_shard is kOff. Otherwise 1 and 0: workers share one input, or files are dealt out to them.
+  // Number of parts to divide the data into, and the part of this process, counted from 0. With RunConfig.auto_shard
+  // kOff these are the number of workers and this worker's number. Otherwise 1 and 0: workers share one input, or files
+  // are dealt out to them.
   int num_input_pipelines = 1;
   int input_pipeline_id = 0;
   // Replicas over all workers.

@@ -1,4 +1,4 @@
-// Names of files by pattern.
+// Finds files by patterns of their names.
 #ifndef TANDEM_DATA_LIST_FILES_H_
 #define TANDEM_DATA_LIST_FILES_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// The regular files that a pattern names, sorted. `*` stands for any characters of a name but '/', `?` for one, `[a-z]`
-// for one of a set, `[!a-z]` for one that is not in it, and `**` as a whole name for any number of directories, none
-// included. Names that begin with a dot must be named so. A backslash takes the meaning of the next character away.
-// NotFound, with the first names in the folder that was reached, when there is none; the errors of Env::ListDir when a
-// folder cannot be read. Links to folders are followed, but not by `**`.
+// Returns the regular files that match a pattern, sorted. `*` stands for any characters of a name but '/', `?` for one
+// character, `[a-z]` for one of a set, `[!a-z]` for one that is not in it, and `**` as a whole path component for any
+// number of directories, also none. A leading dot of a name must be written in the pattern. A backslash makes the next
+// character literal. NotFound, with the first names in the last folder that was searched, when nothing matches; the
+// errors of Env::ListDir when a folder cannot be read. Links to folders are followed, but not by `**`.
 absl::StatusOr<std::vector<std::string>> MatchFiles(const std::string& pattern);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// An element that was made while the order was decided on.
+// MadeElement: the payload of a stage that makes elements while it draws the order.
 #ifndef TANDEM_DATA_MADE_ELEMENT_H_
 #define TANDEM_DATA_MADE_ELEMENT_H_
 
@@ -14,7 +14,7 @@ class MadeElement : public Payload {
  public:
   MadeElement(Element element, absl::Status status) : element(std::move(element)), status(std::move(status)) {}
 
-  // Of a payload of this type.
+  // Stores the element of a payload of this type, or returns its error.
   static absl::Status Get(const Payload& payload, Element* out) {
     const auto& made = static_cast<const MadeElement&>(payload);
     if (made.status.ok()) *out = made.element;

@@ -1,4 +1,4 @@
-// Map, and Prefetch: the stages that ask for threads. Both keep their child's tokens.
+// Map and Prefetch: the stages that ask for threads. Both keep their child's tokens.
 #include <algorithm>
 #include <utility>
 
@@ -12,10 +12,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// What automatic prefetching begins with.
+// The first window of automatic prefetching.
 constexpr int64_t kInitialWindow = 2;
 
-// A function that is applied to the elements of `child`.
+// Applies a function to the elements of `child`.
 class MapNode : public ElementNode {
  public:
   MapNode(NodePtr child, NodeInfo info, Dataset::MapFn fn, const MapOptions& options, const char* op, const char* name,
@@ -56,7 +56,7 @@ class MapNode : public ElementNode {
   }
 
  private:
-  // Whether the components have their types, as those of a function that returns them in another order may not.
+  // True if the components have the types of the spec; false if a function returns them in another order, for example.
   bool TypesAgree(const Element& result) const {
     const std::vector<ComponentSpec>& spec = info().spec;
     for (size_t i = 0; i < result.components.size() && i < spec.size(); ++i) {
@@ -86,7 +86,7 @@ class PrefetchNode : public OrderNode {
     p.window = std::max(p.window, buffer_size_ == 0 ? kInitialWindow : buffer_size_);
     return p;
   }
-  // Invisible: a resumed run may prefetch differently.
+  // Not part of the signature: a resumed run may prefetch differently.
   std::string Signature(bool batch_sizes) const override { return child_->Signature(batch_sizes); }
 
  private:
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
     if (t.empty()) return absl::InvalidArgumentError(absl::StrCat("component ", i, " of the result is empty"));
     ComponentSpec& c =
         spec.emplace_back(ComponentSpec{names.empty() ? child.info().spec[i].name : names[i], t.dtype(), t.shape()});
-    // What has as many rows as the batch is taken to be batched still.
+    // A component with as many rows as the batch is assumed to be batched.
     if (child.info().batch_size > 0 && !c.shape.empty() && c.shape[0] == input.rows()) c.shape[0] = kBatch;
   }
   return spec;

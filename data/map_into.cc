@@ -1,4 +1,4 @@
-// MapInto: a function that writes its results into the batch that follows.
+// MapInto: applies a function that writes its results into the batch that follows.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -36,13 +36,13 @@ class MapIntoNode : public ElementNode {
     return absl::OkStatus();
   }
 
-  // A Map that makes the same may take its place.
+  // Same signature as Map: a Map with the same results may replace it.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
   }
 
  private:
-  // A tensor for each component, whose shape begins with `rows`.
+  // Makes a tensor for each component, whose shape begins with `rows`.
   absl::Status Allocate(const Shape& rows, Element* out) const {
     out->components.clear();
     for (const ComponentSpec& component : info().spec) {

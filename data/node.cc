@@ -19,16 +19,16 @@ namespace tandem::data_internal {
 
 namespace {
 
-// Of the draw that this thread is in, or null.
+// The stop flag of this thread's current draw, or null.
 constinit thread_local const std::atomic<bool>* stop_of_draw = nullptr;
 
-// What ends a draw. Copying it takes no memory.
+// Thrown to end a draw. Copying it takes no memory.
 struct DrawError : std::bad_alloc {
   explicit DrawError(absl::Status status) : status(std::move(status)) {}
   absl::Status status;
 };
 
-// The strings of `rows`, tensors of one shape, as one tensor with a dimension in front.
+// Stacks the strings of `rows`, tensors of one shape, along a new dimension 0.
 HostTensor StackStrings(const std::vector<HostTensor>& rows) {
   std::vector<absl::string_view> strings;
   for (const HostTensor& row : rows) {
@@ -82,7 +82,7 @@ void ShortenEpoch(NodeInfo* info, int64_t n) {
 absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                    SourceLocation location, Element* out) const {
   out->components.clear();
-  std::vector<std::vector<HostTensor>> strings(info_.spec.size());  // the rows of components of strings
+  std::vector<std::vector<HostTensor>> strings(info_.spec.size());  // the rows of string components
   Element row;
   for (int64_t i = 0; i < count; ++i) {
     TD_RETURN_IF_ERROR(
@@ -92,7 +92,7 @@ absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payl
       if (i == 0) {
         Shape shape = t.shape();
         shape.insert(shape.begin(), count);
-        // Strings are put together when all are known.
+        // Strings are stacked when all are known.
         out->components.push_back(t.dtype() == DType::kString ? t : HostTensor(t.dtype(), std::move(shape)));
       }
       HostTensor& batch = out->components[c];
@@ -152,7 +152,7 @@ void ThrowIfStopped() {
 
 absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw, const std::atomic<bool>* stop) {
   constexpr absl::string_view kWhere = "the input pipeline";
-  // Draws of functions that are called within a draw are not stopped with it: others may use what comes of them.
+  // The flag does not stop draws inside functions that this draw calls: others may use their results.
   const absl::Cleanup restore = [outer = std::exchange(stop_of_draw, stop)] { stop_of_draw = outer; };
   return CatchResourceErrors(kWhere, [&]() -> absl::StatusOr<bool> {
     try {

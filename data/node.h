@@ -33,16 +33,17 @@
 
 namespace tandem::data_internal {
 
-// What a stage hands over with a token, for its own Materialize. Stages behind it pass it on.
+// Data that a stage hands over with a token for its own Materialize. Later stages pass it on.
 class Payload;
 using PayloadPtr = std::shared_ptr<const Payload>;
 class Payload {
  public:
   virtual ~Payload() = default;
-  // What a buffer of tokens keeps of `self`, which is this payload, where it has `room` for so many bytes more of what
-  // could be read again: itself, something smaller that serves as well, or null; then the element is made of its token.
+  // Returns what a buffer of tokens should keep of `self`, which is this payload, if the buffer has `room` more bytes
+  // for data that could be read again: itself, a smaller replacement, or null; with null the element is made from its
+  // token.
   virtual PayloadPtr ForBuffer(const PayloadPtr& self, int64_t room) const { return self; }
-  // Of what could be read again.
+  // Bytes that this payload takes in a buffer of data that could be read again.
   virtual int64_t bytes_in_buffer() const { return 0; }
 };
 
@@ -55,22 +56,22 @@ class RowPayloads : public Payload {
   std::vector<PayloadPtr> rows;
 };
 
-// The passes over what the last Repeat repeats that an element has examples of, from the first to the last. Numbers
-// that grow; of one iterator they can be compared.
+// The first and the last pass (over the dataset that the last Repeat repeats) that an element has examples of. The
+// numbers grow with the passes and can be compared within one iterator.
 struct PassRange {
   int64_t first = 0, last = 0;
 };
 
-// The order of a stage's elements. A token is Node::token_width() numbers. Every call refers to the pass that began
-// with construction or the last Restart.
+// The order of a stage's elements. A token is Node::token_width() numbers. Every call refers to the pass that
+// construction or the last Restart began.
 class TokenIterator {
  public:
   virtual ~TokenIterator() = default;
 
-  // Writes the next token, or returns false at the end, and then for every further call. A stage whose tokens have
-  // payloads sets *payload (null before the call), unless `payload` is null: then nobody wants one.
+  // Writes the next token, or returns false at the end, and again in every later call. A stage whose tokens have
+  // payloads sets *payload, which is null before the call; `payload` is null if the caller wants none.
   virtual bool Next(int64_t* token, PayloadPtr* payload) = 0;
-  // Goes over the next `n` tokens; false at the end. `scratch` has room for a token.
+  // Skips the next `n` tokens; false at the end. `scratch` has room for a token.
   virtual bool Advance(int64_t n, int64_t* scratch) {
     for (int64_t i = 0; i < n; ++i) {
       if (!Next(scratch, nullptr)) return false;
@@ -79,8 +80,8 @@ class TokenIterator {
   }
   // Begins the next pass (epoch).
   virtual void Restart() = 0;
-  // Of the token that Next has written last. Without a Repeat there is one pass. A stage that reads ahead of what it
-  // gives has those of what it has read.
+  // The passes of the last token that Next has written. There is one pass without a Repeat. A stage that reads ahead
+  // returns the passes of what it has read.
   virtual PassRange passes() const { return {}; }
 
   virtual void Save(StateWriter* writer) const = 0;
@@ -88,22 +89,22 @@ class TokenIterator {
   virtual bool Restore(StateReader* reader) = 0;
 };
 
-// What the stages ask for in threads and elements made ahead; 0 threads: all work is done in GetNext.
+// Threads and elements made ahead that the stages ask for. With 0 threads, GetNext does all work.
 struct Parallelism {
-  int threads = 0;        // at most
-  int fixed_threads = 0;  // of these in use from the start; the others when the consumer has to wait
+  int threads = 0;        // the most threads
+  int fixed_threads = 0;  // threads in use from the start; the others start when the consumer has to wait
   int64_t window = 0;
   bool adapt_window = false;
 };
 
-// What several stages ask for together.
+// Combines what two stages ask for.
 Parallelism Larger(const Parallelism& a, const Parallelism& b);
-// `p` and the threads of a stage with this num_parallel_calls; 1 asks for none.
+// Adds to `p` the threads of a stage with this num_parallel_calls; 1 asks for none.
 Parallelism WithCalls(Parallelism p, int num_parallel_calls);
 // InvalidArgument for a num_parallel_calls that is negative or too large.
 absl::Status CheckParallelCalls(int num_parallel_calls);
 
-// The most numbers of a token: stages of batches refuse larger ones.
+// The most numbers in a token: stages that make batches refuse larger ones.
 constexpr int64_t kMaxTokenWidth = int64_t{1} << 28;
 
 // The facts about a stage's elements.
@@ -111,26 +112,26 @@ struct NodeInfo {
   std::vector<ComponentSpec> spec;
   int64_t batch_size = 0;     // 0: not batched
   bool full_batches = false;  // every batch has batch_size rows
-  SourceLocation batched_at;  // of the last Batch
+  SourceLocation batched_at;  // the call of the last Batch
   int64_t cardinality = 0;    // or kInfiniteCardinality, kUnknownCardinality
-  EpochLength epoch;          // of the last Repeat, or kUnknownCardinality elements; 0 elements: there is none
+  EpochLength epoch;          // with the last Repeat, or kUnknownCardinality elements; 0 elements: there is none
   bool repeats = false;       // there is a Repeat
   int64_t token_width = 1;
   bool has_payloads = false;   // tokens may have payloads
   bool needs_payload = false;  // an element cannot be made again from its token alone, so no stage may keep tokens
   bool costly_order = false;   // drawing a token reads files or calls functions of users
-  int64_t source_bytes = 0;    // of tensors that the sources hold
+  int64_t source_bytes = 0;    // bytes of the tensors that the sources hold
   int shuffles = 0;            // number of Shuffle stages up to here: tells their random streams apart
-  std::string cache_settings;  // of the stages up to here: data/cache_settings.h
-  StageList stages;            // from the sources on, with the times of each
-  StageList sources;           // of these, the sources; not those that functions of FlatMap and Interleave make
+  std::string cache_settings;  // settings of the stages up to here: data/cache_settings.h
+  StageList stages;            // from the sources to this stage, with the times of each
+  StageList sources;           // the sources among them; not those that functions of FlatMap and Interleave make
 };
 
-// For a stage that drops some elements: where its child has no end, neither has it.
+// For a stage that drops some elements: makes a finite cardinality unknown; an infinite one stays infinite.
 void ForgetCardinality(NodeInfo* info);
-// For a stage of whose elements nobody knows how many make an epoch. A Repeat behind it knows its own.
+// For a stage whose number of elements per epoch is unknown. A Repeat after it takes it from the cardinality.
 void ForgetEpoch(NodeInfo* info);
-// For a stage that makes one element of `n`.
+// For a stage that makes one element of every `n`.
 void ShortenEpoch(NodeInfo* info, int64_t n);
 
 // One stage, with the stages before it. Immutable. TokenIterators point into it and must not outlive it.
@@ -140,48 +141,48 @@ class Node {
   virtual ~Node() = default;
 
   const NodeInfo& info() const { return info_; }
-  // Of the spec's components.
+  // Names of the components in the spec.
   const ComponentNames& names() const { return names_; }
   int64_t token_width() const { return info_.token_width; }
 
   virtual std::unique_ptr<TokenIterator> MakeTokens() const = 0;
-  // False for a stage that takes its child's order as it is: its MakeTokens are its child's.
+  // False for a stage that keeps its child's order: its MakeTokens are its child's.
   virtual bool makes_order() const { return true; }
-  // `payload` is what came with the token, or null.
+  // Makes the element of a token. `payload` came with the token, or is null.
   virtual absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const = 0;
-  // Materialize, for a function of the user, which may ask for components by name.
+  // As Materialize, and names the components, because a user's function may ask for them by name.
   absl::Status MaterializeNamed(const int64_t* token, const Payload* payload, Element* out) const {
     absl::Status status = Materialize(token, payload, out);
     out->names = names_;
     return status;
   }
-  // Stacks the elements of `count` >= 1 tokens, which lie one after another, along a new dimension 0. `payloads` has
-  // one for each token, or is null. An error of the stacking itself names `location`, the Batch's.
+  // Stacks the elements of `count` >= 1 adjacent tokens along a new dimension 0. `payloads` has one for each token, or
+  // is null. An error of the stacking itself names `location`, the place of the Batch.
   virtual absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                        SourceLocation location, Element* out) const;
-  // The rows of the batch that a token is, where they are known without making it; else -1.
+  // The number of rows of a token's batch if it is known without making the batch; -1 otherwise.
   virtual int64_t Rows(const int64_t* token) const { return -1; }
-  // Whether rows of a batch can be made without the others, and then those from `first` on, `count` >= 1 of them: the
-  // batch has as many, and Rows knows it.
+  // True if rows of a batch can be made without the others: MaterializeRange then makes `count` >= 1 rows from `first`
+  // on. They must be within the batch, whose number of rows Rows must know.
   virtual bool makes_ranges() const { return false; }
   virtual absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
                                         Element* out) const {
     return absl::InternalError("rows of a batch are asked for that are made with all others only");
   }
-  // False for a token that Next could never give: one from a file may be anything.
+  // False for a token that Next could never write: a token from a file may be anything.
   virtual bool ValidToken(const int64_t* token) const = 0;
   virtual Parallelism parallelism() const { return {}; }
-  // Which element a token is, for messages: "element 17 of the source".
+  // Describes the element of a token for messages: "element 17 of the source".
   virtual std::string Describe(const int64_t* token) const = 0;
   // The same for row `row` of a batch.
   virtual std::string DescribeRow(const int64_t* token, int64_t row) const {
     return absl::StrCat("row ", row, " of ", Describe(token));
   }
-  // Everything that a state depends on, from the source on. A position is counted in what goes into a batch, so it
-  // depends on the size of a batch only where a later stage counts or keeps whole ones: that stage asks its child for
-  // the sizes, the others pass on what they were asked for.
+  // Everything that a state depends on, from the source to this stage. Positions count the elements that go into
+  // batches, so they depend on the batch size only where a later stage counts or keeps whole batches: that stage calls
+  // its child with `batch_sizes` true, the others pass on their own argument.
   virtual std::string Signature(bool batch_sizes) const = 0;
-  // Dataset::Fingerprint.
+  // See Dataset::Fingerprint.
   virtual std::string Fingerprint() const = 0;
 
  private:
@@ -192,15 +193,15 @@ class Node {
 // "file.cc:12: Batch: message", with the code and payloads of `status`.
 absl::Status Annotate(const absl::Status& status, absl::string_view op, SourceLocation location);
 
-// Throws where memory has run out: of an element that decides on what comes behind it, so that nothing comes behind it.
+// Throws if `status` says that memory ran out. For elements that decide which elements follow: nothing can follow then.
 void ThrowIfOutOfMemory(const absl::Status& status);
 
-// draw(), or the error that it threw for want of memory, or because of *stop.
+// Returns draw(), or the error if it threw because memory ran out or *stop was set.
 absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw, const std::atomic<bool>* stop = nullptr);
-// Throws where *stop of the draw that this thread is in has been set. For loops that may pass elements for ever.
+// Throws if *stop of this thread's current CatchDrawErrors is set. For loops that may skip elements for ever.
 void ThrowIfStopped();
 
-// The token of the first element, and its payload; false where there is none.
+// Draws the first token and its payload; false if there is none.
 absl::StatusOr<bool> FirstToken(const Node& node, std::vector<int64_t>* token, PayloadPtr* payload);
 
 using NodePtr = std::shared_ptr<const Node>;
@@ -233,7 +234,8 @@ class OrderNode : public Node {
   const NodePtr child_;
 };
 
-// A stage that makes another element of each, in so many calls at a time: its order and its tokens are its child's.
+// A stage that makes one new element of each, in up to `num_parallel_calls` calls at a time; keeps its child's order
+// and tokens.
 class ElementNode : public Node {
  public:
   ElementNode(NodePtr child, NodeInfo info, int num_parallel_calls)

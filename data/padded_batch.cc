@@ -1,5 +1,5 @@
-// PaddedBatch and BucketBySequenceLength: batches of elements whose sizes differ, filled up to the largest. Their
-// tokens are those of Batch: the number of rows, then the rows' tokens, then zeros up to the full width.
+// PaddedBatch and BucketBySequenceLength: batches of elements of different sizes, padded to the largest. Their tokens
+// are those of Batch: the number of rows, then the rows' tokens, then zeros up to the full width.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Copies a tensor of shape `from` into the corner of one of shape `to`, both of `size` bytes an element.
+// Copies a tensor of shape `from` into the corner of one of shape `to`. Elements have `size` bytes.
 void CopyCorner(const uint8_t* source, const Shape& from, uint8_t* target, absl::Span<const int64_t> to, int64_t size) {
   const size_t rank = from.size();
   if (rank == 0) {
@@ -80,9 +80,9 @@ class PaddedNode : public Node {
   }
 
  protected:
-  // An error of a row that was made.
+  // Returns an error for a row that was made but is not valid.
   virtual absl::Status CheckRow(const int64_t* token, const Element& element) const { return absl::OkStatus(); }
-  // Component `c` of the rows, each filled up with its padding to the largest sizes, or to those of the spec.
+  // Stacks component `c` of the rows, padded to the largest sizes, or to those of the spec.
   absl::StatusOr<HostTensor> Stack(const std::vector<Element>& rows, size_t c) const {
     const ComponentSpec& spec = info().spec[c];
     Shape shape = {static_cast<int64_t>(rows.size())};
@@ -123,7 +123,7 @@ class PaddedNode : public Node {
   }
 
   HostTensor StackStrings(const std::vector<Element>& rows, size_t c, const Shape& shape, int64_t row_elements) const {
-    // As for numbers, with indices in the place of elements.
+    // The same as for numbers, with indices instead of elements.
     std::vector<absl::string_view> strings(rows.size() * row_elements, values_[c].string());
     std::vector<int64_t> index, placed;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -142,13 +142,13 @@ class PaddedNode : public Node {
   }
 
   const NodePtr child_;
-  const std::vector<HostTensor> values_;  // by component, one element
+  const std::vector<HostTensor> values_;  // padding by component, one element each
   const SourceLocation location_;
 };
 
 class PaddedBatchNode;
 
-// Buckets of rows: one for all elements (PaddedBatch), or one for each range of lengths.
+// Collects rows in buckets: one for all elements (PaddedBatch), or one for each range of lengths.
 class BucketIterator : public TokenIterator {
  public:
   explicit BucketIterator(const PaddedBatchNode& node);
@@ -176,10 +176,10 @@ class BucketIterator : public TokenIterator {
   const std::unique_ptr<TokenIterator> child_;
   const int64_t width_;
   std::vector<Bucket> buckets_;
-  size_t flushed_ = 0;  // buckets that were emptied behind the child's end
-  PassRange passes_;    // of the only bucket's rows; of several buckets, of the row that was read last
+  size_t flushed_ = 0;  // buckets that were emptied after the child's end
+  PassRange passes_;    // of the bucket's rows if there is one bucket, otherwise of the last row that was read
   bool child_ended_ = false;
-  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
+  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
 };
 
 class PaddedBatchNode : public PaddedNode {
@@ -199,7 +199,8 @@ class PaddedBatchNode : public PaddedNode {
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return std::make_unique<BucketIterator>(*this); }
 
-  // The bucket of an element; that of length 0 for one that is an error, which its batch then has.
+  // Returns the bucket of an element. An element that is an error goes to the bucket of length 0, and its batch has the
+  // error.
   size_t BucketOf(const int64_t* token, const Payload* payload) const {
     if (!length_) return 0;
     Element element;
@@ -216,7 +217,7 @@ class PaddedBatchNode : public PaddedNode {
   }
 
  private:
-  // An error of the length's function has put its element into the first bucket.
+  // An element for which the length function failed is in the first bucket: returns that error.
   absl::Status CheckRow(const int64_t* token, const Element& element) const override {
     if (!length_) return absl::OkStatus();
     const absl::Status status = length_(element).status();
@@ -312,7 +313,7 @@ bool BucketIterator::Restore(StateReader* reader) {
   return true;
 }
 
-// The padding of each component: what the options give, else 0 or "".
+// Returns the padding of each component: from the options, otherwise 0 or "".
 absl::StatusOr<std::vector<HostTensor>> PaddingValues(const NodeInfo& info, const PaddedBatchOptions& options) {
   std::vector<HostTensor> values;
   for (const ComponentSpec& component : info.spec) {

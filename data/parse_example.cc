@@ -1,4 +1,4 @@
-// ParseExample: features of records. Its tokens are its child's.
+// ParseExample: reads features out of records. Its tokens are its child's.
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +36,7 @@ class ParseExampleNode : public ElementNode {
     return At(batched ? DescribeRow(token, bad_row) : Describe(token), status);
   }
 
-  // Lengths that vary are filled up to the longest of the batch.
+  // Not for variable lengths, which are padded to the longest of the whole batch.
   bool makes_ranges() const override { return !parser_.has_variable_length() && child_->makes_ranges(); }
   absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
                                 Element* out) const override {
@@ -48,7 +48,7 @@ class ParseExampleNode : public ElementNode {
   }
   absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                SourceLocation location, Element* out) const override {
-    // Lengths that vary must be compared, and batches stacked.
+    // Variable lengths must be compared first, and batches of batches stacked.
     if (parser_.has_variable_length() || info().batch_size > 0) {
       return Node::MaterializeRows(tokens, payloads, count, location, out);
     }
@@ -73,7 +73,7 @@ class ParseExampleNode : public ElementNode {
   const SourceLocation location_;
 };
 
-// "parse_example(key: default, ...)"; types, shapes and names are in the stage's signature.
+// Returns "parse_example(key: default, ...)"; types, shapes and names are in the stage's signature.
 std::string FeatureSettings(absl::string_view name, const std::vector<FeatureSpec>& features) {
   return absl::StrCat(name, "(",
                       absl::StrJoin(features, ", ",

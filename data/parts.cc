@@ -1,4 +1,4 @@
-// Parts: batches in parts, one for each replica of a step. A token is the number of the part and the batch's token.
+// Parts: splits batches, one part for each replica of a step. A token is the number of the part and the batch's token.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -12,25 +12,25 @@
 namespace tandem::data_internal {
 namespace {
 
-// The payload of the parts of a batch that can only be made as a whole: whoever needs a part first makes it, for all.
+// The payload of the parts of a batch that can only be made as a whole: the first user of a part makes it for all.
 class WholeBatch : public Payload {
  public:
   explicit WholeBatch(PayloadPtr payload) : payload_(std::move(payload)) {}
 
-  // A buffer that holds parts for long holds no batches.
+  // A buffer that holds parts for long keeps no batches.
   PayloadPtr ForBuffer(const PayloadPtr&, int64_t room) const override {
     PayloadPtr kept = payload_ == nullptr ? nullptr : payload_->ForBuffer(payload_, room);
     return kept == nullptr ? nullptr : std::make_shared<WholeBatch>(std::move(kept));
   }
   int64_t bytes_in_buffer() const override { return payload_ == nullptr ? 0 : payload_->bytes_in_buffer(); }
 
-  // The batch, which `token` of `node` is.
+  // Returns the batch of `token` of `node`.
   absl::Status Get(const Node& node, const int64_t* token, Element* out) const {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!made_) {
       Element batch;
       absl::Status status = node.Materialize(token, payload_.get(), &batch);
-      if (IsOutOfMemory(status)) return status;  // of this part alone
+      if (IsOutOfMemory(status)) return status;  // concerns only this part
       batch_ = std::move(batch);
       status_ = std::move(status);
       made_ = true;
@@ -51,14 +51,14 @@ struct RowRange {
   int64_t first = 0, count = 0;
 };
 
-// The rows of part `part` of `parts` of a batch of `rows` rows.
+// Returns the rows of part `part` of `parts` parts of a batch of `rows` rows.
 RowRange RangeOf(int64_t part, int64_t parts, int64_t rows) {
   const int64_t size = rows / parts + (rows % parts != 0);
   const int64_t first = size == 0 || part > rows / size ? rows : part * size;
   return {first, std::min(size, rows - first)};
 }
 
-// Rows of a tensor, whose dimension 0 they are, as one of their own.
+// Copies rows of a tensor, along dimension 0, into a new tensor.
 HostTensor CopyRows(const HostTensor& batch, RowRange range) {
   Shape shape = batch.shape();
   const int64_t elements = batch.shape()[0] == 0 ? 0 : batch.num_elements() / batch.shape()[0];
@@ -86,7 +86,7 @@ class PartsNode : public Node {
 
   const Node& child() const { return *child_; }
   int64_t parts() const { return parts_; }
-  // Whether parts are cut out of a batch that is made as a whole.
+  // True if parts are cut out of a batch that is made as a whole.
   bool cuts() const { return parts_ > 1 && !child_->makes_ranges(); }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
@@ -130,7 +130,7 @@ class PartsNode : public Node {
     return p;
   }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
-  // A position between two batches fits any number of parts, and one within a batch says how many there were.
+  // A position between two batches fits any number of parts; the state of one within a batch contains their number.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | parts", batch_sizes ? absl::StrCat("(", parts_, ")") : "");
   }
@@ -177,14 +177,14 @@ class PartsNode : public Node {
   const SourceLocation location_;
 };
 
-// Between two batches its state is the child's. Within one, it has the batch's token too.
+// Between two batches the state is the child's. Within a batch, it also has the batch's token.
 class PartsIterator : public TokenIterator {
  public:
   explicit PartsIterator(const PartsNode& node)
       : node_(node), child_(node.child().MakeTokens()), batch_(node.child().token_width()) {}
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
-    // Who wants one part's payload does not want it of every part, and does so of every batch.
+    // A caller that wants a payload for one part may not want it for every part, but does so for every batch.
     wants_payloads_ |= payload != nullptr && node_.info().has_payloads;
     if (next_ == 0) {
       PayloadPtr read;
@@ -201,7 +201,7 @@ class PartsIterator : public TokenIterator {
     if (next_ == 0) payload_ = nullptr;
     return true;
   }
-  // All parts of a batch are of its passes, so that the last one ends them.
+  // All parts of a batch belong to its passes; the last part ends them.
   PassRange passes() const override { return {passes_.first, next_ == 0 ? passes_.last : passes_.first}; }
   void Restart() override {
     child_->Restart();
@@ -241,7 +241,8 @@ class PartsIterator : public TokenIterator {
   }
 
  private:
-  // Brings next_, a part's number of `parts`, to that of the same row in as many as there are now.
+  // Converts next_, a part's number among `parts`, to the part that begins at the same row with the present number of
+  // parts.
   bool GoTo(int64_t parts, StateReader* reader) {
     if (parts == node_.parts()) return true;
     const int64_t rows = node_.child().Rows(batch_.data());
@@ -259,10 +260,10 @@ class PartsIterator : public TokenIterator {
 
   const PartsNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  std::vector<int64_t> batch_;  // of the next part, unless next_ is 0
-  int64_t next_ = 0;            // the next part
+  std::vector<int64_t> batch_;  // token of the next part's batch, unless next_ is 0
+  int64_t next_ = 0;            // number of the next part
   PassRange passes_;            // of batch_
-  PayloadPtr payload_;          // of all parts of batch_
+  PayloadPtr payload_;          // shared by all parts of batch_
   bool wants_payloads_ = false;
 };
 

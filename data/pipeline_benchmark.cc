@@ -1,5 +1,6 @@
-// Prints how fast Fashion-MNIST's training images flow through S0's pipeline, without and with Prefetch, how long
-// loading, saving and restoring take, and which part of a core the pipeline needs at the rate of a training step.
+// Prints how fast Fashion-MNIST's training images flow through the input pipeline of scenario S0
+// (docs/developers/glossary.md), without and with Prefetch, how long loading, saving and restoring take, and which
+// share of a core the pipeline needs at the rate of a training step.
 #include <chrono>
 #include <cstdio>
 
@@ -14,7 +15,7 @@ constexpr double kStepRate = 33000;
 
 double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// The sample's pipeline: bytes shuffled and batched, then made floats, in a thread of its own.
+// Measures the sample's pipeline, which shuffles and batches bytes, then converts them to floats, in its own thread.
 absl::Status CpuShare(const LabelledImages& data, int64_t batch_size) {
   absl::StatusOr<HostTensor> labels = OneHotLabels(data.labels);
   if (!labels.ok()) return labels.status();

@@ -16,13 +16,14 @@
 namespace tandem::data_internal {
 namespace {
 
-// Limits of automatic prefetching and of what a state may claim to have prefetched.
+// Limits of the automatic window, and of the number of prefetched elements that a state may claim.
 constexpr int64_t kMaxAutomaticWindow = 16;
 constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
-// A costly order is noted every so many tokens, or for so many bytes of its state, whichever is rarer.
+// A costly order is noted every kTokensPerNote tokens, or once per kNoteBytesPerToken bytes of its state in tokens,
+// whichever is rarer.
 constexpr int64_t kTokensPerNote = 64;
 constexpr int64_t kNoteBytesPerToken = 64;
-// The consumer waits for so many elements in a row before another thread takes part.
+// The consumer must wait for this many elements in a row before another thread is activated.
 constexpr int kStarvedElements = 3;
 
 }  // namespace
@@ -74,8 +75,8 @@ bool PipelineIterator::Draw(Slot* slot) {
   if (!restored_.empty()) {
     slot->token = std::move(restored_.front());
     slot->is_restored = true;
-    slot->passes = tokens_->passes();          // as near as it is known
-    std::lock_guard<std::mutex> lock(mutex_);  // SaveState reads them
+    slot->passes = tokens_->passes();          // the best that is known
+    std::lock_guard<std::mutex> lock(mutex_);  // SaveState reads restored_
     restored_.pop_front();
     return true;
   }
@@ -99,7 +100,7 @@ void PipelineIterator::Note() {
   StateWriter writer;
   tokens_->Save(&writer);
   auto state = std::make_shared<const std::string>(writer.body());
-  // As rarely as a large state asks for, so that noting stays cheap.
+  // The larger the state, the rarer the notes, so that noting stays cheap.
   next_note_ = drawn_ + std::max<int64_t>(kTokensPerNote, static_cast<int64_t>(state->size()) / kNoteBytesPerToken);
   std::lock_guard<std::mutex> lock(mutex_);
   while (notes_.size() > 1 && notes_[1].drawn <= delivered_) notes_.pop_front();
@@ -196,14 +197,14 @@ bool PipelineIterator::LookAtNextHere(std::optional<PassRange>* next) {
 
 absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
   const int64_t* token = slot.token.data();
-  // What the others, who do not make it, take the element to have; -1: they make it as well.
+  // The number of rows that processes which do not make the element assume; -1: they make it as well.
   const int64_t rows = share_.count < share_.period ? root_->Rows(token) : -1;
   if (!slot.wanted && rows >= 0) {
     *out = {{}, rows};
     return absl::OkStatus();
   }
   out->rows_elsewhere = -1;
-  // Functions of users catch for themselves; what is left is memory that runs out.
+  // User functions have their own error handling; what is caught here is mostly a lack of memory.
   TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->MaterializeNamed(token, slot.payload.get(), out); }));
   if (rows < 0 || out->rows() == rows) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -272,7 +273,7 @@ void PipelineIterator::Work(int index) {
   try {
     MakeElements(index);
   } catch (...) {
-    // Outside of any element.
+    // An exception outside of any element.
     absl::Status status = StatusOfException("the input pipeline");
     std::lock_guard<std::mutex> lock(mutex_);
     broken_ = std::move(status);
@@ -297,7 +298,7 @@ void PipelineIterator::MakeElements(int index) {
   for (;;) {
     WaitForRoom(index, &lock);
     if (stop_) return;
-    Follow();  // here, so that the consumer need not
+    Follow();  // here, so that the consumer need not do it
     ++drawing_;
     lock.unlock();
     auto slot = std::make_shared<Slot>();
@@ -314,7 +315,7 @@ void PipelineIterator::MakeElements(int index) {
       const absl::StatusOr<bool> drawn = TryToDraw([&] {
         if (!Draw(slot.get())) return false;
         lock.lock();
-        slots_.push_back(slot);  // with draw_mutex_: in the order of the draws
+        slots_.push_back(slot);  // under draw_mutex_, so that slots are in the order of the draws
         if (looks_at_next_) first_ready_.notify_all();
         return true;
       });
@@ -383,7 +384,7 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
   std::unique_lock<std::mutex> draw(draw_mutex_, std::defer_lock);
   std::unique_lock<std::mutex> lock(mutex_);
-  // tokens_ may be saved, or a token may be on its way from restored_ to slots_.
+  // draw_mutex_ is needed because tokens_ may be saved, or a token may be on its way from restored_ to slots_.
   if (parallelism_.threads == 0 || restored_left_ > 0) {
     lock.unlock();
     draw.lock();
@@ -401,8 +402,8 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
       for (int64_t v : *token) writer.Write(v);
     }
   }
-  // Without threads, the order is behind the last element unless a draw has found the end, has failed, or was a look at
-  // the next element.
+  // Without threads, tokens_ is right after the last delivered element, unless a draw has found the end, has failed, or
+  // was made to look at the next element.
   if (notes_order_ && (parallelism_.threads > 0 || ended_ || !broken_.ok() || !slots_.empty())) {
     const OrderNote note = LastNote();
     const int64_t delivered = delivered_;
@@ -469,7 +470,7 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
   return absl::OkStatus();
 }
 
-// Asks the clocks of the threads, so that measuring costs nothing while they work.
+// Asks the clocks of the threads, so that measuring costs them nothing while they work.
 double PipelineIterator::ThreadCpuSeconds() const {
   std::lock_guard<std::mutex> lock(mutex_);
   double seconds = 0;

@@ -1,4 +1,4 @@
-// Repeat: several passes over the child.
+// Repeat: makes several passes over the child.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +15,8 @@ class RepeatIterator : public TokenIterator {
   bool Next(int64_t* token, PayloadPtr* payload) override {
     for (;;) {
       if (count_ >= 0 && passes_ >= count_) return false;
-      // Not as soon as a pass ends: a state saved at the very end can then go on when more epochs are asked for.
+      // The restart waits until the next element is asked for: so a state saved at the very end can go on with more
+      // epochs.
       if (pass_ended_) {
         child_->Restart();
         pass_ended_ = false;
@@ -25,7 +26,7 @@ class RepeatIterator : public TokenIterator {
         pass_has_elements_ = true;
         return true;
       }
-      // An empty child: repeating it for ever would hang. Of so many passes, a later one may be empty by chance.
+      // Repeating an empty child for ever would hang. With a fixed count, a later pass may be empty by chance.
       if (!pass_has_elements_ && (count_ < 0 || passes_ == 0)) return false;
       ++passes_;
       pass_ended_ = true;
@@ -53,8 +54,8 @@ class RepeatIterator : public TokenIterator {
  private:
   const std::unique_ptr<TokenIterator> child_;
   const int64_t count_;
-  int64_t passes_ = 0;  // that have ended
-  int64_t given_ = 0;   // the same, when the last token was written
+  int64_t passes_ = 0;  // passes that have ended
+  int64_t given_ = 0;   // passes_ when the last token was written
   bool pass_ended_ = false;
   bool pass_has_elements_ = false;
 };
@@ -67,7 +68,7 @@ class RepeatNode : public OrderNode {
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     return std::make_unique<RepeatIterator>(child_->MakeTokens(), count_);
   }
-  // Without the count: training longer than planned is a resume like any other.
+  // The count is not part of the signature: training longer than planned is a normal resume.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | repeat");
   }

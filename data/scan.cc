@@ -1,5 +1,5 @@
-// Scan: a state that goes from element to element. The state is saved with the position. An element cannot be made
-// again from its token alone, so stages that keep tokens refuse to follow.
+// Scan: passes a state from element to element. The state is saved with the position. An element cannot be made again
+// from its token alone, so stages that keep tokens cannot follow.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMaxRank = 16;
 
-// The tensor's sizes, and its bytes as numbers of 64 bits, the last filled up with zeros.
+// Writes the tensor's sizes, and its bytes as 64-bit numbers, the last one padded with zeros.
 void SaveTensor(const HostTensor& t, StateWriter* writer) {
   writer->Write(t.shape().size());
   for (int64_t size : t.shape()) writer->Write(size);
@@ -36,7 +36,7 @@ bool RestoreTensor(DType dtype, StateReader* reader, HostTensor* t) {
     if (!reader->Read(&size, 0, INT64_MAX)) return false;
   }
   const int64_t elements = CheckedNumElements(shape);
-  // A number of the state takes a byte or more.
+  // Each number in the saved state takes at least one byte.
   if (elements < 0 || elements > reader->remaining() * 8) return false;
   *t = HostTensor(dtype, std::move(shape));
   char* bytes = static_cast<char*>(t->raw());
@@ -59,7 +59,7 @@ class ScanNode : public OrderNode {
   const Node& child() const { return *child_; }
   const Element& initial() const { return initial_; }
 
-  // The element for `element`, and *state afterwards; after an error it is what it was.
+  // Replaces *element by the function's result and updates *state; an error leaves *state unchanged.
   absl::Status Step(const int64_t* token, Element* state, Element* element) const {
     Element next;
     absl::StatusOr<Element> out = fn_(*state, *element, &next);
@@ -76,7 +76,7 @@ class ScanNode : public OrderNode {
   }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
-  int64_t Rows(const int64_t*) const override { return -1; }  // as the function makes them
+  int64_t Rows(const int64_t*) const override { return -1; }  // the function decides on the rows
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
     return Annotate(absl::InternalError("an element is asked for without its state"), "Scan", location_);
@@ -142,7 +142,7 @@ class ScanIterator : public TokenIterator {
  private:
   const ScanNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  Element state_;  // behind the last element
+  Element state_;  // after the last element
 };
 
 std::unique_ptr<TokenIterator> ScanNode::MakeTokens() const { return std::make_unique<ScanIterator>(*this); }

@@ -1,4 +1,4 @@
-// The stages that select a part: Shard, Take, Skip.
+// The stages that select a part of the elements: Shard, Take, Skip.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Elements offset, offset + stride, ... of the child, at most `limit` of them: Shard, Skip and Take in one.
+// Elements offset, offset + stride, ... of the child, at most `limit` of them: describes Shard, Skip and Take.
 struct Selection {
   int64_t offset = 0;
   int64_t stride = 1;
@@ -103,7 +103,7 @@ absl::StatusOr<NodePtr> MakeTake(NodePtr child, int64_t count) {
 
 absl::StatusOr<NodePtr> MakeSkip(NodePtr child, int64_t count) {
   if (count < -1) return absl::InvalidArgumentError(absl::StrCat("the count must be >= 0, or -1 for all, got ", count));
-  // Skipping all is taking nothing: it must not search an endless child for its end.
+  // Skipping all elements takes none: it must not search an infinite child for its end.
   Selection selection = {.offset = std::max<int64_t>(count, 0), .limit = count < 0 ? 0 : INT64_MAX};
   return Select(std::move(child), selection, absl::StrCat("skip(", count, ")"));
 }

@@ -1,4 +1,4 @@
-// A function of a user that one thread calls at a time. What it throws becomes a status.
+// Wraps a user's function so that only one thread calls it at a time. Exceptions become a status.
 #ifndef TANDEM_DATA_SERIAL_FUNCTION_H_
 #define TANDEM_DATA_SERIAL_FUNCTION_H_
 
@@ -10,9 +10,10 @@
 
 namespace tandem::data_internal {
 
-// Whoever saves a position draws beside the thread that draws ahead, and threads of a Map make elements again after a
-// restart: so every stage whose function decides on the order holds it in one of these. Nothing but the function runs
-// under the lock: arguments are made before. Function is one of Dataset's types, such as Dataset::PredicateFn.
+// Several threads may need such a function: one that saves a position draws while another draws ahead, and the threads
+// of a Map make elements again after a restart. So every stage whose function decides on the order uses this class.
+// Only the function runs under the lock: its arguments are made before. Function is one of Dataset's types, such as
+// Dataset::PredicateFn.
 template <typename Function>
 class SerialFunction;
 
@@ -21,7 +22,7 @@ class SerialFunction<std::function<R(Args...)>> {
  public:
   explicit SerialFunction(std::function<R(Args...)> fn) : fn_(std::move(fn)) {}
 
-  // False where there is none to call.
+  // False if there is no function.
   explicit operator bool() const { return static_cast<bool>(fn_); }
   R operator()(Args... args) const {
     std::lock_guard<std::mutex> lock(mutex_);

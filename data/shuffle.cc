@@ -1,4 +1,4 @@
-// Shuffle: a buffer of the next elements, of which a uniformly chosen one leaves. The buffer holds tokens.
+// Shuffle: keeps a buffer of the next elements, and yields one of them at random (uniformly). The buffer holds tokens.
 #include <algorithm>
 #include <utility>
 
@@ -10,9 +10,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// Eight bytes for each number of a token: 16 GiB of positions, far beyond any data set that would be shuffled so.
+// 16 GiB for tokens of one number, at 8 bytes each: far more than is useful.
 constexpr int64_t kMaxBufferSize = int64_t{1} << 31;
-// Bytes that a buffer holds of small records, so as not to read them again; records beyond are known by their places.
+// The most bytes of small records that a buffer keeps to avoid reading them again; only the places of further ones are
+// kept.
 constexpr int64_t kMaxReadAhead = 64 << 20;
 
 struct ShuffleConfig {
@@ -101,7 +102,8 @@ class ShuffleIterator : public TokenIterator {
  private:
   int64_t* At(int64_t i) { return buffer_.data() + i * width_; }
 
-  // Uniform in [0, n) up to a bias of n / 2^64. Depends on seed, stage, epoch and the number of draws alone.
+  // Returns a number uniform in [0, n), up to a bias of n / 2^64. It depends only on seed, stage, epoch and the number
+  // of draws.
   int64_t Draw(int64_t n) {
     uint64_t seed = config_.options.seed;
     PhiloxCounter words = Philox4x32({static_cast<uint32_t>(draw_), static_cast<uint32_t>(draw_ >> 32),
@@ -117,11 +119,11 @@ class ShuffleIterator : public TokenIterator {
   const ShuffleConfig config_;
   const int64_t width_;
   std::vector<int64_t> buffer_;       // size_ tokens
-  std::vector<PayloadPtr> payloads_;  // size_ of them, null where none is kept; empty where tokens have none
+  std::vector<PayloadPtr> payloads_;  // one for each token, null where none is kept; empty if tokens have no payloads
   int64_t size_ = 0;
-  int64_t read_ahead_ = 0;  // bytes of payloads_ that could be read again
+  int64_t read_ahead_ = 0;  // bytes in payloads_ that could be read again
   bool child_ended_ = false;
-  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
+  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
   uint64_t epoch_ = 0;
   uint64_t draw_ = 0;
 };

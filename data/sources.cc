@@ -1,4 +1,4 @@
-// The sources: rows of tensors in memory, names of files, and a range of integers. Their tokens are positions.
+// The sources rows of tensors in memory, names of files, and a range of integers. Their tokens are positions.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,8 +14,8 @@
 namespace tandem::data_internal {
 namespace {
 
-// What a fingerprint looks at: so many pieces of a tensor, evenly spread, which takes some 0.1 ms whatever its size; of
-// rows that are still being read, those that the first batch waits for anyway.
+// A fingerprint reads kPieces pieces of a tensor, evenly spread, which takes some 0.1 ms for any size; of rows that are
+// still being read it uses the first kRowsOfAStream, for which the first batch waits anyway.
 constexpr size_t kPieces = 1024, kPieceBytes = 64;
 constexpr int64_t kRowsOfAStream = 64;
 
@@ -104,7 +104,7 @@ class SlicesNode : public SourceNode {
 
   std::string Fingerprint() const override {
     const int64_t rows = wait_for_rows_ ? std::min(info().cardinality, kRowsOfAStream) : info().cardinality;
-    if (!WaitForRows(rows).ok()) return "";  // whoever uses the rows reports it
+    if (!WaitForRows(rows).ok()) return "";  // the user of the rows reports the error
     uint64_t checksum = 0;
     for (size_t c = 0; c < tensors_.size(); ++c) {
       if (IsString(c)) {
@@ -131,7 +131,7 @@ class SlicesNode : public SourceNode {
     return Annotate(CallUserCode([&] { return wait_for_rows_(rows); }), "FromTensorSlices", location_);
   }
   bool IsString(size_t component) const { return info().spec[component].dtype == DType::kString; }
-  // Rows `rows[0, count)` of a component of strings.
+  // Returns rows `rows[0, count)` of a string component.
   HostTensor Strings(size_t component, const int64_t* rows, int64_t count, Shape shape) const {
     const HostTensor& tensor = tensors_[component].second;
     const int64_t width = tensor.num_elements() / tensor.shape()[0];
@@ -152,14 +152,14 @@ class SlicesNode : public SourceNode {
   std::vector<int64_t> row_bytes_;
 };
 
-// Names of files, whose contents count and not the folders that they are in.
+// Names of files; their fingerprint depends on the files' contents and not on their folders.
 class FileNamesNode : public SlicesNode {
  public:
   FileNamesNode(std::vector<std::string> files, NodeInfo info)
       : SlicesNode({{info.spec[0].name, HostTensor::FromStrings({info.cardinality}, files)}}, nullptr, {}, info),
         files_(std::move(files)) {}
 
-  // A position in the middle of a file is of that file.
+  // The names are part of the signature because a position may be in the middle of a file.
   std::string Signature(bool) const override { return absl::StrCat("files(", FileListSignature(files_), ")"); }
   std::string Fingerprint() const override {
     const std::string contents = FileListFingerprint(files_);

@@ -56,7 +56,7 @@ absl::StatusOr<StateReader> StateReader::Open(absl::string_view state) {
   uint64_t version = 0;
   if (!ConsumeVarint(&rest, &version)) return DamagedAt(kMagic.size(), "the version is malformed");
   if (rest.size() < kChecksumBytes) return DamagedAt(state.size(), "it is cut off");
-  // The checksum before the version: a flipped bit in the version is damage, not another version.
+  // Compares the checksum before the version: a flipped bit in the version is damage, not another version.
   absl::string_view covered = state.substr(0, state.size() - kChecksumBytes);
   uint64_t checksum = 0;
   for (size_t i = 0; i < kChecksumBytes; ++i) {

@@ -11,19 +11,19 @@
 
 namespace tandem::data_internal {
 
-// A body that is not negative integers, each as a LEB128 varint, within an envelope:
+// A body of non-negative integers, each a LEB128 varint, in an envelope:
 //   "TDIT" | version | size of the signature | signature | body | Fingerprint64 of all before (8 bytes, little endian)
-// Version 2, which is written: the body is the state of the dataset's order behind the last element that was delivered,
-// and the signature has the sizes of batches only where the position depends on them.
-// Version 1: the body begins with the number of elements that were drawn but not delivered, and these; the rest is the
-// state behind them. The signature has the sizes of all batches. Still read, and written as long as such elements are
-// left, because they are whole batches.
+// Version 2, which is written: the body is the state of the dataset's order after the last delivered element, and the
+// signature has batch sizes only where the position depends on them.
+// Version 1: the body begins with the number of elements that were drawn but not delivered, and these elements; the
+// rest is the state after them. The signature has all batch sizes. It is still read, and still written as long as such
+// elements are left, because they are whole batches.
 enum class StateVersion : uint64_t { kDrawnBatches = 1, kDelivered = 2 };
 
 class StateWriter {
  public:
   void Write(uint64_t value);
-  // The numbers that were written.
+  // The encoded numbers, without an envelope.
   const std::string& body() const { return body_; }
   // The complete state of an iterator over the dataset with this signature.
   std::string Finish(StateVersion version, absl::string_view signature) const;
@@ -35,7 +35,8 @@ class StateWriter {
 // Reads a body. States come from files: every number is checked against the range that makes sense.
 class StateReader {
  public:
-  // Checks the envelope. DataLoss when damaged, FailedPrecondition when of a version that this build does not know.
+  // Checks the envelope. DataLoss when the state is damaged, FailedPrecondition for a version that this build does not
+  // know.
   static absl::StatusOr<StateReader> Open(absl::string_view state);
 
   // Reads what a StateWriter wrote, without an envelope; `body` must outlive the reader.
@@ -47,7 +48,7 @@ class StateReader {
   }
 
   StateVersion version() const { return version_; }
-  // FailedPrecondition, with both signatures, unless the state was saved with this one.
+  // FailedPrecondition, with both signatures, unless the state was saved with this signature.
   absl::Status CheckSignature(absl::string_view signature) const;
 
   // False when the number is missing, malformed or outside [min, max].
@@ -55,15 +56,15 @@ class StateReader {
   bool Read(int64_t* value, int64_t min, int64_t max);
   bool Read(bool* value);
 
-  // Notes why a state that makes sense cannot be restored, for Damaged. Returns false.
+  // Notes why a valid state cannot be restored, for Damaged. Returns false.
   bool Fail(absl::Status status) {
     failure_ = std::move(status);
     return false;
   }
 
-  // An upper bound for how many numbers are still to come.
+  // An upper bound on how many numbers follow.
   int64_t remaining() const { return static_cast<int64_t>(body_.size()); }
-  // The error of Fail, or for a Read that failed, with the offset in the state.
+  // The error given to Fail, or one for a failed Read, with the offset in the state.
   absl::Status Damaged() const;
 
  private:

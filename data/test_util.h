@@ -1,4 +1,4 @@
-// Reading datasets in tests.
+// Reads datasets in tests.
 #ifndef TANDEM_DATA_TEST_UTIL_H_
 #define TANDEM_DATA_TEST_UTIL_H_
 
@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// The next elements: all, or `limit` of them. An error is a test failure.
+// Returns the next elements: all, or `limit` of them. An error is a test failure.
 inline std::vector<Element> Read(Iterator& it, int64_t limit = INT64_MAX) {
   std::vector<Element> elements;
   while (static_cast<int64_t>(elements.size()) < limit) {
@@ -36,7 +36,7 @@ inline std::vector<Element> Read(const Dataset& dataset, int64_t limit = INT64_M
   return it ? Read(*it, limit) : std::vector<Element>();
 }
 
-// The int64 values of the first component, one vector for each element.
+// Returns the int64 values of the first component, one vector for each element.
 inline std::vector<std::vector<int64_t>> Batches(const std::vector<Element>& elements) {
   std::vector<std::vector<int64_t>> out;
   for (const Element& e : elements) {
@@ -46,7 +46,7 @@ inline std::vector<std::vector<int64_t>> Batches(const std::vector<Element>& ele
   return out;
 }
 
-// The same, in one row.
+// Returns the same values in one vector.
 inline std::vector<int64_t> Values(const std::vector<Element>& elements) {
   std::vector<int64_t> out;
   for (const std::vector<int64_t>& batch : Batches(elements)) out.insert(out.end(), batch.begin(), batch.end());

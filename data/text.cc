@@ -1,4 +1,4 @@
-// The sources of text: TextLine and Csv; and FixedLengthRecord.
+// The text sources TextLine and Csv; also FixedLengthRecord.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -17,10 +17,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// What is read at once to look up a single line.
+// Bytes to read at once for a single line.
 constexpr int64_t kLineLookUpBytes = 8 << 10;
 
-// Lines; of a CSV file without its header and empty lines.
+// Reads lines; for a CSV file without its header and empty lines.
 class LinePieces : public PieceReader {
  public:
   LinePieces(std::unique_ptr<LineReader> reader, bool skip_empty) : reader_(std::move(reader)), skip_(skip_empty) {}
@@ -86,10 +86,10 @@ class LineFormat : public FileFormat {
   const LineOptions options_;
 };
 
-// What a file's header says.
+// The layout of a file's records, from its header.
 struct CsvLayout {
   size_t fields = 0;
-  std::vector<size_t> places;  // by column of the parser
+  std::vector<size_t> places;  // place of each of the parser's columns
 };
 
 class CsvFormat : public LineFormat {
@@ -153,10 +153,10 @@ class CsvFormat : public LineFormat {
   const std::vector<std::string> files_;
   const CsvParser parser_;
   const bool header_;
-  std::vector<CsvLayout> layouts_;  // by file
+  std::vector<CsvLayout> layouts_;  // one for each file
 };
 
-// Records of one length between a header and a footer.
+// Reads records of a fixed length between a header and a footer.
 class FixedPieces : public PieceReader {
  public:
   FixedPieces(const std::string& path, const FixedLengthOptions& options, int64_t buffer_size)
@@ -196,7 +196,7 @@ class FixedPieces : public PieceReader {
   int64_t number() const override { return number_; }
 
  private:
-  // Goes over `bytes` bytes.
+  // Skips `bytes` bytes; an error if the file ends before.
   absl::Status Need(int64_t bytes, absl::string_view what) {
     while (bytes > 0) {
       TD_ASSIGN_OR_RETURN(const int64_t got, buffer_.Need(std::min<int64_t>(bytes, 4096)));

@@ -1,4 +1,4 @@
-// TFRecord: the records of files.
+// TFRecord: the records of files as elements.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// What is read at once to look up a single record.
+// Bytes to read at once for a single record.
 constexpr int64_t kRecordLookUpBytes = 8 << 10;
 
 class RecordPieces : public PieceReader {
@@ -56,7 +56,7 @@ class RecordFormat : public FileFormat {
     std::vector<absl::string_view> views;
     views.reserve(pieces.size());
     for (const Piece& piece : pieces) {
-      // Not where the file is read, which is in one thread.
+      // Checked here and not when reading the file, which only one thread does.
       TD_RETURN_IF_ERROR(RecordReader::CheckRecord({nullptr, piece.bytes, piece.checksum, piece.offset},
                                                    files_[piece.file], options_.compression));
       views.push_back(piece.bytes);

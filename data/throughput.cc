@@ -10,9 +10,9 @@
 namespace tandem {
 namespace {
 
-// A consumer that waits for less than this part of the time is the slower one.
+// A consumer that waits for a smaller part of the time than this is slower than the pipeline.
 constexpr double kHardlyWaits = 0.05;
-// Drawing that takes more than this part of the time is what limits the threads, whatever else they do.
+// If drawing takes a larger part of the time than this, it limits the threads, whatever else they do.
 constexpr double kDrawingLimits = 0.7;
 
 double Seconds(const std::atomic<int64_t>& nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds.load()); }
@@ -35,8 +35,8 @@ int Bottleneck(const Throughput& t) {
   return slowest == t.stages.end() ? -1 : static_cast<int>(slowest - t.stages.begin());
 }
 
-// The stage of a file whose records are read again for every window that they are in; -1 where there is none, or a
-// Cache keeps them.
+// Returns the number of the file stage whose records are read again for every window that contains them; -1 if there is
+// none, or if a Cache keeps them.
 int ReadAgain(const std::vector<StageThroughput>& stages) {
   int file = -1;
   for (size_t i = 0; i < stages.size(); ++i) {

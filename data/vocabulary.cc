@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kByteOrderMark[] = "\xef\xbb\xbf";
 
-// Not Abseil's: where it gets no memory to grow, its destructor frees what it has not got.
+// Not Abseil's: when it lacks memory to grow, its destructor frees memory that it does not have.
 using TokenCounts = std::unordered_map<std::string, int64_t, absl::Hash<std::string>>;
 
 absl::Status VocabularyError(absl::string_view function, absl::string_view problem, SourceLocation location) {
@@ -26,7 +26,7 @@ absl::Status VocabularyError(absl::string_view function, absl::string_view probl
       absl::StrCat("Vocabulary::", function, " at ", location.file, ":", location.line, ": ", problem));
 }
 
-// The place of the component that has the tokens.
+// Returns the place of the component that has the tokens.
 absl::StatusOr<size_t> PlaceOf(const Dataset& dataset, absl::string_view component, SourceLocation location) {
   std::vector<std::string> names;
   for (const ComponentSpec& spec : dataset.spec()) names.push_back(spec.name);
@@ -47,7 +47,7 @@ absl::StatusOr<size_t> PlaceOf(const Dataset& dataset, absl::string_view compone
       location);
 }
 
-// The tokens of `counts` that the options let in, the most frequent first.
+// Returns the tokens of `counts` that the options accept, the most frequent first.
 std::vector<std::string> Chosen(const TokenCounts& counts, const VocabularyOptions& options) {
   std::vector<std::pair<int64_t, absl::string_view>> by_count;
   for (const auto& [token, count] : counts) {
@@ -67,7 +67,7 @@ std::vector<std::string> Chosen(const TokenCounts& counts, const VocabularyOptio
 
 struct Vocabulary::Table {
   std::vector<std::string> tokens;
-  std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>> index_of;  // views of `tokens`
+  std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>> index_of;  // keys are views of `tokens`
 };
 
 absl::StatusOr<Vocabulary> Vocabulary::FromDataset(const Dataset& dataset, absl::string_view component,
@@ -161,7 +161,8 @@ Dataset Vocabulary::Lookup(const Dataset& dataset, absl::string_view component, 
     result.Set(component, std::move(indices));
     return result;
   };
-  // Sizes that vary stay so. Without a description Map asks the function, which finds what is wrong.
+  // Sizes that vary stay so. If the component is wrong, Map gets no spec and calls the function, which reports the
+  // error.
   std::vector<ComponentSpec> spec = dataset.spec();
   const auto found =
       std::find_if(spec.begin(), spec.end(), [&](const ComponentSpec& s) { return s.name == component; });

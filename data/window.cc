@@ -1,5 +1,4 @@
-// Window: elements that follow one another, stacked; windows may overlap. A token is the number of rows, the rows'
-// tokens, and zeros.
+// Window: stacks consecutive elements; windows may overlap. A token is the number of rows, the rows' tokens, and zeros.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -35,10 +34,10 @@ class WindowIterator : public TokenIterator {
   };
   const WindowNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  std::deque<Row> rows_;  // the elements from the next window's first on, as far as they are drawn
-  int64_t skip_ = 0;      // elements between the windows that are still to be passed
+  std::deque<Row> rows_;  // the drawn elements, from the first of the next window on
+  int64_t skip_ = 0;      // elements between the windows that are still to be skipped
   bool child_ended_ = false;
-  bool restored_ = false;  // the child is asked again: it may have more epochs than when the state was saved
+  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
 };
 
 class WindowNode : public Node {

@@ -1,4 +1,4 @@
-// The stages that put datasets together: Zip, Concatenate; and Enumerate, which puts a number before each element.
+// The stages that join datasets, Zip and Concatenate, and Enumerate, which adds a number to each element.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Of several children: what all of their stages are asked for.
+// Common base of stages with several children: asks for what all of them need.
 class JoinNode : public Node {
  public:
   JoinNode(std::vector<NodePtr> children, NodeInfo info) : Node(std::move(info)), children_(std::move(children)) {}
@@ -44,7 +44,7 @@ class JoinNode : public Node {
   const std::vector<NodePtr> children_;
 };
 
-// The states of the children, one after another.
+// Saves the states of the children, one after another.
 class JoinIterator : public TokenIterator {
  public:
   explicit JoinIterator(const std::vector<NodePtr>& children) {
@@ -64,7 +64,7 @@ class JoinIterator : public TokenIterator {
   std::vector<std::unique_ptr<TokenIterator>> children_;
 };
 
-// A token of Zip is its children's, one after another.
+// A token of Zip is the children's tokens, joined.
 class ZipIterator : public JoinIterator {
  public:
   ZipIterator(const std::vector<NodePtr>& children, bool has_payloads)
@@ -88,7 +88,7 @@ class ZipIterator : public JoinIterator {
     JoinIterator::Restart();
     ended_ = false;
   }
-  // Those of the first child that has any.
+  // Returns the passes of the first child that has a Repeat.
   PassRange passes() const override {
     const auto found =
         std::find_if(nodes_.begin(), nodes_.end(), [](const NodePtr& node) { return node->info().repeats; });
@@ -103,7 +103,7 @@ class ZipIterator : public JoinIterator {
  private:
   const std::vector<NodePtr>& nodes_;
   const bool has_payloads_;
-  bool ended_ = false;  // those before the first that ended have gone on, if there are any, and must not do so again
+  bool ended_ = false;  // a child has ended after others before it had advanced; do not advance these again
 };
 
 class ZipNode : public JoinNode {
@@ -150,7 +150,7 @@ class ZipNode : public JoinNode {
   std::string Signature(bool) const override { return absl::StrCat("zip { ", Signatures(), " }"); }
 };
 
-// A token of Concatenate is the number of the child, its token, and zeros.
+// A token of Concatenate is the number of the child, the child's token, and zeros.
 class ConcatenateIterator : public JoinIterator {
  public:
   ConcatenateIterator(const std::vector<NodePtr>& children, int64_t width)
@@ -161,7 +161,7 @@ class ConcatenateIterator : public JoinIterator {
     at_ = std::min(at_, last);
     for (;; ++at_) {
       if (!children_[at_]->Next(token + 1, payload)) {
-        if (at_ == last) return false;  // asked again after a restore, it may have more epochs
+        if (at_ == last) return false;  // after a restore it may have more epochs
         continue;
       }
       token[0] = at_;
@@ -268,7 +268,7 @@ class EnumerateNode : public Node {
   const int64_t start_;
 };
 
-// What the elements of several children are together, but for spec, token width and cardinality.
+// Combines the facts about several children, except spec, token width and cardinality.
 absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
   NodeInfo info = children[0]->info();
   info.cache_settings.clear();
@@ -312,7 +312,7 @@ absl::StatusOr<NodePtr> MakeZip(std::vector<NodePtr> children) {
       info.spec.push_back(component);
     }
     info.token_width += child->token_width();
-    // The shortest counts; where one is not known, neither is the whole, unless it is empty.
+    // The shortest child counts; if one is unknown, so is the whole, unless it is empty.
     const int64_t n = child->info().cardinality, so_far = info.cardinality;
     if (n == 0 || so_far == 0) {
       info.cardinality = 0;
@@ -347,7 +347,7 @@ absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second) {
                      : n > INT64_MAX - m                                    ? kInfiniteCardinality
                                                                             : n + m;
   ForgetEpoch(&info);
-  info.repeats = false;  // of both together there is one pass
+  info.repeats = false;  // all children together are one pass
   info.full_batches = false;
   info.token_width = 1 + std::max(children[0]->token_width(), children[1]->token_width());
   return NodePtr(std::make_shared<ConcatenateNode>(std::move(children), std::move(info)));

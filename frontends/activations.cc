@@ -16,7 +16,7 @@ struct NamedActivation {
   Activation::Function function;
 };
 
-// Of a function with several names the first is its own.
+// If a function has several names, its first entry has its own name.
 constexpr NamedActivation kNamedActivations[] = {
     {"linear", nullptr},
     {"relu", Relu},
@@ -71,7 +71,8 @@ absl::Status Activation::status() const {
 }
 
 Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc) {
-  // Right for any alpha, where max(x, alpha x) is only right below 1. The slope at 0 is alpha, as in TensorFlow.
+  // Correct for any alpha; max(x, alpha x) is correct only for alpha below 1. The slope at 0 is alpha, as in
+  // TensorFlow.
   Tensor scaled = Mul(x, alpha, loc);
   if (!scaled.ok()) return scaled;
   return Select(Greater(x, frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc), loc), x, scaled, loc);
@@ -80,13 +81,13 @@ Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc) {
 Tensor Relu6(const Tensor& x, SourceLocation loc) {
   Tensor positive = Relu(x, loc);
   if (!positive.ok()) return positive;
-  // 6 comes first, so that it has the gradient where both are equal: the slope at 6 is 0, as in TensorFlow.
+  // 6 is the first operand, so that it gets the gradient where both are equal: the slope at 6 is 0, as in TensorFlow.
   return Minimum(frontends::ScalarConstant(x.graph(), 6, x.dtype(), loc), positive, loc);
 }
 
 Tensor Elu(const Tensor& x, SourceLocation loc) {
-  // exp only sees the negative part: no overflow, and no infinity times zero in the gradient. At 0 the minimum hands
-  // its gradient to x: the slope is 1.
+  // exp only gets the negative part: no overflow, and no infinity times zero in the gradient. At 0 the minimum gives
+  // its gradient to x, so the slope is 1.
   Tensor negative = Minimum(x, 0.0, loc);
   return Add(Relu(x, loc), Sub(Exp(negative, loc), 1.0, loc), loc);
 }
@@ -94,7 +95,7 @@ Tensor Elu(const Tensor& x, SourceLocation loc) {
 Tensor Softplus(const Tensor& x, SourceLocation loc) {
   Tensor negative = Neg(x, loc);
   if (!negative.ok()) return negative;
-  // max(x, 0) + log(1 + e^-|x|), with one choice for both parts: the slope at 0 is 1/2.
+  // max(x, 0) + log(1 + e^-|x|), with the same condition for both parts, so that the slope at 0 is 1/2.
   Tensor zero = frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc);
   Tensor positive = GreaterEqual(x, zero, loc);
   Tensor small = Exp(Select(positive, negative, x, loc), loc);
@@ -104,7 +105,7 @@ Tensor Softplus(const Tensor& x, SourceLocation loc) {
 Tensor Swish(const Tensor& x, SourceLocation loc) { return Mul(x, Sigmoid(x, loc), loc); }
 
 Tensor Selu(const Tensor& x, SourceLocation loc) {
-  // The fixed point of mean 0 and variance 1: theorem 1 and its table.
+  // The fixed point with mean 0 and variance 1: theorem 1 of the paper and its table.
   constexpr double kScale = 1.05070098735548049342, kAlpha = 1.67326324235437728482;
   Tensor negative = Minimum(x, 0.0, loc);
   if (!negative.ok()) return negative;

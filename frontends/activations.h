@@ -1,4 +1,4 @@
-// Activation functions: what a layer's `.activation` takes.
+// Activation functions, for the option `.activation` of layers.
 #ifndef TANDEM_FRONTENDS_ACTIVATIONS_H_
 #define TANDEM_FRONTENDS_ACTIVATIONS_H_
 
@@ -16,8 +16,8 @@
 
 namespace tandem {
 
-// Any function from a tensor to a tensor, with or without a SourceLocation: `Relu`, `Softmax`, a lambda. Or one by
-// Keras' name: "relu", "softmax". Empty: linear.
+// A function from a tensor to a tensor, with or without a SourceLocation (`Relu`, `Softmax`, a lambda), or the Keras
+// name of one ("relu", "softmax"). Empty: linear.
 class Activation {
  public:
   using Function = Tensor (*)(const Tensor&, SourceLocation);
@@ -25,7 +25,7 @@ class Activation {
   Activation() = default;
   // By name: linear, relu, sigmoid, tanh, softmax, elu, selu, softplus, softsign, swish, gelu, hard_sigmoid, mish and
   // exponential of Keras 2.15; silu (swish), relu6, leaky_relu and log_softmax, which only Keras 3 knows; the classes
-  // ReLU, ELU, LeakyReLU and Softmax. Another name is an error where the activation is called, with that line.
+  // ReLU, ELU, LeakyReLU and Softmax. With another name, calling the activation is an error with the caller's line.
   Activation(const char* name);         // NOLINT: implicit
   Activation(const std::string& name);  // NOLINT: implicit
   template <typename F>
@@ -46,14 +46,15 @@ class Activation {
     return function_ && problem_.empty() ? function_(x, loc) : x;
   }
 
-  // Keras' name, "linear" of an empty one; "" of a function that Keras has no name for: of a lambda, of GeluTanh. Those
-  // that were given by another name or as one of our functions have Keras 2.15's, where it has one.
+  // Keras' name; "linear" for an empty activation; "" for a function that Keras has no name for, such as a lambda or
+  // GeluTanh. An activation that was given by another name, or as one of Tandem's functions, has Keras 2.15's name, if
+  // there is one.
   const std::string& name() const { return name_; }
-  // InvalidArgument for a name that is not known and a null function, as the call has it.
+  // InvalidArgument for an unknown name and for a null function, with the same text as the error of the call.
   absl::Status status() const;
 
  private:
-  // Of what may be null: pointers, and objects such as std::function.
+  // Checks function types that may be null: pointers, and objects such as std::function.
   template <typename F>
   static const char* ProblemOf(const F& function) {
     if constexpr (std::is_pointer_v<F> || (std::is_class_v<F> && requires { function == nullptr; })) {
@@ -75,17 +76,17 @@ class Activation {
   std::function<Tensor(const Tensor&, SourceLocation)> function_;
 };
 
-// Besides Relu, Sigmoid, Tanh and Softmax of graph/ops.h. Elementwise, floating point.
+// In addition to Relu, Sigmoid, Tanh and Softmax of graph/ops.h. Elementwise, floating-point.
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.2, SourceLocation loc = SourceLocation::Current());
 Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x < 0: e^x - 1
 Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow
 Tensor Swish(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // x sigmoid(x)
-// Klambauer et al. 2017: 1.0507 x for x >= 0, else 1.0507 * 1.67326 (e^x - 1), with more digits.
+// Klambauer et al. 2017: 1.0507 x for x >= 0, else 1.0507 * 1.67326 (e^x - 1), with more digits in the constants.
 Tensor Selu(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor Softsign(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // x / (1 + |x|)
 Tensor Mish(const Tensor& x, SourceLocation loc = SourceLocation::Current());      // x tanh(log(1 + e^x)); Misra 2019
-// 0.2 x + 0.5, cut to [0, 1], as in Keras 2; Keras 3 divides by 6.
+// 0.2 x + 0.5, clipped to [0, 1], as in Keras 2; Keras 3 divides by 6.
 Tensor HardSigmoid(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace tandem

@@ -9,20 +9,21 @@
 
 namespace tandem::frontends {
 
-// Drops a last axis of size 1 from `x` when its rank is `rank` + 1: [b, 1] as [b].
+// Drops a last axis of size 1 from `x` when its rank is `rank` + 1, such as [b, 1] to [b].
 Tensor SqueezeTo(const Tensor& x, int rank, SourceLocation loc);
 
-// `weights` in the type and shape of `values`: a scalar, [b] for [b, ...], or sizes of 1 are repeated.
-// `op` is named in the error.
+// Converts `weights` to the type and shape of `values`; repeats a scalar, [b] for [b, ...], or sizes of 1. Errors name
+// `op`.
 Tensor AlignWeights(absl::string_view op, const Tensor& weights, const Tensor& values, SourceLocation loc);
 
-// Labels and predictions of one shape, in the predictions' floating-point type.
+// Labels and predictions with the same shape, in the predictions' floating-point type.
 struct AlignedPair {
   GraphBuilder* graph = nullptr;  // null after an error: return `failed`
   Tensor labels, predictions;
   Tensor failed;
 };
-// [b] and [b, 1] go together. `name`: of the predictions, as the header of `op` calls them. `min_rank`: of both.
+// Aligns labels and predictions; [b] and [b, 1] count as the same shape. `name` is the name of the predictions'
+// parameter of `op`. Both must have at least rank `min_rank`.
 AlignedPair AlignPair(absl::string_view op, const Tensor& labels, const char* name, const Tensor& predictions,
                       SourceLocation loc, int min_rank = 0);
 

@@ -10,16 +10,16 @@
 namespace tandem::layers {
 namespace {
 
-// As Keras: far below any score, and still finite where everything is masked.
+// Same as in Keras: far below any score, and still finite if everything is masked.
 constexpr double kMasked = -1e9;
 
-// What the four projections of an attention layer share.
+// Makes the four projections of an attention layer.
 class Projections {
  public:
   Projections(LayerScope& layer, const MultiHeadAttentionOptions& options, SourceLocation loc)
       : layer_(layer), options_(options), loc_(loc) {}
 
-  // x [b, s, in] times a kernel stored as [in, heads, size]: [b, s, heads, size].
+  // Multiplies x [b, s, in] by a kernel stored as [in, heads, size]: [b, s, heads, size].
   Tensor ToHeads(const std::string& name, const Tensor& x, int64_t size) {
     const Shape& shape = x.shape();
     const int64_t heads = options_.num_heads;
@@ -27,7 +27,7 @@ class Projections {
     return Reshape(y, {shape[0], shape[1], heads, size}, loc_);
   }
 
-  // x [b, s, heads, size] times a kernel stored as [heads, size, out]: [b, s, out].
+  // Multiplies x [b, s, heads, size] by a kernel stored as [heads, size, out]: [b, s, out].
   Tensor FromHeads(const std::string& name, const Tensor& x, int64_t out) {
     if (!x.ok()) return x;
     const Shape& shape = x.shape();
@@ -53,7 +53,7 @@ class Projections {
   SourceLocation loc_;
 };
 
-// `keep` of any shape that broadcasts to the scores [b, heads, s, s].
+// Replaces scores where `keep` is false; its shape must broadcast to that of the scores [b, heads, s, s].
 Tensor Masked(const Tensor& scores, const Tensor& keep, SourceLocation loc) {
   Tensor low = frontends::ScalarConstant(scores.graph(), kMasked, scores.dtype(), loc);
   return Select(Broadcast(keep, scores.shape(), loc), scores, Broadcast(low, scores.shape(), loc), loc);
@@ -103,7 +103,7 @@ Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& opti
   Tensor key = project.ToHeads("key", x, options.key_dim);
   Tensor value = project.ToHeads("value", x, value_dim);
   if (!layer.ok()) return layer.Failed();
-  // Heads stay where the projections put them, inside a position: nothing is transposed.
+  // Heads stay inside a position, where the projections put them, so nothing is transposed.
   Tensor scores = BatchMatMul(query, key, {.transpose_b = true, .swap_a = true, .swap_b = true}, loc);
   scores = Mul(scores, 1 / std::sqrt(static_cast<double>(options.key_dim)), loc);
   if (options.use_causal_mask) scores = Masked(scores, CausalMask(layer.graph(), shape[1], loc), loc);

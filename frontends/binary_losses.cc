@@ -1,4 +1,4 @@
-// Losses of labels 0 and 1, and of -1 and 1.
+// Losses for labels 0 and 1, and for labels -1 and 1.
 #include "frontends/activations.h"
 #include "frontends/align.h"
 #include "frontends/check.h"
@@ -14,15 +14,16 @@ namespace {
 using frontends::AlignedPair;
 using frontends::ScalarConstant;
 
-// A probability below all that 1 - q can be, but for 0, with q near 1 in float64.
+// Smaller than every 1 - q that float64 can represent for q near 1, except 0.
 constexpr double kLeastShare = 1e-30;
 
-// Labels with `smoothing` of them moved to 1/2.
+// Moves the share `smoothing` of the labels to 1/2.
 Tensor Smoothed(const Tensor& labels, double smoothing, SourceLocation loc) {
   return smoothing == 0 ? labels : Add(Mul(labels, 1 - smoothing, loc), 0.5 * smoothing, loc);
 }
 
-// max(x, 0) - x y + log(1 + e^-|x|), which is -(y log p + (1 - y) log(1 - p)) of p = sigmoid(x) without overflow.
+// Returns max(x, 0) - x y + log(1 + e^-|x|), which is -(y log p + (1 - y) log(1 - p)) for p = sigmoid(x), without
+// overflow.
 Tensor TermsOfLogits(const Tensor& y, const Tensor& x, SourceLocation loc) {
   return Sub(Softplus(x, loc), Mul(x, y, loc), loc);
 }
@@ -35,8 +36,8 @@ Tensor TermsOfProbabilities(const Tensor& y, const Tensor& probabilities, Source
   return Neg(Add(hit, miss, loc), loc);
 }
 
-// What both cross entropies compute with: logits where they are given or the probabilities are a Sigmoid's, as in
-// Keras.
+// The input of both cross-entropies: logits if they are given or the probabilities are the result of a Sigmoid, as in
+// Keras; otherwise probabilities.
 struct Scores {
   Tensor values;
   bool are_logits = false;
@@ -47,7 +48,7 @@ Scores ScoresOf(const Tensor& probabilities, bool from_logits) {
   return logits.ok() ? Scores{logits, true} : Scores{probabilities, false};
 }
 
-// What the scores are taken for.
+// Notes whether the scores are used as logits or as probabilities.
 void NoteBinary(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
   NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
              from_logits ? "leave from_logits out"
@@ -97,7 +98,7 @@ Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities
   if (options.gamma != 0) {
     Tensor p = scores.are_logits ? Sigmoid(in.predictions, loc) : in.predictions;
     Tensor q = Add(Mul(y, p, loc), Mul(not_y, Add(Neg(p, loc), 1.0, loc), loc), loc);
-    // Rounding may take q to 1 and above: a negative number has no power, and 0 has an infinite slope of one below 1.
+    // Rounding may give q >= 1: a negative number has no power, and the slope at 0 of a power below 1 is infinite.
     Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), kLeastShare, loc);
     terms = Mul(terms, Pow(wrong, options.gamma, loc), loc);
   }

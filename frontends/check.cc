@@ -12,7 +12,7 @@ GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTenso
     if (graph == nullptr) graph = argument.tensor.graph();
   }
   auto fail = [&](absl::string_view problem) {
-    // With an error on record this one is only its consequence, and FailAt keeps the first.
+    // If an error is recorded already, this one is only its consequence; FailAt keeps the first.
     *failed = graph != nullptr ? graph->FailAt(op, problem, loc) : WithoutGraph(op, problem, loc);
     return nullptr;
   };

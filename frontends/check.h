@@ -14,23 +14,23 @@
 namespace tandem::frontends {
 
 struct NamedTensor {
-  const char* name;  // of the parameter, as the user knows it
+  const char* name;  // the parameter's name, as the user knows it
   const Tensor& tensor;
 };
 
-// The graph of the arguments of `op`; null when one of them is poisoned or they are of different graphs: `op` must then
-// return *failed. A poisoned argument whose cause is not recorded yet (a Tensor that was never set) is reported as
-// missing.
+// Returns the graph of the arguments of `op`; null when one of them is poisoned or they belong to different graphs:
+// `op` must then return *failed. A poisoned argument whose cause is not recorded yet (a Tensor that was never set) is
+// reported as missing.
 GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc,
                           Tensor* failed);
 
-// "Dense at model.cc:12: `x` is missing", for what has no graph to record it in.
+// Returns a tensor with the error "Dense at model.cc:12: `x` is missing", when there is no graph to record it in.
 Tensor WithoutGraph(absl::string_view op, absl::string_view problem, SourceLocation loc);
 
 bool IsFloat(DType dtype);
 bool IsInteger(DType dtype);
 
-// "float32 [b,28,28,1]".
+// Returns type and shape: "float32 [b,28,28,1]".
 std::string TypeString(const Tensor& x);
 
 // A scalar constant of the given floating-point type.

@@ -1,4 +1,4 @@
-// Metrics of several classes.
+// Metrics for several classes.
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +15,11 @@ namespace {
 using frontends::ClassIndices;
 using frontends::Quotient;
 
-// Of labels and predictions as one-hot rows, float64 [b, classes], those of the labels weighted.
+// Labels and predictions as one-hot rows, float64 [b, classes]; the rows of the labels are weighted.
 struct ClassRows {
   GraphBuilder* graph = nullptr;  // null after an error: return Failed(failed)
   Tensor labels, predictions;
-  Tensor outside;  // how many examples have a label or prediction that is no class
+  Tensor outside;  // number of examples with a label or prediction that is no class
   int64_t num_classes = 0;
   Tensor failed;
 };
@@ -45,11 +45,10 @@ ClassRows RowsOf(const char* op, const Tensor& labels, const Tensor& predictions
   return rows;
 }
 
-// Element [i, j]: the sum of label i times prediction j.
+// Returns a matrix whose element [i, j] is the sum of label i times prediction j.
 Tensor Products(const ClassRows& rows, bool weighted, SourceLocation loc) {
   if (!weighted) {
-    // Zeros and ones are the same in every precision that products are computed in, and counts of less than 2^24 rows
-    // are exact in float32.
+    // Zeros and ones are exact in every precision of products, and counts of less than 2^24 rows are exact in float32.
     Tensor labels = Cast(rows.labels, DType::kFloat32, loc), predictions = Cast(rows.predictions, DType::kFloat32, loc);
     return Cast(MatMul(labels, predictions, /*transpose_a=*/true, false, loc), DType::kFloat64, loc);
   }
@@ -59,7 +58,7 @@ Tensor Products(const ClassRows& rows, bool weighted, SourceLocation loc) {
   return ReduceSum(Mul(labels, predictions, loc), {0}, false, loc);
 }
 
-// `result` where all examples were of known classes.
+// Returns `result` if all examples belong to known classes, otherwise an error.
 MetricResult OfKnownClasses(std::string op, int64_t num_classes, MetricResult result) {
   return [=, op = std::move(op), result = std::move(result)](const MetricSums& sums) -> absl::StatusOr<MetricValue> {
     const double outside = sums.at("outside")[0];

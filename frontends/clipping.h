@@ -10,18 +10,19 @@
 namespace tandem {
 
 struct ClipOptions {
-  double global_norm = 0;  // ClipByGlobalNorm's; 0: none
-  double value = 0;        // every element to [-value, value]; 0: none
-  double norm = 0;         // every gradient by itself to that 2-norm, as Keras' clipnorm; 0: none
+  double global_norm = 0;  // the norm for ClipByGlobalNorm; 0: none
+  double value = 0;        // clips every element to [-value, value]; 0: none
+  double norm = 0;         // scales each gradient separately to at most this 2-norm, as Keras' clipnorm; 0: none
 };
 
-// sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; one must be good.
+// sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; at least one must be
+// valid.
 Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc = SourceLocation::Current());
 // Pascanu et al. 2012: scales all tensors by clip_norm / max(global norm, clip_norm).
 std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
                                      SourceLocation loc = SourceLocation::Current());
 
-// Applies what `options` ask for. At most one of them may be set, as in Keras.
+// Applies the clipping that `options` ask for. At most one of them may be set, as in Keras.
 std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,
                                   SourceLocation loc = SourceLocation::Current());
 

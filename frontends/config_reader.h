@@ -15,37 +15,37 @@
 
 namespace tandem::frontends {
 
-// Every key of a config is asked for; then Finish says what was wrong.
+// Usage: ask for every key of a config, then call Finish for the first error.
 class ConfigReader {
  public:
-  // `kind`: "initializer", for messages.
+  // `kind` is for messages, such as "initializer".
   ConfigReader(absl::string_view kind, const PartConfig& config) : kind_(kind), config_(config) {}
 
-  // What the key says, `otherwise` where it is absent or null. A value of another type, or a number that is not finite,
-  // is an error.
+  // Return the value of the key, or `otherwise` if it is absent or null. A value of another type, or a number that is
+  // not finite, is an error.
   double Number(absl::string_view key, double otherwise);
   bool Flag(absl::string_view key, bool otherwise);
   std::string Text(absl::string_view key, absl::string_view otherwise);
-  // A whole number of at least 1.
+  // Returns a whole number of at least 1.
   int64_t Count(absl::string_view key, int64_t otherwise);
-  // A list, or one number as a list of it; empty where it is absent or null.
+  // Returns a list; makes a list of a single number; empty if the key is absent or null.
   std::vector<double> Numbers(absl::string_view key);
-  // Nothing where it is absent or null.
+  // Returns nullopt if the key is absent or null.
   std::optional<double> OptionalNumber(absl::string_view key);
-  // The part that the key names, or null: where it is absent, null or another value.
+  // Returns the part that is the key's value; null if it is absent, null or another value.
   const PartConfig* Part(absl::string_view key);
   bool Has(absl::string_view key) const;
 
-  // Keys that change nothing here.
+  // Marks keys as known that have no effect here.
   void Ignore(std::initializer_list<absl::string_view> keys);
-  // Records an error with what the value of `key` must be, unless there is one.
+  // Records an error that says what the value of `key` must be, unless there is an error already.
   void Fail(absl::string_view key, absl::string_view must_be);
 
-  // The first error. A key that nobody asked for is a line in the log.
+  // Returns the first error. Logs keys that nobody has asked for.
   absl::Status Finish() const;
 
  private:
-  // Null where it is absent.
+  // Returns null if the key is absent.
   const PartConfig::Value* Find(absl::string_view key);
 
   const std::string kind_;
@@ -54,10 +54,10 @@ class ConfigReader {
   absl::Status status_;
 };
 
-// "there is no initializer \"glorot\"; did you mean \"glorot_uniform\"? The names are zeros, ones".
+// Returns "there is no initializer \"glorot\"; did you mean \"glorot_uniform\"? The names are zeros, ones".
 std::string UnknownName(absl::string_view kind, absl::string_view name, const std::vector<std::string>& names);
 
-// Calls of InvalidArgument with that text.
+// Returns InvalidArgument with that text.
 absl::Status UnknownNameError(absl::string_view kind, absl::string_view name, const std::vector<std::string>& names);
 
 }  // namespace tandem::frontends

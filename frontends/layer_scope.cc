@@ -9,7 +9,7 @@
 namespace tandem::layers {
 namespace {
 
-// Of units, windows, rows: products of two of them do not overflow.
+// Limit for units, windows and rows: products of two of them do not overflow.
 constexpr int64_t kMaxSize = 1 << 30;
 
 }  // namespace

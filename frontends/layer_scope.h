@@ -1,4 +1,4 @@
-// What layers have in common: a unique name, a scope, variables. Internal to frontends/.
+// Helpers for layers: a unique name, a name scope, variables. Internal to frontends/.
 #ifndef TANDEM_FRONTENDS_LAYER_SCOPE_H_
 #define TANDEM_FRONTENDS_LAYER_SCOPE_H_
 
@@ -15,12 +15,12 @@
 
 namespace tandem::layers {
 
-// One call of a layer on `x`: enters the layer's name scope for its life time when the input is good.
+// One call of a layer on `x`: enters the layer's name scope during its lifetime if the input is valid.
 class LayerScope {
  public:
   // `layer` is the class ("Conv2D"), `base` its default name ("conv2d"), `name` the user's or empty. `x` must be a
-  // floating-point tensor of a graph with known sizes but for the batch; rank as given by `rank` (0: any from 1).
-  // With `takes_indices` x is an int32 or int64 tensor instead, and variables are float32.
+  // floating-point tensor of a graph, with known sizes except the batch, and have rank `rank` (0: at least 1). With
+  // `takes_indices` x is an int32 or int64 tensor instead, and variables are float32.
   LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name, int rank,
              SourceLocation loc, bool takes_indices = false);
 
@@ -34,7 +34,7 @@ class LayerScope {
   // Records an error unless `value` is a size: at least 1, and not absurdly large.
   bool CheckPositive(absl::string_view option, int64_t value);
 
-  // A variable of this layer with x's type. A name may have a part of its own: "query/kernel".
+  // Returns a variable of this layer with x's type. Its name may have several parts: "query/kernel".
   Tensor Weight(absl::string_view name, Shape shape, const initializers::InitializerFn& initializer, bool trainable,
                 const Regularizer& regularizer = {});
 
@@ -43,8 +43,8 @@ class LayerScope {
   SourceLocation loc_;
   DType dtype_ = DType::kInvalid;
   Tensor failed_;
-  GraphBuilder* graph_ = nullptr;  // made after failed_, which it sets
-  WeightOwner* owner_ = nullptr;   // of the weights; null: they are this call's
+  GraphBuilder* graph_ = nullptr;  // initialised after failed_, because its initialiser sets failed_
+  WeightOwner* owner_ = nullptr;   // owner of the weights; null: they belong to this call
   std::string nested_;             // the owner's name for this layer
   std::optional<NameScope> scope_;
 };

@@ -19,7 +19,7 @@
 
 namespace tandem::layers {
 
-// Height and width: from one number for both, or {height, width}.
+// Height and width, made from one number for both, or from {height, width}.
 struct Size2D {
   constexpr Size2D(int64_t both) : height(both), width(both) {}  // NOLINT: implicit
   constexpr Size2D(int64_t h, int64_t w) : height(h), width(w) {}
@@ -46,9 +46,9 @@ Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc 
 
 struct Conv1DOptions {
   int64_t filters = 0;      // required
-  int64_t kernel_size = 0;  // required: steps
+  int64_t kernel_size = 0;  // required: number of time steps
   int64_t strides = 1;
-  Padding padding = Padding::kValid;  // Keras' "causal" is not there
+  Padding padding = Padding::kValid;  // Keras' "causal" is not supported
   Activation activation;
   bool use_bias = true;
   initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
@@ -58,7 +58,7 @@ struct Conv1DOptions {
   bool trainable = true;
   std::string name;  // default "conv1d", "conv1d_1", ...
 };
-// Over time, with a kernel [kernel_size, c, filters]: [b, steps, c] -> [b, steps', filters].
+// Convolution over time with a kernel [kernel_size, c, filters]: [b, steps, c] -> [b, steps', filters].
 Tensor Conv1D(const Tensor& x, const Conv1DOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct DepthwiseConv2DOptions {
@@ -75,7 +75,7 @@ struct DepthwiseConv2DOptions {
   bool trainable = true;
   std::string name;  // default "depthwise_conv2d", "depthwise_conv2d_1", ...
 };
-// Every channel by itself: [b, h, w, c] -> [b, h', w', c x depth_multiplier].
+// Convolves each channel separately: [b, h, w, c] -> [b, h', w', c x depth_multiplier].
 Tensor DepthwiseConv2D(const Tensor& x, const DepthwiseConv2DOptions& options,
                        SourceLocation loc = SourceLocation::Current());
 
@@ -106,14 +106,14 @@ struct Pooling2DOptions {
   Padding padding = Padding::kValid;
   std::string name;
 };
-// [b, h, w, c] -> [b, h', w', c]. An average does not count what Padding::kSame adds.
+// [b, h, w, c] -> [b, h', w', c]. Averages do not include the padding of Padding::kSame.
 Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 
 struct UpSampling2DOptions {
-  Size2D size = 2;  // how often each row and each column comes
+  Size2D size = 2;  // number of copies of each row and each column
   std::string name;
 };
 // [b, h, w, c] -> [b, h x size, w x size, c]: Keras' interpolation "nearest".
@@ -139,7 +139,7 @@ Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc = 
 
 struct DropoutOptions {
   double rate = 0.5;  // share of the elements that become 0, in [0, 1)
-  // Required: `mode == Mode::kTrain`. There is no default because a forgotten one silently trains without dropout.
+  // Required: `mode == Mode::kTrain`. There is no default, because forgetting it would silently train without dropout.
   std::optional<bool> training;
   std::string name;
 };
@@ -153,16 +153,16 @@ struct BatchNormalizationOptions {
   bool scale = true;       // has gamma
   // Required: `mode == Mode::kTrain`.
   std::optional<bool> training;
-  // Statistics over the rows of all replicas instead of each replica's own.
+  // Use statistics over the rows of all replicas instead of each replica's own rows.
   bool sync = false;
   bool trainable = true;  // false: frozen, gamma and beta fixed and the moving averages used, as in Keras
   std::string name;       // default "batch_normalization", "batch_normalization_1", ...
 };
-// Normalises over all axes but the last (Ioffe and Szegedy 2015). Training: with the batch's mean and biased variance;
-// the moving averages become moving - (moving - batch) * (1 - momentum) at the end of the step, and stay as they are
-// when there was no example. Otherwise: with the moving averages. As TensorFlow's fused kernel does, images and
-// volumes (rank 4 and 5) put the unbiased variance n / (n - 1) into the moving average, n = examples * height * width
-// (* depth); other ranks the biased.
+// Normalises over all axes but the last (Ioffe and Szegedy 2015). In training: with the batch's mean and biased
+// variance; at the end of the step the moving averages become moving - (moving - batch) * (1 - momentum), or stay
+// unchanged if there was no example. Otherwise: with the moving averages. As in TensorFlow's fused kernel, for images
+// and volumes (rank 4 and 5) the moving average gets the unbiased variance n / (n - 1), n = examples * height * width
+// (* depth); for other ranks the biased one.
 Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options,
                           SourceLocation loc = SourceLocation::Current());
 
@@ -173,8 +173,8 @@ struct LayerNormalizationOptions {
   bool trainable = true;
   std::string name;  // default "layer_normalization", "layer_normalization_1", ...
 };
-// Normalises every row over the last axis with its mean and biased variance (Ba, Kiros and Hinton 2016), then times
-// gamma and plus beta, both [channels]: [b, ..., channels] -> the same.
+// Normalises every row over the last axis with its mean and biased variance (Ba, Kiros and Hinton 2016), then
+// multiplies by gamma and adds beta, both [channels]: [b, ..., channels] -> the same shape.
 Tensor LayerNormalization(const Tensor& x, const LayerNormalizationOptions& options = {},
                           SourceLocation loc = SourceLocation::Current());
 
@@ -187,8 +187,8 @@ struct EmbeddingOptions {
   std::string name;  // default "embedding", "embedding_1", ...
 };
 // Rows of the variable "embeddings" by int32 or int64 index: [b, ...] -> [b, ..., output_dim], float32. An index
-// outside of [0, input_dim) in an input of the model ends the run with an error that names it, as TensorFlow does;
-// a computed one gives a row of NaN, so that a training stops at the first such step and names this layer.
+// outside [0, input_dim) in an input of the model ends the run with an error that names it, as in TensorFlow; a
+// computed one gives a row of NaN, so that a training stops at the first such step and names this layer.
 Tensor Embedding(const Tensor& indices, const EmbeddingOptions& options,
                  SourceLocation loc = SourceLocation::Current());
 
@@ -207,11 +207,11 @@ struct MultiHeadAttentionOptions {
   bool trainable = true;
   std::string name;  // default "multi_head_attention", ...
 };
-// Attention of the positions of x to each other (Vaswani et al. 2017): [b, s, d] -> [b, s, d]. Scores are
-// query key^T / sqrt(key_dim). Variables as in Keras: "query/kernel", "key/kernel" [d, heads, key_dim], "value/kernel"
-// [d, heads, value_dim], "attention_output/kernel" [heads, value_dim, d], and their biases. `mask`, where given, is
-// boolean: [b, s] (which positions are attended to) or [b, s, s] (by query, then key); what it excludes gets the score
-// -1e9, as in Keras.
+// Self-attention of the positions of x (Vaswani et al. 2017): [b, s, d] -> [b, s, d]. Scores are query key^T /
+// sqrt(key_dim). Variables as in Keras: "query/kernel", "key/kernel" [d, heads, key_dim], "value/kernel" [d, heads,
+// value_dim], "attention_output/kernel" [heads, value_dim, d], and their biases. `mask` is optional and boolean: [b, s]
+// (true for positions that are attended to) or [b, s, s] (by query, then key); excluded positions get the score -1e9,
+// as in Keras.
 Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& options, const Tensor& mask = Tensor(),
                           SourceLocation loc = SourceLocation::Current());
 

@@ -21,7 +21,7 @@ using frontends::ScalarConstant;
 using frontends::SqueezeTo;
 using frontends::TypeString;
 
-// num / den, 0 where den is 0 (then num is 0 as well): no NaN in the value and none in the gradient.
+// Returns num / den, or 0 where den is 0 (num is then 0 as well), without NaN in the value or the gradient.
 Tensor DivNoNan(const Tensor& num, const Tensor& den, SourceLocation loc) {
   Tensor zero = ScalarConstant(den.graph(), 0, den.dtype(), loc);
   Tensor one = ScalarConstant(den.graph(), 1, den.dtype(), loc);
@@ -42,7 +42,7 @@ bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view na
   return false;
 }
 
-// What a loss of classes takes its second argument for.
+// Notes whether a loss of classes uses its second argument as logits or as probabilities.
 void NoteCategorical(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
   NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
              from_logits ? "leave from_logits out"
@@ -50,14 +50,14 @@ void NoteCategorical(absl::string_view op, const Tensor& scores, bool from_logit
              loc);
 }
 
-// "[b,1] as the logits [b,1,3] without their last axis".
+// Describes the expected shape of class numbers: "[b,1] as the logits [b,1,3] without their last axis".
 std::string ShapeOfClasses(const Tensor& logits) {
   Shape shape = logits.shape();
   shape.pop_back();
   return absl::StrCat(ShapeString(shape), " as the logits ", ShapeString(logits.shape()), " without their last axis");
 }
 
-// Dense labels in the scores' type, smoothed; poisoned on an error.
+// Returns dense labels in the scores' type, smoothed; poisoned after an error.
 Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labels, const Tensor& scores,
                    const LossOptions& options, SourceLocation loc) {
   if (labels.shape() != scores.shape()) {
@@ -181,7 +181,7 @@ Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabi
   }
   NameScope scope(graph, graph->UniqueName("sparse_categorical_crossentropy"));
   NoteCategorical(kOp, probabilities, options.from_logits, loc);
-  ScoreUses noted;  // what it is computed by is no use of its own
+  ScoreUses noted;  // keeps the use of scores by the inner loss out of the caller's list
   if (options.from_logits) return SparseSoftmaxCrossEntropy(labels, probabilities, options, loc);
   Tensor logits = SoftmaxLogits(probabilities);
   if (!logits.ok()) logits = Log(frontends::CutProbabilities(probabilities, loc), loc);
@@ -242,7 +242,7 @@ Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc) {
   NameScope scope(graph, graph->UniqueName("total_regularization_loss"));
   Tensor total;
   for (const Tensor& term : graph->regularization_losses()) {
-    // A model in double precision may have a part in single.
+    // A model in double precision may have a part in single precision.
     total = !total.ok() ? term : Add(total, term.dtype() == total.dtype() ? term : Cast(term, total.dtype(), loc), loc);
   }
   return total.ok() ? total : graph->Constant(0.0f, loc);

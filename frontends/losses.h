@@ -21,12 +21,12 @@ enum class Reduction : int8_t {
 };
 
 struct LossOptions {
-  Tensor weights;  // [b] (or what the per-example loss broadcasts from), any number type; empty: all 1
+  Tensor weights;  // [b] (or a shape that broadcasts to the per-example loss), any number type; empty: all 1
   Reduction reduction = Reduction::kSumOverBatchSize;
-  // Cross entropies of several classes: labels become labels * (1 - s) + s / classes; of two: labels * (1 - s) + s / 2.
-  // For other losses it is an error, as is from_logits.
+  // For cross-entropies of several classes, labels become labels * (1 - s) + s / classes; for two classes labels * (1 -
+  // s) + s / 2. Other losses report an error, as for from_logits.
   double label_smoothing = 0;
-  // BinaryCrossEntropy, CategoricalCrossEntropy and SparseCategoricalCrossEntropy: the predictions are logits, not
+  // For BinaryCrossEntropy, CategoricalCrossEntropy and SparseCategoricalCrossEntropy: the predictions are logits, not
   // probabilities. The loss and its gradient are then accurate for logits of any size.
   bool from_logits = false;
 };
@@ -38,48 +38,49 @@ struct HuberOptions {
 };
 
 struct FocalOptions {
-  Tensor weights;  // as in LossOptions, as are the next three
+  Tensor weights;  // as in LossOptions; so are the next three
   Reduction reduction = Reduction::kSumOverBatchSize;
   double label_smoothing = 0;
   bool from_logits = false;
-  double gamma = 2;     // how strongly examples that are right already are faded out; 0: not at all
+  double gamma = 2;     // reduces the loss of examples that are already right; 0: not at all
   double alpha = 0.25;  // in [0, 1]
-  // Binary: labels of 1 are weighted by alpha, those of 0 by 1 - alpha. The categorical loss is multiplied by alpha in
-  // any case.
+  // For binary losses: multiplies the loss by alpha for labels of 1, and by 1 - alpha for labels of 0. The categorical
+  // loss is always multiplied by alpha.
   bool apply_class_balancing = false;
 };
 
-// The losses of classes take an example's scores, [b, classes], or those of each position of a sequence or picture,
-// [b, ..., classes]. Then the loss is one for each position, and `weights` may be [b, ...], with 0 for padding.
+// The losses of classes take the scores of each example, [b, classes], or of each position of a sequence or picture,
+// [b, ..., classes]. In the latter case there is a loss for each position, and `weights` may be [b, ...], with 0 for
+// padding.
 
 // labels [b, ...] or [b, ..., 1] of integers in [0, classes), logits [b, ..., classes].
 Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                                  SourceLocation loc = SourceLocation::Current());
-// labels [b, ..., classes] (probabilities, or one-hot of any number type), logits of their shape. As with tf.losses,
+// labels [b, ..., classes] (probabilities, or one-hot of any number type), logits of the same shape. As in tf.losses,
 // labels get no gradient.
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
-// The same on probabilities [b, ..., classes]. Those that come from Softmax are traced back to its logits, which keeps
-// the loss finite and accurate; others are divided by their sum and cut to [1e-7, 1 - 1e-7] as in Keras. As there,
-// labels that follow from variables get a gradient.
+// The same for probabilities [b, ..., classes]. If they are a result of Softmax, its logits are used, which keeps the
+// loss finite and accurate; others are divided by their sum and clipped to [1e-7, 1 - 1e-7], as in Keras. As in Keras,
+// labels that depend on variables get a gradient.
 Tensor CategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
-// labels as SparseSoftmaxCrossEntropy's, probabilities [b, ..., classes]; they are treated as those above, but cut
+// labels as for SparseSoftmaxCrossEntropy, probabilities [b, ..., classes] as for CategoricalCrossEntropy, but clipped
 // before they are divided by their sum.
 Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                      SourceLocation loc = SourceLocation::Current());
 // -(1 - p)^gamma alpha labels log(p), summed over the classes; labels and probabilities [b, ..., classes].
-// Probabilities are divided by their sum and cut to [1e-7, 1 - 1e-7], also those of logits. Lin et al., "Focal Loss for
-// Dense Object Detection", as in Keras.
+// Probabilities, also those computed from logits, are divided by their sum and clipped to [1e-7, 1 - 1e-7]. Lin et al.,
+// "Focal Loss for Dense Object Detection", as in Keras.
 Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                     SourceLocation loc = SourceLocation::Current());
 
-// In the losses below labels and predictions have the same shape, except that [b] and [b, 1] go together, and labels
-// any number type. The loss of an example of rank 2 and more is the mean over the last axis.
+// In the losses below, labels and predictions have the same shape, except that [b] and [b, 1] match; labels may have
+// any number type. For rank 2 and more, the loss of an example is the mean over the last axis.
 
-// -(y log p + (1 - y) log(1 - p)) of labels in [0, 1] and probabilities. Those that come from Sigmoid are traced back
-// to its logits, which keeps the loss finite and accurate; others are cut to [1e-7, 1 - 1e-7] as in Keras, and what is
-// cut has no gradient.
+// -(y log p + (1 - y) log(1 - p)) for labels y in [0, 1] and probabilities p. If these are a result of Sigmoid, its
+// logits are used, which keeps the loss finite and accurate; others are clipped to [1e-7, 1 - 1e-7] as in Keras, and
+// clipped ones get no gradient.
 Tensor BinaryCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                           SourceLocation loc = SourceLocation::Current());
 // The same times (1 - q)^gamma, where q is the probability of the label: y p + (1 - y) (1 - p). Lin et al., "Focal Loss
@@ -95,7 +96,7 @@ Tensor MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const 
 // 100 |p - y| / max(|y|, 1e-7).
 Tensor MeanAbsolutePercentageError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                                    SourceLocation loc = SourceLocation::Current());
-// (log(1 + p) - log(1 + y))^2, with what is below 1e-7 as 1e-7, where it has no gradient.
+// (log(1 + p) - log(1 + y))^2, where values below 1e-7 count as 1e-7 and get no gradient.
 Tensor MeanSquaredLogarithmicError(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                                    SourceLocation loc = SourceLocation::Current());
 // With e = p - y: e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2.
@@ -107,39 +108,39 @@ Tensor LogCosh(const Tensor& labels, const Tensor& predictions, const LossOption
 // p - y log(p + 1e-7): the negative log-likelihood of a Poisson distribution of rate p > 0, up to a constant.
 Tensor Poisson(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                SourceLocation loc = SourceLocation::Current());
-// max(1 - y p, 0) of labels -1 and 1. A label of 0 is taken for -1. (Keras does so only where all labels of a batch are
-// 0 or 1; here the loss of an example does not depend on other examples.)
+// max(1 - y p, 0) for labels -1 and 1. A label of 0 counts as -1. (Keras does so only if all labels of a batch are 0 or
+// 1; here the loss of an example does not depend on other examples.)
 Tensor Hinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
              SourceLocation loc = SourceLocation::Current());
-// The square of it.
+// The square of Hinge.
 Tensor SquaredHinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 
-// Of rank 2 and more: one value for each row of the last axis, of n numbers.
+// For rank 2 and more, the following losses have one value for each row of n numbers along the last axis.
 
 // max(0, 1 + max((1 - y) p) - sum(y p)); labels one-hot.
 Tensor CategoricalHinge(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
-// sum(y log(y / p)) with both cut to [1e-7, 1].
+// sum(y log(y / p)), with y and p clipped to [1e-7, 1].
 Tensor KLDivergence(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
-// -sum(y p) / (|y| |p|), from -1 (the same direction) to 1. The square of a length is taken to be at least 1e-12.
+// -sum(y p) / (|y| |p|), from -1 (the same direction) to 1. Squares of lengths count as at least 1e-12.
 Tensor CosineSimilarity(const Tensor& labels, const Tensor& predictions, const LossOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 
-// The weight of each example's class, float32 [b], as LossOptions.weights of any loss: `weights[i]` is that of class i.
-// labels: class numbers, integers [b] or [b, 1], or one-hot [b, classes], whose largest counts. Weights of examples may
-// be multiplied to it.
+// The weight of each example's class, float32 [b], for LossOptions.weights of any loss: `weights[i]` is the weight of
+// class i. labels: class numbers, integers [b] or [b, 1], or one-hot [b, classes], where the largest counts. The result
+// may be multiplied by weights of examples.
 //   losses::SparseSoftmaxCrossEntropy(labels, logits, {.weights = losses::ClassWeights(labels, {1, 20})});
 Tensor ClassWeights(const Tensor& labels, const std::vector<double>& weights,
                     SourceLocation loc = SourceLocation::Current());
 
-// Weighs and reduces losses per example ([b] or [b, ...]), as the losses above do.
+// Weights and reduces losses per example ([b] or [b, ...]), as the losses above do.
 Tensor ComputeWeightedLoss(const Tensor& losses, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
 
-// The sum of all regularisation terms of the graph (layers' `.kernel_regularizer`), 0 without any. It counts once,
-// not once per example or replica:
+// The sum of all regularisation terms of the graph (layers' `.kernel_regularizer`); 0 if there are none. It counts
+// once, not once per example or replica:
 //   Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits) + losses::RegularizationLoss(logits.graph());
 Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current());
 

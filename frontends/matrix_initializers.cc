@@ -1,4 +1,4 @@
-// First values that depend on each other: Orthogonal and Identity.
+// Initial values that depend on each other: Orthogonal and Identity.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,15 +12,15 @@
 namespace tandem::initializers {
 namespace {
 
-// `columns` orthonormal vectors of `size` >= `columns` numbers, one behind the other, by the modified method of Gram
-// and Schmidt, twice for each vector ("twice is enough", Giraud et al. 2005), of vectors that are independent.
+// Makes `columns` orthonormal vectors of `size` >= `columns` numbers, one after another, from independent vectors. Uses
+// the modified Gram-Schmidt method, twice for each vector ("twice is enough", Giraud et al. 2005).
 void Orthonormalize(std::vector<double>& vectors, int64_t size, int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) {
     double* vector = vectors.data() + j * size;
     for (int pass = 0; pass < 2; ++pass) {
       for (int64_t k = 0; k < j; ++k) {
         const double* other = vectors.data() + k * size;
-        double sums[4] = {0, 0, 0, 0};  // independent, so that they are added up at the same time
+        double sums[4] = {0, 0, 0, 0};  // independent sums, which the processor can add in parallel
         int64_t i = 0;
         for (; i + 4 <= size; i += 4) {
           for (int lane = 0; lane < 4; ++lane) sums[lane] += vector[i + lane] * other[i + lane];
@@ -37,7 +37,7 @@ void Orthonormalize(std::vector<double>& vectors, int64_t size, int64_t columns)
   }
 }
 
-// Row-major numbers as a tensor of a floating-point type.
+// Converts row-major numbers to a tensor of a floating-point type.
 absl::StatusOr<HostTensor> FloatTensor(DType dtype, const Shape& shape, const std::vector<double>& values) {
   if (dtype == DType::kFloat64) return HostTensor::FromVector<double>(shape, values);
   if (dtype == DType::kFloat32) {

@@ -1,4 +1,4 @@
-// What metrics have in common. Internal to frontends/.
+// Helpers that metrics share. Internal to frontends/.
 #ifndef TANDEM_FRONTENDS_METRIC_PARTS_H_
 #define TANDEM_FRONTENDS_METRIC_PARTS_H_
 
@@ -11,26 +11,26 @@
 
 namespace tandem::frontends {
 
-// The class with the largest number, of one-hot labels or scores [b, ..., classes].
+// Returns the class with the largest number in one-hot labels or scores [b, ..., classes].
 Tensor LargestClass(const Tensor& x, SourceLocation loc);
 
-// Class numbers of labels and predictions, int64 [b], and how many classes there are.
+// Class numbers of labels and predictions, int64 [b], and the number of classes.
 struct ClassIndices {
   Tensor labels, predictions;
   int64_t num_classes = 0;
   bool ok() const { return labels.ok() && predictions.ok(); }
 };
-// `num_classes`: 0 to take the columns of labels or predictions. Poisoned after an error.
+// `num_classes` 0: the number of columns of labels or predictions. Poisoned after an error.
 ClassIndices FindClasses(absl::string_view op, const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                          SourceLocation loc);
 
-// The weights in float64 and the shape of `values`; all 1 where there are none.
+// Returns the weights in float64 with the shape of `values`; all 1 if there are none.
 Tensor DoubleWeights(absl::string_view op, const Tensor& weights, const Tensor& values, SourceLocation loc);
 
-// A metric of a graph with an error: the graph has it already.
+// Returns a metric for a graph with an error, which the graph has recorded already.
 Metric Failed(const Tensor& poisoned);
 
-// 0 where the divisor is 0.
+// Returns 0 if the divisor is 0.
 inline double Quotient(double dividend, double divisor) { return divisor == 0 ? 0 : dividend / divisor; }
 
 }  // namespace tandem::frontends

@@ -1,11 +1,11 @@
 // Metrics as sums over a batch. The host adds the sums of all batches in double precision and computes the metric from
-// them at the end, so that the result is exact over the whole set: every example counts the same, however many devices
-// there are and however short a batch is.
+// them at the end. So the result is exact over the whole set: every example counts the same, for any number of devices
+// and any size of the last batch.
 //
 //   return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, logits)},
 //                                     {"auc", metrics::AUC(clicked, probability)}});
 //
-// A metric of one's own gives its sums and how the metric follows from them:
+// A user's metric consists of sums and a function that computes the metric from them:
 //   Tensor e = Cast(predictions - labels, DType::kFloat64), y = Cast(labels, DType::kFloat64);
 //   Metric fit{.sums = {{"errors", ReduceSum(Square(e))}, {"squares", ReduceSum(Square(y))}},
 //              .result = [](const MetricSums& s) { return 1 - s.at("errors")[0] / s.at("squares")[0]; }};
@@ -33,20 +33,20 @@ struct MetricValue {
   HostTensor tensor;
 };
 
-// By the name of a sum: its elements over all batches, row-major.
+// Name of a sum -> its elements, added over all batches, row-major.
 using MetricSums = std::map<std::string, std::vector<double>>;
 using MetricResult = std::function<absl::StatusOr<MetricValue>(const MetricSums& sums)>;
 
-// A quotient of two sums, or anything else that follows from sums.
+// A quotient of two sums, or any function of sums.
 struct Metric {
   // Without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a number type, summed over
-  // the global batch, and are checked as `sums` are; those of this file are summed in float64, but for counts that are
+  // the global batch, and are checked like `sums`. The metrics in this file sum in float64, except counts that are
   // known without a sum.
   Tensor total;
   Tensor count;
-  // With it: its state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of large
-  // batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}); its mean or largest value is
-  // refused, since those of batches do not add up.
+  // With `result`: the state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of
+  // large batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}); a mean or a maximum over the
+  // batch is refused, since the values of several batches do not add up.
   std::map<std::string, Tensor> sums = {};
   // Called once, on the host, after the last batch.
   MetricResult result = nullptr;
@@ -57,50 +57,50 @@ struct Metric {
 namespace metrics {
 
 // Labels are class numbers, integers [b] or [b, 1], or one-hot [b, classes]; predictions are class numbers [b]
-// (ArgMax(logits, -1)) or scores [b, classes], whose largest counts.
+// (ArgMax(logits, -1)) or scores [b, classes], where the largest counts.
 
 struct MetricOptions {
-  Tensor weights;  // of each example, [b]; empty: all 1
+  Tensor weights;  // weight of each example, [b]; empty: all 1
 };
 
-// The share of examples whose prediction is right; of sequences and pictures the share of positions: labels [b, ...] or
+// The share of examples with a right prediction; for sequences and pictures the share of positions: labels [b, ...] or
 // one-hot [b, ..., classes], predictions integers [b, ...] or scores [b, ..., classes], floating-point. `weights` may
-// be [b, ...], 0 for padding. For probabilities of two classes, [b], there is BinaryAccuracy.
+// be [b, ...], with 0 for padding. For probabilities of two classes, [b], use BinaryAccuracy.
 Metric Accuracy(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                 SourceLocation loc = SourceLocation::Current());
 struct TopKOptions {
   Tensor weights;
   int64_t k = 5;
 };
-// The share of examples of which fewer than `k` classes have a higher score than the label; predictions are scores. One
-// whose score of the label is not finite is wrong.
+// The share of examples for which fewer than `k` classes have a higher score than the label; predictions are scores. If
+// the label's score is not finite, the prediction is wrong.
 Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 struct ClassOptions {
   Tensor weights;
-  // Must be given where neither labels nor predictions have a column for each class.
+  // Required if neither labels nor predictions have a column for each class.
   int64_t num_classes = 0;
 };
-// [classes, classes]: element [i, j] is the weight of the examples of class i that are predicted to be of class j. A
-// label or prediction that is no class is an error of the evaluation, here and in the next two.
+// [classes, classes]: element [i, j] is the weight of the examples of class i that are predicted as class j. A label or
+// prediction that is no class is an error of the evaluation, here and in the next two metrics.
 Metric ConfusionMatrix(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                        SourceLocation loc = SourceLocation::Current());
 // The mean over all classes of the share of a class' examples that are predicted right. A class without examples counts
 // as 0, as in tf.metrics.mean_per_class_accuracy.
 Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                             SourceLocation loc = SourceLocation::Current());
-// Of each class the intersection of its labels and its predictions over their union; the mean over the classes that
+// For each class, the intersection of its labels and its predictions over their union; the mean over the classes that
 // occur, as in Keras.
 Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                SourceLocation loc = SourceLocation::Current());
 
 // The mean of `values` ([b] or [b, ...]), weighted per example and summed in float64: integers count exactly as long as
-// they and their sum are below 2^53. Values without the batch, e.g. means over it already,
-// are weighted by the number of examples of their batch; a scalar takes no weights.
+// they and their sum are below 2^53. Values without the batch, such as means over it, are weighted by the number of
+// examples in their batch; a scalar cannot have `weights`.
 Metric Mean(const Tensor& values, const MetricOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// Errors of predictions: labels and predictions of the same shape, but [b] and [b, 1] go together. Means over all
-// elements; `weights` [b] or of their shape.
+// Errors of predictions: labels and predictions have the same shape, but [b] and [b, 1] match. Means over all elements;
+// `weights` are [b] or have the same shape.
 Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
 Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
@@ -112,18 +112,18 @@ Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, con
 Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                         SourceLocation loc = SourceLocation::Current());
 
-// The rest of the two-class metrics: labels are 0 or not 0, predictions numbers, above a threshold for what is
-// predicted to be 1. Both [b] or [b, 1], or [b, n] of several labels for each example. A quotient without examples is
-// 0, as in Keras, but that of BinaryAccuracy, which is NaN as every mean.
+// The remaining metrics are for two classes: labels are 0 or not 0; predictions are numbers, and above a threshold they
+// predict 1. Both are [b] or [b, 1], or [b, n] for several labels per example. A quotient without examples is 0, as in
+// Keras, except for BinaryAccuracy, which is NaN like every mean.
 
 struct ThresholdOptions {
   Tensor weights;
   double threshold = 0.5;
 };
-// The share of elements that are on their label's side of the threshold.
+// The share of elements whose prediction is on the same side of the threshold as the label.
 Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                       SourceLocation loc = SourceLocation::Current());
-// The weight of the elements that are, and are predicted to be, 1 or 0. Of several labels the sum.
+// The weight of the elements that are, and are predicted to be, 1 or 0. With several labels their sum.
 Metric TruePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                      SourceLocation loc = SourceLocation::Current());
 Metric FalsePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
@@ -133,26 +133,26 @@ Metric TrueNegatives(const Tensor& labels, const Tensor& predictions, const Thre
 Metric FalseNegatives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                       SourceLocation loc = SourceLocation::Current());
 
-// Over the labels of [b, n], or over the classes of scores [b, classes] with class numbers as labels.
+// The average over the labels of [b, n], or over the classes of scores [b, classes] if labels are class numbers.
 enum class Average : int8_t {
-  kMicro,     // of the counts of all labels together, as Keras' Precision and Recall
+  kMicro,     // from the counts of all labels together, as Keras' Precision and Recall
   kMacro,     // the mean of the values of all labels
-  kWeighted,  // that mean, weighted by how often each label is 1
-  kNone,      // all values, [n], as Keras' F1Score unless it is told otherwise
+  kWeighted,  // the mean weighted by how often each label is 1
+  kNone,      // all values, [n], the default of Keras' F1Score
 };
 struct ScoreOptions {
   Tensor weights;
-  double threshold = 0.5;  // not for class numbers, where the largest score counts
+  double threshold = 0.5;  // ignored for class numbers as labels, where the largest score counts
   Average average = Average::kMicro;
-  double beta = 1;  // of F1, which with another beta is F-beta: how much recall counts against precision; positive
+  double beta = 1;  // only for F1, which becomes F-beta: the importance of recall relative to precision; positive
 };
-// The share of what is predicted to be 1 that is 1.
+// The share of elements predicted to be 1 that are 1.
 Metric Precision(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
                  SourceLocation loc = SourceLocation::Current());
-// The share of what is 1 that is predicted to be 1.
+// The share of elements that are 1 that are predicted to be 1.
 Metric Recall(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
               SourceLocation loc = SourceLocation::Current());
-// (1 + beta^2) P R / (beta^2 P + R) of precision P and recall R.
+// (1 + beta^2) P R / (beta^2 P + R), where P is precision and R recall.
 Metric F1(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
           SourceLocation loc = SourceLocation::Current());
 
@@ -160,15 +160,15 @@ enum class Curve : int8_t { kROC, kPR };
 enum class Summation : int8_t {
   kInterpolation,  // ROC: trapezoids; PR: as Davis and Goadrich 2006 interpolate between true positives
   kMinoring,       // rectangles below the curve
-  kMajoring,       // and above
+  kMajoring,       // rectangles above the curve
 };
 struct AucOptions {
   Tensor weights;
   Curve curve = Curve::kROC;
   Summation summation = Summation::kInterpolation;
-  int64_t num_thresholds = 200;            // at least 3, evenly from 0 to 1
-  bool multi_label = false;                // [b, n]: the mean of the areas of the n labels, not the area of all of them
-  std::vector<double> label_weights = {};  // of that mean, one per label; empty: all 1
+  int64_t num_thresholds = 200;  // at least 3, evenly from 0 to 1
+  bool multi_label = false;      // for [b, n]: the mean of the areas of the n labels, not the area of all together
+  std::vector<double> label_weights = {};  // weights of that mean, one per label; empty: all 1
 };
 // The area under the curve of true over false positive rates (ROC) or of precision over recall (PR), by the values at
 // `num_thresholds` thresholds. Predictions are in [0, 1]; others are an error of the evaluation. The formulas are those
@@ -178,10 +178,10 @@ Metric AUC(const Tensor& labels, const Tensor& predictions, const AucOptions& op
 
 struct ConstraintOptions {
   Tensor weights;
-  double at = 0.5;               // what the other one must reach, in [0, 1]
+  double at = 0.5;               // the value that the other quantity must reach, in [0, 1]
   int64_t num_thresholds = 200;  // at least 3, evenly from 0 to 1
 };
-// The best precision at a threshold where recall is `at` or more; 0 where there is none. Predictions are in [0, 1].
+// The best precision at a threshold where recall is `at` or more; 0 if there is none. Predictions are in [0, 1].
 Metric PrecisionAtRecall(const Tensor& labels, const Tensor& predictions, const ConstraintOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
 // The best recall at a threshold where precision is `at` or more.
@@ -191,11 +191,12 @@ Metric RecallAtPrecision(const Tensor& labels, const Tensor& predictions, const 
 struct PercentileOptions {
   Tensor weights;
   std::vector<double> percentiles = {50};  // in [0, 100]
-  double low = 0, high = 1;                // values outside of it count as the nearer end
+  double low = 0, high = 1;                // values outside count as the nearer end
   int64_t bins = 1000;
 };
-// Values ([b] or [b, ...]) below which the given shares of all values lie; one number, or a vector for several
-// percentiles. From a histogram: wrong by at most its bins' width, (high - low) / bins. NaN where a value is.
+// The values ([b] or [b, ...]) below which the given shares of all values lie: one number, or a vector for several
+// percentiles. Computed from a histogram: the error is at most the width of a bin, (high - low) / bins. NaN if a value
+// is.
 Metric Percentiles(const Tensor& values, const PercentileOptions& options = {},
                    SourceLocation loc = SourceLocation::Current());
 

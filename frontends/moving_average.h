@@ -14,19 +14,20 @@
 
 namespace tandem::frontends {
 
-// Built in three steps, so that slots are named after their variable, not after the scope of the updates.
+// Call Begin, then Add for each variable, then Assign and End, so that slots are named after their variable, not after
+// the scope of the updates.
 class MovingAverages {
  public:
   MovingAverages(GraphBuilder* graph, const MovingAverageOptions& options, SourceLocation loc)
       : graph_(graph), options_(options), loc_(loc) {}
 
-  // Records an error for options that make no sense. Then declares the averages of what `also` matches.
+  // Records an error for invalid options. Then declares the averages of the variables that `also` matches.
   void Begin();
   // Declares the average of a variable that the optimizer trains.
   void Add(const std::string& name, const Tensor& variable);
-  // `value`: of the variable of the i-th Add, after the step.
+  // Updates the average of the i-th added variable; `value` is the variable after the step.
   void Assign(size_t i, const Tensor& value);
-  // The averages of what `also` matches.
+  // Updates the averages of the variables that `also` matches.
   void End();
 
  private:
@@ -34,14 +35,14 @@ class MovingAverages {
     Tensor variable, average;
   };
   Average Declare(const std::string& name, const Tensor& variable);
-  // The average after a step that made the variable `value`.
+  // Updates an average after a step that set the variable to `value`.
   void AssignAverage(const Average& average, const Tensor& value);
 
   GraphBuilder* const graph_;
   const MovingAverageOptions options_;
   const SourceLocation loc_;
   std::vector<Average> trained_, others_;
-  Tensor decay_;  // of this step, float64; with num_updates
+  Tensor decay_;  // decay of this step, float64; only with num_updates
 };
 
 }  // namespace tandem::frontends

@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Of the slot of a variable that Optimizer::WithMovingAverage makes. Its first value is the variable's.
+// The slot that Optimizer::WithMovingAverage makes for a variable. Its first value is that of the variable.
 inline std::string MovingAverageName(absl::string_view variable) {
   return absl::StrCat(variable, "/ExponentialMovingAverage");
 }

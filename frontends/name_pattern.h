@@ -13,15 +13,15 @@
 
 namespace tandem::frontends {
 
-// A regular expression (ECMAScript) for whole names.
+// A regular expression (ECMAScript) that must match whole names.
 class NamePattern {
  public:
-  // Nothing for one that is empty or none, with an error in `graph` that names `op` and its option.
+  // Returns nullopt for a pattern that is empty or invalid, with an error in `graph` that names `op` and its option.
   static std::optional<NamePattern> Compile(GraphBuilder* graph, absl::string_view op, absl::string_view option,
                                             const std::string& pattern, SourceLocation loc);
 
   bool Matches(const std::string& name) const { return std::regex_match(name, regex_); }
-  // Records that none of `names` matches; `what` is what they are names of.
+  // Records an error that none of `names` matches; `what` says what they are names of.
   void FailWithoutMatch(const std::vector<std::string>& names, absl::string_view what) const;
 
  private:

@@ -8,8 +8,8 @@
 namespace tandem::layers {
 namespace {
 
-// Rows that the statistics were taken over, as a scalar of x's type: the sizes of all dimensions but the channel's, of
-// a batch its examples.
+// Returns the number of rows that the statistics were taken over, as a scalar of x's type: the product of all
+// dimensions but the channel's; the batch counts its examples.
 Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation loc) {
   const Shape& shape = x.shape();
   const bool batched = shape[0] == kBatch;
@@ -21,13 +21,14 @@ Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation 
   return Mul(Cast(examples, x.dtype(), loc), rows, loc);
 }
 
-// Replicas that have rows take part in the mean of their statistics, not in one of what they would assign: so the new
-// value is made of what all have in common, and a parameter server makes it of its own, which others change as well.
+// Averages the statistics over the replicas that have rows, instead of averaging the values to assign. So the new value
+// is computed from common values, and a parameter server computes it from its own current value, which other workers
+// change as well.
 void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, double momentum,
                          SourceLocation loc) {
-  // Of what is combined, so that one replica rounds it where several do.
+  // The gradient is stopped after combining, so that one replica rounds the value in the same place as several do.
   Tensor statistic = StopGradient(graph->VariesByReplica(batch) ? CrossReplicaMean(batch, loc) : batch, loc);
-  const Tensor now = graph->AssignedSoFar(moving);  // by another call of the same layer
+  const Tensor now = graph->AssignedSoFar(moving);  // includes the update of another call of the same layer
   graph->Assign(moving, Sub(now, Mul(Sub(now, statistic, loc), 1 - momentum, loc), loc), loc);
 }
 

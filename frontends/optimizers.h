@@ -1,10 +1,10 @@
 // The optimizers, named by their source: GradientDescent, Momentum and Adam have the formulas of tf.compat.v1.train,
-// the others those of Keras 2.15 or of the paper that is named, but for RMSprop's epsilon. `learning_rate` is a number
-// or a schedule (frontends/schedules.h). t counts steps from 1; slots are zeros at first where nothing else is said.
+// the others those of Keras 2.15 or of the named paper, except for RMSprop's epsilon. `learning_rate` is a number or a
+// schedule (frontends/schedules.h). t counts steps from 1; slots start from zero unless stated otherwise.
 //
 //   return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss));
 //
-// WithGroup and WithMovingAverage (frontends/optimizer.h) go with all of them.
+// WithGroup and WithMovingAverage (frontends/optimizer.h) work with all of them.
 #ifndef TANDEM_FRONTENDS_OPTIMIZERS_H_
 #define TANDEM_FRONTENDS_OPTIMIZERS_H_
 
@@ -19,7 +19,7 @@ namespace tandem::optimizers {
 
 struct GradientDescentOptions {
   LearningRate learning_rate = 0.01;
-  ClipOptions clip = {};  // of the gradients of the global batch
+  ClipOptions clip = {};  // applies to the gradients of the global batch
 };
 // w -= lr g.
 Optimizer GradientDescent(const GradientDescentOptions& options);
@@ -55,10 +55,10 @@ struct RMSpropOptions {
   ClipOptions clip = {};
 };
 // s = rho s + (1 - rho) g^2; w -= lr g / (sqrt(s) + epsilon), or with momentum a = momentum a + lr g / (sqrt(s) +
-// epsilon); w -= a. Slots "<variable>/RMSProp" (s) and "<variable>/RMSProp_1" (a), both from 0.
-// With epsilon_in_root the denominator is sqrt(s + epsilon), as in tf.keras.optimizers.RMSprop of TensorFlow 2.11 and
-// later, and in the older one (tf.keras.optimizers.legacy.RMSprop) with momentum. Without it the formula is that of the
-// older one without momentum, and of PyTorch.
+// epsilon); w -= a. Slots "<variable>/RMSProp" (s) and "<variable>/RMSProp_1" (a), both from 0. With epsilon_in_root
+// the denominator is sqrt(s + epsilon), as in tf.keras.optimizers.RMSprop of TensorFlow 2.11 and later, and with
+// momentum also in the older tf.keras.optimizers.legacy.RMSprop. Without it the formula is that of the older one
+// without momentum, and of PyTorch.
 Optimizer RMSprop(const RMSpropOptions& options);
 
 struct AdamWOptions {
@@ -139,7 +139,7 @@ struct LionOptions {
   double weight_decay = 0;
   double beta1 = 0.9;
   double beta2 = 0.99;
-  std::vector<std::string> exclude = {};  // as of AdamW
+  std::vector<std::string> exclude = {};  // as in AdamW
   ClipOptions clip = {};
 };
 // Chen et al. 2023: w -= lr (sign(beta1 m + (1 - beta1) g) + weight_decay w); m = beta2 m + (1 - beta2) g.
@@ -165,7 +165,7 @@ struct LarsOptions {
   double weight_decay = 0;
   double momentum = 0.9;
   double trust_coefficient = 0.001;
-  std::vector<std::string> exclude = {};  // as of LAMB
+  std::vector<std::string> exclude = {};  // as in LAMB
   ClipOptions clip = {};
 };
 // You et al. 2017, "Large batch training of convolutional networks": a = momentum a + lr c |w| / (|g| + weight_decay

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kGroupOp[] = "WithGroup";
 
-// Whether the options make sense, but for the pattern; an error in `graph` where they do not.
+// True if the options are valid, not counting the pattern; records an error in `graph` otherwise.
 bool CheckGroup(GraphBuilder* graph, const GroupOptions& options, SourceLocation loc) {
   const bool others = options.learning_rate.has_value() || options.learning_rate_factor != 1 ||
                       options.weight_decay.has_value() || options.clip.has_value();

@@ -1,4 +1,4 @@
-// Which group of an optimizer has which variable. Internal to frontends/.
+// Assigns variables to an optimizer's groups. Internal to frontends/.
 #ifndef TANDEM_FRONTENDS_PARAMETER_GROUPS_H_
 #define TANDEM_FRONTENDS_PARAMETER_GROUPS_H_
 
@@ -18,20 +18,20 @@ class ParameterGroups {
  public:
   using Groups = std::vector<std::pair<GroupOptions, SourceLocation>>;
 
-  // Nothing after an error in `graph`: options that make no sense, a pattern that matches no trainable variable of the
-  // graph, or one that another group has.
+  // Returns nullopt after an error in `graph`: invalid options, a pattern that matches no trainable variable of the
+  // graph, or a variable that another group matches too.
   static std::optional<ParameterGroups> Make(GraphBuilder* graph, const Groups& groups);
 
-  // The index of the variable's group; -1: none.
+  // Returns the index of the variable's group; -1: none.
   int IndexOf(const std::string& variable) const;
   bool IsFrozen(const std::string& variable) const;
 
  private:
-  std::map<std::string, std::pair<int, bool>> of_variable_;  // group, and whether that is frozen
+  std::map<std::string, std::pair<int, bool>> of_variable_;  // index of the group, and whether it is frozen
 };
 
-// Gradients clipped: those of a group with `clip` by that, all others together by `rest`. group[i]
-// is the index of the group of gradient i, or -1.
+// Clips gradients: those of a group with `clip` by that, all others together by `rest`. group[i] is the index of the
+// group of gradient i, or -1.
 std::vector<Tensor> ClipByGroup(const std::vector<Tensor>& gradients, const std::vector<int>& group,
                                 const ParameterGroups::Groups& groups, const ClipOptions& rest, SourceLocation loc);
 

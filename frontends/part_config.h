@@ -1,4 +1,4 @@
-// What a model file says of a part of a model: Keras' class name and the arguments that make it again.
+// The description of a part of a model in a model file: Keras' class name and the arguments to make it again.
 #ifndef TANDEM_FRONTENDS_PART_CONFIG_H_
 #define TANDEM_FRONTENDS_PART_CONFIG_H_
 
@@ -11,18 +11,18 @@
 
 namespace tandem {
 
-// {"class_name": "RandomUniform", "config": {"minval": -0.05, "maxval": 0.05, "seed": null}} of an initialiser, a
-// regulariser, a loss, an optimizer or a schedule.
+// For example {"class_name": "RandomUniform", "config": {"minval": -0.05, "maxval": 0.05, "seed": null}}: an
+// initialiser, a regulariser, a loss, an optimizer or a schedule.
 struct PartConfig {
-  // JSON's null, a truth value, a whole number, a number, a text, a list of numbers, or another part, such as an
+  // JSON's null, a truth value, a whole number, a number, a string, a list of numbers, or another part, such as an
   // optimizer's schedule.
   using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<double>,
                              std::shared_ptr<const PartConfig>>;
 
-  std::string class_name;  // as Keras 2.15 has it: "GlorotUniform"; empty for a part without one, such as a lambda
+  std::string class_name;  // class name in Keras 2.15: "GlorotUniform"; empty for a part without one, such as a lambda
   std::vector<std::pair<std::string, Value>> values;  // in Keras' order
 
-  // Whether a file can name the part.
+  // True if a file can name the part.
   bool named() const { return !class_name.empty(); }
 };
 

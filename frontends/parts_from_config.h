@@ -1,4 +1,4 @@
-// Parts of layers by what a model file says of them.
+// Makes parts of layers from their descriptions in model files.
 #ifndef TANDEM_FRONTENDS_PARTS_FROM_CONFIG_H_
 #define TANDEM_FRONTENDS_PARTS_FROM_CONFIG_H_
 
@@ -11,14 +11,14 @@
 
 namespace tandem {
 
-// An initialiser by Keras' class, or by a name that InitializerFn takes; what its values leave out has Keras' default.
-// InvalidArgument for a class that is not known, with those that are, and for a value of the wrong type or size. Keys
-// that are not known are ignored with a line in the log. A seed is ignored: random numbers are keyed by the variable's
-// name and the run's seed.
+// Makes an initialiser from Keras' class, or from a name that InitializerFn accepts; missing values have Keras'
+// defaults. InvalidArgument for an unknown class, with the known ones, and for a value of the wrong type or size.
+// Unknown keys are ignored with a line in the log. A seed is ignored: random numbers depend on the variable's name and
+// the run's seed.
 absl::StatusOr<initializers::InitializerFn> InitializerFromConfig(const PartConfig& config);
-// InvalidArgument, with the names that there are, for one that Activation does not take.
+// InvalidArgument, with the known names, for a name that Activation does not accept.
 absl::StatusOr<Activation> ActivationByName(absl::string_view name);
-// As InitializerFromConfig: L1, L2 and L1L2.
+// Like InitializerFromConfig, for L1, L2 and L1L2.
 absl::StatusOr<Regularizer> RegularizerFromConfig(const PartConfig& config);
 
 }  // namespace tandem

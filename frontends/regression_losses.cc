@@ -1,4 +1,4 @@
-// Losses of numbers, distributions and directions.
+// Losses for numbers, distributions and directions.
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -15,12 +15,12 @@ namespace {
 using frontends::AlignedPair;
 using frontends::ScalarConstant;
 
-// What Keras adds to a squared length.
+// Keras' lower bound for a squared length.
 constexpr double kSquaredLengthEpsilon = 1e-12;
 
 Tensor Error(const AlignedPair& in, SourceLocation loc) { return Sub(in.predictions, in.labels, loc); }
 
-// Rows of length 1.
+// Scales rows to length 1.
 Tensor Normalized(const Tensor& x, SourceLocation loc) {
   Tensor square = Maximum(ReduceSum(Square(x, loc), {-1}, true, loc), kSquaredLengthEpsilon, loc);
   return Mul(x, Rsqrt(square, loc), loc);

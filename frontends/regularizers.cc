@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Of a regularizer that is given by its function's name.
+// The factor of a regularizer that is given by its function's name.
 constexpr double kNamedFactor = 0.01;
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// Or by Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01 each), or a class, "L1", "L2" or "L1L2" (0).
-// Another name is an error of the layer that has it.
+// The factors, or Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01 each), or a class, "L1", "L2" or
+// "L1L2" (0). Another name is an error of the layer that gets it.
 struct Regularizer {
   Regularizer() = default;
   Regularizer(double l1_factor, double l2_factor) : l1(l1_factor), l2(l2_factor) {}
@@ -22,9 +22,9 @@ struct Regularizer {
   double l1 = 0;
   double l2 = 0;
   bool empty() const { return l1 == 0 && l2 == 0 && problem_.empty(); }
-  // Keras' class L1, L2 or L1L2 with its factors; not named() where there is no penalty.
+  // Keras' class L1, L2 or L1L2 with its factors; not named() if there is no penalty.
   PartConfig config() const;
-  // InvalidArgument for a name that is not known, and for factors that are not finite or negative.
+  // InvalidArgument for an unknown name, and for factors that are negative or not finite.
   absl::Status status() const;
 
  private:

@@ -42,13 +42,14 @@ Tensor InTypeOf(const Tensor& variable, const Tensor& scalar, SourceLocation loc
 }
 
 Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc) {
-  // Not with (1 - share) b: where b is a gradient and 1 - share one over the batch, that would look like a mean written
-  // by hand.
+  // Not computed with (1 - share) b: if b is a gradient and 1 - share is one over the batch, this would look like a
+  // mean written by hand.
   return Add(b, Mul(Sub(a, b, loc), share, loc), loc);
 }
 
 Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc) {
-  // Not as in Blend, where an infinite square would meet its negative: large gradients are infinite as squares.
+  // Not computed as in Blend, where an infinite square would meet its negative: squares of large gradients are
+  // infinite.
   return Add(Mul(a, share, loc), Mul(Square(x, loc), 1 - share, loc), loc);
 }
 

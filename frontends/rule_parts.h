@@ -1,4 +1,4 @@
-// What update rules have in common. Internal to frontends/.
+// Helpers that update rules share. Internal to frontends/.
 #ifndef TANDEM_FRONTENDS_RULE_PARTS_H_
 #define TANDEM_FRONTENDS_RULE_PARTS_H_
 
@@ -15,7 +15,8 @@
 
 namespace tandem::frontends {
 
-// Record an error for an option of `rule` that is not in [0, 1), or not a number >= 0.
+// Record an error for an option of `rule`: CheckShare if it is not in [0, 1), CheckNotNegative if it is not a number >=
+// 0.
 void CheckShare(GraphBuilder* graph, absl::string_view rule, absl::string_view option, double value,
                 SourceLocation loc);
 void CheckNotNegative(GraphBuilder* graph, absl::string_view rule, absl::string_view option, double value,
@@ -24,31 +25,31 @@ inline void CheckEpsilon(GraphBuilder* graph, absl::string_view rule, double val
   CheckNotNegative(graph, rule, "epsilon", value, loc);
 }
 
-// The number of this step, from 1: a float64 scalar.
+// Returns the number of this step, from 1, as a float64 scalar.
 Tensor StepNumber(GraphBuilder* graph, SourceLocation loc);
-// 1 - beta^t, float64. In double precision: 1 - 0.999f loses four digits in single.
+// Returns 1 - beta^t as float64, because in single precision 1 - 0.999f loses four digits.
 Tensor OneMinusPower(double beta, const Tensor& t, SourceLocation loc);
-// lr sqrt(1 - beta2^t) / (1 - beta1^t), float32.
+// Returns lr sqrt(1 - beta2^t) / (1 - beta1^t) as float32.
 Tensor AdamStepSize(const Tensor& lr, double beta1, double beta2, SourceLocation loc);
 
-// A scalar in the type of a variable.
+// Converts a scalar to the type of a variable.
 Tensor InTypeOf(const Tensor& variable, const Tensor& scalar, SourceLocation loc);
-// share a + (1 - share) b.
+// Returns share a + (1 - share) b.
 Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc);
-// share a + (1 - share) x^2, infinite where x^2 is.
+// Returns share a + (1 - share) x^2, infinite where x^2 is.
 Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc);
 
-// Whether the name of a variable contains one of `parts`. An empty part is in every name.
+// True if the name of a variable contains one of `parts`. An empty part is in every name.
 bool IsExcluded(absl::string_view name, const std::vector<std::string>& parts);
 
-// Of a rule whose options have `weight_decay` and `exclude`: the group's, else the options', 0 where they leave the
-// variable out.
+// Returns the weight decay of the variable's group, or else that of the options, 0 if their `exclude` matches the
+// variable.
 template <typename Options>
 double WeightDecay(const VariableUpdate& update, const Options& options) {
   return update.weight_decay.value_or(IsExcluded(update.name, options.exclude) ? 0 : options.weight_decay);
 }
 
-// An optimizer of options that have the common fields.
+// Makes an optimizer from options with the common fields.
 template <typename Options>
 Optimizer Make(std::shared_ptr<const UpdateRule> rule, const Options& options) {
   return Optimizer(std::move(rule), options.learning_rate, options.clip);

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// From the number of finished steps (a float64 scalar) to the learning rate (a float64 scalar).
+// A function from the number of finished steps (a float64 scalar) to the learning rate (a float64 scalar).
 using Schedule = std::function<Tensor(const Tensor& step)>;
 
 // An optimizer's learning rate: a number or a schedule.
@@ -21,12 +21,13 @@ class LearningRate {
   LearningRate(double value) : value_(value) {}                                          // NOLINT: implicit
   LearningRate(Schedule schedule) : scheduled_(true), schedule_(std::move(schedule)) {}  // NOLINT: implicit
 
-  // A float32 scalar of `graph`. A number becomes a step scalar, which a run can set without another compilation:
-  // "learning_rate" for the first in the graph, then "learning_rate_1" and so on. It must be finite and not negative.
+  // Returns the rate as a float32 scalar of `graph`. A number becomes a step scalar, which a run can set without
+  // another compilation: "learning_rate" for the first in the graph, then "learning_rate_1" and so on. It must be
+  // finite and not negative.
   Tensor Build(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current()) const;
 
-  // As a float64 scalar at `step` (float64): the schedule's value, or the number as a constant. For schedules that
-  // are built from others.
+  // Returns the rate as a float64 scalar at `step` (float64): the schedule's value, or the number as a constant. For
+  // schedules that are built from others.
   Tensor At(const Tensor& step, SourceLocation loc = SourceLocation::Current()) const;
 
  private:
@@ -41,7 +42,7 @@ struct ExponentialDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
   double decay_rate = 0.96;
-  bool staircase = false;  // whole multiples of decay_steps only
+  bool staircase = false;  // decay only at whole multiples of decay_steps
 };
 // initial * decay_rate ^ (step / decay_steps).
 Schedule ExponentialDecay(const ExponentialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -50,7 +51,7 @@ struct TimeDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
   double decay_rate = 0.5;
-  bool staircase = false;  // whole multiples of decay_steps only
+  bool staircase = false;  // decay only at whole multiples of decay_steps
 };
 // initial / (1 + decay_rate * step / decay_steps).
 Schedule InverseTimeDecay(const TimeDecayOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -77,7 +78,7 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& options, SourceLocation l
 struct CosineDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
-  double alpha = 0;                   // the share of the initial rate that is left at the end
+  double alpha = 0;                   // the share of the initial rate that remains at the end
 };
 // Loshchilov and Hutter 2016, without restarts: initial * ((1 - alpha) (1 + cos(pi min(step, steps) / steps)) / 2 +
 // alpha).
@@ -86,30 +87,30 @@ Schedule CosineDecay(const CosineDecayOptions& options, SourceLocation loc = Sou
 struct CosineDecayRestartsOptions {
   double initial_learning_rate = -1;  // required
   double first_decay_steps = 0;       // required
-  double t_mul = 2;                   // each period is so many times as long as the one before; at least 1
-  double m_mul = 1;                   // and starts from so many times its rate
-  double alpha = 0;                   // the share of the initial rate that is left at the end of a period
+  double t_mul = 2;                   // length of each period relative to the one before; at least 1
+  double m_mul = 1;                   // initial rate of each period relative to that of the one before
+  double alpha = 0;                   // the share of the initial rate that remains at the end of a period
 };
-// Loshchilov and Hutter 2016 as in Keras: in period i, of which the part p is over,
-// initial * ((1 - alpha) m_mul^i (1 + cos(pi p)) / 2 + alpha).
+// Loshchilov and Hutter 2016 as in Keras: the rate in period i, after the share p of it, is initial * ((1 - alpha)
+// m_mul^i (1 + cos(pi p)) / 2 + alpha).
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct OneCycleOptions {
   double max_learning_rate = -1;  // required
   double total_steps = 0;         // required
-  double rising_share = 0.3;      // of the steps, in (0, 1)
+  double rising_share = 0.3;      // share of the steps in which the rate rises, in (0, 1)
   double div_factor = 25;         // the first rate is max / div_factor; positive
   double final_div_factor = 1e4;  // the last one is the first / final_div_factor; positive
 };
 // Smith and Topin 2018, with cosines as PyTorch's OneCycleLR: from the first rate to the largest over rising_share of
-// the steps, then down to the last one, which stays. From a to b over a phase of which the part p is over the rate is
-// b + (a - b) (1 + cos(pi p)) / 2.
+// the steps, then down to the last one, which stays. After the share p of a phase from rate a to rate b, the rate is b
+// + (a - b) (1 + cos(pi p)) / 2.
 Schedule OneCycle(const OneCycleOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct LinearWarmupOptions {
   double warmup_steps = 0;   // required
-  double start_factor = 0;   // the share of the first rate at step 0
-  LearningRate then = -1.0;  // required: what follows; a schedule begins after the warm-up
+  double start_factor = 0;   // rate at step 0, as a share of then(0)
+  LearningRate then = -1.0;  // required: the rate after the warm-up; a schedule begins after it
 };
 // Rises from start_factor * then(0) to then(0) over warmup_steps, then goes on as then(step - warmup_steps).
 Schedule LinearWarmup(const LinearWarmupOptions& options, SourceLocation loc = SourceLocation::Current());

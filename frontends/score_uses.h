@@ -1,5 +1,5 @@
-// What losses and metrics take their scores for: logits or probabilities. Who calls a model_fn collects it, and sees by
-// the graph where scores are surely the others. Internal to frontends/ and estimator/.
+// Records whether losses and metrics take their scores as logits or as probabilities. The caller of a model_fn collects
+// this, and finds in the graph scores that are surely of the other kind. Internal to frontends/ and estimator/.
 #ifndef TANDEM_FRONTENDS_SCORE_USES_H_
 #define TANDEM_FRONTENDS_SCORE_USES_H_
 
@@ -13,7 +13,7 @@
 namespace tandem {
 
 enum class ScoreKind {
-  kLogits,         // Softmax or Sigmoid is to come
+  kLogits,         // inputs of Softmax or Sigmoid
   kProbabilities,  // in [0, 1]; a loss takes their logarithm
   kThresholded,    // a metric compares them with thresholds in (0, 1)
 };
@@ -23,11 +23,11 @@ struct ScoreUse {
   std::string op;      // "BinaryCrossEntropy"
   std::string origin;  // "file:line" of its call
   std::string tensor;  // the name of the scores
-  // What else the caller may do, in the order of the words "leave from_logits out".
+  // Another remedy for the user, as a phrase: "leave from_logits out".
   std::string remedy;
 };
 
-// Collects the uses that this thread notes while it lives; of several the innermost does.
+// Collects the uses that this thread notes during its lifetime; if there are several, only the innermost does.
 class ScoreUses {
  public:
   ScoreUses();
@@ -44,7 +44,7 @@ class ScoreUses {
   std::vector<ScoreUse> uses_;
 };
 
-// Does nothing without a collector, and for a tensor with an error.
+// Does nothing if there is no ScoreUses, and for a tensor with an error.
 void NoteScores(ScoreKind kind, absl::string_view op, const Tensor& scores, absl::string_view remedy,
                 SourceLocation loc);
 

@@ -1,4 +1,4 @@
-// How an optimizer's slots are named after their variable.
+// Names of an optimizer's slots.
 #ifndef TANDEM_FRONTENDS_SLOT_NAME_H_
 #define TANDEM_FRONTENDS_SLOT_NAME_H_
 
@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// "<variable>/Adam" for slot 0 of the rule "Adam", "<variable>/Adam_1" for slot 1.
+// Returns "<variable>/Adam" for slot 0 of the rule "Adam", "<variable>/Adam_1" for slot 1.
 inline std::string SlotName(absl::string_view variable, absl::string_view rule, int slot) {
   return slot == 0 ? absl::StrCat(variable, "/", rule) : absl::StrCat(variable, "/", rule, "_", slot);
 }

@@ -1,17 +1,17 @@
-// Summaries: what a model_fn wants to see of itself in TensorBoard (docs/guide/tensorboard.md).
+// Summaries: values of a model that TensorBoard shows (docs/guide/tensorboard.md).
 //
 //   summary::Scalar("logits/largest", ReduceMax(Abs(logits), {0, 1}));
 //   summary::Histogram("hidden", hidden);
 //   summary::Image("input", features["image"], {.max_outputs = 2});
 //   summary::Text(features.graph(), "note", "first try with **two** layers");
 //
-// In training there is a point after the first step and then every RunConfig.save_summary_steps steps, and the tensors
-// are fetched in these steps alone; of a variable itself that is the value which the step left. In evaluation there is
-// one for each. Mode predict has none.
+// In training, summaries are written after the first step and then every RunConfig.save_summary_steps steps; the
+// tensors are fetched only in these steps. For a variable, this is its value after the step. In evaluation, each is
+// written once. Mode predict has none.
 //
-// A name is that of one summary: a second one of it, whatever its kind, is an error with both lines, and so is a name
-// that training or evaluation uses itself ("loss", "learning_rate", a metric's). Inside of a NameScope it gets the
-// scope as prefix. Errors are kept in the graph, as those of ops are.
+// Each name may be used only once: a second summary with it, of whatever kind, is an error with both lines, and so is a
+// name that training or evaluation uses itself ("loss", "learning_rate", a metric's). Inside a NameScope the name gets
+// the scope as prefix. Errors are kept in the graph, as those of ops are.
 #ifndef TANDEM_FRONTENDS_SUMMARY_H_
 #define TANDEM_FRONTENDS_SUMMARY_H_
 
@@ -22,26 +22,27 @@
 
 namespace tandem::summary {
 
-// A curve. `tensor`: one number, of shape [] or [1]. It must be the same on all replicas; of a floating-point value
-// that each replica computes from its own rows, it is the mean over the replicas. In evaluation: the mean over the
+// A curve. `tensor` is one number, of shape [] or [1]. It must be the same on all replicas; if each replica computes a
+// floating-point value from its own rows, the mean over the replicas is shown. In evaluation: the mean over the
 // batches, weighted by their examples.
 void Scalar(absl::string_view name, const Tensor& tensor, SourceLocation loc = SourceLocation::Current());
 
-// The distribution of a tensor's elements, in TensorFlow's buckets. `tensor`: any shape, not bool. Of a batched one all
-// rows of the global batch (of several workers: the chief's own) count; elements that are not finite do not. In
-// evaluation: of the first batch.
+// The distribution of a tensor's elements, in TensorFlow's buckets. `tensor` may have any shape, but not type bool. If
+// it is batched, all rows of the global batch count (with several workers, the chief's rows); elements that are not
+// finite do not. In evaluation: of the first batch.
 void Histogram(absl::string_view name, const Tensor& tensor, SourceLocation loc = SourceLocation::Current());
 
 struct ImageOptions {
-  int max_outputs = 3;  // images of the first rows of the batch, at least 1
+  int max_outputs = 3;  // number of images, from the first rows of the batch; at least 1
 };
-// Pictures. `tensor`: [b, height, width, channels] of 1 (grey), 3 (RGB) or 4 (RGBA) channels, uint8, or floating-point
-// numbers from 0 to 1; what lies outside is taken for the nearer end, and NaN for 0. In evaluation: of the first batch.
+// Pictures. `tensor`: [b, height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGBA) channels, uint8, or
+// floating-point numbers from 0 to 1; numbers outside count as the nearer end, and NaN as 0. In evaluation: of the
+// first batch.
 void Image(absl::string_view name, const Tensor& tensor, const ImageOptions& options = {},
            SourceLocation loc = SourceLocation::Current());
 
-// A text that TensorBoard shows as Markdown, at most 65,535 bytes of UTF-8. Written with the first point of a training,
-// and with each evaluation. `graph`: that of the model_fn, features.graph().
+// A text that TensorBoard shows as Markdown, at most 65,535 bytes of UTF-8. Written with the first summaries of a
+// training, and with each evaluation. `graph` is that of the model_fn, features.graph().
 void Text(GraphBuilder* graph, absl::string_view name, absl::string_view text,
           SourceLocation loc = SourceLocation::Current());
 

@@ -18,7 +18,7 @@ using Values = std::vector<double>;
 struct Feed {
   int64_t batch = 0;
   std::map<std::string, HostTensor> inputs;
-  // What is missing starts from its initialiser or first value; random ones from Pattern of their size.
+  // Variables that are missing start from their initialiser or first value; random ones from Pattern of their size.
   std::map<std::string, Values> variables;
   // "example_count" and "replica_example_count" are `batch` unless set.
   std::map<std::string, double> scalars;
@@ -31,14 +31,14 @@ struct Fetched {
 
 HostTensor Floats(Shape shape, const Values& values);
 HostTensor Ints(Shape shape, const Values& values);
-// `n` numbers in [-scale, scale], different for every seed.
+// Returns `n` numbers in [-scale, scale], different for every seed.
 Values Pattern(int64_t n, int seed, double scale = 1);
 
-// One step; a failure of the test when the graph has an error or cannot be evaluated.
+// Runs one step; the test fails if the graph has an error or cannot be evaluated.
 Fetched RunStep(GraphBuilder& graph, const Feed& feed);
 
-// "" when graph.status() is an InvalidArgument that contains `text` and the name of the file `file`; otherwise what is
-// wrong, for EXPECT_EQ.
+// Returns "" if graph.status() is an InvalidArgument that contains `text` and the name of the file `file`; otherwise a
+// description of what is wrong, for EXPECT_EQ.
 std::string ErrorMismatch(const GraphBuilder& graph, const std::string& text, const std::string& file);
 
 }  // namespace tandem::frontends

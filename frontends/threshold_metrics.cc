@@ -1,4 +1,4 @@
-// Metrics of two classes, by one threshold or many.
+// Metrics for two classes, with one threshold or many.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,7 +20,7 @@ namespace {
 using frontends::Quotient;
 using frontends::ScalarConstant;
 
-// What is 1 and what is predicted to be, with the weights: float64 [b, n].
+// Actual and predicted values with their weights: float64 [b, n].
 struct Elements {
   GraphBuilder* graph = nullptr;  // null after an error: return Failed(failed)
   Tensor actual;                  // 0 or 1
@@ -30,7 +30,7 @@ struct Elements {
   Tensor failed;
 };
 
-// Two dimensions: [b] as [b, 1], [b, x, y] as [b, x y].
+// Returns x with two dimensions: [b] as [b, 1], [b, x, y] as [b, x y].
 Tensor AsMatrix(const Tensor& x, SourceLocation loc) {
   const Shape shape = x.shape();
   if (shape.size() == 2) return x;
@@ -40,7 +40,7 @@ Tensor AsMatrix(const Tensor& x, SourceLocation loc) {
 Elements ElementsOf(const char* op, const Tensor& labels, const Tensor& predictions, const Tensor& weights,
                     SourceLocation loc) {
   Elements elements;
-  // Booleans and integers are as good as scores of 0 and 1.
+  // Booleans and integers are treated as scores of 0 and 1.
   Tensor scores = predictions;
   if (predictions.ok() && !frontends::IsFloat(predictions.dtype())) scores = Cast(predictions, DType::kFloat64, loc);
   frontends::AlignedPair pair = frontends::AlignPair(op, labels, "predictions", scores, loc, /*min_rank=*/1);
@@ -75,7 +75,7 @@ Elements AtThreshold(const char* op, const Tensor& labels, const Tensor& predict
   return elements;
 }
 
-// Class numbers and scores as elements [b, classes].
+// Converts class numbers and scores to elements [b, classes].
 Elements OfClasses(const char* op, const Tensor& labels, const Tensor& predictions, const Tensor& weights,
                    SourceLocation loc) {
   Elements elements;
@@ -92,7 +92,7 @@ Elements OfClasses(const char* op, const Tensor& labels, const Tensor& predictio
   return elements;
 }
 
-// The weight of the elements that are `actual` and predicted to be `predicted`.
+// Returns the weight of the elements that are `actual` and predicted to be `predicted`.
 Metric Cell(const char* op, const char* scope_name, bool actual, bool predicted, const Tensor& labels,
             const Tensor& predictions, const ThresholdOptions& options, SourceLocation loc) {
   const Elements e = AtThreshold(op, labels, predictions, options.weights, options.threshold, loc);
@@ -105,11 +105,12 @@ Metric Cell(const char* op, const char* scope_name, bool actual, bool predicted,
 }
 
 double FBeta(double both, double predicted, double actual, double beta) {
-  // (1 + b^2) P R / (b^2 P + R), both multiplied by `predicted` and `actual`.
+  // (1 + b^2) P R / (b^2 P + R), with numerator and denominator multiplied by `predicted` and `actual`.
   return Quotient((1 + beta * beta) * both, beta * beta * actual + predicted);
 }
 
-// A score per label from the weights of what is 1 and predicted to be, what is predicted to be, and what is 1.
+// Computes a label's score from the weights of elements that are 1 and predicted 1, that are predicted 1, and that are
+// 1.
 using Score = std::function<double(double both, double predicted, double actual)>;
 
 absl::StatusOr<MetricValue> Averaged(const MetricSums& sums, Average average, const Score& score) {
@@ -139,7 +140,7 @@ absl::StatusOr<MetricValue> Averaged(const MetricSums& sums, Average average, co
 
 Metric ScoreOf(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                const ScoreOptions& options, SourceLocation loc, Score score) {
-  // Class numbers next to a column of scores for each class.
+  // True for class numbers as labels and a column of scores for each class.
   const bool classes = labels.ok() && predictions.ok() && predictions.rank() == 2 && predictions.shape()[1] > 1 &&
                        (labels.rank() == 1 || (labels.rank() == 2 && labels.shape()[1] == 1));
   const Elements e = classes ? OfClasses(op, labels, predictions, options.weights, loc)
@@ -159,10 +160,10 @@ Metric ScoreOf(const char* op, const char* scope_name, const Tensor& labels, con
           }};
 }
 
-// What lies above each of some thresholds: true and false positives, and of all elements the positives and negatives.
-// Thresholds are the last dimension; labels are [n] before it where they are kept apart.
+// Counts above each of several thresholds: true and false positives; and the positives and negatives among all
+// elements. Thresholds are the last dimension; if labels are kept apart, [n] precedes it.
 struct Counts {
-  std::vector<double> true_positives, false_positives;  // of one label
+  std::vector<double> true_positives, false_positives;  // for one label
   double positives = 0, negatives = 0;
 };
 
@@ -179,7 +180,7 @@ Counts CountsOf(const MetricSums& sums, size_t label) {
   return counts;
 }
 
-// 0, 1 / (n - 1), ..., 1. With `around` the first is a little lower and the last a little higher.
+// Returns 0, 1 / (n - 1), ..., 1. `around` lowers the first and raises the last by a little.
 std::vector<double> EvenThresholds(int64_t n, double around) {
   std::vector<double> thresholds;
   for (int64_t i = 0; i < n; ++i) thresholds.push_back(static_cast<double>(i) / static_cast<double>(n - 1));
@@ -190,7 +191,7 @@ std::vector<double> EvenThresholds(int64_t n, double around) {
 
 constexpr int64_t kMaxThresholds = 100000;
 
-// A metric whose result follows from the counts at `num_thresholds` thresholds.
+// Returns a metric computed from the counts at `num_thresholds` thresholds.
 Metric CurveMetric(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                    const Tensor& weights, int64_t num_thresholds, double around, bool by_label, SourceLocation loc,
                    MetricResult result) {
@@ -234,7 +235,8 @@ double PrecisionAt(const Counts& c, size_t i) {
   return Quotient(c.true_positives[i], c.true_positives[i] + c.false_positives[i]);
 }
 
-// Keras' interpolate_pr_auc: between two thresholds the true positives are a linear function of all positives.
+// As Keras' interpolate_pr_auc: between two thresholds, true positives are a linear function of all predicted
+// positives.
 double InterpolatedPrArea(const Counts& c) {
   double area = 0;
   for (size_t i = 0; i + 1 < c.true_positives.size(); ++i) {
@@ -267,7 +269,7 @@ double Area(const Counts& c, Curve curve, Summation summation) {
   return area;
 }
 
-// The best of precision and recall where the other one is `at` or more.
+// Returns the best precision (or recall) where the other one is `at` or more.
 Metric Constrained(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                    const ConstraintOptions& options, bool best_precision, SourceLocation loc) {
   if (!(options.at >= 0 && options.at <= 1) && predictions.ok()) {
@@ -342,7 +344,7 @@ Metric AUC(const Tensor& labels, const Tensor& predictions, const AucOptions& op
           loc));
     }
   }
-  // Keras moves the outer thresholds of this curve by its epsilon, so that every prediction lies between them.
+  // Keras moves the outer thresholds of this curve outwards by its epsilon, so that every prediction lies between them.
   return CurveMetric(kOp, "auc", labels, predictions, options.weights, options.num_thresholds, /*around=*/1e-7,
                      options.multi_label, loc,
                      [curve = options.curve, summation = options.summation, weights](const MetricSums& sums) {

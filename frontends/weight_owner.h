@@ -1,4 +1,4 @@
-// Whose the weights are that a layer makes, where they are not those of one call in one graph. Internal to frontends/.
+// WeightOwner: owns the weights of layers whose weights do not belong to one call in one graph. Internal to frontends/.
 #ifndef TANDEM_FRONTENDS_WEIGHT_OWNER_H_
 #define TANDEM_FRONTENDS_WEIGHT_OWNER_H_
 
@@ -14,7 +14,7 @@
 
 namespace tandem::layers {
 
-// What a layer asks for.
+// A weight that a layer asks for.
 struct WeightRequest {
   std::string name;  // within the layer: "kernel", "query/kernel"
   DType dtype = DType::kFloat32;
@@ -25,21 +25,21 @@ struct WeightRequest {
   SourceLocation loc;
 };
 
-// Gives layers the weights of an object that is called several times, in one graph or many.
+// Provides layers with the weights of an object that is called several times, in one graph or many.
 class WeightOwner {
  public:
   virtual ~WeightOwner() = default;
-  // The part of its own that the next layer, whose default name is `base`, gets in the name scope and in names of
-  // weights; empty where the owner is that layer.
+  // Returns the name part that the next layer, whose default name is `base`, gets in the name scope and in names of
+  // weights; empty if the owner is that layer.
   virtual std::string NestedName(absl::string_view base) = 0;
-  // The weight's value in `graph`. `nested` is what NestedName returned.
+  // Returns the weight's value in `graph`. `nested` is the result of NestedName.
   virtual Tensor Weight(GraphBuilder* graph, const std::string& nested, WeightRequest request) = 0;
 
-  // Who owns the weights of layers that are called on tensors of `graph` by this thread now; null: nobody.
+  // Returns the owner of the weights of layers that this thread now calls on tensors of `graph`; null: there is none.
   static WeightOwner* Of(GraphBuilder* graph);
 };
 
-// Makes `owner` that of `graph` for its life time.
+// Makes `owner` the owner for `graph` during its lifetime.
 class WeightOwnerScope {
  public:
   WeightOwnerScope(GraphBuilder* graph, WeightOwner* owner);

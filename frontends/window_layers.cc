@@ -12,7 +12,7 @@
 namespace tandem::layers {
 namespace {
 
-// The op's window options; records an error for a window that does not fit.
+// Returns the op's window options; records an error for a window that does not fit.
 WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view size_option, Size2D window,
                           Size2D strides, Padding padding) {
   WindowOptions options{.strides = {strides.height, strides.width}, .padding = padding};
@@ -29,7 +29,7 @@ WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view 
   return options;
 }
 
-// Bias, where there is one, and activation.
+// Adds the bias, if there is one, and the activation.
 template <typename Options>
 Tensor Finish(LayerScope& layer, Tensor y, const Options& options, SourceLocation loc) {
   if (options.use_bias) {
@@ -41,7 +41,7 @@ Tensor Finish(LayerScope& layer, Tensor y, const Options& options, SourceLocatio
   return options.activation(y, loc);
 }
 
-// The depthwise convolution of both layers that have one; records an error.
+// Makes the depthwise convolution of the two layers that have one; records errors.
 template <typename Options>
 Tensor Depthwise(LayerScope& layer, const Tensor& x, const Options& options, SourceLocation loc) {
   layer.CheckPositive("depth_multiplier", options.depth_multiplier);
@@ -103,7 +103,7 @@ Tensor Conv1D(const Tensor& x, const Conv1DOptions& options, SourceLocation loc)
   Tensor kernel = layer.Weight("kernel", {options.kernel_size, shape[2], options.filters}, options.kernel_initializer,
                                options.trainable, options.kernel_regularizer);
   if (!layer.ok()) return layer.Failed();
-  // As of images of height 1.
+  // Treats the input as images of height 1.
   Tensor y = Conv2DOp(ExpandDims(x, 1, loc), ExpandDims(kernel, 0, loc),
                       {.strides = {1, options.strides}, .padding = options.padding}, loc);
   return Finish(layer, Squeeze(y, {1}, loc), options, loc);

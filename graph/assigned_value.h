@@ -1,4 +1,4 @@
-// What a variable becomes at the end of a step.
+// The value of a variable at the end of a step.
 #ifndef TANDEM_GRAPH_ASSIGNED_VALUE_H_
 #define TANDEM_GRAPH_ASSIGNED_VALUE_H_
 
@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-// The value that GraphBuilder::Assign gave the variable, the same on all replicas; the variable itself where there was
-// no assignment, and a later one is an error that names `taker`. Can be fetched as "<variable>/Assigned" then.
-// `variable` is a tensor that Variable() returned.
+// Returns the value that GraphBuilder::Assign gave the variable (the same on all replicas), or the variable itself if
+// there was no assignment; assigning it later is then an error that names `taker`. Can be fetched as
+// "<variable>/Assigned". `variable` must be a tensor that Variable() returned.
 Tensor AssignedValue(GraphBuilder* graph, const Tensor& variable, absl::string_view taker);
 
 }  // namespace tandem

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The number of examples of the batch, perhaps times that of an example's elements: what ReduceMean divides by.
+// True for the number of examples in the batch, perhaps times the elements of an example: the divisor of ReduceMean.
 bool IsCount(mlir::Value value) {
   while (mlir::Operation* op = value.getDefiningOp()) {
     if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return scalar.getName() == "example_count";

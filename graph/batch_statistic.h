@@ -1,4 +1,5 @@
-// Which tensors are statistics of a batch, so that those of several batches do not add up to that of all.
+// Finds tensors that are statistics of a batch, so that the values of several batches do not add up to the value of
+// all.
 #ifndef TANDEM_GRAPH_BATCH_STATISTIC_H_
 #define TANDEM_GRAPH_BATCH_STATISTIC_H_
 
@@ -8,8 +9,9 @@
 
 namespace tandem {
 
-// "mean", "max", "min" or "prod" where `x` is that over the rows of the batch, perhaps with another type, shape or
-// sign; else "". What is computed from one, such as scores from their largest, is none.
+// Returns "mean", "max", "min" or "prod" if `x` is that statistic over the rows of the batch, perhaps with another
+// type, shape or sign; else "". A value computed from a statistic, such as scores relative to their maximum, does not
+// count.
 std::string BatchStatistic(const Tensor& x);
 
 }  // namespace tandem

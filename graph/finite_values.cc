@@ -18,21 +18,21 @@
 namespace tandem::internal {
 namespace {
 
-// Finite numbers stay finite, unless they overflow.
+// True for ops that map finite numbers to finite ones, unless they overflow.
 bool KeepsFinite(mlir::Operation* op) {
   return mlir::isa<
-      // Of one tensor.
+      // Ops on one tensor.
       td::NegOp, td::AbsOp, td::SignOp, td::TanhOp, td::SinOp, td::CosOp, td::SigmoidOp, td::ReluOp, td::FloorOp,
       td::ErfOp, td::GeluOp, td::GeluGradOp, td::StopGradientOp, td::CastOp, td::SoftmaxOp, td::LogSoftmaxOp,
-      // Of several.
+      // Ops on several tensors.
       td::AddOp, td::SubOp, td::MulOp, td::MaxOp, td::MinOp, td::SelectOp, td::MatMulOp, td::BatchMatMulOp,
       td::ScatterAddOp,
-      // Of shapes.
+      // Ops on shapes.
       td::ReduceOp, td::BroadcastOp, td::ReshapeOp, td::TransposeOp, td::SliceOp, td::PadOp, td::ConcatOp, td::OneHotOp,
       td::CrossReplicaOp>(op);
 }
 
-// Whether `holds` is true of all numbers of a constant.
+// True if `holds` is true for all numbers of a constant.
 bool AllOf(td::ConstantOp constant, llvm::function_ref<bool(const llvm::APFloat&)> holds) {
   auto elements = mlir::dyn_cast<mlir::DenseElementsAttr>(constant.getValue());
   return elements && mlir::isa<mlir::FloatType>(elements.getElementType()) &&
@@ -41,10 +41,10 @@ bool AllOf(td::ConstantOp constant, llvm::function_ref<bool(const llvm::APFloat&
 
 enum class Least { kZero, kAboveZero };
 
-// How many ops back it is looked for what makes a value positive.
+// The number of ops to look back for what makes a value positive.
 constexpr int kOps = 16;
 
-// Whether the numbers of `value` are at least 0, or above it wherever a step computes anything, by how they are made.
+// True if the numbers of `value` are, by construction, at least 0; or above 0 in every step that has examples.
 bool IsAtLeast(Least least, mlir::Value value, int ops = kOps) {
   mlir::Operation* op = value.getDefiningOp();
   if (op == nullptr || ops == 0) return false;
@@ -63,7 +63,7 @@ bool IsAtLeast(Least least, mlir::Value value, int ops = kOps) {
     return square || (operand_is(least, 0) && operand_is(least, 1));
   }
   if (mlir::isa<td::MaxOp>(op)) return operand_is(least, 0) || operand_is(least, 1);
-  // Means are divided by it.
+  // The number of examples, the divisor of means.
   if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return scalar.getName() == "example_count";
   if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
     return AllOf(constant, [&](const llvm::APFloat& x) {
@@ -76,7 +76,7 @@ bool IsAtLeast(Least least, mlir::Value value, int ops = kOps) {
   return mlir::isa<td::AbsOp, td::ReluOp>(op);
 }
 
-// The same of an op with these operands.
+// As KeepsFinite, but may depend on the operands.
 bool KeepsTheseFinite(mlir::Operation* op, mlir::OperandRange operands) {
   if (KeepsFinite(op)) return true;
   if (mlir::isa<td::DivOp>(op)) {
@@ -95,7 +95,7 @@ bool IsFiniteWithBatchSums(mlir::Value value) {
   while (!open.empty()) {
     mlir::Operation* op = open.pop_back_val().getDefiningOp();
     if (op == nullptr || op->getNumOperands() == 0) continue;
-    // A sum over the batch, or another value that is checked with them.
+    // A sum over the batch is checked itself, like other values without a batch from batched operands.
     if (llvm::any_of(op->getOperandTypes(), td::IsBatched)) continue;
     if (!KeepsTheseFinite(op, op->getOperands())) return false;
     for (mlir::Value operand : op->getOperands()) {

@@ -1,4 +1,4 @@
-// What the check of a step's sums over the batch tells of values that are computed from them.
+// Finds values that are finite whenever a step's sums over the batch are finite.
 #ifndef TANDEM_GRAPH_FINITE_VALUES_H_
 #define TANDEM_GRAPH_FINITE_VALUES_H_
 
@@ -6,9 +6,9 @@
 
 namespace tandem::internal {
 
-// Whether `value`, which has no batch, is finite where all sums over the batch and all variables are: it is made of
-// them by ops that keep numbers finite (sums and products, unless they overflow), and by quotients, roots and
-// logarithms of what is above 0 by how it is made: a number of examples, or a constant that is added to a square.
+// True if `value`, which has no batch, is finite whenever all sums over the batch and all variables are. It must be
+// made of these by ops that keep numbers finite (sums and products, unless they overflow), or by quotients, roots and
+// logarithms of numbers that are above 0 by construction: a number of examples, or a constant added to a square.
 bool IsFiniteWithBatchSums(mlir::Value value);
 
 }  // namespace tandem::internal

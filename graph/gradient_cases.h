@@ -13,14 +13,14 @@ namespace tandem {
 
 struct GradientCase {
   std::string op;  // the op that it checks, e.g. "td.relu"
-  // MLIR text of one function @main. Its floating-point arguments are differentiated; the test weighs all elements of
-  // all floating-point results with fixed random numbers and sums them. f32 and f64 do the same (the interpreter is
-  // double).
+  // MLIR text of one function @main. Its floating-point arguments are differentiated; the test multiplies all elements
+  // of all floating-point results by fixed random numbers and sums them. f32 and f64 give the same results (the
+  // interpreter computes in double).
   std::string function;
   double low = -1, high = 1;  // range of floating-point arguments
   int64_t int_limit = 3;      // integer arguments are in [0, int_limit)
   int64_t batch = 3;          // rows of `?`
-  // The op defines its gradient as none (floor, sign, stop_gradient): it must not reach any argument.
+  // The op defines its gradient as zero (floor, sign, stop_gradient): no gradient may reach any argument.
   bool zero = false;
 };
 

@@ -1,4 +1,4 @@
-// Cases for pooling. The random elements of a window differ by more than the step of the differences.
+// Cases for pooling. The random elements of a window differ by more than the step of the finite differences.
 #include "graph/gradient_cases.h"
 
 namespace tandem {

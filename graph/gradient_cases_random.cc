@@ -1,4 +1,4 @@
-// Random numbers are constants to the gradient, also where a derivative reaches them (dropout).
+// Random numbers are constants for the gradient, also on a path that has a derivative (dropout).
 #include "graph/gradient_cases.h"
 
 namespace tandem {

@@ -1,4 +1,4 @@
-// Explains a loss that no gradient leads away from.
+// Explains why a loss has no gradient for some values.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "graph/gradients.h"
@@ -25,7 +25,7 @@ llvm::DenseSet<Operation*> OpsAbove(Value value) {
   return above;
 }
 
-// Whether `op` has a gradient for one of its operands among `carried`: only building it tells.
+// True if `op` has a gradient for one of its operands among `carried`. Only building the gradient can tell.
 bool PassesGradient(mlir::OpBuilder& b, Operation& op, const llvm::DenseSet<Value>& carried) {
   auto differentiable = mlir::dyn_cast<td::GradientOp>(&op);
   if (!differentiable) return false;

@@ -29,9 +29,9 @@ std::string Describe(Operation* op) {
   return name.empty() ? op->getName().getStringRef().str() : name;
 }
 
-// Sums over replicas where it has to be: `grad` is what `op` gives to `operand`. Every replica holds a common operand
-// of an op whose result varies, and each has a part of its gradient. Null when the gradient cannot be had: it should be
-// a sum over the rows of one replica, and the op can only sum over all.
+// Adds a sum over replicas to `grad`, which `op` gives to `operand`, if needed: every replica holds a common operand of
+// an op whose result varies, and has only its part of the gradient. Null if the gradient cannot be computed: it should
+// be a sum over the rows of one replica, and the op can only sum over all.
 Value OverReplicas(mlir::OpBuilder& b, Operation* op, Value operand, Value grad, td::ReplicaValues& replicas) {
   if (td::IsBatched(operand.getType())) return grad;
   if (!replicas.Vary(operand)) {
@@ -49,7 +49,7 @@ Value OverReplicas(mlir::OpBuilder& b, Operation* op, Value operand, Value grad,
 bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, std::vector<Value>* gradients,
                     GradientError* error) {
   gradients->assign(xs.size(), Value());
-  // 1. The values that depend on an x, and of those the ones that the loss depends on.
+  // 1. Find the values that depend on an x, and among those the ones that the loss depends on.
   mlir::Block* block = b.getInsertionBlock();
   llvm::DenseSet<Value> from_x(xs.begin(), xs.end());
   llvm::SmallVector<Operation*> forward;
@@ -66,13 +66,13 @@ bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, st
   }
   Operation* before = b.getInsertionPoint() == block->begin() ? nullptr : &*std::prev(b.getInsertionPoint());
 
-  // 2. Reverse walk with accumulation.
+  // 2. Walk backwards and accumulate gradients.
   llvm::DenseMap<Value, Value> grads;
   if (from_x.contains(loss)) {
     Operation* at = loss.getDefiningOp() ? loss.getDefiningOp() : block->getParentOp();
     grads[loss] = td::BuildSplat(b, GradientLocation(at), loss.getType(), 1);
   }
-  llvm::DenseMap<Operation*, Operation*> user;  // towards the loss, for messages
+  llvm::DenseMap<Operation*, Operation*> user;  // the next op towards the loss, for messages
   td::ReplicaValues replicas;
   for (Operation* op : llvm::reverse(forward)) {
     llvm::SmallVector<Value> result_grads;
@@ -118,7 +118,7 @@ bool BuildGradients(mlir::OpBuilder& b, Value loss, llvm::ArrayRef<Value> xs, st
   }
   for (size_t i = 0; i < xs.size(); ++i) (*gradients)[i] = grads.lookup(xs[i]);
 
-  // 3. Gradients that nobody asked for go away.
+  // 3. Erase gradients that nobody asked for.
   llvm::DenseSet<Value> wanted(gradients->begin(), gradients->end());
   auto first = before ? std::next(before->getIterator()) : block->begin();
   llvm::SmallVector<Operation*> made;

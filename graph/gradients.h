@@ -14,16 +14,16 @@ namespace tandem::internal {
 
 class GraphModule;
 
-// What can go wrong: the op without a gradient and the ops from the loss down to it.
+// The op without a gradient, and a message with the ops from the loss down to it.
 struct GradientError {
   mlir::Operation* op = nullptr;
   std::string message;
 };
 
 // Appends, at the insertion point of `b`, ops that compute the gradients of `loss` (a floating-point scalar) with
-// regard to `xs`, all in the block of the insertion point. A null value where the loss does not depend on x. New ops
-// are located at "gradients/<forward op>". Contributions to one value are added in reverse order of the forward ops.
-// Returns false and fills `error` when an op on the path has no gradient.
+// respect to `xs`, all in the block of the insertion point. A gradient is null if the loss does not depend on x. New
+// ops are located at "gradients/<forward op>". Contributions to one value are added in reverse order of the forward
+// ops. Returns false and fills `error` when an op on the path has no gradient.
 bool BuildGradients(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::Value> xs,
                     std::vector<mlir::Value>* gradients, GradientError* error);
 
@@ -31,8 +31,8 @@ bool BuildGradients(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::V
 absl::StatusOr<std::vector<mlir::Value>> BuildGradients(GraphModule& module, mlir::Value loss,
                                                         llvm::ArrayRef<mlir::Value> xs, SourceLocation loc);
 
-// Why no gradient of `loss` reaches any of `xs`: "the loss does not depend on them", or the ops that pass none on, with
-// the user's lines. Uses `b` to try ops and leaves the block as it was.
+// Says why no gradient of `loss` reaches any of `xs`: "the loss does not depend on them", or the ops that pass no
+// gradient on, with the user's lines. Uses `b` to try ops, and removes them again.
 std::string DescribeGradientCuts(mlir::OpBuilder& b, mlir::Value loss, llvm::ArrayRef<mlir::Value> xs);
 
 }  // namespace tandem::internal

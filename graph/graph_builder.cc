@@ -353,7 +353,7 @@ std::vector<Tensor> GraphBuilder::Gradients(const Tensor& loss, absl::Span<const
            loc);
     return results;
   }
-  // What is reported of a loss that differs between replicas is its mean; so that is what is differentiated.
+  // The value that is reported for a loss that differs between replicas is its mean, so the mean is differentiated.
   Tensor common = Common("gradients", loss, loc);
   if (!common.ok()) return results;
   llvm::SmallVector<mlir::Value> values;

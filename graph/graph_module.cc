@@ -27,7 +27,7 @@ GraphModule::GraphModule(absl::string_view name)
   auto end = builder_.create<mlir::func::ReturnOp>(loc);
   builder_.setInsertionPoint(end);
   context_.getDiagEngine().registerHandler([this](mlir::Diagnostic& diagnostic) {
-    if (capturing_ == 0) return mlir::failure();  // passes install handlers of their own
+    if (capturing_ == 0) return mlir::failure();  // passes install their own handlers
     if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
       if (!diagnostics_.empty()) diagnostics_ += "; ";
       diagnostics_ += diagnostic.str();
@@ -61,7 +61,7 @@ std::string GraphModule::TakeGlobalName(absl::string_view name) {
 }
 
 std::string GraphModule::UniqueScope(absl::string_view base) {
-  std::unordered_map<std::string, int> next;  // scopes count on their own
+  std::unordered_map<std::string, int> next;  // scopes are counted separately
   return Unique(Scoped(base), scopes_, next).substr(scope_.size());
 }
 
@@ -111,8 +111,8 @@ absl::Status GraphModule::Error(absl::string_view op, absl::string_view name, So
 
 namespace {
 
-// What MLIR says of an operand that an op's type constraint refuses, in the words of the API; other messages as they
-// are.
+// Rewrites MLIR's message about an operand that an op's type constraint refuses in the words of the API; returns other
+// messages unchanged.
 std::string InTermsOfTheApi(absl::string_view message, mlir::ValueRange operands) {
   absl::string_view rest = message;
   int64_t index = 0;
@@ -134,7 +134,7 @@ std::string InTermsOfTheApi(absl::string_view message, mlir::ValueRange operands
                       ShapeString(td::ToShape(type)), "; ", remedy);
 }
 
-// Why an op of this kind cannot have so many operands; "" when it can. Inference takes the number for granted.
+// Says why an op of this kind cannot have this number of operands; "" if it can. Type inference does not check it.
 std::string CountProblem(const mlir::RegisteredOperationName& op, size_t operands) {
   size_t wanted = operands;
   if (op.hasTrait<mlir::OpTrait::ZeroOperands>()) wanted = 0;
@@ -146,10 +146,10 @@ std::string CountProblem(const mlir::RegisteredOperationName& op, size_t operand
   return wanted == operands ? "" : absl::StrCat("takes ", wanted, " operands, got ", operands);
 }
 
-// Sizes, offsets, strides: sums and differences of those below this do not overflow.
+// Limit for sizes, offsets and strides: sums and differences of smaller ones do not overflow.
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 
-// Why `value` cannot be a list of sizes or the shape of a result; "" when it can.
+// Says why `value` cannot be a list of sizes or the shape of a result; "" if it can.
 std::string SizesProblem(absl::string_view key, const Attr& value, bool of_result) {
   const auto* sizes = std::get_if<std::vector<int64_t>>(&value);
   if (sizes == nullptr) return "";
@@ -186,7 +186,7 @@ bool GraphModule::HasAttributes(mlir::OperationName name, const mlir::Registered
                       : info.hasTrait<mlir::OpTrait::NResults<2>::Impl>() ? 2
                                                                           : 0;
   if (results == 0) return true;
-  // An op with results of no type says what attributes it lacks before it says what is wrong with its types.
+  // The verifier of an op whose results have no type reports missing attributes before wrong types.
   mlir::OperationState state(location, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
@@ -242,7 +242,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
     auto report = [&] { return mlir::emitError(location); };
     mlir::DictionaryAttr dictionary = list.getDictionary(&context_);
     if (infer) {
-      // Properties as Operation::create would make them.
+      // Initialises properties as Operation::create does.
       std::vector<int64_t> storage(info->getOpPropertyByteSize() / sizeof(int64_t) + 1);
       mlir::OpaqueProperties properties(storage.data());
       bool has_properties = info->getOpPropertyByteSize() > 0;
@@ -253,7 +253,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
         ok = mlir::succeeded(info->setOpPropertiesFromAttribute(op_name, properties, dictionary, report)) &&
              mlir::succeeded(info->verifyInherentAttrs(list, report));
       }
-      // Inference takes attributes for granted.
+      // Type inference assumes that all attributes are there.
       const bool all_given = llvm::all_of(info->getAttributeNames(), [&](mlir::StringAttr n) { return list.get(n); });
       ok = ok && (all_given || HasAttributes(op_name, *info, location, operands, list));
       ok = ok &&
@@ -288,7 +288,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
 
 namespace {
 
-// "max_pool" -> "MaxPool".
+// Converts "max_pool" to "MaxPool".
 std::string CamelCase(absl::string_view words) {
   std::string result;
   bool upper = true;
@@ -321,7 +321,7 @@ const char* DisplayName(td::ComparePredicate predicate) {
   return "GreaterEqual";
 }
 
-// The string of an attribute; "" without it.
+// Returns an attribute's string; "" if there is none.
 std::string Word(const Attrs& attrs, absl::string_view wanted) {
   for (const auto& [key, value] : attrs) {
     if (key == wanted && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);
@@ -334,7 +334,7 @@ std::string Word(const Attrs& attrs, absl::string_view wanted) {
 std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
   static const auto* kNames = new std::map<std::string, std::string>{
       {"matmul", "MatMul"}, {"conv2d", "Conv2D"}, {"argmax", "ArgMax"}, {"max", "Maximum"}, {"min", "Minimum"}};
-  // All comparisons are one op, and all reductions.
+  // All comparisons are the same op, and so are all reductions.
   if (op == "compare") {
     if (auto predicate = td::symbolizeComparePredicate(Word(attrs, "predicate"))) return DisplayName(*predicate);
   }

@@ -38,35 +38,35 @@ class GraphModule {
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status);
 
-  // Appends `td.<op>`. Results are inferred; for an op that cannot infer them, the attributes "shape" and "dtype" give
-  // the type of its one result (by default those of operand 0). An error names op, scoped name, user's line and operand
-  // shapes.
+  // Appends `td.<op>`. Result types are inferred; for an op that cannot infer them, the attributes "shape" and "dtype"
+  // give the type of its only result (by default that of operand 0). An error names op, scoped name, user's line and
+  // operand shapes.
   absl::StatusOr<mlir::Operation*> Emit(absl::string_view op, mlir::ValueRange operands, const Attrs& attrs,
                                         SourceLocation loc);
 
-  // "scope/base", made unique among ops; the name is then taken.
+  // Returns "scope/base", made unique among ops; the name is then taken.
   std::string TakeName(absl::string_view base);
   // The same without the scope.
   std::string TakeGlobalName(absl::string_view name);
-  // The name an op would get now, for messages.
+  // Returns the name that an op would get now, for messages.
   std::string Scoped(absl::string_view base) const;
   std::string UniqueScope(absl::string_view base);
   void PushScope(absl::string_view name);
   void PopScope();
   const std::string& scope() const { return scope_; }
 
-  // NameLoc(name, file:line).
+  // Returns NameLoc(name, file:line).
   mlir::Location Location(absl::string_view name, SourceLocation loc);
-  // Makes a value known to Find.
+  // Lets Find return the value.
   void Register(absl::string_view name, mlir::Value value) { values_.emplace(std::string(name), value); }
   mlir::Value Find(absl::string_view name) const;
-  std::vector<std::string> names() const;  // that Find knows, sorted
+  std::vector<std::string> names() const;  // all names that Find knows, sorted
 
-  // `op "name" at file:line: message`.
+  // Returns the error `op "name" at file:line: message`.
   absl::Status Error(absl::string_view op, absl::string_view name, SourceLocation loc, absl::string_view message,
                      mlir::ValueRange operands = {}) const;
 
-  // Runs `f` and returns the text of the errors that MLIR reported meanwhile.
+  // Runs `f` and returns the text of the errors that MLIR reported during the call.
   template <typename F>
   std::string CaptureDiagnostics(F f) {
     std::string saved = std::move(diagnostics_);
@@ -84,20 +84,20 @@ class GraphModule {
   std::map<std::string, mlir::Value> variable_values;  // by full name
   std::vector<std::string> trainable;                  // full names
   std::set<std::string> assigned;
-  std::map<std::string, mlir::Operation*> assignments;  // the td.assign of a variable, by its full name
-  std::map<std::string, std::string> settled;  // not to be assigned any more, and by whom their value was taken
+  std::map<std::string, mlir::Operation*> assignments;  // td.assign ops by the variables' full names
+  std::map<std::string, std::string> settled;  // variables that cannot be assigned any more -> the taker of their value
   std::map<std::string, mlir::Value> inputs, scalars;
   std::map<std::string, double> scalar_defaults;
   std::map<std::string, SourceLocation, std::less<>> scalar_default_locations;  // of the first call with a default
   std::vector<mlir::Value> differentiated;                                      // losses that Gradients was called for
-  std::map<std::string, SourceLocation> outputs;                                // where each was named
+  std::map<std::string, SourceLocation> outputs;                                // the place of each call of Output
   std::string absent_reason;                                                    // GraphBuilder::Absent
   td::ReplicaValues replica_values;
   ReplicaCount replicas;
   bool depends_on_replicas = false;  // ReplicasOf was called
 
  private:
-  // Whether an op has all attributes that it needs; the diagnostics say which it lacks.
+  // True if an op has all attributes that it needs; otherwise the diagnostics name a missing one.
   bool HasAttributes(mlir::OperationName name, const mlir::RegisteredOperationName& info, mlir::Location location,
                      mlir::ValueRange operands, const mlir::NamedAttrList& attributes);
 
@@ -115,7 +115,7 @@ class GraphModule {
   std::string diagnostics_;
 };
 
-// "conv2d" -> "Conv2D", "reduce" of kind "sum" -> "Sum": the last part of an op's name.
+// Returns the last part of an op's name: "conv2d" -> "Conv2D", "reduce" of kind "sum" -> "Sum".
 std::string OpDisplayName(absl::string_view op, const Attrs& attrs);
 
 // The name in an op's location ("" without one).
@@ -123,7 +123,7 @@ std::string LocationName(mlir::Location loc);
 // "file:line" of the user's code ("" without one).
 std::string LocationFileLine(mlir::Location loc);
 
-// All ops that the values depend on, and those that make them.
+// Returns all ops that the values depend on, including those that make them.
 llvm::DenseSet<mlir::Operation*> OpsBehind(llvm::ArrayRef<mlir::Value> values);
 
 }  // namespace tandem::internal

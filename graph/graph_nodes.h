@@ -1,4 +1,4 @@
-// The ops of a graph as plain data, for pictures of it. Free of MLIR types.
+// The ops of a graph as plain data, for drawing it. Free of MLIR types.
 #ifndef TANDEM_GRAPH_GRAPH_NODES_H_
 #define TANDEM_GRAPH_GRAPH_NODES_H_
 
@@ -19,15 +19,15 @@ struct GraphNode {
     DType dtype = DType::kInvalid;
     Shape shape;
   };
-  std::string name;    // scope and op, "dense/MatMul"; a variable's own name where it is read. Not always unique
-  std::string op;      // "matmul"
+  std::string name;  // scope and op, "dense/MatMul"; for reading a variable, the variable's own name. Not always unique
+  std::string op;    // "matmul"
   std::string source;  // "file:line" of the user's code; may be empty
   std::vector<Operand> operands;
   std::vector<Result> results;
-  std::string variable;  // that the op reads or assigns
+  std::string variable;  // the variable that the op reads or assigns
 };
 
-// In the order in which they were built; operands come before their users.
+// Returns the nodes in the order in which they were built; operands come before their users.
 std::vector<GraphNode> GraphNodesOf(const GraphBuilder& graph);
 
 }  // namespace tandem

@@ -22,7 +22,7 @@ std::string List(const Values& values) {
   return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
 }
 
-// "#td<reduce_kind sum>" is sum.
+// Prints an attribute; an enumeration such as "#td<reduce_kind sum>" as its word, sum.
 std::string Printed(mlir::Attribute attribute) {
   std::string text;
   llvm::raw_string_ostream(text) << attribute;
@@ -59,7 +59,7 @@ std::string Text(mlir::Attribute attribute) {
   return Printed(attribute);
 }
 
-// " {beta1 = 0.9, beta2 = 0.999}".
+// Prints the attributes: " {beta1 = 0.9, beta2 = 0.999}".
 std::string AttributesText(mlir::Operation& op) {
   std::vector<std::string> texts;
   for (const mlir::NamedAttribute& a : op.getAttrDictionary()) {
@@ -100,7 +100,7 @@ std::string VariableText(const VariableSpec& v) {
 
 class OpTexts {
  public:
-  // In the order of the graph.
+  // Describes the next op; to be called in the order of the graph.
   std::string Next(mlir::Operation& op) {
     std::vector<std::string> operands, results;
     for (mlir::Value operand : op.getOperands()) operands.push_back(names_.lookup(operand));

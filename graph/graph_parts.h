@@ -1,4 +1,4 @@
-// The parts of a graph in words, for messages that say in what two graphs differ. Free of MLIR types.
+// Describes the parts of a graph in words, for messages about how two graphs differ. Free of MLIR types.
 #ifndef TANDEM_GRAPH_GRAPH_PARTS_H_
 #define TANDEM_GRAPH_GRAPH_PARTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// A name and what is to be said of it, for all variables and then for all ops in the order in which they were built:
+// Returns a name and a description for all variables, then for all ops in the order in which they were built:
 //   "the variable dense/kernel"   "float32 [576,64], trainable, uniform in [-0.1, 0.1), at model.cc:48"
 //   "the op dropout/Mul"          "mul of dense/Relu, dropout/Cast: float32 [b,64], at model.cc:48"
 // Equal graphs have equal parts.

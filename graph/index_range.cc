@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// The range that one use asks for.
+// Returns the range that one use requires.
 IndexRange RangeOfUse(mlir::OpOperand& use);
 
 IndexRange RangeOfValue(mlir::Value value) {
@@ -21,13 +21,13 @@ IndexRange RangeOfValue(mlir::Value value) {
 
 IndexRange RangeOfUse(mlir::OpOperand& use) {
   mlir::Operation* op = use.getOwner();
-  // By name, so that this file needs no op family: whoever builds an Estimator links it.
+  // Compares names, so that this file, which every Estimator links, needs no op family.
   const llvm::StringRef name = op->getName().getStringRef();
   if (name == "td.cast" || name == "td.reshape") return RangeOfValue(op->getResult(0));
   const bool cross_entropy = name.starts_with("td.sparse_softmax") && op->getNumOperands() >= 2;
   const bool gather = name == "td.gather" && use.getOperandNumber() == 1;
   if (!cross_entropy && !gather) return {};
-  // The table, or the logits: of the operands the one that is not made of indices.
+  // The table or the logits: the only operand that is not made of indices.
   for (mlir::Value operand : op->getOperands()) {
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(operand.getType());
     if (operand == use.get() || !type || type.getRank() < 1) continue;

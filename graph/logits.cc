@@ -8,7 +8,7 @@ namespace tandem {
 Tensor ArgumentOf(const char* op, const Tensor& result) {
   if (!result.ok()) return Tensor();
   mlir::Operation* producer = mlir::Value::getFromOpaquePointer(result.value_).getDefiningOp();
-  // By name, so that this file needs no op family: everybody who builds losses links it.
+  // Compares names, so that this file, which all programs with losses link, needs no op family.
   if (producer == nullptr || producer->getName().getStringRef() != op) return Tensor();
   return Tensor(result.origin_, producer->getOperand(0).getAsOpaquePointer());
 }

@@ -1,4 +1,4 @@
-// The logits behind probabilities.
+// Finds the logits from which probabilities were computed.
 #ifndef TANDEM_GRAPH_LOGITS_H_
 #define TANDEM_GRAPH_LOGITS_H_
 
@@ -6,10 +6,11 @@
 
 namespace tandem {
 
-// The operand where `result` is that of the op `op` ("td.softmax"), which has one; poisoned otherwise (no error).
+// Returns the operand of `result`'s op if that is `op` ("td.softmax"), which must have one operand; poisoned otherwise
+// (no error).
 Tensor ArgumentOf(const char* op, const Tensor& result);
 
-// The logits when `probabilities` is the result of Softmax or Sigmoid; poisoned otherwise (no error).
+// Return the logits if `probabilities` is the result of Softmax or Sigmoid; poisoned otherwise (no error).
 Tensor SoftmaxLogits(const Tensor& probabilities);
 Tensor SigmoidLogits(const Tensor& probabilities);
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMaxParts = 1 << 20;
 
-// A constant of any dtype that programs compute with.
+// Returns a constant of any dtype that programs can compute with.
 Tensor FullOf(absl::string_view op, GraphBuilder* graph, const Shape& shape, double value, DType dtype,
               SourceLocation loc) {
   if (!graph->status().ok() || !internal::CheckShape(op, graph, shape, loc)) return graph->Poisoned();
@@ -64,7 +64,7 @@ Tensor FullAs(absl::string_view op, const Tensor& x, double value, SourceLocatio
   return Usable(op, {x}, loc, &failed) ? FullOf(op, x.graph(), x.shape(), value, x.dtype(), loc) : failed;
 }
 
-// x's shape with a dimension of size 1 at `axis`, which is resolved; empty after an error.
+// Returns x's shape with a dimension of size 1 at `axis`, and resolves a negative `axis`; empty after an error.
 Shape WithDimension(absl::string_view op, const Tensor& x, int64_t* axis, SourceLocation loc) {
   Shape shape = x.shape();
   const int64_t given = *axis, rank = x.rank() + 1;
@@ -85,12 +85,12 @@ Shape WithDimension(absl::string_view op, const Tensor& x, int64_t* axis, Source
   return shape;
 }
 
-// What an op returns after an error that has so many results.
+// Returns `count` results for an op that failed.
 std::vector<Tensor> NoParts(const Tensor& failed, int64_t count) {
   return std::vector<Tensor>(static_cast<size_t>(std::clamp<int64_t>(count, 0, kMaxParts)), failed);
 }
 
-// Parts of x along `axis`, whose sizes add up to its own.
+// Splits x along `axis` into parts whose sizes add up to its own.
 std::vector<Tensor> PartsOf(const Tensor& x, const std::vector<int64_t>& sizes, int64_t axis, SourceLocation loc) {
   std::vector<int64_t> begin(x.rank(), 0), size = x.shape();
   std::vector<Tensor> parts;
@@ -102,7 +102,7 @@ std::vector<Tensor> PartsOf(const Tensor& x, const std::vector<int64_t>& sizes, 
   return parts;
 }
 
-// Into `count` parts of one size; empty after an error.
+// Splits x along `axis` into `count` equal parts; empty after an error.
 std::vector<Tensor> EqualParts(absl::string_view op, const Tensor& x, int64_t count, int64_t axis, SourceLocation loc) {
   const int64_t size = x.shape()[axis];
   std::string problem;
@@ -121,7 +121,7 @@ std::vector<Tensor> EqualParts(absl::string_view op, const Tensor& x, int64_t co
   return PartsOf(x, std::vector<int64_t>(count, size / count), axis, loc);
 }
 
-// Over `axes`, kept: the root of the sum of squares, with a slope of 0 where all are 0.
+// Returns the root of the sum of squares over `axes`, which it keeps, with a slope of 0 where all are 0.
 Tensor KeptNorm(absl::string_view op, const Tensor& x, const std::vector<int64_t>& axes, SourceLocation loc) {
   Tensor squares = ReduceSum(Square(x, loc), axes, true, loc);
   Tensor zero = internal::NumberLike(op, x, 0, loc), one = internal::NumberLike(op, x, 1, loc);
@@ -129,7 +129,7 @@ Tensor KeptNorm(absl::string_view op, const Tensor& x, const std::vector<int64_t
   return Select(none, zero, Sqrt(Select(none, one, squares, loc), loc), loc);
 }
 
-// Without the dimensions that a reduction over `axes` of x kept.
+// Removes the dimensions that a reduction over `axes` of x kept.
 Tensor Dropped(const Tensor& kept, const Tensor& x, std::vector<int64_t> axes, SourceLocation loc) {
   if (!kept.ok() || !internal::NormalizeAxes("squeeze", x, &axes, loc)) return kept;
   Shape shape;
@@ -139,7 +139,7 @@ Tensor Dropped(const Tensor& kept, const Tensor& x, std::vector<int64_t> axes, S
   return Reshape(kept, shape, loc);
 }
 
-// Whether normal numbers of that shape, mean and deviation can be drawn; false after an error.
+// True if normal numbers of that shape, mean and deviation can be drawn; false after an error.
 bool CheckNormal(absl::string_view op, GraphBuilder* graph, const Shape& shape, double mean, double stddev,
                  SourceLocation loc) {
   if (!graph->status().ok()) return false;
@@ -301,7 +301,7 @@ Tensor Round(const Tensor& x, SourceLocation loc) {
   if (!CheckFloats("round", x, loc)) return x.graph()->Poisoned();
   NameScope scope(x.graph(), x.graph()->UniqueName("round"));
   Tensor below = Floor(x, loc), above = Add(below, 1, loc);
-  Tensor part = Sub(x, below, loc);  // exact where it matters: x + 0.5 would round
+  Tensor part = Sub(x, below, loc);  // exact where it matters; x + 0.5 would be rounded
   Tensor even = Mul(Floor(Mul(above, 0.5, loc), loc), 2, loc);
   return Select(Less(part, 0.5, loc), below, Select(Greater(part, 0.5, loc), above, even, loc), loc);
 }
@@ -375,11 +375,11 @@ Tensor LogSumExp(const Tensor& x, const std::vector<int64_t>& axes, bool keep_di
   NameScope scope(graph, graph->UniqueName(kOp));
   Tensor zero = internal::NumberLike(kOp, x, 0, loc), one = internal::NumberLike(kOp, x, 1, loc);
   Tensor least = internal::NumberLike(kOp, x, -std::numeric_limits<double>::infinity(), loc);
-  // The largest exponent becomes 0. An infinite one stays: inf - inf would be NaN.
+  // Subtracts the largest exponent, so that it becomes 0. An infinite one stays: inf - inf would be NaN.
   Tensor top = ReduceMax(x, normalized, true, loc);
   top = StopGradient(Select(IsFinite(top, loc), top, zero, loc), loc);
   Tensor sum = ReduceSum(Exp(Sub(x, top, loc), loc), normalized, true, loc);
-  Tensor none = Equal(sum, zero, loc);  // -inf only
+  Tensor none = Equal(sum, zero, loc);  // all are -inf
   Tensor kept = Select(none, least, Add(Log(Select(none, one, sum, loc), loc), top, loc), loc);
   return keep_dims ? kept : Dropped(kept, x, normalized, loc);
 }
@@ -408,7 +408,7 @@ Tensor TruncatedNormal(GraphBuilder* graph, const Shape& shape, double mean, dou
   Tensor q = Mul(w, kCoefficients[0], loc);
   for (double c : absl::MakeConstSpan(kCoefficients).subspan(1, 7)) q = Mul(Add(q, c, loc), w, loc);
   q = Mul(Mul(Add(q, kCoefficients[8], loc), p, loc), std::numbers::sqrt2, loc);
-  q = Maximum(Minimum(q, 2, loc), -2, loc);  // rounding
+  q = Maximum(Minimum(q, 2, loc), -2, loc);  // corrects rounding
   return Add(Mul(q, stddev, loc), mean, loc);
 }
 

@@ -1,4 +1,4 @@
-// Einsum: sums of products by the letters of dimensions.
+// Einsum: sums of products, with dimensions named by letters.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -21,7 +21,7 @@ constexpr char kEinsum[] = "einsum";
 
 bool HasLetter(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
 
-// The letters of `letters` of which `keep` is true.
+// Returns the letters of `letters` for which `keep` is true.
 template <typename F>
 std::string Filtered(const std::string& letters, F keep) {
   std::string result;
@@ -29,17 +29,17 @@ std::string Filtered(const std::string& letters, F keep) {
   return result;
 }
 
-// A tensor and what its dimensions are called.
+// A tensor and the letters of its dimensions.
 struct Labelled {
   std::string letters;
   Tensor tensor;
 };
 
-// What an equation says, checked.
+// A checked equation.
 struct Equation {
   std::vector<std::string> inputs;
   std::string output;
-  std::map<char, int64_t> sizes;  // kBatch of the batch
+  std::map<char, int64_t> sizes;  // kBatch for the batch
   char batch = 0;                 // 0: no operand has one
 
   int64_t Product(const std::string& letters) const {
@@ -54,7 +54,7 @@ struct Equation {
   }
 };
 
-// The terms of "ij,jk->ik". Returns a problem.
+// Parses the terms of "ij,jk->ik". Returns a problem, or "".
 std::string ParseEquation(const std::string& equation, size_t operands, Equation* parsed) {
   const std::string text = Filtered(equation, [](char c) { return c != ' '; });
   const size_t arrow = text.find("->");
@@ -80,7 +80,7 @@ std::string ParseEquation(const std::string& equation, size_t operands, Equation
   return "";
 }
 
-// Sizes and the batch. Returns a problem.
+// Sets the sizes and the batch. Returns a problem, or "".
 std::string MatchShapes(const std::vector<Tensor>& xs, Equation* parsed) {
   for (size_t i = 0; i < xs.size(); ++i) {
     const Shape shape = xs[i].shape();
@@ -112,7 +112,7 @@ std::string MatchShapes(const std::vector<Tensor>& xs, Equation* parsed) {
   return "";
 }
 
-// With its dimensions in another order.
+// Transposes x to another order of its letters.
 Tensor Arranged(const Labelled& x, const std::string& letters, SourceLocation loc) {
   if (x.letters == letters) return x.tensor;
   std::vector<int64_t> permutation;
@@ -120,7 +120,7 @@ Tensor Arranged(const Labelled& x, const std::string& letters, SourceLocation lo
   return Transpose(x.tensor, permutation, loc);
 }
 
-// Without the letters that nothing else has.
+// Sums up the letters that neither the output nor another operand has.
 Labelled SummedUp(const Labelled& x, const std::string& wanted, SourceLocation loc) {
   std::vector<int64_t> axes;
   for (size_t i = 0; i < x.letters.size(); ++i) {
@@ -130,7 +130,7 @@ Labelled SummedUp(const Labelled& x, const std::string& wanted, SourceLocation l
   return {Filtered(x.letters, [&](char c) { return HasLetter(wanted, c); }), ReduceSum(x.tensor, axes, false, loc)};
 }
 
-// By multiplying element by element, and a sum.
+// Multiplies element by element, then sums.
 Labelled Multiplied(const Equation& e, const Labelled& x, const Labelled& y, SourceLocation loc) {
   const bool batched = HasLetter(x.letters, e.batch) || HasLetter(y.letters, e.batch);
   std::string all = batched ? std::string(1, e.batch) : "";
@@ -146,7 +146,7 @@ Labelled Multiplied(const Equation& e, const Labelled& x, const Labelled& y, Sou
       if (HasLetter(order, c)) {
         shape.push_back(e.sizes.at(c));
       } else if (!shape.empty()) {
-        shape.push_back(1);  // in front nothing is needed
+        shape.push_back(1);  // leading dimensions need none
       }
     }
     return Reshape(Arranged(t, order, loc), shape, loc);
@@ -158,7 +158,7 @@ Labelled Contracted(const Equation& e, Labelled x, Labelled y, SourceLocation lo
   if (HasLetter(y.letters, e.batch) && !HasLetter(x.letters, e.batch)) std::swap(x, y);
   const std::string& out = e.output;
   const std::string in_order = (e.batch != 0 && !HasLetter(out, e.batch) ? std::string(1, e.batch) : "") + out;
-  // Letters of both operands and the output; of both only; of x and the output; of y and the output.
+  // Letters of both operands and the output; of both operands only; of x and the output; of y and the output.
   const std::string both = Filtered(
       in_order, [&](char c) { return HasLetter(out, c) && HasLetter(x.letters, c) && HasLetter(y.letters, c); });
   std::string summed = Filtered(x.letters, [&](char c) { return HasLetter(y.letters, c) && !HasLetter(out, c); });

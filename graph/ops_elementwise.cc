@@ -51,7 +51,7 @@ namespace {
 
 Tensor EmitBinary(absl::string_view op, Tensor x, Tensor y, const Attrs& attrs, SourceLocation loc) {
   GraphBuilder* graph = internal::GraphOf({x, y});
-  // All comparisons are one op.
+  // All comparisons are the same op; its display name tells which.
   const std::string name = op == "compare" ? internal::OpDisplayName(op, attrs) : std::string(op);
   if (graph == nullptr) return internal::WithoutGraph(name, {x, y}, loc);
   if (x.ok() && y.ok() && x.graph() == y.graph() && x.dtype() != y.dtype()) {
@@ -89,7 +89,7 @@ TD_BINARY(Greater, "compare", P("predicate", std::string("gt")))
 TD_BINARY(GreaterEqual, "compare", P("predicate", std::string("ge")))
 
 #undef TD_BINARY
-// `name`: what errors call it.
+// `name` is the op's name in errors.
 #define TD_BINARY(Function, name)                                  \
   Tensor Function(const Tensor& x, double y, SourceLocation loc) { \
     if (!x.ok()) return Function(x, x, loc);                       \
@@ -136,7 +136,7 @@ Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, SourceL
     return a.graph()->FailAt(
         "select", absl::StrCat("values are ", Name(a.dtype()), " and ", Name(b.dtype()), "; Cast one of them"), loc);
   }
-  // Every pair in turn: the third step brings the second operand to the shape that the first two agreed on.
+  // Broadcasts every pair: the third call brings the second operand to the shape of the first and the third.
   if (!internal::BroadcastTogether("select", &a, &b, loc) || !internal::BroadcastTogether("select", &c, &a, loc) ||
       !internal::BroadcastTogether("select", &a, &b, loc)) {
     return graph->Poisoned();

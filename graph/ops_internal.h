@@ -1,4 +1,4 @@
-// Shared by graph/ops_*.cc.
+// Helpers of graph/ops_*.cc.
 #ifndef TANDEM_GRAPH_OPS_INTERNAL_H_
 #define TANDEM_GRAPH_OPS_INTERNAL_H_
 
@@ -13,39 +13,38 @@ namespace tandem::internal {
 // The graph of the first tensor that has one; null when all are default-constructed.
 GraphBuilder* GraphOf(absl::Span<const Tensor> tensors);
 
-// What an op returns whose operands are of no graph: a tensor with the first operand's error, or one that says that
-// there is none.
+// Returns the result of an op whose operands belong to no graph: a poisoned tensor with the first operand's error, or
+// with the error that there is no graph.
 Tensor WithoutGraph(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc);
 
-// The same for an op that is given its graph, and got null.
+// The same for an op that takes its graph as an argument and got null.
 Tensor WithoutBuilder(absl::string_view op, SourceLocation loc);
 
-// td.<op> in the graph of its operands; poisoned when there is none.
+// Emits td.<op> in the graph of its operands; poisoned if there is none.
 Tensor EmitOp(absl::string_view op, absl::Span<const Tensor> operands, const Attrs& attrs, SourceLocation loc);
 
-// Whether the operands of a composed op are good tensors of one graph, which has no error; otherwise `failed` is what
-// the op returns.
+// True if the operands of a composed op are valid tensors of one graph without an error; otherwise `failed` is the op's
+// result.
 bool Usable(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc, Tensor* failed);
 
-// Both operands broadcast to their common shape. False after an error, or when one of them is poisoned; the error names
-// `op`.
+// Broadcasts both operands to their common shape. False after an error, which names `op`, or if one of them is
+// poisoned.
 bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocation loc);
 
-// A number as a scalar constant of `like`'s dtype; poisoned (with an error that names `op`) where the dtype cannot hold
-// it.
+// A scalar constant of `like`'s dtype; poisoned, with an error that names `op`, if the dtype cannot hold `value`.
 Tensor NumberLike(absl::string_view op, const Tensor& like, double value, SourceLocation loc);
 
-// An axis of x from 0 on that is not the batch; -1 after an error.
+// Resolves a negative `axis` of x. Returns -1 after an error: the axis does not exist or is the batch.
 int64_t AxisBesidesBatch(absl::string_view op, const Tensor& x, int64_t axis, SourceLocation loc);
 
-// False after an error: `shape` is that of no tensor.
+// False after an error: no tensor can have this `shape`.
 bool CheckShape(absl::string_view op, GraphBuilder* graph, const Shape& shape, SourceLocation loc);
 
-// False after an error: x is not floating-point, or, of CheckNumbers, bool.
+// CheckFloats: false after an error if x is not floating-point. CheckNumbers: false after an error if x is bool.
 bool CheckFloats(absl::string_view op, const Tensor& x, SourceLocation loc);
 bool CheckNumbers(absl::string_view op, const Tensor& x, SourceLocation loc);
 
-// Axes from 0 on, sorted, without repetition; empty = all. False after an error.
+// Resolves negative axes, sorts them and removes repetitions; empty: all. False after an error.
 bool NormalizeAxes(absl::string_view op, const Tensor& x, std::vector<int64_t>* axes, SourceLocation loc);
 
 bool IsFloat(DType dtype);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMaxWindow = 1 << 30;
 
-// Strides and explicit pads of windows over an NHWC image. False after an error.
+// Computes strides and explicit pads of windows over an NHWC image. False after an error.
 bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int64_t>& window,
                    const WindowOptions& options, Attrs* attrs, SourceLocation loc) {
   std::string problem;
@@ -37,7 +37,7 @@ bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int6
   }
   std::vector<int64_t> low = {0, 0}, high = {0, 0};
   for (int i = 0; i < 2 && options.padding == Padding::kSame; ++i) {
-    // TensorFlow: as many outputs as ceil(size / stride); the odd pad goes to the end.
+    // As in TensorFlow: ceil(size / stride) outputs; an odd pad goes to the end.
     int64_t size = x.shape()[1 + i], stride = options.strides[i];
     int64_t total = std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + window[i] - size, 0);
     low[i] = total / 2;
@@ -81,7 +81,7 @@ Tensor BatchMatMul(const Tensor& a, const Tensor& b, const BatchMatMulOptions& o
                 loc);
 }
 
-// `dimensions`: what the kernel's are called.
+// `dimensions` describes the kernel's dimensions, for errors.
 static Tensor Convolve(const char* op, const Tensor& x, Tensor kernel, const char* dimensions,
                        const WindowOptions& options, SourceLocation loc) {
   if (!x.ok() || !kernel.ok()) return EmitOp(op, {x, kernel}, {}, loc);
@@ -109,7 +109,7 @@ Tensor DepthwiseConv2DOp(const Tensor& x, const Tensor& kernel, const WindowOpti
                                           ShapeString(x.shape()), " [batch, height, width, channels]"),
                              loc);
   }
-  // As of a grouped convolution: output channels one after another.
+  // Kernel of a grouped convolution: output channels one after another.
   return Convolve(op, x, Reshape(kernel, {k[0], k[1], 1, k[2] * k[3]}, loc), dimensions, options, loc);
 }
 
@@ -143,7 +143,7 @@ Moments BatchMoments(const Tensor& x, const std::string& scope, SourceLocation l
     const Tensor failed = EmitOp("batch_moments", {x, x}, {{"scope", scope}}, loc);
     return {failed, failed};
   }
-  // The number of rows: known at run time for the batch.
+  // The number of rows, which is known only at run time for the batch.
   Tensor count = x.shape()[0] == kBatch
                      ? x.graph()->StepScalar(scope == "replica" ? "replica_example_count" : "example_count",
                                              DType::kFloat32, std::nullopt, loc)
@@ -158,7 +158,7 @@ Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc
   Tensor step = graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc);
   Tensor u = graph->Emit("random_uniform", {seed, step}, {{"key", int64_t{0}}, {"shape", shape}}, loc);
   if (!u.ok()) return u;
-  // Only now is the op's name known: unique in the graph, and the same in every run of this model_fn.
+  // The op's name is known only now: unique in the graph, and the same in every run of this model_fn.
   std::string name = u.name();
   auto op = graph->module().Find(name).getDefiningOp<td::RandomUniformOp>();
   op.setKey(static_cast<int64_t>(Fingerprint64(name)));

@@ -1,4 +1,4 @@
-// Ops that pair the rows of a batch: made of a scatter by the row's number, whose sum over the batch is a gathering.
+// Ops that pair the rows of a batch: each row is scattered to its number, and the sum over the batch gathers all rows.
 #include <limits>
 #include <string>
 
@@ -14,7 +14,7 @@ using internal::Usable;
 
 namespace {
 
-// False after an error: `rows` is no number of rows.
+// False after an error: `rows` is not a valid number of rows.
 bool CheckRows(absl::string_view op, GraphBuilder* graph, int64_t rows, SourceLocation loc) {
   constexpr int64_t kMaxRows = 1 << 24;  // up to there a step's float32 example_count is exact
   if (rows >= 1 && rows <= kMaxRows) return true;

@@ -16,7 +16,7 @@ Tensor Broadcast(const Tensor& x, const Shape& shape, SourceLocation loc) {
   if (from == shape) return x;
   size_t offset = shape.size() - from.size();
   bool ok = from.size() <= shape.size();
-  Shape kept;  // the operand without the dimensions of size 1 that are repeated
+  Shape kept;  // the operand's shape without the dimensions of size 1 that are repeated
   std::vector<int64_t> dims;
   for (size_t i = 0; ok && i < from.size(); ++i) {
     int64_t to = shape[offset + i];
@@ -39,7 +39,7 @@ Tensor Reshape(const Tensor& x, const Shape& shape, SourceLocation loc) {
   if (!x.ok()) return EmitOp("reshape", {x}, {{"shape", shape}}, loc);
   const Shape from = x.shape();
   if (from == shape) return x;
-  const size_t first = !from.empty() && from[0] == kBatch ? 1 : 0;  // where sizes begin
+  const size_t first = !from.empty() && from[0] == kBatch ? 1 : 0;  // the first dimension that is not the batch
   const auto rest = std::find(shape.begin() + std::min(first, shape.size()), shape.end(), -1);
   const bool keeps_batch = first == 0 || (!shape.empty() && shape[0] == kBatch);
   if (rest == shape.end() || !keeps_batch) return EmitOp("reshape", {x}, {{"shape", shape}}, loc);

@@ -1,4 +1,4 @@
-// Ops made of other ops that go along an axis: rows by index, running sums, sorting.
+// Ops along an axis, made of other ops: rows by index, running sums, sorting.
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -14,14 +14,14 @@ namespace {
 
 using CombineFn = Tensor (*)(const Tensor&, const Tensor&, SourceLocation);
 
-// Positions 0 to n - 1 along `axis` of a tensor of this rank, whose other sizes are 1.
+// Returns positions 0 to n - 1 along `axis`, in a tensor of this rank whose other sizes are 1.
 Tensor PositionsAlong(GraphBuilder* graph, int64_t n, int64_t axis, int64_t rank, DType dtype, SourceLocation loc) {
   Shape shape(rank - axis, 1);
   shape[0] = n;
   return Reshape(Iota(graph, {n}, 0, dtype, loc), shape, loc);
 }
 
-// x moved by `steps` along `axis`, towards the end unless `back`; `fill` takes the places that are left.
+// Shifts x by `steps` along `axis`, towards the end unless `back`; `fill` is in the empty places.
 Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool back, double fill, SourceLocation loc) {
   if (!x.ok()) return x;
   std::vector<int64_t> begin(x.rank(), 0), sizes = x.shape(), low(x.rank(), 0), high(x.rank(), 0);
@@ -31,8 +31,8 @@ Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool ba
   return Pad(Slice(x, begin, sizes, loc), low, high, fill, loc);
 }
 
-// x, computed once, and so is its gradient: a kernel keeps sums, and what else it reads at several positions it
-// computes again for each of them. Without this the work of a scan would double with every step.
+// Returns x such that it and its gradient are computed only once. A kernel stores sums, but computes other values again
+// at every position where it reads them; so without this the work of a scan would double with every step.
 Tensor Kept(const Tensor& x, SourceLocation loc) {
   if (!x.ok()) return x;
   Shape wide = x.shape();
@@ -42,7 +42,7 @@ Tensor Kept(const Tensor& x, SourceLocation loc) {
   return ReduceSum(internal::EmitOp("broadcast", {x}, {{"shape", wide}, {"dims", dims}}, loc), {-1}, false, loc);
 }
 
-// Sums (products) of doubled length until they reach from end to end.
+// Combines runs of doubled length until they cover the whole axis.
 Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x, int64_t axis, bool exclusive,
             bool reverse, SourceLocation loc) {
   Tensor failed;
@@ -59,15 +59,15 @@ Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x,
   return y;
 }
 
-// For each element its place in the sorted order of `axis`, int32: how many come before it.
+// Returns for each element its place (int32) in the sorted order along `axis`: the number of elements before it.
 Tensor RankOf(const Tensor& x, int64_t axis, bool descending, SourceLocation loc) {
   GraphBuilder* graph = x.graph();
   const int64_t n = x.shape()[axis], rank = x.rank() + 1;
-  // Element i lies along `axis`, those that it is compared with behind it.
+  // Element i lies along `axis`, the elements that it is compared with along the next axis.
   Tensor own = ExpandDims(x, axis + 1, loc), other = ExpandDims(x, axis, loc);
   Tensor first = descending ? Greater(other, own, loc) : Less(other, own, loc);
   Tensor same = Equal(other, own, loc);
-  if (internal::IsFloat(x.dtype())) {  // NaN comes behind all others
+  if (internal::IsFloat(x.dtype())) {  // NaN comes after all others
     Tensor own_nan = NotEqual(own, own, loc), other_nan = NotEqual(other, other, loc);
     first = Or(first, And(own_nan, Not(other_nan, loc), loc), loc);
     same = Or(same, And(own_nan, other_nan, loc), loc);
@@ -78,7 +78,7 @@ Tensor RankOf(const Tensor& x, int64_t axis, bool descending, SourceLocation loc
   return ReduceSum(Cast(before, DType::kInt32, loc), {axis + 1}, false, loc);
 }
 
-// The first k of the sorted order: what has rank r goes to place r.
+// Returns the first k of the sorted order: the element with rank r goes to place r.
 TopKResult FirstOf(const Tensor& operand, int64_t k, int64_t axis, bool descending, SourceLocation loc) {
   GraphBuilder* graph = operand.graph();
   const int64_t n = operand.shape()[axis], rank = operand.rank() + 1;
@@ -93,7 +93,7 @@ TopKResult FirstOf(const Tensor& operand, int64_t k, int64_t axis, bool descendi
   return {taken(ExpandDims(x, axis, loc)), taken(PositionsAlong(graph, n, axis + 1, rank, DType::kInt64, loc))};
 }
 
-// Resolves `axis` of the operand of a sort. False after an error, with what the op returns in `failed`.
+// Resolves `axis` of the operand of a sort. False after an error; `failed` is then the op's result.
 bool CheckSort(const char* op, const Tensor& x, int64_t* axis, SourceLocation loc, Tensor* failed) {
   if (!Usable(op, {x}, loc, failed)) return false;
   *failed = x.graph()->Poisoned();
@@ -126,7 +126,7 @@ Tensor GatherRows(const Tensor& params, const Tensor& indices, SourceLocation lo
   }
 
   NameScope scope(graph, graph->UniqueName(kOp));
-  const int64_t rows = from[1], wide = static_cast<int64_t>(by.size());  // where the rows lie: [b, k..., rows, ...]
+  const int64_t rows = from[1], wide = static_cast<int64_t>(by.size());  // the axis of the rows in [b, k..., rows, ...]
   const size_t rest = from.size() - 2;
   Shape params_shape = {from[0]}, index_shape = by, inside_shape = by;
   params_shape.insert(params_shape.end(), by.size() - 1, 1);

@@ -7,7 +7,7 @@ namespace tandem {
 
 namespace {
 
-// The rate in the variable's dtype: optimizers compute it once, in float32, for all variables.
+// Converts the rate to the variable's dtype: optimizers compute it once, in float32, for all variables.
 Tensor RateFor(const Tensor& var, const Tensor& rate, SourceLocation loc) {
   return !var.ok() || !rate.ok() || rate.dtype() == var.dtype() ? rate : Cast(rate, var.dtype(), loc);
 }
@@ -20,7 +20,7 @@ UpdateResult Update(absl::string_view op, const Tensor& var, const std::vector<T
   operands.push_back(grad);
   operands.push_back(RateFor(var, rate, loc));
   GraphBuilder* graph = internal::GraphOf(operands);
-  // One tensor per slot, poisoned after an error, so that callers may index.
+  // One tensor per slot, poisoned after an error, so that callers may index them.
   UpdateResult update;
   update.var = graph != nullptr ? graph->Poisoned() : internal::WithoutGraph(op, operands, loc);
   update.slots.resize(slots.size(), update.var);

@@ -1,4 +1,4 @@
-// Padding: what a window does at the border of an image.
+// Padding of windows at the border of an image.
 #ifndef TANDEM_GRAPH_PADDING_H_
 #define TANDEM_GRAPH_PADDING_H_
 
@@ -7,7 +7,7 @@
 namespace tandem {
 
 enum class Padding : int8_t {
-  kValid,  // only windows that lie in the image
+  kValid,  // only windows that lie inside the image
   kSame,   // zeros around it, so that there are ceil(size / stride) windows; the odd one comes last, as in TensorFlow
 };
 

@@ -22,12 +22,12 @@ int64_t Bytes(const VariableSpec& variable) {
 
 // A variable and its slots.
 struct Group {
-  const VariableSpec* variable = nullptr;  // the first of them, where it is a slot of one that is not there
+  const VariableSpec* variable = nullptr;  // or its first slot, if the variable itself is not there
   int64_t bytes = 0;
   std::vector<PlacedPart> parts;  // of the variable
 };
 
-// Servers by load, the first of equals first, of which each takes one part.
+// Spreads a group over the `count` servers with the least load, the first of equals first; each gets one part.
 std::vector<PlacedPart> Spread(const Group& group, int64_t count, std::vector<int64_t>& load) {
   const int64_t rows = count == 1 ? 1 : group.variable->shape[0];
   std::vector<PlacedPart> parts;
@@ -60,7 +60,7 @@ Shape PlacedPart::ShapeOf(Shape shape) const {
 std::vector<PlacedPart> PlaceVariables(const std::vector<VariableSpec>& variables, int servers,
                                        const std::set<std::string>& by_rows) {
   std::vector<Group> groups;
-  std::map<std::string, size_t> group_of;  // by the name of the variable
+  std::map<std::string, size_t> group_of;  // index in the groups by the variable's name
   int64_t total = 0;
   const auto owner = [](const VariableSpec& v) { return v.slot_of.empty() ? v.name : v.slot_of; };
   for (const VariableSpec& v : variables) {

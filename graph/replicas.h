@@ -1,4 +1,4 @@
-// The replicas that run a graph, for functions whose results depend on how many there are.
+// The number of replicas that run a graph, for functions whose results depend on it.
 #ifndef TANDEM_GRAPH_REPLICAS_H_
 #define TANDEM_GRAPH_REPLICAS_H_
 
@@ -10,15 +10,15 @@
 namespace tandem {
 
 struct ReplicaCount {
-  int64_t all = 1;        // of all processes that make a step together
-  int64_t processes = 1;  // which have as many each; those of a process have numbers in a row
+  int64_t all = 1;        // of all processes that compute a step together
+  int64_t processes = 1;  // each has equally many replicas, numbered consecutively
 };
 
-// To be called before the graph is built. Without it there is one replica.
+// Call this before the graph is built. By default there is one replica.
 void SetReplicas(GraphBuilder& graph, const ReplicaCount& replicas);
-// The graph is then good for this number of replicas alone.
+// From then on the graph is valid only for this number of replicas.
 ReplicaCount ReplicasOf(GraphBuilder& graph);
-// InvalidArgument when the graph is not good for a program of so many devices.
+// InvalidArgument if the graph is not valid for a program with this number of devices.
 absl::Status CheckReplicas(const GraphBuilder& graph, int64_t devices);
 
 }  // namespace tandem

@@ -18,7 +18,7 @@ Tensor ArgumentOf(const char* op, const Tensor& result);  // graph/logits.h
 
 namespace internal {
 
-// What tensors know of where they are from: one for all of a graph, or the reason why a tensor is of none.
+// The origin of tensors: one object for all tensors of a graph, or the reason why a tensor belongs to no graph.
 struct TensorOrigin {
   GraphBuilder* graph = nullptr;  // null when the graph is gone
   absl::Status error;             // without a graph
@@ -27,24 +27,24 @@ struct TensorOrigin {
 }  // namespace internal
 
 // A value of a graph. Copies are handles to the same value and stay valid as long as the GraphBuilder lives.
-// An op that got a bad input returns a poisoned tensor (`ok()` is false): ops on poisoned tensors do nothing, and the
-// first error is kept in GraphBuilder::status(). Where no operand is of a graph, the result itself keeps it.
+// An op that gets a bad input returns a poisoned tensor (`ok()` is false): ops on poisoned tensors do nothing, and the
+// first error is kept in GraphBuilder::status(). If no operand belongs to a graph, the result itself keeps the error.
 class Tensor {
  public:
-  // Poisoned, of no graph.
+  // A poisoned tensor of no graph.
   Tensor() = default;
   static Tensor Poisoned(absl::Status error) {
     return Tensor(std::make_shared<internal::TensorOrigin>(internal::TensorOrigin{nullptr, std::move(error)}), nullptr);
   }
 
   bool ok() const { return value_ != nullptr && graph() != nullptr; }
-  // Made by the default constructor: an optional argument that is not given.
+  // True for a default-constructed tensor: an optional argument that is not given.
   bool empty() const { return origin_ == nullptr; }
-  // Null for an empty tensor, and when the graph is gone.
+  // Null for an empty tensor, and after the graph was destroyed.
   GraphBuilder* graph() const { return origin_ != nullptr ? origin_->graph : nullptr; }
-  // Whether its graph is gone.
+  // True if its graph was destroyed.
   bool expired() const { return value_ != nullptr && graph() == nullptr; }
-  // OK, or why the tensor is poisoned.
+  // OK, or the reason why the tensor is poisoned.
   absl::Status status() const;
   // kInvalid and {} when poisoned. A batched tensor has shape()[0] == kBatch.
   DType dtype() const;
@@ -69,11 +69,11 @@ class Tensor {
   void* value_ = nullptr;  // mlir::Value::getAsOpaquePointer
 };
 
-// What is wrong with a tensor that is not ok(), to go on with behind its name: "is an empty Tensor: ...".
-// GraphBuilder::WhyAbsent also knows the reason of Absent.
+// Says what is wrong with a tensor that is not ok(), to be appended to its name: "is an empty Tensor: ...".
+// GraphBuilder::WhyAbsent also knows the reason given to Absent.
 std::string WhyAbsent(const Tensor& tensor);
 
-// A Tensor argument that remembers where the call stands, for operators (which cannot have default arguments).
+// A Tensor argument that remembers the caller's source line, for operators (which cannot have default arguments).
 struct TensorArg {
   TensorArg(const Tensor& t, SourceLocation l = SourceLocation::Current()) : tensor(t), loc(l) {}  // NOLINT: implicit
   Tensor tensor;

@@ -8,7 +8,7 @@
 namespace tandem::internal {
 namespace {
 
-// An enumeration's attribute from its word.
+// Returns the attribute of an enumeration for its word.
 template <typename EnumAttr>
 absl::StatusOr<mlir::Attribute> FromWord(mlir::MLIRContext* context, absl::string_view key, const std::string& word) {
   using Enum = decltype(EnumAttr().getValue());
@@ -16,7 +16,7 @@ absl::StatusOr<mlir::Attribute> FromWord(mlir::MLIRContext* context, absl::strin
   for (uint32_t i = 0;; ++i) {
     const auto value = static_cast<Enum>(i);
     const std::string known = td::stringifyEnum(value).str();
-    if (known.empty()) break;  // behind the last
+    if (known.empty()) break;  // after the last word
     if (known == word) return EnumAttr::get(context, value);
     absl::StrAppend(&words, words.empty() ? "" : ", ", known);
   }
@@ -48,7 +48,7 @@ mlir::Attribute ToElements(mlir::MLIRContext* context, const HostTensor& t) {
       type, llvm::ArrayRef(static_cast<const char*>(t.raw()), static_cast<size_t>(t.byte_size())));
 }
 
-// By the type of the value alone; null for an empty HostTensor.
+// Converts by the type of the value alone; null for an empty HostTensor.
 struct ByType {
   mlir::Builder b;
   mlir::Attribute operator()(bool v) { return b.getBoolAttr(v); }

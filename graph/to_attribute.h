@@ -1,4 +1,4 @@
-// The MLIR form of attributes as GraphBuilder::Emit takes them. Internal to graph/.
+// Converts attributes of GraphBuilder::Emit to MLIR. Internal to graph/.
 #ifndef TANDEM_GRAPH_TO_ATTRIBUTE_H_
 #define TANDEM_GRAPH_TO_ATTRIBUTE_H_
 
@@ -10,8 +10,8 @@
 
 namespace tandem::internal {
 
-// Attribute `key` of td.`op`. A string is one of an enumeration's words where td declares an enumeration.
-// Errors: InvalidArgument for another word, which lists the words, and for an empty HostTensor.
+// Attribute `key` of td.`op`. If td declares an enumeration for it, a string is one of its words. Errors:
+// InvalidArgument for another word, which lists the words, and for an empty HostTensor.
 absl::StatusOr<mlir::Attribute> ToAttribute(mlir::MLIRContext* context, absl::string_view op, absl::string_view key,
                                             const Attr& value);
 

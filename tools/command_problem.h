@@ -1,4 +1,4 @@
-// What is wrong with the arguments of a tool that has commands.
+// Describes wrong arguments of a tool that has commands.
 #ifndef TANDEM_TOOLS_COMMAND_PROBLEM_H_
 #define TANDEM_TOOLS_COMMAND_PROBLEM_H_
 
@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// Of arguments that are no use of any of `commands`: that no command is given, that there is none of this name, with
-// the nearest one, or that it takes other arguments.
+// Says what is wrong with arguments that match none of `commands`: no command is given, there is no command with this
+// name (with the most similar one), or the command takes other arguments.
 std::string CommandProblem(const std::vector<std::string>& arguments, const std::vector<std::string>& commands);
 
 }  // namespace tandem

@@ -1,7 +1,7 @@
-// tandem-calibrate [--output=FILE]: measures what this machine can do and writes it as a machine model.
+// tandem-calibrate [--output=FILE]: measures this machine's speed and writes it as a machine model.
 //
-// The file is read by programs that compile with TANDEM_FLAGS="--machine-model=FILE"; those that come with the compiler
-// are in passes/analysis/targets.
+// Programs that compile with TANDEM_FLAGS="--machine-model=FILE" read the file; the built-in models of the compiler are
+// in passes/analysis/targets.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

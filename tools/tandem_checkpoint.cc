@@ -77,7 +77,7 @@ absl::Status Compare(const Arguments& arguments) {
 }
 
 absl::Status Made(const std::string& path, const CheckpointData& data) {
-  // A training in that directory takes an unfinished checkpoint for a leftover.
+  // The lock keeps a training in that directory from taking the unfinished checkpoint for a leftover.
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockIfModelDir(Env::Default(), DirName(path), &path));
   TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
   const auto count = [](size_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); };
@@ -122,7 +122,7 @@ absl::Status FromNpz(const Arguments& arguments) {
 
 absl::Status Run(const Arguments& arguments) {
   struct Command {
-    size_t least, most;  // arguments
+    size_t least, most;  // number of arguments
     absl::Status (*run)(const Arguments&);
   };
   static const auto& commands = *new std::map<std::string, Command>{

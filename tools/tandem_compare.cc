@@ -1,4 +1,5 @@
-// tandem-compare: where the bits of two trainings, or of two makings of one step, part, and in what the runs differ.
+// tandem-compare: shows where the bits of two trainings, or of two computations of one step, begin to differ, and in
+// what the runs differ.
 #include <iostream>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,4 @@
-// tandem-devices: what this machine can compute with, and with which libraries.
+// tandem-devices: shows the devices and libraries with which this machine can compute.
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -69,7 +69,7 @@ std::string Bytes(uint64_t bytes) {
 
 std::string Count(int n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
-// Words behind a title, on as many lines as it takes.
+// Prints words after a title, on as many lines as needed.
 void PrintWords(absl::string_view title, const std::vector<std::string>& words) {
   constexpr size_t kWidth = 120;
   std::string line = absl::StrFormat("  %-11s", title);

@@ -1,4 +1,4 @@
-// tandem-dump MODEL_DIR|FILE: shows what the compiler made of a model.
+// tandem-dump MODEL_DIR|FILE: shows what the compiler has made of a model.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -66,7 +66,7 @@ ABSL_FLAG(bool, expand_replicas, false, "list the commands of every replica, not
 namespace tandem {
 namespace {
 
-// The text of a phase; InvalidArgument, with those there are, when the executable has none of that name.
+// Returns the text of a phase; InvalidArgument, with the existing phases, if the executable has none of that name.
 absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::string& phase) {
   std::vector<std::string> phases;
   for (size_t i = 0; i < executable.index().segments.size(); ++i) {
@@ -75,7 +75,7 @@ absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::s
     phases.push_back(s.name);
     if (s.name == phase) return IrText(executable, static_cast<int>(i));
   }
-  // A GPU program's code is text already.
+  // The code of a GPU program is text already.
   if (!executable.index().images.empty()) {
     phases.push_back("codegen");
     if (phase == "codegen") {
@@ -91,7 +91,7 @@ int Threads() {
   return threads > 0 ? threads : UsableProcessors();
 }
 
-// Expected times, and measured ones when `measure`.
+// Returns expected times, and measured ones if `measure`.
 absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const std::string& path, bool measure) {
   TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel(absl::GetFlag(FLAGS_machine), executable));
   std::optional<Measurement> measurement;

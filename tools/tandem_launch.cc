@@ -1,5 +1,5 @@
-// tandem-launch -n N -- PROGRAM ...: starts the processes of a training on this machine, looks after them, and starts
-// them again when one is lost. docs/guide/cluster.md tells more.
+// tandem-launch -n N -- PROGRAM ...: starts the processes of a training on this machine, watches them, and restarts
+// them when one is lost. See docs/guide/cluster.md.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -60,7 +60,7 @@ absl::Status Run(const std::vector<std::string>& arguments, const std::vector<st
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  // What follows "--" is not for us, "--help" included.
+  // Arguments after "--" belong to the program, also "--help".
   char** const end = argv + argc;
   char** const dashes =
       std::find_if(argv, end, [](const char* argument) { return absl::string_view(argument) == "--"; });

@@ -65,7 +65,7 @@ bool RunsPhases() {
          crash_reproducer.getNumOccurrences() || !print_before.empty() || !print_after.empty() || !disabled.empty();
 }
 
-// The text of a file that is safe to parse, without a byte order mark.
+// Returns the text of a file that is safe to parse, without a byte order mark.
 absl::StatusOr<std::unique_ptr<llvm::MemoryBuffer>> ReadInput(const std::string& input) {
   std::unique_ptr<llvm::MemoryBuffer> text;
   if (input == "-") {
@@ -90,7 +90,7 @@ absl::Status WriteOutput(const std::string& output, llvm::function_ref<absl::Sta
   TD_RETURN_IF_ERROR(write(file->os()));
   file->os().flush();
   if (const std::error_code failed = file->os().error()) {
-    file->os().clear_error();  // its destructor would end the process
+    file->os().clear_error();  // otherwise its destructor would end the process
     return PosixError(failed.value(), "write", output == "-" ? "standard output" : output);
   }
   file->keep();

@@ -1,4 +1,4 @@
-// tandem-plot MODEL_DIR...: learning curves as one page for a browser.
+// tandem-plot MODEL_DIR...: draws learning curves as one page for a browser.
 #include <unistd.h>
 
 #include <iostream>
@@ -35,7 +35,7 @@ absl::Status Plot(const std::vector<std::string>& folders) {
   TD_ASSIGN_OR_RETURN(const PlotRuns runs, ReadRuns(Env::Default(), folders));
   TD_RETURN_IF_ERROR(Write(path, CurvesPage(runs)));
   if (runs.damaged.empty()) return absl::OkStatus();
-  // The page is there, and whoever starts this program in a script learns that it is not all.
+  // The page is written, but an error tells a script that started this program that the page is incomplete.
   const auto message = [](std::string* out, const absl::Status& status) { absl::StrAppend(out, status.message()); };
   return absl::Status(
       runs.damaged.front().code(),

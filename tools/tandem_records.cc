@@ -39,7 +39,7 @@ absl::StatusOr<Compression> CompressionFlag() {
   return absl::InvalidArgumentError(absl::StrCat("--compression=", name, ": it must be none, gzip or zlib"));
 }
 
-// Calls `visit` for each record of the file, whose checksum is right.
+// Calls `visit` for each record of the file after checking its checksum.
 template <typename Visit>
 absl::Status ForEachRecord(const std::string& path, const Visit& visit) {
   TD_ASSIGN_OR_RETURN(const Compression compression, CompressionFlag());
@@ -129,7 +129,7 @@ absl::Status Split(const std::string& path, const std::string& prefix) {
     return true;
   });
   int64_t records = 0;
-  // All are closed, so that what was read before an error is complete.
+  // Closes all writers even after an error, so that everything read before it is complete.
   for (auto& writer : writers) {
     const absl::Status closed = writer->Close();
     if (status.ok()) status = closed;

@@ -66,8 +66,8 @@ ABSL_FLAG(
 namespace tandem {
 namespace {
 
-// Values from --variables. Slots may be missing: a single file has none. As in the Estimator, evaluations and
-// predictions use moving averages where there are any.
+// Restores values from --variables. Slots may be missing: a single file has none. As in the Estimator, evaluations and
+// predictions use moving averages if there are any.
 absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
   const format::Index& index = model->executable().index();
@@ -266,7 +266,7 @@ class Runner {
     return result;
   }
 
-  // Keeps the larger error, relative to the tolerance, of all steps.
+  // Keeps the largest error, relative to the tolerance, of all steps.
   void Note(const std::string& what, const TensorError& e) {
     auto [it, first] = errors_.emplace(what, e);
     if (!first && e.error * it->second.magnitude >= it->second.error * e.magnitude) it->second = e;
@@ -318,7 +318,7 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR [flags]; --help explains them");
   }
-  // Before anything runs.
+  // Checked before anything runs.
   for (const auto& [flag, file] :
        {std::pair("--outputs", absl::GetFlag(FLAGS_outputs)), std::pair("--trace", absl::GetFlag(FLAGS_trace))}) {
     if (!file.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), flag, file));

@@ -1,4 +1,4 @@
-// The convnets of the tutorials, on 28x28 images of one channel with ten classes.
+// The convnets of the tutorials, for 28x28 images with one channel and ten classes.
 #include "benchmarks/models/model.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -7,7 +7,7 @@
 namespace tandem::benchmarks {
 namespace {
 
-// Multiply-adds of a 3x3 convolution onto `size` x `size` pixels.
+// Returns the multiply-adds of a 3x3 convolution with `size` x `size` output pixels.
 double Conv3x3(double size, double in, double out) { return size * size * 9 * in * out; }
 
 using Network = Tensor (*)(const Tensor&, const networks::NetworkOptions&, SourceLocation);

@@ -1,4 +1,4 @@
-// Models of dense layers only.
+// Models that consist of dense layers only.
 #include "benchmarks/models/model.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"

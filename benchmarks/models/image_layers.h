@@ -1,4 +1,4 @@
-// Layers that count their work, for networks on images.
+// Layers for networks on images that also count their floating-point operations.
 #ifndef TANDEM_BENCHMARKS_MODELS_IMAGE_LAYERS_H_
 #define TANDEM_BENCHMARKS_MODELS_IMAGE_LAYERS_H_
 

@@ -1,6 +1,6 @@
-// The models that the benchmarks train or evaluate: loss, update, the inputs they want, and the work in a step, as a
-// graph, or as parts of a model_fn. benchmarks/peers/models.py describes the same networks to the peers; a test
-// compares the numbers of parameters.
+// The models that the benchmarks train or evaluate, as a graph or as parts of a model_fn: loss, update, inputs, and the
+// number of operations in a step. benchmarks/peers/models.py has the same networks for the frameworks to compare with;
+// a test compares the numbers of parameters.
 #ifndef TANDEM_BENCHMARKS_MODELS_MODEL_H_
 #define TANDEM_BENCHMARKS_MODELS_MODEL_H_
 
@@ -23,17 +23,17 @@
 namespace tandem::benchmarks {
 
 struct ModelOptions {
-  // Train; else the loss only, as an evaluation computes it: moving averages, no dropout.
+  // True: train. False: compute only the loss, as an evaluation does: with moving averages, without dropout.
   bool training = true;
-  // vgg16: train every layer instead of the last block and the classifier only.
+  // vgg16: train every layer; false: train only the last block and the classifier.
   bool all_layers = false;
-  // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small ones are for tests.
+  // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small images are for tests.
   int64_t image_size = 0;
-  // Of an example of the Transformer; 0: 128.
+  // Number of tokens in an example of the Transformer; 0: 128.
   int64_t tokens = 0;
 };
 
-// What one batched input holds: uniform numbers in [0, 1), or integers in [0, limit).
+// The content of one batched input: uniform numbers in [0, 1), or integers in [0, limit).
 struct InputSpec {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -41,17 +41,18 @@ struct InputSpec {
   int64_t limit = 0;
 };
 
-// The values of so many rows.
+// Returns random values for `rows` rows.
 HostTensor RandomRows(const InputSpec& spec, int64_t rows, std::mt19937& random);
 
-// Counts the floating-point operations of a step: 2 per multiply-add of convolutions and matrix products, as the direct
-// algorithm has them; forward and, in training, gradient to the weights where they are trained, and gradient to the
-// input where anything before the layer is trained. Pooling, normalisation, activations, loss and update count nothing.
+// Counts the floating-point operations of a step: 2 per multiply-add of convolutions and matrix products in the direct
+// algorithm. Counts the forward pass and, in training, the gradient of the weights of trained layers, and the gradient
+// of the input if anything before the layer is trained. Pooling, normalisation, activations, loss and update do not
+// count.
 class FlopCounter {
  public:
   explicit FlopCounter(bool training = true) : training_(training) {}
 
-  // A layer's multiply-adds for one example; layers in the order of the network.
+  // Adds a layer's multiply-adds for one example; call it for layers in the order of the network.
   void Layer(double multiply_adds, bool trained = true) {
     trained = trained && training_;
     flops_ += 2 * multiply_adds * (1 + trained + trained_before_);
@@ -73,14 +74,15 @@ struct BenchModel {
   std::vector<InputSpec> inputs;  // the last one holds the labels
   bool training = true;
   std::optional<Optimizer> optimizer;
-  // The loss; the layers' work goes to the counter.
+  // Makes the loss; counts the operations of the layers.
   std::function<Tensor(const InputTensors& inputs, FlopCounter&)> loss;
-  // Adds the inputs, the loss as output "loss" and in training the update: what MakeModel makes of the two above.
+  // Adds the inputs, the loss as output "loss", and in training the update. MakeModel makes it from the two members
+  // above.
   std::function<void(GraphBuilder&, FlopCounter&)> build;
 };
 
-// The model called `name` (see ModelNames()). InvalidArgument lists the names for an unknown one and explains a bad
-// image_size or number of tokens.
+// Returns the model called `name` (see ModelNames()). InvalidArgument for an unknown name, with the known ones, and for
+// an invalid image_size or number of tokens.
 absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options);
 std::vector<std::string> ModelNames();
 

@@ -1,5 +1,5 @@
-// ResNet-50 v1 (He et al. 2015): the stride of a stage is in the first 1x1 convolution of its first block, as in
-// Keras; convolutions have no bias, batch norm follows each.
+// ResNet-50 v1 (He et al. 2015): as in Keras, the stride of a stage is in the first 1x1 convolution of its first block.
+// Convolutions have no bias; each is followed by a batch norm.
 #include "benchmarks/models/image_layers.h"
 #include "benchmarks/models/model.h"
 #include "frontends/losses.h"

@@ -1,4 +1,4 @@
-// A Transformer encoder in the original order (Vaswani et al. 2017), without dropout.
+// A Transformer encoder with the original order of layers (Vaswani et al. 2017), without dropout.
 #include "benchmarks/models/model.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
@@ -11,9 +11,9 @@ namespace {
 constexpr int64_t kVocabulary = 8192, kTokens = 128, kWidth = 256, kHeads = 4, kHidden = 1024, kClasses = 10;
 constexpr double kEpsilon = 1e-5;
 
-// x = norm(x + attention(x)), x = norm(x + dense(gelu(dense(x)))).
+// Returns x after x = norm(x + attention(x)) and x = norm(x + dense(gelu(dense(x)))).
 Tensor EncoderLayer(FlopCounter& flops, const Tensor& x, double tokens) {
-  // Four projections, and the products of queries with keys and of weights with values.
+  // Four projections, the products of queries and keys, and the products of weights and values.
   flops.Layer(4.0 * tokens * kWidth * kWidth);
   flops.Layer(2.0 * tokens * tokens * kWidth);
   Tensor attention = layers::MultiHeadAttention(x, {.num_heads = kHeads, .key_dim = kWidth / kHeads});
@@ -32,7 +32,7 @@ BenchModel TransformerModel(const ModelOptions& options) {
           .inputs = {{"ids", DType::kInt32, {tokens}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
           .optimizer = optimizers::Adam({.learning_rate = 1e-3}),
           .loss = [tokens](const InputTensors& inputs, FlopCounter& flops) {
-            flops.Layer(0);  // the embedding is trained, so that the first layer has a gradient to its input
+            flops.Layer(0);  // counts the embedding as trained, so that the first layer has a gradient of its input
             Tensor x = layers::Embedding(inputs.at("ids"), {.input_dim = kVocabulary, .output_dim = kWidth});
             for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x, static_cast<double>(tokens));
             flops.Layer(kWidth * kClasses);

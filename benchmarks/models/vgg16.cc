@@ -1,5 +1,5 @@
-// VGG16 without top (Simonyan and Zisserman 2014, configuration D), Flatten and Dense 4, as S0's second part trains it:
-// layers[:-4] of the base frozen, that is all but the last block's three convolutions.
+// VGG16 without top (Simonyan and Zisserman 2014, configuration D), Flatten and Dense 4, as trained in S0's second
+// part: layers[:-4] of the base are frozen, that is all except the three convolutions of the last block.
 #include "benchmarks/models/image_layers.h"
 #include "benchmarks/models/model.h"
 #include "frontends/losses.h"

@@ -10,8 +10,8 @@ namespace tandem {
 
 bool BlockBuffer::OwnsBlock() const {
   if (block_.use_count() > 1) return false;
-  // use_count() orders nothing: what another thread read in the block before it gave it up might still follow. Giving
-  // up a reference does.
+  // use_count() orders no memory accesses: reads of the block by another thread that has released it might still come
+  // after it. Releasing a reference orders them.
   std::shared_ptr<const uint8_t[]>(block_).reset();
   return true;
 }
@@ -19,7 +19,7 @@ bool BlockBuffer::OwnsBlock() const {
 absl::StatusOr<int64_t> BlockBuffer::Need(int64_t bytes) {
   while (available() < bytes) {
     const int64_t have = available();
-    // At most twice what is there already, so that a wrong length takes no memory.
+    // At most doubles the available bytes, so that a wrong length allocates little memory.
     const int64_t wanted = std::min(bytes, std::max(block_bytes_, 2 * have));
     if (capacity_ - begin_ < wanted) {
       if (!OwnsBlock() || capacity_ < wanted) {

@@ -1,4 +1,4 @@
-// A buffer in front of a file, out of which pieces are handed without copying.
+// A read buffer for a file that hands out pieces without copying them.
 #ifndef TANDEM_DATA_FILES_BLOCK_BUFFER_H_
 #define TANDEM_DATA_FILES_BLOCK_BUFFER_H_
 
@@ -11,30 +11,30 @@
 
 namespace tandem {
 
-// Reads a file in blocks. Who keeps block() keeps the bytes that it was given; the buffer then goes on in another
-// block. Thread-compatible.
+// Reads a file in blocks. A caller that keeps block() keeps the bytes that it was given valid: the buffer then goes on
+// in another block. Thread-compatible.
 class BlockBuffer {
  public:
-  // `file` must outlive the buffer. Blocks have `block_bytes` >= 1, more where a piece is longer.
+  // `file` must outlive the buffer. Blocks have `block_bytes` >= 1 bytes, or more for a longer piece.
   BlockBuffer(InputFile* file, int64_t block_bytes) : file_(file), block_bytes_(block_bytes) {}
 
-  // Makes `bytes` bytes follow data(), as far as the file has them; returns how many there are, `bytes` at most. Memory
-  // grows with what is really read, whatever is asked for.
+  // Reads until `bytes` bytes are at data(), or the file ends; returns how many there are, at most `bytes`. Memory
+  // grows with the bytes that are really read, however many are asked for.
   absl::StatusOr<int64_t> Need(int64_t bytes);
   const uint8_t* data() const { return block_.get() + begin_; }
-  // What lies in the block from data() on.
+  // Number of bytes in the block from data() on.
   int64_t available() const { return end_ - begin_; }
-  // Goes on by `bytes` <= available().
+  // Moves data() forward by `bytes` <= available().
   void Consume(int64_t bytes) { begin_ += bytes; }
-  // The bytes at data(), kept alive.
+  // Owner of the bytes at data(): keep it to keep them.
   const std::shared_ptr<const uint8_t[]>& block() const { return block_; }
 
-  // Of data() in the file's uncompressed data.
+  // Offset of data() in the file's uncompressed data.
   int64_t offset() const { return file_->offset() - available(); }
   absl::Status Seek(int64_t offset);
 
  private:
-  // Whether nobody else keeps the block, so that it may be written over.
+  // True if nobody else keeps the block, so that it may be overwritten.
   bool OwnsBlock() const;
 
   InputFile* const file_;

@@ -161,7 +161,7 @@ absl::Status CacheFileWriter::Fail(const absl::Status& status) {
   if (status.ok() || !status_.ok()) return status_;
   status_ = Annotate(status, absl::StrCat(path_, ": the cache could not be written: "));
   file_ = nullptr;
-  (void)env_->DeleteFile(part_);  // what it takes up may be what others lack
+  (void)env_->DeleteFile(part_);  // its space may be what other files need
   return status_;
 }
 
@@ -182,7 +182,7 @@ absl::Status CacheFileWriter::Write(int64_t i, absl::string_view bytes) {
   if (i >= static_cast<int64_t>(index_.size())) index_.resize(i + 1);
   const int64_t offset = flushed_ + static_cast<int64_t>(buffer_.size());
   TD_RETURN_IF_ERROR(Fail(Append(absl::StrCat(bytes, Crc(bytes)))));
-  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // now that it is there
+  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // now that the bytes are written
   return absl::OkStatus();
 }
 
@@ -217,7 +217,7 @@ absl::Status CacheFileWriter::FinishFile(int64_t entries, absl::Span<const int64
   TD_RETURN_IF_ERROR(Append(absl::StrCat(bytes, Crc(bytes), Crc(Header(identity_)), kEndMagic)));
   TD_RETURN_IF_ERROR(Flush());
   TD_RETURN_IF_ERROR(file_->Sync());
-  // Open until it has its name: nobody takes it for a leftover.
+  // The file stays open until it is renamed, so that nobody takes it for a leftover.
   if (absl::Status renamed = env_->Rename(part_, path_); !renamed.ok()) {
     if (!CacheFile::Open(path_, identity_, token_width_, env_).ok()) return renamed;
     TD_LOG(INFO) << path_ << ": the cache is another process's, which was faster.";

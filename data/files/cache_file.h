@@ -1,4 +1,4 @@
-// The file of Dataset::Cache: the elements of a pipeline by their numbers.
+// The file of Dataset::Cache: holds the elements of a pipeline by their numbers.
 #ifndef TANDEM_DATA_FILES_CACHE_FILE_H_
 #define TANDEM_DATA_FILES_CACHE_FILE_H_
 
@@ -16,30 +16,31 @@
 
 namespace tandem {
 
-// What tells a cache from those of other pipelines and other data.
+// Identifies a cache: the pipeline and the data that it was made from.
 struct CacheIdentity {
   std::string pipeline;     // the stages
   std::string fingerprint;  // of the data; may be empty
 };
 
-// A file that is complete. Thread-safe.
-//   "TDCACHE1" | sizes of the two strings of the identity (8 each) | these
+// A complete file. Thread-safe.
+//   "TDCACHE1" | sizes of the two strings of the identity (8 bytes each) | these strings
 //   entries, in any order: bytes | masked CRC-32C of them (4)
-//   index: for each entry its offset and its size without checksum (8 each), a size of -1: there is none
+//   index: for each entry its offset and its size without checksum (8 each); size -1: there is no entry
 //   tokens: `token_width` numbers (8 each) of each entry
-//   offset of the index, entries, token width (8 each) | masked CRC-32C of all from the index on, but for this (4)
+//   offset of the index, number of entries, token width (8 each) | masked CRC-32C of all of the above from the index on
+//   (4)
 //   | masked CRC-32C of the file's beginning up to the entries (4) | "TDCACHED"
 class CacheFile {
  public:
-  // NotFound when there is none. FailedPrecondition when it is the cache of another pipeline or other data. DataLoss
-  // when it is damaged or was not written to its end.
+  // NotFound when there is no file. FailedPrecondition when it is the cache of another pipeline or of other data.
+  // DataLoss when it is damaged or incomplete.
   static absl::StatusOr<std::unique_ptr<CacheFile>> Open(const std::string& path, const CacheIdentity& identity,
                                                          int64_t token_width, Env* env = Env::Default());
 
   int64_t entries() const { return static_cast<int64_t>(index_.size()); }
-  // Of all entries, one after another.
+  // Tokens of all entries, one after another.
   const std::vector<int64_t>& tokens() const { return tokens_; }
-  // The bytes of entry `i` < entries(); false when it has none. DataLoss, with the offset, when they are damaged.
+  // Reads the bytes of entry `i` < entries(); false when it has none. DataLoss, with the offset, when they are damaged.
   absl::StatusOr<bool> Read(int64_t i, std::string* bytes) const;
 
  private:
@@ -58,25 +59,25 @@ class CacheFile {
   std::vector<int64_t> tokens_;
 };
 
-// Writes such a file under a temporary name, from which entries can be read again already, and gives it its name when
-// it is complete: nothing else is ever found there. Thread-compatible.
+// Writes a cache file under a temporary name, and gives it its final name when it is complete: an incomplete file is
+// never found there. Entries can be read again at once. Thread-compatible.
 class CacheFileWriter {
  public:
-  // Removes what nobody writes any more.
+  // Also removes temporary files that nobody writes any more.
   static absl::StatusOr<std::unique_ptr<CacheFileWriter>> Create(const std::string& path, const CacheIdentity& identity,
                                                                  int64_t token_width, Env* env = Env::Default());
-  // Removes the file when it was not finished.
+  // Removes the file if it was not finished.
   ~CacheFileWriter();
   CacheFileWriter(const CacheFileWriter&) = delete;
   CacheFileWriter& operator=(const CacheFileWriter&) = delete;
 
-  // After an error, such as a full disk, all further calls return it; the file is gone then.
+  // After an error, such as a full disk, the file is removed and all further calls return the error.
   absl::Status Write(int64_t i, absl::string_view bytes);
-  // Whether entry `i` was written, and then its bytes.
+  // Returns true and stores the bytes of entry `i` if it was written.
   absl::StatusOr<bool> Read(int64_t i, std::string* bytes);
-  // All `entries` are written, but for those that have no bytes; `tokens` has token_width numbers of each. The file
-  // gets its name, and entries can still be read. OK also where that fails and the same cache is there already, which
-  // somebody else has finished.
+  // Completes the file and gives it its name; entries can still be read. All of the `entries` entries must have been
+  // written, except those without bytes; `tokens` has token_width numbers for each. Also OK if this fails but another
+  // process has finished the same cache.
   absl::Status Finish(int64_t entries, absl::Span<const int64_t> tokens);
 
  private:
@@ -99,8 +100,8 @@ class CacheFileWriter {
   Env* const env_;
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<RandomAccessFile> reader_;
-  std::string buffer_;   // behind `flushed_`
-  int64_t flushed_ = 0;  // bytes
+  std::string buffer_;   // bytes not yet written; they follow the first `flushed_` bytes
+  int64_t flushed_ = 0;  // bytes written to the file
   std::vector<CacheFile::Place> index_;
   bool finished_ = false;
   absl::Status status_;

@@ -1,4 +1,4 @@
-// How a file of data is compressed as a whole.
+// How a data file is compressed as a whole.
 #ifndef TANDEM_DATA_FILES_COMPRESSION_H_
 #define TANDEM_DATA_FILES_COMPRESSION_H_
 
@@ -9,7 +9,7 @@ namespace tandem {
 // kGzip: one or more members as in RFC 1952. kZlib: one stream as in RFC 1950.
 enum class Compression { kNone, kGzip, kZlib };
 
-// "none", "gzip", "zlib".
+// Returns "none", "gzip" or "zlib".
 constexpr absl::string_view Name(Compression compression) {
   return compression == Compression::kGzip ? "gzip" : compression == Compression::kZlib ? "zlib" : "none";
 }

@@ -24,8 +24,9 @@ std::string Shown(absl::string_view field) {
   return absl::StrCat("'", PrintableLine(field.substr(0, kShownBytes)), "...'");
 }
 
-// The slow ways know blanks around a number and signs. Of floats they make hexadecimal ones, which integers are not
-// read as, and infinities of what is out of range, which has digits; what is too near to 0 is 0.
+// The slow parsers accept blanks and signs around a number. For floats they also accept hexadecimal numbers, which are
+// refused because integers cannot have them, and turn numbers out of range into infinities, which are refused if the
+// text has digits. Numbers too near to 0 become 0.
 template <typename T>
 bool ParseFloatSlowly(absl::string_view text, bool (*parse)(absl::string_view, T*), T* value) {
   if (text.find_first_of("xX") != absl::string_view::npos || !parse(text, value)) return false;
@@ -193,7 +194,7 @@ absl::Status CsvParser::Batch::SetField(size_t c, size_t place, absl::string_vie
 absl::Status CsvParser::Batch::Add(absl::string_view record, size_t fields, absl::Span<const size_t> places) {
   std::vector<std::string> storage;
   const int64_t quotes = std::count(record.begin(), record.end(), '"');
-  if (quotes > 0) storage.reserve(quotes);  // so that views into it stay
+  if (quotes > 0) storage.reserve(quotes);  // so that views into it stay valid
   TD_RETURN_IF_ERROR(SplitCsv(record, parser_.delimiter_, &fields_, &storage));
   if (fields_.size() != fields) {
     return absl::DataLossError(

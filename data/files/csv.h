@@ -1,4 +1,4 @@
-// The fields of CSV records (RFC 4180) as numbers and strings.
+// Parses the fields of CSV records (RFC 4180) as numbers and strings.
 #ifndef TANDEM_DATA_FILES_CSV_H_
 #define TANDEM_DATA_FILES_CSV_H_
 
@@ -15,21 +15,21 @@
 
 namespace tandem {
 
-// A column that is read: float32, float64, int32, int64 or string.
+// A column to read: float32, float64, int32, int64 or string.
 struct CsvColumn {
   std::string name;
   DType dtype = DType::kInvalid;
-  // What stands for an empty field, a scalar of the type; an empty tensor: a field must not be empty.
+  // The value of an empty field, a scalar of the type; an empty tensor: a field must not be empty.
   HostTensor default_value = {};
 };
 
-// Divides a record into its fields: quotes are taken off, and what they doubled is single. `storage` keeps what had to
-// be copied. InvalidArgument, with the column from 1, for a quote within a field that has none around it, or something
-// behind a closing quote.
+// Splits a record into its fields, without the quotes around them; doubled quotes become single. `storage` owns the
+// fields that had to be copied. InvalidArgument, with the column counted from 1, for a quote in a field that is not
+// quoted, or for text after a closing quote.
 absl::Status SplitCsv(absl::string_view record, char delimiter, std::vector<absl::string_view>* fields,
                       std::vector<std::string>* storage);
 
-// The columns of a file, which may have others too. Immutable.
+// The columns to read from a file, which may have others too. Immutable.
 class CsvParser {
  public:
   // InvalidArgument, with the column, for types that cannot be read, defaults that do not fit, and names that occur
@@ -40,18 +40,18 @@ class CsvParser {
   const std::vector<CsvColumn>& columns() const { return columns_; }
   char delimiter() const { return delimiter_; }
 
-  // Where the columns are in a file whose first record is `header`. NotFound, with the names that there are, for a
-  // column that is not.
+  // Returns the places of the columns in a file whose first record is `header`. NotFound, with the existing names, for
+  // a missing column.
   absl::StatusOr<std::vector<size_t>> FindColumns(absl::string_view header) const;
 
-  // Room for `rows` values of each column.
+  // Memory for `rows` values of each column.
   class Batch {
    public:
     Batch(const CsvParser& parser, int64_t rows);
-    // Parses the next record, of exactly `fields` fields, of which column i is number places[i]. An error names the
-    // column, its number from 1, the field and the expected type.
+    // Parses the next record, which must have exactly `fields` fields; places[i] is the number of the field for column
+    // i. An error names the column, its number from 1, the field and the expected type.
     absl::Status Add(absl::string_view record, size_t fields, absl::Span<const size_t> places);
-    // The columns, of shape [rows], or of scalars for one row.
+    // Stores the columns: of shape [rows] if `batched`, otherwise the scalars of the only row.
     void Finish(bool batched, Element* out);
 
    private:
@@ -63,7 +63,7 @@ class CsvParser {
     std::vector<HostTensor> numbers_;                      // by column; empty for strings
     std::vector<std::vector<absl::string_view>> strings_;  // by column
     std::vector<absl::string_view> fields_;
-    std::vector<std::vector<std::string>> storage_;  // of each row that needs it
+    std::vector<std::vector<std::string>> storage_;  // copied fields, for each row that has some
   };
 
  private:

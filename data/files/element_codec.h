@@ -1,4 +1,4 @@
-// Elements as bytes, for files that only Tandem reads.
+// Serialises elements for files that only Tandem reads.
 #ifndef TANDEM_DATA_FILES_ELEMENT_CODEC_H_
 #define TANDEM_DATA_FILES_ELEMENT_CODEC_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Appends: the number of components, and of each the type (DType), the rank, the sizes and the bytes; of strings their
-// lengths before their bytes. Every number is 8 bytes, little endian.
+// Appends the number of components, and for each its type (DType), rank, sizes and bytes; for strings their lengths
+// before their bytes. Every number is 8 bytes, little endian.
 void AppendElement(const Element& element, std::string* out);
 
-// What AppendElement wrote; false, and *out in any state, when `bytes` are not that, to the last.
+// Reads what AppendElement wrote. Returns false, with *out in any state, unless `bytes` are exactly that.
 bool ParseElement(absl::string_view bytes, Element* out);
 
 }  // namespace tandem

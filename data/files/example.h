@@ -1,4 +1,4 @@
-// tf.train.Example, the usual content of a record: named features, each a list of floats, of int64s or of byte strings.
+// tf.train.Example, the usual content of a record: named features, each a list of floats, int64s or byte strings.
 #ifndef TANDEM_DATA_FILES_EXAMPLE_H_
 #define TANDEM_DATA_FILES_EXAMPLE_H_
 
@@ -18,7 +18,7 @@
 
 namespace tandem {
 
-// Makes the bytes of an Example. A feature that is set twice has the later values.
+// Makes the bytes of an Example. Setting a feature again replaces its values.
 //
 //   writer->Write(ExampleBuilder().Bytes("image", pixels).Int64("label", 7).Serialize());
 class ExampleBuilder {
@@ -32,28 +32,29 @@ class ExampleBuilder {
     return Bytes(key, absl::MakeConstSpan(&value, 1));
   }
 
-  // In the order of the keys, so equal features give equal bytes: those of protobuf's deterministic output.
+  // Features are in the order of their keys, so equal features give equal bytes: those of protobuf's deterministic
+  // output.
   std::string Serialize() const;
 
  private:
   std::map<std::string, std::string> features_;  // serialised Feature by key
 };
 
-// What is to be read of one feature. The types are those of an Example: kFloat32, kInt64 and kString.
+// Says how to read one feature. The types are those of an Example: kFloat32, kInt64 and kString.
 struct FeatureSpec {
   std::string key;
   DType dtype = DType::kInvalid;
-  // Of a feature of fixed length: as many values as it has elements. Ignored for a variable length.
+  // Shape of a feature of fixed length, which must have as many values. Ignored for a variable length.
   Shape shape;
   bool variable_length = false;
-  // Of a fixed length: what stands for an absent feature, of the type and as many elements as `shape`, or one for all;
-  // an empty tensor: the feature must be there.
-  // Of a variable length: what fills the rows of a batch up to the longest, one element; an empty tensor: 0 or "".
+  // For a fixed length: the value of an absent feature, of the same type, with as many elements as `shape` or one for
+  // all; an empty tensor: the feature must be present. For a variable length: the padding of a batch's shorter rows,
+  // one element; an empty tensor: 0 or "".
   HostTensor default_value;
-  // Of the component; empty: the key.
+  // Name of the component; empty: the key.
   std::string name;
 
-  // As tf.io.FixedLenFeature and tf.io.VarLenFeature.
+  // Like tf.io.FixedLenFeature and tf.io.VarLenFeature.
   static FeatureSpec FixedLen(std::string key, DType dtype, Shape shape = {}, HostTensor default_value = {}) {
     return {std::move(key), dtype, std::move(shape), false, std::move(default_value), ""};
   }
@@ -62,45 +63,46 @@ struct FeatureSpec {
   }
 };
 
-// What an Example has: a key, and the type and number of its values; kInvalid and 0 for a feature that holds nothing.
+// A feature of an Example: its key, and the type and number of its values; kInvalid and 0 if it has no list.
 struct FeatureSummary {
   std::string key;
   DType dtype = DType::kInvalid;
   int64_t count = 0;
 };
 
-// The features in the order of the record. DataLoss when it is no Example.
+// Returns the features in the order of the record. DataLoss when it is no Example.
 absl::StatusOr<std::vector<FeatureSummary>> ListFeatures(absl::string_view record);
 
 // Reads features out of Examples. Immutable, so it may be used by several threads.
 //
-// Features are absent when their key, or what they hold, is. Of several entries with one key the last counts. Floats
-// and int64s may be packed or not. Keys that are not asked for are skipped. Rule for variable lengths: of one Example,
-// a feature becomes a tensor of rank 1 with as many values as it has, none when it is absent; of a batch of Examples a
+// A feature is absent if its key or its list is absent. If a key occurs several times, the last entry counts. Floats
+// and int64s may be packed or not. Keys that are not asked for are skipped. A feature of variable length becomes, for
+// one Example, a tensor of rank 1 with as many values as it has (none if it is absent); for a batch of Examples a
 // tensor [examples, longest], whose shorter rows end with the padding.
 class ExampleParser {
  public:
-  // InvalidArgument, with the key, for a type that an Example has not, a size below 0, a default of another type or
+  // InvalidArgument, with the key, for a type that an Example cannot have, a size below 0, a default of another type or
   // number of elements, and keys or names that occur twice.
   static absl::StatusOr<ExampleParser> Create(std::vector<FeatureSpec> features);
 
-  // Of one Example.
+  // The components for a single Example.
   const std::vector<ComponentSpec>& spec() const { return spec_; }
   bool has_variable_length() const { return has_variable_length_; }
 
-  // The features of one Example.
+  // Reads the features of one Example.
   absl::Status ParseOne(absl::string_view record, Element* out) const;
-  // The features of a batch: every component has a dimension in front. An error's record is stored in *bad_row.
+  // Reads the features of a batch: every component has one more dimension in front. After an error *bad_row is the
+  // number of the record.
   absl::Status ParseBatch(absl::Span<const absl::string_view> records, Element* out, int64_t* bad_row) const;
 
  private:
   ExampleParser() = default;
-  // The serialised Feature of each key, in the order of features_; null data where absent.
+  // Finds the serialised Feature of each key, in the order of features_; null data where absent.
   absl::Status FindFeatures(absl::string_view record, std::vector<absl::string_view>* found) const;
 
   std::vector<FeatureSpec> features_;
   std::vector<ComponentSpec> spec_;
-  std::map<absl::string_view, size_t> index_;  // of features_ by key; the keys are those of key_storage_
+  std::map<absl::string_view, size_t> index_;  // key -> index in features_; the keys point into key_storage_
   std::shared_ptr<const std::vector<std::string>> key_storage_;
   bool has_variable_length_ = false;
 };

@@ -22,7 +22,7 @@ absl::string_view KindName(uint32_t kind) {
 
 uint32_t KindOf(DType dtype) { return dtype == DType::kString ? kBytes : dtype == DType::kFloat32 ? kFloat : kInt64; }
 
-// Values go to `take`, one after another; false where the list is malformed.
+// Passes the values to `take`, one piece after another; false if the list is malformed.
 template <typename Take>
 bool ReadFloats(absl::string_view list, const Take& take) {
   Reader reader(list);
@@ -70,10 +70,10 @@ bool ReadInt64s(absl::string_view list, const Take& take) {
   return true;
 }
 
-// The values of a feature. Numbers go where they belong as long as there is room; all are counted.
+// The values of a feature. Stores numbers as long as there is room, but counts all.
 class Values {
  public:
-  // `room` numbers fit at `to`; strings go to the end of *strings.
+  // There is room for `room` numbers at `to`; strings are appended to *strings.
   Values(DType dtype, void* to, int64_t room, std::vector<absl::string_view>* strings)
       : dtype_(dtype), to_(static_cast<uint8_t*>(to)), room_(room), strings_(strings) {}
 
@@ -121,7 +121,7 @@ absl::Status WrongKind(const FeatureSpec& spec, uint32_t found) {
                                         Name(spec.dtype), ") is expected"));
 }
 
-// `count` times value `i`, or values [0, count), of a default.
+// Copies `count` elements of a default: its value i, or its only value each time.
 void CopyDefault(const HostTensor& value, int64_t count, uint8_t* to) {
   const int64_t size = SizeOf(value.dtype());
   for (int64_t i = 0; i < count; ++i) {
@@ -218,7 +218,7 @@ absl::StatusOr<HostTensor> ReadFixed(const FeatureSpec& spec, absl::Span<const a
 
 absl::StatusOr<HostTensor> ReadVariable(const FeatureSpec& spec, absl::Span<const absl::string_view> found,
                                         bool batched, int64_t* bad_row) {
-  // Twice over the numbers: how many, then into their places.
+  // Reads the numbers twice: first counts them, then stores them in their places.
   std::vector<Lists> lists(found.size());
   std::vector<int64_t> counts(found.size());
   std::vector<absl::string_view> read;  // the strings of all records

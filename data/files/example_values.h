@@ -1,4 +1,4 @@
-// The values of an Example's features: what ExampleParser and SequenceExampleParser have in common.
+// Reads the values of an Example's features, for ExampleParser and SequenceExampleParser.
 #ifndef TANDEM_DATA_FILES_EXAMPLE_VALUES_H_
 #define TANDEM_DATA_FILES_EXAMPLE_VALUES_H_
 
@@ -15,7 +15,7 @@
 
 namespace tandem::example_internal {
 
-// Fields, from tensorflow/core/example/feature.proto.
+// Field numbers, from tensorflow/core/example/feature.proto.
 inline constexpr uint32_t kFeatures = 1;                       // of Example
 inline constexpr uint32_t kEntry = 1;                          // of Features
 inline constexpr uint32_t kKey = 1, kValue = 2;                // of an entry
@@ -24,8 +24,8 @@ inline constexpr uint32_t kListValue = 1;                      // of each list
 
 absl::Status Malformed(absl::string_view what, int64_t position);
 
-// Calls `visit(bytes)` for each field `field` of the message; others are skipped. False where malformed, with the place
-// of the field in *position.
+// Calls `visit(bytes)` for each field `field` of the message and skips other fields. Returns false, with the offset of
+// the field in *position, if the message is malformed or `visit` returns false.
 template <typename Visit>
 bool ForEachBytes(absl::string_view message, uint32_t field, int64_t* position, const Visit& visit) {
   wire::Reader reader(message);
@@ -44,7 +44,7 @@ bool ForEachBytes(absl::string_view message, uint32_t field, int64_t* position, 
   return true;
 }
 
-// The lists of a Feature that count: those behind the last change of the kind. Nearly always one.
+// The lists of a Feature that count: those after the last change of kind. Nearly always one.
 struct Lists {
   uint32_t kind = 0;  // 0: absent
   absl::string_view first;
@@ -53,25 +53,26 @@ struct Lists {
 
 absl::Status FindLists(absl::string_view feature, Lists* lists);
 
-// The type of the values and their number.
+// Stores the type and the number of the values.
 absl::Status CountValues(const Lists& lists, DType* dtype, int64_t* count);
 
-// InvalidArgument: "feature 'key' what".
+// Returns InvalidArgument: "feature 'key' what".
 absl::Status KeyError(const FeatureSpec& spec, absl::string_view what);
-// DataLoss: the same of a feature that a record holds.
+// Returns DataLoss with the same text, for a feature in a record.
 absl::Status RecordError(const FeatureSpec& spec, absl::string_view what);
 // InvalidArgument for a feature that cannot be read.
 absl::Status CheckFeature(const FeatureSpec& feature);
 
-// One feature of `found.size()` records, serialised, of a fixed length, as a tensor of shape `shape`. The record of an
-// error goes into *bad_row.
+// Reads a feature of fixed length from `found.size()` records (`found` has its serialised Features) as a tensor of
+// shape `shape`. After an error *bad_row is the number of the record.
 absl::StatusOr<HostTensor> ReadFixed(const FeatureSpec& spec, absl::Span<const absl::string_view> found, Shape shape,
                                      int64_t* bad_row);
-// One feature of the records, of any length, padded to the longest; `batched` or of the only record, without padding.
+// Reads a feature of variable length: padded to the longest if `batched`, otherwise from the only record, without
+// padding.
 absl::StatusOr<HostTensor> ReadVariable(const FeatureSpec& spec, absl::Span<const absl::string_view> found,
                                         bool batched, int64_t* bad_row);
 
-// `shape` with a dimension in front.
+// Returns `shape` with a dimension of size `rows` in front.
 Shape WithRows(int64_t rows, const Shape& shape);
 
 }  // namespace tandem::example_internal

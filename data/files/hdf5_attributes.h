@@ -1,4 +1,4 @@
-// Attributes as Keras writes them: texts, and lists of names that may be cut into several attributes.
+// Reads and writes attributes as Keras does: strings, and lists of names that may be split into several attributes.
 #ifndef TANDEM_DATA_FILES_HDF5_ATTRIBUTES_H_
 #define TANDEM_DATA_FILES_HDF5_ATTRIBUTES_H_
 
@@ -13,16 +13,16 @@
 
 namespace tandem {
 
-// A single string. NotFound where there is no such attribute, InvalidArgument where it is something else.
+// Returns a single string. NotFound if there is no such attribute, InvalidArgument if it is something else.
 absl::StatusOr<std::string> GetString(const Hdf5Object& object, absl::string_view name);
 
-// A list of strings: the attribute `name`, or `name`0, `name`1 and so on behind one another, as a list of more than
-// 64,512 bytes is written. A list of nothing may be of any type. Errors as GetString's.
+// Returns a list of strings: the attribute `name`, or the attributes `name`0, `name`1 and so on joined, into which a
+// list of more than 64,512 bytes is split. An empty list may be of any type. Errors as for GetString.
 absl::StatusOr<std::vector<std::string>> GetStringList(const Hdf5Object& object, absl::string_view name);
 
-// Sets what GetStringList gives, in as few parts as hold it; parts of an earlier list are taken away. Where strings of
-// the longest one's length take more than 64,512 bytes, the parts have equal numbers of them, the first ones one more.
-// InvalidArgument where one string alone is longer.
+// Sets the list for GetStringList, split into as few parts as possible; removes parts of an earlier list. A list is
+// split if its strings, all padded to the longest one's length, take more than 64,512 bytes; the parts have equal
+// numbers of strings, the first ones one more. InvalidArgument if a single string is longer than that.
 absl::Status SetStringList(Hdf5Object* object, absl::string_view name, const std::vector<std::string>& strings);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ bool IsUtf8(absl::string_view text) {
       if ((byte & 0xc0) != 0x80) return false;
       point = point << 6 | (byte & 0x3f);
     }
-    // Longer than need be, half of a surrogate pair, or beyond the last character.
+    // Rejects encodings that are too long, halves of surrogate pairs, and code points beyond the last.
     if (length == 3 && (point < 0x800 || (point >= 0xd800 && point < 0xe000))) return false;
     if (length == 4 && (point < 0x10000 || point > 0x10ffff)) return false;
     i += length;

@@ -1,4 +1,4 @@
-// The numbers and names of the HDF5 file format that its reader and its writer share, and how bytes are taken apart.
+// Numbers and names of the HDF5 file format that its reader and its writer share, and access to bytes of a file.
 // Format: "HDF5 File Format Specification", version 3.0, of The HDF Group.
 #ifndef TANDEM_DATA_FILES_HDF5_FORMAT_H_
 #define TANDEM_DATA_FILES_HDF5_FORMAT_H_
@@ -10,10 +10,10 @@
 namespace tandem::hdf5 {
 
 inline constexpr absl::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
-// An address that leads nowhere.
+// The format's undefined address.
 inline constexpr uint64_t kNowhere = ~uint64_t{0};
 
-// What a message of an object header is.
+// Kinds of messages in an object header.
 enum MessageKind : uint16_t {
   kNil = 0x00,
   kDataspace = 0x01,
@@ -34,7 +34,7 @@ enum DatatypeClass : uint8_t { kInteger = 0, kFloat = 1, kString = 3, kOpaque = 
 
 enum LayoutClass : uint8_t { kCompact = 0, kContiguous = 1, kChunked = 2, kVirtual = 3 };
 
-// A floating point type as the format describes it: where its bits are.
+// The format's description of a floating point type: the position of its bits.
 struct FloatLayout {
   uint32_t size;  // in bytes
   uint8_t sign;   // bit
@@ -47,29 +47,29 @@ inline constexpr FloatLayout kFloatLayouts[] = {
     {4, 31, 23, 8, 23, 127}, {8, 63, 52, 11, 52, 1023}, {2, 15, 10, 5, 10, 15}, {2, 15, 7, 8, 7, 127}};
 inline constexpr FloatLayout kBFloat16Layout = kFloatLayouts[3];
 
-// A message has at most so many bytes: its size is a multiple of 8 in 16 bits.
+// The most bytes of a message: its size is a multiple of 8 in 16 bits.
 inline constexpr int64_t kMaxMessage = 65528;
-inline constexpr int64_t kMaxName = 4096;  // bytes of a link's name that are read and written
-inline constexpr int64_t kMaxDepth = 64;   // of groups in groups
+inline constexpr int64_t kMaxName = 4096;  // bytes of a link's name that can be read and written
+inline constexpr int64_t kMaxDepth = 64;   // of nested groups
 inline constexpr int64_t kMaxObjects = 1 << 20;
 inline constexpr int64_t kMaxRank = 32;
 inline constexpr uint32_t kMaxFixedString = 1 << 20;
 
-// The attribute with which Keras marks data sets of bfloat16, which are opaque to the format.
+// Keras marks data sets of bfloat16, which the format sees as opaque, with this attribute.
 inline constexpr absl::string_view kKerasType = "dtype", kKerasBFloat16 = "bfloat16";
 
-// Bytes of a file that are in memory. What lies beyond their end reads as 0, and ok() is false from then on.
+// Bytes of a file that are in memory. Reads beyond their end give 0, and ok() is false from then on.
 class Bytes {
  public:
   Bytes() = default;
-  // `offset`: of the first one in the file.
+  // `offset`: of the first byte in the file.
   Bytes(absl::string_view bytes, uint64_t offset) : bytes_(bytes), offset_(offset) {}
 
   bool ok() const { return ok_; }
   uint64_t size() const { return bytes_.size(); }
   uint64_t offset(uint64_t at = 0) const { return offset_ + at; }
 
-  // A little-endian number of `width` <= 8 bytes.
+  // Returns a little-endian number of `width` <= 8 bytes.
   uint64_t Number(uint64_t at, uint64_t width) {
     const absl::string_view bytes = Text(at, width);
     uint64_t value = 0;
@@ -88,7 +88,7 @@ class Bytes {
     }
     return bytes_.substr(at, size);
   }
-  // `size` bytes from `at` on; all up to the end without a size.
+  // Returns `size` bytes from `at` on; without a size, all up to the end.
   Bytes Part(uint64_t at, uint64_t size) {
     Bytes part(Text(at, size), offset_ + at);
     part.ok_ = ok_;
@@ -104,7 +104,7 @@ class Bytes {
 
 inline constexpr uint64_t RoundUpTo8(uint64_t n) { return (n + 7) / 8 * 8; }
 
-// Whether all of `text` is UTF-8.
+// True if all of `text` is UTF-8.
 bool IsUtf8(absl::string_view text);
 
 }  // namespace tandem::hdf5

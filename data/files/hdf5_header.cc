@@ -9,18 +9,18 @@ namespace {
 
 constexpr absl::string_view kHeaderOf2 = "OHDR", kContinuationOf2 = "OCHK";
 constexpr uint64_t kChecksum = 4;
-constexpr uint8_t kSharedFlag = 2;  // of a message: its body is the address of another one
+constexpr uint8_t kSharedFlag = 2;  // flag of a message whose body is the address of another one
 
-// A run of messages in the file.
+// A contiguous sequence of messages in the file.
 struct Run {
   uint64_t offset, size;
-  bool continuation_of_2;  // with a signature in front and a checksum behind
+  bool continuation_of_2;  // of a header of version 2: begins with a signature and ends with a checksum
 };
 
-// How the messages of a header look.
+// The layout of a header's messages.
 struct Form {
   bool is_2;
-  uint64_t prefix;  // bytes in front of a message's body
+  uint64_t prefix;  // bytes before a message's body
 };
 
 absl::Status ReadRun(Input& input, const Run& run, const Form& form, Header* header, std::vector<Run>* runs) {
@@ -34,7 +34,7 @@ absl::Status ReadRun(Input& input, const Run& run, const Form& form, Header* hea
     }
     bytes = bytes.Part(kContinuationOf2.size(), run.size - around);
   }
-  // What is shorter than a message's prefix at the end is a gap.
+  // A rest at the end that is shorter than a message's prefix is a gap.
   for (uint64_t at = 0; bytes.size() - at >= form.prefix;) {
     const uint16_t kind = form.is_2 ? bytes.U8(at) : bytes.U16(at);
     const uint64_t size = bytes.U16(at + (form.is_2 ? 1 : 2));
@@ -84,7 +84,7 @@ absl::StatusOr<Header> ReadHeader(Input& input, uint64_t address) {
   }
   Header header;
   for (size_t i = 0; i < runs.size(); ++i) {
-    const Run run = runs[i];  // `runs` grows
+    const Run run = runs[i];  // a copy, because `runs` grows
     TD_RETURN_IF_ERROR(ReadRun(input, run, form, &header, &runs));
   }
   return header;

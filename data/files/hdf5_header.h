@@ -1,4 +1,4 @@
-// Object headers of HDF5: the messages that say what a group or a data set is.
+// Object headers of HDF5: the messages that describe a group or a data set.
 #ifndef TANDEM_DATA_FILES_HDF5_HEADER_H_
 #define TANDEM_DATA_FILES_HDF5_HEADER_H_
 
@@ -20,15 +20,15 @@ struct Message {
 };
 
 struct Header {
-  std::deque<std::string> blocks;  // what the messages lie in
+  std::deque<std::string> blocks;  // owns the bytes of the messages
   std::vector<Message> messages;   // in the file's order, without empty ones and continuations
 };
 
-// The header of the object at `address`, version 1 or 2, with its continuations. Checksums of version 2 are not
-// compared. The errors of Input; Unimplemented for messages that are kept elsewhere, to be shared.
+// Reads the header of the object at `address`, version 1 or 2, with its continuations. Checksums of version 2 are not
+// compared. The errors of Input; Unimplemented for shared messages, which are stored elsewhere.
 absl::StatusOr<Header> ReadHeader(Input& input, uint64_t address);
 
-// The only message of this kind; null where there is none. DataLoss when there are several.
+// Returns the only message of this kind; null if there is none. DataLoss when there are several.
 absl::StatusOr<const Message*> FindMessage(const Input& input, const Header& header, uint16_t kind);
 
 }  // namespace tandem::hdf5

@@ -1,4 +1,4 @@
-// Global heaps of HDF5, in which strings of variable length are.
+// Global heaps of HDF5, which hold strings of variable length.
 #ifndef TANDEM_DATA_FILES_HDF5_HEAP_H_
 #define TANDEM_DATA_FILES_HDF5_HEAP_H_
 
@@ -16,8 +16,8 @@ namespace tandem::hdf5 {
 // Reads each heap once. Thread-compatible.
 class GlobalHeaps {
  public:
-  // The string whose place is the 16 bytes at `at` of `data`: its length, its heap and its number there. It ends in
-  // front of a zero. DataLoss when it is not there or not UTF-8.
+  // Returns the string that the 16 bytes at `at` of `data` refer to: its length, the address of its heap and its number
+  // there. A string ends before its first NUL. DataLoss when it does not exist or is not UTF-8.
   absl::StatusOr<std::string> ReadString(Input& input, Bytes data, uint64_t at);
 
  private:

@@ -9,10 +9,10 @@
 namespace tandem::hdf5 {
 namespace {
 
-// A well-formed file's structure is taken once, and its strings are kept once more.
+// The structure of a well-formed file is read once, and its strings are kept once more.
 constexpr uint64_t kTimesSize = 4;
 constexpr uint64_t kSlack = 1 << 16, kMost = kMaxReadFile;
-// So that structures of no bytes are counted too.
+// Added for each structure, so that structures of no bytes count too.
 constexpr uint64_t kEach = 8;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An HDF5 file as its reader sees it: any file at all, from which structures are taken within limits.
+// The bytes of an HDF5 file, which may be malformed or malicious, read within limits.
 #ifndef TANDEM_DATA_FILES_HDF5_INPUT_H_
 #define TANDEM_DATA_FILES_HDF5_INPUT_H_
 
@@ -14,9 +14,8 @@
 
 namespace tandem::hdf5 {
 
-// Every byte of structure that is taken counts against a budget, a few times the file's size: a small file that leads
-// its reader over the same bytes again and again, or makes it keep them many times, ends in an error soon.
-// Thread-compatible.
+// Every byte of structure that is read counts against a budget, a few times the file's size: a small file that makes
+// its reader read or keep the same bytes many times soon ends in an error. Thread-compatible.
 class Input {
  public:
   explicit Input(std::shared_ptr<const RandomAccessFile> file);
@@ -24,12 +23,12 @@ class Input {
   const std::shared_ptr<const RandomAccessFile>& file() const { return file_; }
   uint64_t size() const { return static_cast<uint64_t>(file_->size()); }
 
-  // `size` bytes from `offset` on, which are said to be `what`: "a group's heap". DataLoss when they lie outside of the
-  // file, or the budget is used up.
+  // Returns `size` bytes from `offset` on. `what` they should be, such as "a group's heap", is for messages. DataLoss
+  // when they are not all in the file, or the budget is used up.
   absl::StatusOr<std::string> Take(uint64_t offset, uint64_t size, absl::string_view what);
-  // DataLoss when not all these bytes are in the file.
+  // DataLoss when not all of these bytes are in the file.
   absl::Status CheckRange(uint64_t offset, uint64_t size, absl::string_view what) const;
-  // Counts bytes that are kept, or looked at again.
+  // Counts bytes against the budget that are kept, or read again. DataLoss when it is used up.
   absl::Status Spend(uint64_t offset, uint64_t bytes);
 
   // The group or data set that is being read, "/" or "/dense/kernel:0", for messages.
@@ -40,8 +39,8 @@ class Input {
 
   // DataLoss: "FILE: offset N: PATH: what: the file is damaged ...".
   absl::Status Damaged(uint64_t offset, absl::string_view what) const;
-  // Unimplemented: the file may be right, but nothing here reads `what` it has at `offset`; `remedy` says how to write
-  // a file that can be read.
+  // Returns Unimplemented: the file may be valid, but `what` it has at `offset` is not supported; `remedy` says how to
+  // write a file that can be read.
   absl::Status Refused(uint64_t offset, absl::string_view what, absl::string_view remedy) const;
 
  private:

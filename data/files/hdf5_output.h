@@ -1,4 +1,4 @@
-// Puts little-endian numbers one behind another.
+// Appends little-endian numbers and text to a string.
 #ifndef TANDEM_DATA_FILES_HDF5_OUTPUT_H_
 #define TANDEM_DATA_FILES_HDF5_OUTPUT_H_
 
@@ -20,7 +20,7 @@ class Output {
     bytes_.append(text.data(), text.size());
     return *this;
   }
-  // The text, and zeros up to a multiple of 8 bytes of it.
+  // Appends the text, padded with zeros to a multiple of 8 bytes.
   Output& Padded(absl::string_view text) { return Text(text).Zeros((8 - text.size() % 8) % 8); }
   Output& Zeros(size_t count) {
     bytes_.append(count, '\0');

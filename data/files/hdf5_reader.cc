@@ -31,7 +31,7 @@ constexpr absl::string_view kRepack = "h5repack -l CONTI -f NONE FILE NEW_FILE w
 constexpr absl::string_view kCopy = "copy the values themselves into a file with h5py";
 constexpr absl::string_view kEarliest = "write the file with h5py's libver=\"earliest\", which is the default";
 
-// Bytes in memory as a file.
+// Lets bytes in memory be read as a file.
 class BytesAsFile : public RandomAccessFile {
  public:
   BytesAsFile(std::string bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {}
@@ -53,11 +53,11 @@ class BytesAsFile : public RandomAccessFile {
   const std::string bytes_, name_;
 };
 
-// What a group lists.
+// An entry of a group.
 struct Link {
   std::string name;
   uint64_t address;  // of the object's header
-  uint64_t offset;   // of the entry in the file, for messages
+  uint64_t offset;   // offset of the entry in the file, for messages
 };
 
 class Reader {
@@ -79,17 +79,17 @@ class Reader {
   absl::StatusOr<std::string> ReadNames(uint64_t heap);
   absl::Status AppendLink(Bytes message, std::vector<Link>* links);
   absl::Status CheckName(const Link& link, const Hdf5Group& group) const;
-  // An object's header, which must not be that of a group which this one is in.
+  // Reads an object's header, which must not be that of a group that contains this object.
   absl::StatusOr<Header> Open(uint64_t address, uint64_t named_at, int64_t depth);
 
   hdf5::Input input_;
   hdf5::GlobalHeaps heaps_;
   int64_t objects_ = 0;
-  std::vector<uint64_t> open_;  // the headers of the groups that are being read
+  std::vector<uint64_t> open_;  // headers of the groups that are being read
 };
 
 absl::StatusOr<uint64_t> Reader::RootAddress() {
-  constexpr uint64_t kOldest = 96;  // bytes of a superblock 0, with the root's entry
+  constexpr uint64_t kOldest = 96;  // bytes of a superblock 0, with the entry of the root group
   constexpr uint8_t kNumberSize = 8;
   if (input_.size() < hdf5::kSignature.size()) {
     return absl::DataLossError(absl::StrCat(input_.file()->path(), ": it has ", input_.size(),
@@ -173,7 +173,7 @@ absl::Status Reader::ReadGroup(const Header& header, int64_t depth, Hdf5Group* g
   for (const Link& link : links) {
     TD_RETURN_IF_ERROR(CheckName(link, *group));
     input_.set_path(absl::StrCat(path, path == "/" ? "" : "/", link.name));
-    // Each object keeps its path.
+    // Each object keeps its path, which counts against the budget.
     TD_RETURN_IF_ERROR(input_.Spend(link.offset, input_.path().size()));
     TD_ASSIGN_OR_RETURN(const Header child, Open(link.address, link.offset, depth + 1));
     TD_ASSIGN_OR_RETURN(const Message* layout, hdf5::FindMessage(input_, child, hdf5::kLayout));
@@ -212,7 +212,7 @@ absl::StatusOr<std::string> Reader::ReadNames(uint64_t heap) {
 absl::Status Reader::AppendSymbols(Bytes message, std::vector<Link>* links) {
   struct Node {
     uint64_t address;
-    int level;  // -1: entries
+    int level;  // -1: the node has entries, not children
   };
   constexpr uint64_t kPrefix = 24, kChild = 16, kNodePrefix = 8, kEntry = 40;
   constexpr int kAnyLevel = 256;
@@ -357,7 +357,7 @@ absl::StatusOr<Hdf5Value> Reader::ReadValue(const Datatype& type, const std::opt
     TD_ASSIGN_OR_RETURN(value.elements, ReadStrings(type, count, data));
     return value;
   }
-  // As 64 bits each, whatever they are.
+  // Reads all integers as 64 bits.
   std::string text(data.Text(0, count * type.size));
   const bool is_unsigned_64 = type.number.kind == NumberType::Kind::kUnsigned && type.size == 8;
   NumberType number = type.number;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kChunkBytes = 1 << 20;
 
-// The type in a file of a tensor's numbers.
+// Returns the type that a tensor's numbers have in a file.
 NumberType TypeOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -43,7 +43,7 @@ bool IsFloat(const NumberType& type) {
   return type.kind == NumberType::Kind::kFloat || type.kind == NumberType::Kind::kBFloat16;
 }
 
-// "/a/b" with "c": the names of a relative path without its last one, and the last one.
+// Splits a relative path into all names but the last, and the last: "a/b" and "c".
 std::pair<absl::string_view, absl::string_view> SplitPath(absl::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == absl::string_view::npos) return {"", path};
@@ -52,7 +52,7 @@ std::pair<absl::string_view, absl::string_view> SplitPath(absl::string_view path
 
 std::string Quoted(absl::string_view name) { return absl::StrCat("\"", PrintableLine(name), "\""); }
 
-// That `group` has no `what` called `name`.
+// Returns NotFound: `group` has no `what` called `name`.
 absl::Status Missing(const Hdf5Group& group, absl::string_view what, absl::string_view name) {
   std::vector<std::string> names;
   for (const auto& named : group.groups) names.push_back(named.first);

@@ -10,7 +10,7 @@
 namespace tandem::hdf5 {
 namespace {
 
-constexpr uint32_t kVariableSize = 16;  // of a variable string's place in a global heap
+constexpr uint32_t kVariableSize = 16;  // bytes of a reference to a variable string in a global heap
 constexpr absl::string_view kWriteNumbers =
     "write numbers as float16, float32, float64 or integers, and texts as strings";
 
@@ -18,7 +18,7 @@ absl::Status OtherType(const Input& input, Bytes message, absl::string_view what
   return input.Refused(message.offset(), what, kWriteNumbers);
 }
 
-// Values of a datatype class that is not read.
+// Describes values of a datatype class that is not supported.
 std::string NameOfOther(uint8_t kind) {
   constexpr absl::string_view kNames[] = {"times", "bit fields", "records of several fields", "references", "arrays"};
   constexpr uint8_t kClasses[] = {2, 4, 6, 7, 10};
@@ -28,7 +28,7 @@ std::string NameOfOther(uint8_t kind) {
   return absl::StrCat("values of the unknown class ", kind);
 }
 
-// The order of a number's bytes is bit 0; the bit for VAX's order must be 0 too.
+// Bit 0 is the byte order of a number; the bit for VAX's order must be 0.
 bool KnownOrder(uint8_t bits) { return (bits & 0x40) == 0; }
 
 absl::StatusOr<Datatype> ParseInteger(const Input& input, Bytes message, uint8_t bits, uint32_t size) {
@@ -128,7 +128,7 @@ std::string EncodeDatatype(const Datatype& type, bool utf8) {
       begin(kString, utf8 ? 0x11 : 0x01, 0);
       break;
     case Datatype::Form::kVariableString:
-      // A string that ends with a zero, of UTF-8; its elements are bytes.
+      // A NUL-terminated UTF-8 string; its elements are bytes.
       begin(kVariable, 0x01, 0x01);
       out.U8(kVersion1 | kInteger).U8(0).U8(0).U8(0).U32(1).U16(0).U16(8);
       break;

@@ -1,4 +1,4 @@
-// Data types and data spaces of HDF5: what a value is made of, and how many there are.
+// Data types and data spaces of HDF5: the type of a value, and the number of values.
 #ifndef TANDEM_DATA_FILES_HDF5_TYPES_H_
 #define TANDEM_DATA_FILES_HDF5_TYPES_H_
 
@@ -23,19 +23,19 @@ struct Datatype {
     kOpaque,          // `size` bytes without a meaning
   };
   Form form = Form::kNumber;
-  uint32_t size = 0;                                       // of one element in bytes
-  NumberType number;                                       // of kNumber
-  bool ends_with_nul = false, padded_with_spaces = false;  // of kFixedString
+  uint32_t size = 0;                                       // bytes of one element
+  NumberType number;                                       // for kNumber
+  bool ends_with_nul = false, padded_with_spaces = false;  // for kFixedString
 };
 
-// Reads a message of the kind kDatatype. An enumeration, such as h5py's bool, is its numbers. Unimplemented for other
-// types than those above.
+// Reads a message of the kind kDatatype. An enumeration, such as h5py's bool, is read as its numbers. Unimplemented for
+// types other than the above.
 absl::StatusOr<Datatype> ParseDatatype(const Input& input, Bytes message);
-// Writes one; numbers and opaque types of 2 bytes, fixed strings padded with zeros, variable ones of UTF-8.
+// Writes a type: a number, an opaque type of 2 bytes, a fixed string padded with zeros, or a variable string of UTF-8.
 std::string EncodeDatatype(const Datatype& type, bool utf8 = false);
 
-// Reads a message of the kind kDataspace. Nothing where it says that there is no value. DataLoss where there are more
-// elements than 59 bits count.
+// Reads a message of the kind kDataspace; nullopt if it says that there is no value. DataLoss for more elements than
+// fit into 59 bits.
 absl::StatusOr<std::optional<Shape>> ParseDataspace(const Input& input, Bytes message);
 std::string EncodeDataspace(const Shape& shape);
 

@@ -25,10 +25,10 @@ using hdf5::Output;
 
 constexpr uint64_t kSuperblock = 96;      // bytes
 constexpr uint64_t kSmallestHeap = 4096;  // bytes of a heap of strings
-// The superblock says so: a node of a group has up to 8 entries, and a node of its tree up to 32 children.
+// As written in the superblock: a node of a group has up to 8 entries, and a node of its tree up to 32 children.
 constexpr uint16_t kHalfOfEntries = 4, kHalfOfChildren = 16;
 
-// A run of a file: bytes, or a tensor's.
+// A contiguous part of the file: bytes, or the bytes of a tensor.
 struct Piece {
   std::string bytes;
   HostTensor tensor;
@@ -41,7 +41,7 @@ struct Piece {
 
 class FileMaker {
  public:
-  // Makes all pieces; they refer to the tensors of `root`.
+  // Makes all pieces, which refer to the tensors of `root`.
   absl::Status Make(const Hdf5Group& root);
   const std::vector<Piece>& pieces() const { return pieces_; }
 
@@ -51,30 +51,30 @@ class FileMaker {
     std::string body;
     uint8_t flags = 0;
   };
-  static constexpr uint8_t kConstant = 1;  // of messages: it never changes
+  static constexpr uint8_t kConstant = 1;  // flag of a message that never changes
 
-  // Behind what is there, at a multiple of 8; returns the address.
+  // Appends bytes at a multiple of 8; returns their address.
   uint64_t Put(std::string bytes);
   uint64_t PutTensor(const HostTensor& tensor);
   uint64_t PutHeader(const std::vector<Encoded>& messages);
 
   absl::StatusOr<uint64_t> PutGroup(const Hdf5Group& group, const std::string& path, int64_t depth);
   absl::StatusOr<uint64_t> PutDataset(const Hdf5Dataset& dataset, const std::string& path);
-  // The tree over a group's entries, (name's place in the heap, address of the object).
+  // Writes the tree over a group's entries (place of the name in the heap, address of the object); returns its address.
   uint64_t PutTree(const std::vector<std::pair<uint64_t, uint64_t>>& entries);
   absl::Status AppendAttributes(const Hdf5Object& object, const std::string& path, std::vector<Encoded>* messages);
   absl::StatusOr<std::string> EncodeAttribute(const std::string& name, const Hdf5Value& value, const std::string& what);
 
-  // Single strings, before everything that refers to them.
+  // Writes single strings, before everything that refers to them.
   absl::Status PutStrings(const Hdf5Group& group, const std::string& path, int64_t depth);
   absl::Status AddStrings(const Hdf5Object& object, const std::string& path);
   void PutHeap();
 
   std::vector<Piece> pieces_;
   uint64_t size_ = kSuperblock;
-  std::map<const Hdf5Value*, std::string> places_;              // of single strings: what stands for them in attributes
-  Output heap_;                                                 // the objects of the next heap
-  std::vector<std::pair<const Hdf5Value*, uint64_t>> in_heap_;  // those strings and their lengths
+  std::map<const Hdf5Value*, std::string> places_;  // for single strings: the reference that attributes contain
+  Output heap_;                                     // objects of the next heap
+  std::vector<std::pair<const Hdf5Value*, uint64_t>> in_heap_;  // strings in the next heap, and their lengths
 };
 
 absl::Status CannotWrite(absl::string_view path, absl::string_view why) {
@@ -140,7 +140,7 @@ void FileMaker::PutHeap() {
   const uint64_t used = kPrefix + heap_.size(), size = std::max(kSmallestHeap, used + kObject);
   Output out;
   out.Text("GCOL").U8(1).Zeros(3).U64(size).Text(heap_.bytes());
-  out.U16(0).U16(0).Zeros(4).U64(size - used).Zeros(size - used - kObject);  // what is free
+  out.U16(0).U16(0).Zeros(4).U64(size - used).Zeros(size - used - kObject);  // free space
   const uint64_t address = Put(out.Take());
   for (size_t i = 0; i < in_heap_.size(); ++i) {
     Output place;
@@ -204,7 +204,7 @@ absl::StatusOr<std::string> FileMaker::EncodeAttribute(const std::string& name, 
           utf8 = utf8 || std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
         }
       }
-      // As h5py writes lists of nothing, which have no width.
+      // h5py writes empty lists, which have no width, as float64.
       if (count == 0) type = {.size = 8, .number = {NumberType::Kind::kFloat, 8}};
     }
   } else {
@@ -274,7 +274,7 @@ absl::StatusOr<uint64_t> FileMaker::PutDataset(const Hdf5Dataset& dataset, const
   if (dataset.type.kind == NumberType::Kind::kBFloat16 && dataset.attributes.count(hdf5::kKerasType) != 0) {
     type.form = hdf5::Datatype::Form::kOpaque;
   }
-  // No value that fills gaps: memory is taken late, and filled where the writer said so.
+  // No fill value: space is allocated late, and filled only if the writer has set a value.
   constexpr uint8_t kFillVersion = 2, kLate = 2, kIfSet = 2;
   constexpr uint8_t kLayoutVersion = 3;
   Output layout;
@@ -335,7 +335,7 @@ absl::StatusOr<uint64_t> FileMaker::PutGroup(const Hdf5Group& group, const std::
   }
   constexpr uint64_t kFreeBlock = 16, kLastFree = 1;
   Output names;
-  names.Zeros(8);  // the empty name, in front of the first one of a tree
+  names.Zeros(8);  // the empty name, before the first name of a tree
   std::vector<std::pair<uint64_t, uint64_t>> entries;
   for (const auto& [name, address] : objects) {
     entries.emplace_back(names.size(), address);
@@ -356,12 +356,12 @@ absl::Status FileMaker::Make(const Hdf5Group& root) {
   TD_RETURN_IF_ERROR(PutStrings(root, "/", 0));
   PutHeap();
   TD_ASSIGN_OR_RETURN(const uint64_t address, PutGroup(root, "/", 0));
-  Put("");  // to a multiple of 8
+  Put("");  // pads to a multiple of 8
   constexpr uint8_t kNumberSize = 8;
   Output out;
   out.Text(hdf5::kSignature).Zeros(5).U8(kNumberSize).U8(kNumberSize).U8(0).U16(kHalfOfEntries).U16(kHalfOfChildren);
   out.U32(0).U64(0).U64(hdf5::kNowhere).U64(size_).U64(hdf5::kNowhere);
-  out.U64(0).U64(address).Zeros(24);  // the root's entry
+  out.U64(0).U64(address).Zeros(24);  // the entry of the root group
   pieces_[0].bytes.replace(0, kSuperblock, out.bytes());
   return absl::OkStatus();
 }

@@ -14,24 +14,25 @@ namespace tandem {
 
 struct IdxHeader {
   DType dtype = DType::kInvalid;  // of the tensor: int8 and int16 become int32
-  int64_t element_bytes = 0;      // in the file
+  int64_t element_bytes = 0;      // bytes of an element in the file
   Shape shape;
   int64_t header_bytes = 0;
-  int64_t data_bytes = 0;  // in the file
+  int64_t data_bytes = 0;  // bytes of the elements in the file
 };
 
-// What is read from, by its functions: the next bytes, as many as there are; an error at an offset; and the most bytes
-// that the file can have altogether.
+// The source of the bytes. `read` reads the next bytes, fewer only at the end; `damaged` makes the error for a place;
+// `max_bytes` is the most bytes that the file can have altogether.
 struct IdxInput {
   absl::FunctionRef<absl::StatusOr<int64_t>(uint8_t* to, int64_t bytes)> read;
   absl::FunctionRef<absl::Status(int64_t offset, absl::string_view what)> damaged;
   int64_t max_bytes = 0;
 };
 
-// Reads the header, at the file's beginning. Damage: no IDX file, cut off, or a shape that the file cannot hold.
+// Reads the header at the file's beginning. Reports damage if it is no IDX file, cut off, or has a shape that the file
+// cannot hold.
 absl::StatusOr<IdxHeader> ReadIdxHeader(const IdxInput& input);
 
-// `count` elements as the file has them to those of a tensor. `from` may be `to` where both are of one size.
+// Converts `count` elements of the file to those of a tensor. `from` may be `to` if both have the same element size.
 void DecodeIdx(const IdxHeader& header, int64_t count, const uint8_t* from, uint8_t* to);
 
 }  // namespace tandem

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t kFileChunk = 1 << 18;  // stays in the second-level cache
+constexpr size_t kFileChunk = 1 << 18;  // fits into the second-level cache
 constexpr int64_t kMaxExpansion = 1032;
 
 const char* InflateError(int code) {
@@ -58,7 +58,7 @@ InflateStream::~InflateStream() = default;
 
 void InflateStream::StartMember() {
   isal_inflate_reset(state_.get());
-  // Header, checksum and length are ISA-L's to check.
+  // ISA-L checks header, checksum and length.
   state_->crc_flag = format_ == Compression::kGzip ? ISAL_GZIP : ISAL_ZLIB;
 }
 
@@ -81,7 +81,7 @@ absl::Status InflateStream::Fill() {
 }
 
 absl::StatusOr<bool> InflateStream::NextMember() {
-  // All of a header: ISA-L 2.30 forgets which fields it has when the bytes end within it.
+  // Needs the whole header: ISA-L 2.30 loses its place in a header if the input ends within it.
   if (end_ - begin_ < chunk_.size() / 4) TD_RETURN_IF_ERROR(Fill());
   if (format_ == Compression::kGzip && HasGzipMagic(chunk_.data() + begin_, end_ - begin_)) {
     StartMember();

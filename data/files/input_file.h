@@ -1,4 +1,4 @@
-// Files of data, plain or compressed as a whole, read at positions of the uncompressed data.
+// Data files, plain or compressed as a whole, read at positions of the uncompressed data.
 #ifndef TANDEM_DATA_FILES_INPUT_FILE_H_
 #define TANDEM_DATA_FILES_INPUT_FILE_H_
 
@@ -15,39 +15,41 @@
 
 namespace tandem {
 
-// A regular file, which is inflated when it is said to be compressed. Members of a gzip file are joined. Unlike
-// GzipFile (data/gzip_file.h) it never guesses, what follows the compressed data is an error unless it is zeros, and
-// damage is told when all before it has been read. Thread-compatible.
+// A regular file, inflated if `compression` says so. Members of a gzip file are joined. Unlike GzipFile
+// (data/gzip_file.h) it never guesses the format, bytes after the compressed data are an error unless they are zeros,
+// and damage is reported only when all data before it has been read. Thread-compatible.
 class InputFile {
  public:
   InputFile(std::string path, Compression compression);
 
-  // The errors of reading are those of PosixError. InvalidArgument when it is not a regular file.
+  // Errors of the system are those of PosixError. InvalidArgument when it is not a regular file.
   absl::Status Open();
 
-  // Reads up to `bytes`; less only at the end of the data and in front of damage, where the next call gives the error:
+  // Reads up to `bytes`; less only at the end of the data and before damage. The next call then returns the error:
   // DataLoss with path and offset when the compressed data is damaged or cut short. A checksum is compared when a read
-  // reaches beyond the last byte that it covers. So what is read does not depend on how much is asked for at once.
+  // reaches beyond the last byte that it covers. So the data that is read does not depend on how much is asked for at
+  // once.
   absl::StatusOr<int64_t> Read(void* to, int64_t bytes);
-  // Goes to `offset` >= 0, which may be the end. Compressed data is read up to there, from the start if it lies behind.
+  // Goes to `offset` >= 0, which may be the end. Compressed data is read up to there, from the start to go backwards.
   // DataLoss when the data ends before.
   absl::Status Seek(int64_t offset);
 
-  // DataLoss: "path: at byte <offset>: what". For compressed data it says "byte <offset> of the uncompressed data".
+  // Returns DataLoss: "path: at byte <offset>: what". For compressed data it says "byte <offset> of the uncompressed
+  // data".
   absl::Status Damaged(int64_t offset, absl::string_view what) const;
 
   const std::string& path() const { return file_.path(); }
   Compression compression() const { return compression_; }
-  // Of the next byte in the uncompressed data.
+  // Offset of the next byte in the uncompressed data.
   int64_t offset() const { return offset_; }
-  // The most bytes that can follow.
+  // An upper bound on the number of bytes that follow.
   int64_t max_remaining() const;
 
  private:
   RegularFile file_;
   const Compression compression_;
   int64_t offset_ = 0;
-  std::unique_ptr<InflateStream> inflate_;  // of a compressed file
+  std::unique_ptr<InflateStream> inflate_;  // null for a plain file
 };
 
 }  // namespace tandem

@@ -12,17 +12,17 @@ namespace {
 
 constexpr int64_t kMaxLineBuffer = int64_t{1} << 30;
 
-// Looks for the line feed that ends a quoted line, piece after piece.
+// Looks for the line feed that ends a quoted line, in growing data.
 class QuoteScanner {
  public:
   explicit QuoteScanner(char delimiter) : delimiter_(delimiter) {}
 
-  // Goes on over bytes [scanned so far, size); true when the line feed was found, at end().
+  // Scans the bytes up to `size` that are not scanned yet; true when the line feed was found, at end().
   bool Scan(const uint8_t* bytes, int64_t size) {
     for (; at_ < size; ++at_) {
       const char c = static_cast<char>(bytes[at_]);
       if (in_quotes_) {
-        // A quote that is doubled closes and opens again at once.
+        // A doubled quote closes the quotes and opens them again.
         if (c == '"') in_quotes_ = false, was_quoted_ = true;
         continue;
       }
@@ -43,7 +43,7 @@ class QuoteScanner {
   int64_t at_ = 0;
   bool field_start_ = true;  // the next byte begins a field
   bool in_quotes_ = false;
-  bool was_quoted_ = false;  // the last byte was a quote that closed
+  bool was_quoted_ = false;  // the last byte was a closing quote
 };
 
 }  // namespace
@@ -78,7 +78,7 @@ absl::Status LineReader::Seek(int64_t offset, int64_t number) {
 
 absl::Status LineReader::SkipByteOrderMark() {
   TD_ASSIGN_OR_RETURN(const int64_t there, buffer_.Need(1));
-  // No mark begins so, and what lies behind is looked at when its line is.
+  // No byte order mark begins like this, and other bytes are checked with their line.
   if (there == 0 || (buffer_.data()[0] > 0 && buffer_.data()[0] < 0x80)) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const int64_t size, buffer_.Need(kMaxByteOrderMark));
   TD_ASSIGN_OR_RETURN(const int64_t mark,
@@ -94,7 +94,7 @@ absl::Status LineReader::Next(Line* line, bool* end) {
   const int64_t at = offset();
   QuoteScanner scanner(options_.delimiter);
   int64_t size = 0;      // of the line, without its line feed
-  int64_t searched = 0;  // without a line feed
+  int64_t searched = 0;  // bytes that contain no line feed
   bool line_feed = false, quotes = false;
   for (;;) {
     const int64_t have = buffer_.available();
@@ -112,7 +112,7 @@ absl::Status LineReader::Next(Line* line, bool* end) {
     if (line_feed || have > options_.max_line_bytes) break;
     searched = size = have;
     TD_ASSIGN_OR_RETURN(const int64_t more, buffer_.Need(have + 1));
-    if (more <= have) break;  // the file ends
+    if (more <= have) break;  // the file ends here
   }
   if (size > options_.max_line_bytes) {
     return Damaged(absl::StrCat("the line has more than ", options_.max_line_bytes,

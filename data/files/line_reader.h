@@ -17,12 +17,12 @@ namespace tandem {
 
 struct LineOptions {
   Compression compression = Compression::kNone;
-  // How much is read from the file at once, in bytes: 1 to 1 GiB.
+  // Bytes that are read from the file at once: 1 to 1 GiB.
   int64_t buffer_size = 256 << 10;
-  // A longer line is an error, however much memory there is.
+  // A longer line is an error, even if there is memory for it.
   int64_t max_line_bytes = 64 << 20;
-  // A line feed between double quotes does not end a line: a quote opens at the start of the line or behind
-  // `delimiter`, two quotes within stand for one (RFC 4180).
+  // If true, a line feed between double quotes does not end a line. A quote opens at the start of the line or after
+  // `delimiter`; two quotes inside stand for one (RFC 4180).
   bool quoted = false;
   char delimiter = ',';
 };
@@ -30,12 +30,12 @@ struct LineOptions {
 // InvalidArgument for options out of their range.
 absl::Status CheckLineOptions(const LineOptions& options);
 
-// One line, without what ends it: "\n" or "\r\n".
+// One line, without its end: "\n" or "\r\n".
 struct Line {
-  std::shared_ptr<const uint8_t[]> block;  // where `bytes` are
+  std::shared_ptr<const uint8_t[]> block;  // owns `bytes`
   absl::string_view bytes;
   int64_t offset = 0;  // in the uncompressed data
-  int64_t number = 0;  // from 0, of its first line feed where it has several
+  int64_t number = 0;  // counted from 0; the number of its first line if it contains line feeds
 };
 
 // Thread-compatible. Every error names file and line.
@@ -43,22 +43,22 @@ class LineReader {
  public:
   static absl::StatusOr<std::unique_ptr<LineReader>> Open(const std::string& path, const LineOptions& options = {});
 
-  // The next line, or *end when the file ends behind the last. The last line need not end with a line feed, and the
-  // first has no byte order mark: base/text_file.h. DataLoss for the mark of another encoding, a line that is too long
-  // or a quote that nothing closes; nothing can be read behind such a place.
+  // Reads the next line, or sets *end after the last. The last line need not end with a line feed, and a byte order
+  // mark is not part of the first: base/text_file.h. DataLoss for the mark of another encoding, a line that is too
+  // long, or an unclosed quote; nothing can be read after such a place.
   absl::Status Next(Line* line, bool* end);
   // Goes to a line's offset; `number` is its number.
   absl::Status Seek(int64_t offset, int64_t number);
-  // Of the next line.
+  // The place of the next line.
   int64_t offset() const { return buffer_.offset(); }
   int64_t number() const { return number_; }
 
  private:
   LineReader(const std::string& path, const LineOptions& options)
       : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
-  // DataLoss: "path: line 5: what".
+  // Returns DataLoss: "path: line 5: what".
   absl::Status Damaged(absl::string_view what) const;
-  // At the start of the file.
+  // To be called at the start of the file.
   absl::Status SkipByteOrderMark();
 
   const LineOptions options_;

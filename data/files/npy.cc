@@ -22,11 +22,11 @@ constexpr absl::string_view kMagic("\x93NUMPY", 6);
 constexpr int64_t kMaxHeaderBytes = 1 << 20;
 constexpr int64_t kChunkBytes = 1 << 20;
 
-// Where an array comes from.
+// The source of an array's bytes.
 struct Source {
   std::string name;  // for messages
-  int64_t bytes;     // the most there are
-  // Reads up to so many bytes; less only at the end.
+  int64_t bytes;     // an upper bound on the bytes
+  // Reads up to the given number of bytes; less only at the end.
   std::function<absl::StatusOr<int64_t>(void*, int64_t)> read;
 
   absl::Status Damaged(absl::string_view what) const { return absl::DataLossError(absl::StrCat(name, ": ", what)); }
@@ -38,14 +38,14 @@ struct Header {
   Shape shape;
 };
 
-// The text behind "'key':" of the dictionary, without blanks; empty when it is not there.
+// Returns the text after "'key':" in the dictionary, without blanks; empty if the key is missing.
 absl::string_view Value(absl::string_view dictionary, absl::string_view key) {
   const size_t at = dictionary.find(absl::StrCat("'", key, "':"));
   if (at == absl::string_view::npos) return {};
   return absl::StripLeadingAsciiWhitespace(dictionary.substr(at + key.size() + 3));
 }
 
-// "(2, 3)", "(3,)" or "()".
+// Parses a shape: "(2, 3)", "(3,)" or "()".
 bool ParseShape(absl::string_view text, Shape* shape) {
   const size_t end = text.find(')');
   if (!absl::ConsumePrefix(&text, "(") || end == absl::string_view::npos) return false;
@@ -98,7 +98,7 @@ absl::StatusOr<Header> ParseHeader(const Source& source, absl::string_view dicti
   return header;
 }
 
-// From column-major to row-major order.
+// Converts from column-major to row-major order.
 HostTensor Transposed(const HostTensor& columns, const Shape& shape) {
   HostTensor rows(columns.dtype(), shape);
   const int64_t size = SizeOf(rows.dtype());
@@ -119,7 +119,7 @@ HostTensor Transposed(const HostTensor& columns, const Shape& shape) {
 
 absl::StatusOr<std::string> ReadBytes(const Source& source, int64_t bytes, absl::string_view what) {
   std::string out;
-  // Memory grows with what is there.
+  // Memory grows with the bytes that are really there.
   while (static_cast<int64_t>(out.size()) < bytes) {
     const size_t had = out.size();
     out.resize(had + std::min<int64_t>(bytes - had, std::max<int64_t>(kChunkBytes, had)));

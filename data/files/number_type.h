@@ -1,4 +1,4 @@
-// Numbers as files hold them, and what they are as tensors.
+// Types of numbers in files, and their conversion to tensors.
 #ifndef TANDEM_DATA_FILES_NUMBER_TYPE_H_
 #define TANDEM_DATA_FILES_NUMBER_TYPE_H_
 
@@ -12,16 +12,17 @@ struct NumberType {
   enum class Kind : uint8_t { kSigned, kUnsigned, kFloat, kBFloat16, kBool };
 
   Kind kind = Kind::kFloat;
-  int64_t size = 4;  // in bytes: 1, 2, 4 or 8; of floats 2, 4 or 8, of bfloat16 2, of bools 1
+  int64_t size = 4;  // in bytes: 1, 2, 4 or 8; for floats 2, 4 or 8, for bfloat16 2, for bools 1
   bool big_endian = false;
 };
 
-// The type of a tensor that holds such numbers: float32, float64, int32, int64, uint8 and bool stay, int8, int16 and
-// uint16 become int32, uint32 int64, float16 and bfloat16 float32. kInvalid for uint64, which nothing holds.
+// Returns the type of a tensor that holds such numbers: float32, float64, int32, int64, uint8 and bool stay; int8,
+// int16 and uint16 become int32, uint32 becomes int64, float16 and bfloat16 become float32. kInvalid for uint64, which
+// no tensor holds.
 DType TensorType(const NumberType& type);
 
-// `count` numbers of a file as those of a tensor of TensorType(type), which must be valid. `bytes` are put into this
-// machine's order; `to` may be the same place where the sizes are.
+// Converts `count` numbers of a file to those of a tensor of TensorType(type), which must be valid. Changes `bytes` to
+// this machine's byte order; `to` may be the same memory if both sizes are equal.
 void ConvertNumbers(const NumberType& type, void* bytes, int64_t count, void* to);
 
 }  // namespace tandem

@@ -15,7 +15,7 @@ namespace tandem::record_format {
 inline constexpr int64_t kHeaderBytes = 12;
 inline constexpr int64_t kFooterBytes = 4;
 
-// A checksum of data that has checksums in it is weak, so those that are stored are rotated and shifted.
+// A checksum of data that contains checksums is weak, so stored checksums are rotated and an offset is added.
 inline uint32_t MaskedCrc(absl::string_view bytes) {
   const uint32_t crc = Crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
@@ -33,7 +33,7 @@ void StoreLittleEndian(T value, void* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// What stands around a record.
+// The bytes before and after a record.
 struct Frame {
   explicit Frame(absl::string_view bytes) {
     StoreLittleEndian<uint64_t>(bytes.size(), header);

@@ -27,17 +27,17 @@ namespace tandem {
 
 struct RecordOptions {
   Compression compression = Compression::kNone;
-  // How much is read from the file at once, in bytes: 1 to 1 GiB.
+  // Bytes that are read from the file at once: 1 to 1 GiB.
   int64_t buffer_size = 256 << 10;
-  // A longer record is an error, however much memory there is.
+  // A longer record is an error, even if there is memory for it.
   int64_t max_record_bytes = 256 << 20;
 };
 
 // One record of a file.
 struct Record {
-  std::shared_ptr<const uint8_t[]> block;  // where `bytes` are
+  std::shared_ptr<const uint8_t[]> block;  // owns `bytes`
   absl::string_view bytes;
-  uint32_t masked_crc = 0;  // that the file has for `bytes`
+  uint32_t masked_crc = 0;  // the file's checksum of `bytes`
   int64_t offset = 0;       // of the record's header in the uncompressed data
 };
 
@@ -50,28 +50,27 @@ class RecordReader {
   // InvalidArgument for options out of their range, otherwise the errors of InputFile::Open.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& path, const RecordOptions& options = {});
 
-  // The next record, or *end when the file ends behind the last. DataLoss when the length's checksum is wrong, the
-  // record is longer than the rest of the file or than max_record_bytes, or the file ends within it; nothing can be
-  // read behind such a place. The checksum of the record's own bytes is not compared: CheckBytes does it, perhaps in
-  // another thread.
+  // Reads the next record, or sets *end after the last. DataLoss when the length's checksum is wrong, the record is
+  // longer than the rest of the file or than max_record_bytes, or the file ends within it; nothing can be read after
+  // such a place. Does not check the record's own bytes: CheckBytes does that, perhaps in another thread.
   absl::Status Next(Record* record, bool* end);
-  // DataLoss unless `record`, which must be one of this file, has the bytes that were written.
+  // DataLoss if the bytes of `record`, a record of this file, do not match their checksum.
   absl::Status CheckBytes(const Record& record) const {
     return CheckRecord(record, file_.path(), options_.compression);
   }
-  // The same without the reader, which may be gone.
+  // The same without the reader, which may have been destroyed.
   static absl::Status CheckRecord(const Record& record, const std::string& path, Compression compression);
 
-  // Goes to a record's offset, or to the end of the data. InvalidArgument for a negative one, DataLoss behind the end.
+  // Goes to a record's offset, or to the end of the data. InvalidArgument for a negative one, DataLoss beyond the end.
   absl::Status Seek(int64_t offset) { return buffer_.Seek(offset); }
-  // Of the next record.
+  // Offset of the next record.
   int64_t offset() const { return buffer_.offset(); }
   const std::string& path() const { return file_.path(); }
 
  private:
   RecordReader(const std::string& path, const RecordOptions& options)
       : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
-  // DataLoss for a length whose checksum is `crc` and which is not right.
+  // Returns DataLoss for a length in the header that is wrong, or whose checksum is.
   absl::Status BadLength(const uint8_t* header) const;
 
   const RecordOptions options_;

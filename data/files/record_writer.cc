@@ -74,9 +74,9 @@ absl::Status RecordWriter::Append(absl::string_view bytes) {
 absl::Status RecordWriter::Compress(absl::string_view bytes, bool finish) {
   z_stream& stream = deflate_->stream;
   do {
-    // zlib counts in 32 bits.
+    // zlib's counters have 32 bits.
     const size_t now = std::min<size_t>(bytes.size(), 1 << 30);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // only read
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads it
     stream.avail_in = static_cast<uInt>(now);
     bytes.remove_prefix(now);
     const int flush = finish && bytes.empty() ? Z_FINISH : Z_NO_FLUSH;

@@ -16,24 +16,24 @@ namespace tandem {
 
 struct RecordWriterOptions {
   Compression compression = Compression::kNone;
-  // Of the compression: 1 (fast) to 9 (small), -1 for zlib's default.
+  // Compression level: 1 (fast) to 9 (small), -1 for zlib's default.
   int compression_level = -1;
 };
 
-// Call Close: a file whose writer was destroyed before lacks its last records. Thread-compatible.
+// Call Close: a file whose writer was destroyed without it lacks its last records. Thread-compatible.
 class RecordWriter {
  public:
-  // Creates the file; an existing one is truncated. InvalidArgument for a level out of its range, else the errors of
+  // Creates the file; an existing one is truncated. InvalidArgument for a level out of its range, and the errors of
   // Env::CreateFile.
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const std::string& path,
                                                               const RecordWriterOptions& options = {},
                                                               Env* env = Env::Default());
-  // Logs an error when the file was neither closed nor failed.
+  // Logs an error if the file was neither closed nor failed.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  // After an error, such as a full disk, which names the file, all further calls return it.
+  // An error, such as a full disk, names the file; all further calls return it again.
   absl::Status Write(absl::string_view bytes);
   // Returns when all records are on the disk. Nothing can be written afterwards.
   absl::Status Close();
@@ -43,7 +43,7 @@ class RecordWriter {
  private:
   struct Deflate;
   RecordWriter(std::string path, std::unique_ptr<WritableFile> file);
-  // Hands `bytes` to the file, compressed if asked for, when enough have come together.
+  // Collects `bytes`, compressed if asked for, and writes them to the file in large pieces.
   absl::Status Append(absl::string_view bytes);
   absl::Status Compress(absl::string_view bytes, bool finish);
   absl::Status Flush();
@@ -51,7 +51,7 @@ class RecordWriter {
   const std::string path_;
   std::unique_ptr<WritableFile> file_;  // null once closed
   std::unique_ptr<Deflate> deflate_;    // null when not compressed
-  std::string buffer_;                  // what the file still has to get
+  std::string buffer_;                  // bytes not yet written
   int64_t records_ = 0;
   absl::Status status_;
 };

@@ -1,4 +1,4 @@
-// A regular file, read at places.
+// A regular file, read at given offsets.
 #ifndef TANDEM_DATA_FILES_REGULAR_FILE_H_
 #define TANDEM_DATA_FILES_REGULAR_FILE_H_
 
@@ -18,14 +18,14 @@ class RegularFile {
   RegularFile(const RegularFile&) = delete;
   RegularFile& operator=(const RegularFile&) = delete;
 
-  // The errors of PosixError. InvalidArgument when it is not a regular file; never waits for a FIFO's writer.
+  // Errors are those of PosixError. InvalidArgument when it is not a regular file; never waits for a FIFO's writer.
   absl::Status Open();
 
-  // Reads up to `bytes` from `offset` on; less only at the end. The errors are those of PosixError.
+  // Reads up to `bytes` from `offset` on; less only at the end. Errors are those of PosixError.
   absl::StatusOr<int64_t> ReadAt(int64_t offset, void* to, int64_t bytes) const;
 
   const std::string& path() const { return path_; }
-  // When it was opened, in bytes.
+  // Size in bytes when it was opened.
   int64_t size() const { return size_; }
 
  private:

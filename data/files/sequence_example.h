@@ -1,4 +1,5 @@
-// tf.train.SequenceExample: features of the whole (the context), and lists of features, one for each step.
+// tf.train.SequenceExample: features of the whole example (the context), and lists of features, one feature for each
+// step.
 #ifndef TANDEM_DATA_FILES_SEQUENCE_EXAMPLE_H_
 #define TANDEM_DATA_FILES_SEQUENCE_EXAMPLE_H_
 
@@ -13,10 +14,11 @@
 namespace tandem {
 
 // Reads features out of SequenceExamples. Immutable, so it may be used by several threads. The rules are those of
-// ExampleParser; of a list
-//   with a fixed length, a tensor [steps, shape...], every step having as many values or, if there is one, the default;
+// ExampleParser. A list becomes
+//   with a fixed length, a tensor [steps, shape...]; every step must have as many values, or get the default, if there
+//   is one;
 //   with a variable length, a tensor [steps, longest], whose shorter rows end with the padding.
-// A list whose key is absent has no steps where it is of variable length or has a default, else it is an error.
+// A list whose key is absent has no steps if it has a variable length or a default; otherwise it is an error.
 class SequenceExampleParser {
  public:
   // InvalidArgument, with the key, for features that cannot be read, and keys or names that occur twice.
@@ -30,7 +32,7 @@ class SequenceExampleParser {
 
  private:
   SequenceExampleParser() = default;
-  std::vector<ExampleParser> context_;  // one, or none where no feature of the context is asked for
+  std::vector<ExampleParser> context_;  // one, or none if no feature of the context is asked for
   std::vector<FeatureSpec> sequence_;
   std::vector<ComponentSpec> spec_;
 };

@@ -1,4 +1,4 @@
-// Vocabularies as files: a token a line.
+// Vocabulary files: one token per line.
 #ifndef TANDEM_DATA_FILES_VOCABULARY_FILE_H_
 #define TANDEM_DATA_FILES_VOCABULARY_FILE_H_
 
@@ -12,9 +12,9 @@
 
 namespace tandem {
 
-// The tokens of the first `count` lines of a file, or of all. A line ends with "\n" or "\r\n", the last one perhaps
-// with nothing. DataLoss, with file and line, for a token that comes twice and for a file with fewer lines; NotFound
-// without the file. A byte order mark is no part of a token: base/text_file.h.
+// Returns the tokens of the first `count` lines of a file, or of all. A line ends with "\n" or "\r\n"; the last one may
+// end without. DataLoss, with file and line, for a token that occurs twice and for a file with fewer lines; NotFound if
+// there is no file. A byte order mark is not part of a token: base/text_file.h.
 absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::string& path,
                                                         std::optional<int64_t> count = std::nullopt);
 

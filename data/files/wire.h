@@ -1,8 +1,8 @@
 // The wire format of protocol buffers, as far as Example needs it: fields of varints, fixed numbers and bytes.
 //
-// Own code rather than libprotobuf: an Example has six fields, a reader of them writes straight into batches without
-// making message objects, and a program of a user may have a libprotobuf of another version.
-// Source: the "Encoding" page of the Protocol Buffers documentation.
+// This code replaces libprotobuf: an Example has six fields, a reader of them writes straight into batches without
+// making message objects, and a user's program may have another version of libprotobuf. Source: the "Encoding" page of
+// the Protocol Buffers documentation.
 #ifndef TANDEM_DATA_FILES_WIRE_H_
 #define TANDEM_DATA_FILES_WIRE_H_
 
@@ -15,7 +15,8 @@ namespace tandem::wire {
 
 enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 
-// Reads fields one after another. Every read is false at malformed or missing bytes, and then nothing may follow.
+// Reads fields one after another. Every read returns false for malformed or missing bytes; nothing may be read after
+// that.
 class Reader {
  public:
   explicit Reader(absl::string_view bytes)
@@ -25,7 +26,7 @@ class Reader {
   // Bytes read so far.
   int64_t position() const { return at_ - begin_; }
 
-  // Up to ten bytes; what is above 64 bits is dropped, as protobuf does.
+  // Reads up to ten bytes; bits above the 64th are dropped, as protobuf does.
   bool ReadVarint(uint64_t* value) {
     if (at_ < end_ && *at_ < 0x80) {
       *value = *at_++;
@@ -40,7 +41,7 @@ class Reader {
     }
     return false;
   }
-  // The number of a field, at least 1, and the type of what follows.
+  // Reads the number of a field, at least 1, and the type of its content.
   bool ReadTag(uint32_t* field, Type* type) {
     uint64_t tag = 0;
     if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
@@ -55,9 +56,9 @@ class Reader {
     at_ += size;
     return true;
   }
-  // The four bytes of a fixed number.
+  // Reads the four bytes of a fixed number.
   bool ReadFixed32(absl::string_view* bytes) { return ReadRaw(4, bytes); }
-  // Goes over the contents of a field of this type. Groups, which proto3 does not have, are malformed.
+  // Skips the content of a field of this type. Groups, which proto3 does not have, are malformed.
   bool Skip(Type type) {
     uint64_t number = 0;
     absl::string_view bytes;
@@ -98,7 +99,7 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// A field of bytes.
+// Appends a field of bytes.
 inline void AppendBytes(uint32_t field, absl::string_view bytes, std::string* out) {
   AppendVarint(field << 3 | static_cast<uint32_t>(Type::kBytes), out);
   AppendVarint(bytes.size(), out);

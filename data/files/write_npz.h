@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// The bytes of an archive, not compressed, as numpy.savez writes it. Equal arrays give equal bytes: nothing tells the
-// time. InvalidArgument for an empty tensor, one of strings, and a name that an archive cannot have.
+// Returns the bytes of an uncompressed archive, as numpy.savez writes it. Equal arrays give equal bytes: no time is
+// stored. InvalidArgument for an empty tensor, one of strings, and a name that an archive cannot have.
 absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>& arrays);
 
 }  // namespace tandem

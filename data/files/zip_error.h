@@ -1,4 +1,4 @@
-// libzip's errors as a Status.
+// Converts libzip's errors to a Status.
 #ifndef TANDEM_DATA_FILES_ZIP_ERROR_H_
 #define TANDEM_DATA_FILES_ZIP_ERROR_H_
 
@@ -13,8 +13,9 @@
 
 namespace tandem {
 
-// Of a call that failed, behind `what`. OutOfMemoryError where there was no memory, which libzip also calls damage, or
-// no error: errno must have been 0 before the call. Else of kind `otherwise`, with libzip's text.
+// Returns the status of a failed call. OutOfMemoryError if memory ran out, which libzip may also report as damage or as
+// no error: so errno must have been 0 before the call. Else a status with the code `otherwise` and libzip's text.
+// `what` begins the message.
 inline absl::Status ZipError(absl::string_view what, absl::StatusCode otherwise, zip_error_t* error) {
   if (errno == ENOMEM || zip_error_code_zip(error) == ZIP_ER_MEMORY) {
     return OutOfMemoryError(absl::StrCat(what, ": out of memory"));

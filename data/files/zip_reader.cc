@@ -60,7 +60,7 @@ absl::StatusOr<std::string> ZipEntry::ReadAll(int64_t max_bytes) {
                                             " bytes, and holds at most ", max_bytes_, " of them: it is damaged"));
   }
   std::string out;
-  // Memory grows with what is there. One byte more, so that the checksum is compared.
+  // Memory grows with the bytes that are really there. Asks for one byte more, so that the checksum is compared.
   while (true) {
     const size_t had = out.size();
     out.resize(had + std::min<int64_t>(said_ + 1 - had, std::max<int64_t>(kReadBytes, had)));
@@ -79,7 +79,8 @@ absl::StatusOr<std::string> ZipEntry::ReadAll(int64_t max_bytes) {
 }
 
 absl::StatusOr<ZipReader> ZipReader::Open(const std::string& path, absl::string_view what) {
-  TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());  // its errors say more than libzip's
+  // checked first because its errors say more than libzip's
+  TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());
   int code = 0;
   errno = 0;
   struct zip* archive = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
@@ -123,7 +124,7 @@ absl::StatusOr<ZipEntry> ZipReader::OpenEntry(int64_t i) const {
   const auto bounded = [](zip_uint64_t bytes) {
     return static_cast<int64_t>(std::min<zip_uint64_t>(bytes, INT64_MAX));
   };
-  // What the archive says may be wrong: the compressed size is within the file.
+  // The claimed size may be wrong, but the compressed size is within the file, which gives another bound.
   const int64_t most = std::min(MaxInflatedBytes(bounded(info.comp_size)), bounded(info.size));
   return ZipEntry(file, info.name, absl::StrCat(path_, ", ", PrintableLine(info.name)), most, bounded(info.size));
 }

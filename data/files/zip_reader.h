@@ -1,4 +1,4 @@
-// Zip archives, entry by entry.
+// Reads zip archives, entry by entry.
 #ifndef TANDEM_DATA_FILES_ZIP_READER_H_
 #define TANDEM_DATA_FILES_ZIP_READER_H_
 
@@ -19,23 +19,24 @@ namespace tandem {
 
 class ZipReader;
 
-// An entry that is being read. Thread-compatible; its archive must live as long.
+// An entry that is being read. Thread-compatible; its archive must outlive it.
 class ZipEntry {
  public:
   ~ZipEntry();
   ZipEntry(ZipEntry&& other);
 
-  // As the archive has it; any bytes but NUL.
+  // The name in the archive; may have any bytes but NUL.
   const std::string& name() const { return name_; }
-  // "archive.zip, name": for messages.
+  // Archive and name for messages: "archive.zip, name".
   const std::string& where() const { return where_; }
-  // The most bytes that there are: its size as the archive gives it, or less where the file does not hold so many.
+  // An upper bound on the bytes of the entry: the size that the archive claims, or less if the file cannot hold so
+  // many.
   int64_t max_bytes() const { return max_bytes_; }
 
   // Reads up to `bytes` more; less only at the end, where the checksum is compared. DataLoss for damage.
   absl::StatusOr<int64_t> Read(void* to, int64_t bytes);
-  // All bytes. DataLoss also where there are fewer than the archive says, InvalidArgument where it says that there are
-  // more than `max_bytes`, before memory is taken.
+  // Reads all bytes. DataLoss also if there are fewer than the archive claims; InvalidArgument if it claims more than
+  // `max_bytes`, before memory is allocated.
   absl::StatusOr<std::string> ReadAll(int64_t max_bytes);
 
  private:
@@ -45,23 +46,24 @@ class ZipEntry {
   struct zip_file* file_;
   std::string name_, where_;
   int64_t max_bytes_;
-  int64_t said_;  // the size as the archive gives it, in bytes
+  int64_t said_;  // the size, in bytes, that the archive claims
 };
 
 // An open archive. Thread-compatible.
 class ZipReader {
  public:
-  // `what` the file should be, such as "an .npz file", is for messages. The errors of InputFile::Open; DataLoss when it
-  // is no archive, is damaged, has a name twice or more than 65,536 entries.
+  // Opens an archive. `what` the file should be, such as "an .npz file", is for messages. The errors of
+  // InputFile::Open; DataLoss when it is no archive, is damaged, has the same name twice, or has more than 65,536
+  // entries.
   static absl::StatusOr<ZipReader> Open(const std::string& path, absl::string_view what);
   ~ZipReader();
   ZipReader(ZipReader&& other);
 
   const std::string& path() const { return path_; }
   int64_t num_entries() const { return num_entries_; }
-  // Entry number `i` in the order of the archive's directory, 0 <= i < num_entries(), stored or deflated.
+  // Opens entry number `i` in the order of the archive's directory, 0 <= i < num_entries(), stored or deflated.
   absl::StatusOr<ZipEntry> OpenEntry(int64_t i) const;
-  // The number of the entry called `name`; -1 where there is none.
+  // Returns the number of the entry called `name`; -1 if there is none.
   int64_t Find(const std::string& name) const;
 
  private:
@@ -73,9 +75,9 @@ class ZipReader {
   int64_t num_entries_;
 };
 
-// The bytes of the entries `names` of the archive at `path`; there may be others. `what` is as ZipReader::Open's.
-// DataLoss where one is missing, and for damage; InvalidArgument where the archive says that one has more than
-// `max_bytes`.
+// Returns the bytes of the entries `names` of the archive at `path`, which may have others. `what` is as in
+// ZipReader::Open. DataLoss for damage and if one is missing; InvalidArgument if the archive claims that one has more
+// than `max_bytes`.
 absl::StatusOr<std::map<std::string, std::string>> ReadZipEntries(const std::string& path, absl::string_view what,
                                                                   const std::vector<std::string>& names,
                                                                   int64_t max_bytes = int64_t{16} << 30);

@@ -20,7 +20,7 @@ struct Free {
   void operator()(zip_source_t* source) const { zip_source_free(source); }
 };
 
-constexpr size_t kMaxName = 65535;  // its length has 16 bits
+constexpr size_t kMaxName = 65535;  // its length is stored in 16 bits
 
 absl::Status BadName(const std::string& name, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -41,10 +41,10 @@ absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries,
   if (bytes == nullptr) return failed(&error);
   std::unique_ptr<zip_t, Discard> archive(zip_open_from_source(bytes.get(), ZIP_TRUNCATE, &error));
   if (archive == nullptr) return failed(&error);
-  zip_source_keep(bytes.get());  // the archive has the other reference
+  zip_source_keep(bytes.get());  // the archive takes the other reference
   for (const ZipContent& entry : entries) {
     if (entry.name.size() > kMaxName || absl::StrContains(entry.name, '\0')) return BadName(entry.name, what);
-    // The archive reads the pieces where they are.
+    // The archive reads the pieces from the caller's memory.
     std::vector<zip_buffer_fragment_t> pieces;
     for (const absl::string_view piece : entry.pieces) {
       if (piece.empty()) continue;
@@ -59,15 +59,15 @@ absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries,
       const int code = zip_error_code_zip(why);
       return code == ZIP_ER_INVAL || code == ZIP_ER_EXISTS ? BadName(entry.name, what) : failed(why);
     }
-    source.release();                                 // the archive's now
-    constexpr zip_uint16_t kMidnight = 0, kDay = 33;  // 1 January 1980, as numpy.savez and Keras say
+    source.release();                                 // owned by the archive now
+    constexpr zip_uint16_t kMidnight = 0, kDay = 33;  // 1 January 1980, as numpy.savez and Keras write
     if (zip_set_file_compression(archive.get(), index, ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(archive.get(), index, kMidnight, kDay, 0) != 0) {
       return failed(zip_get_error(archive.get()));
     }
   }
   if (zip_close(archive.get()) != 0) return failed(zip_get_error(archive.get()));
-  archive.release();  // closed
+  archive.release();  // zip_close has freed it
   zip_stat_t info;
   zip_stat_init(&info);
   if (zip_source_stat(bytes.get(), &info) != 0 || zip_source_open(bytes.get()) != 0) {

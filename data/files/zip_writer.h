@@ -12,12 +12,12 @@ namespace tandem {
 
 struct ZipContent {
   std::string name;
-  std::vector<absl::string_view> pieces;  // one behind the other; at least one
+  std::vector<absl::string_view> pieces;  // joined to form the content; at least one
 };
 
-// The bytes of an archive of `entries`, in their order and not compressed. Equal entries give equal bytes: nothing
-// tells the time. `what` it is, such as "an .npz archive", is for messages. InvalidArgument for a name that is not
-// UTF-8, has a NUL, more than 65,535 bytes, or that another entry has.
+// Returns the bytes of an uncompressed archive of `entries`, in their order. Equal entries give equal bytes: no time is
+// stored. `what` it is, such as "an .npz archive", is for messages. InvalidArgument for a name that is not UTF-8,
+// contains a NUL, has more than 65,535 bytes, or occurs twice.
 absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries, absl::string_view what);
 
 }  // namespace tandem

@@ -19,7 +19,7 @@ float FromPixel(uint8_t v) { return v * (1.0f / 255.0f); }
 void ToPixel(float v, float* out) { *out = v; }
 void ToPixel(float v, uint8_t* out) { *out = v > 0 ? std::min(v * 255.5f, 255.0f) : 0; }
 
-// Each value of its own: f(value, channel).
+// Sets each value to f(value, channel).
 template <typename T, typename F>
 void MapValues(const HostTensor& image, HostTensor* result, F f) {
   const T* in = image.data<T>();
@@ -50,11 +50,11 @@ Hsv ToHsv(float r, float g, float b) {
   return hsv;
 }
 
-// Smith, "Color gamut transform pairs", SIGGRAPH 1978.
+// Converts to RGB as in Smith, "Color gamut transform pairs", SIGGRAPH 1978.
 void ToRgb(const Hsv& hsv, float rgb[3]) {
   const float chroma = hsv.s * hsv.v, low = hsv.v - chroma, sixths = hsv.h * 6.0f;
   const float middle = chroma * (1.0f - std::abs(std::fmod(sixths, 2.0f) - 1.0f));
-  // Which of red, green and blue have the full and the middle part, in each sixth of the circle.
+  // The colour (0 red, 1 green, 2 blue) with the full and with the middle part, in each sixth of the circle.
   constexpr int kFull[] = {0, 1, 1, 2, 2, 0}, kMiddle[] = {1, 0, 2, 1, 0, 2};
   const int sixth = std::isfinite(sixths) ? std::clamp(static_cast<int>(sixths), 0, 5) : 0;
   rgb[0] = rgb[1] = rgb[2] = low;
@@ -62,7 +62,7 @@ void ToRgb(const Hsv& hsv, float rgb[3]) {
   rgb[kMiddle[sixth]] += middle;
 }
 
-// Each pixel's hue, saturation and value: f(&hsv).
+// Changes each pixel's hue, saturation and value by f(&hsv).
 template <typename T, typename F>
 void MapHsv(const HostTensor& image, HostTensor* result, F f) {
   const T* in = image.data<T>();
@@ -76,7 +76,7 @@ void MapHsv(const HostTensor& image, HostTensor* result, F f) {
   }
 }
 
-// The mean of each channel, summed in double.
+// Returns the mean of each channel, summed in double.
 template <typename T>
 std::vector<float> Means(const HostTensor& image) {
   const int64_t channels = image.shape()[2];
@@ -96,7 +96,7 @@ absl::Status CheckFinite(const Call& call, absl::string_view name, float value, 
                     high < INFINITY ? absl::StrCat(" and <= ", high) : "");
 }
 
-// A new picture of the form of `image`, filled by fill(type tag, &result).
+// Returns a new picture with type and shape of `image`, filled by fill(type tag, &result).
 template <typename F>
 absl::StatusOr<HostTensor> Filled(const Call& call, const HostTensor& image, F fill) {
   TD_ASSIGN_OR_RETURN(HostTensor result, NewImage(call, image.dtype(), image.shape()));

@@ -1,8 +1,8 @@
-// Other brightness, contrast, saturation and hue, with the values of TensorFlow's tf.image.adjust_*.
+// Changes brightness, contrast, saturation and hue, with the values of TensorFlow's tf.image.adjust_*.
 //
-// Pictures are float32 or uint8 [height, width, channels]. uint8 is taken as v / 255 and comes back as TensorFlow
-// converts it: v * 255.5 without its fraction, within 0 and 255. float32 is neither scaled nor clipped; it should be
-// within 0 and 1. InvalidArgument with the caller's line for others.
+// Pictures are float32 or uint8 [height, width, channels]; others give InvalidArgument with the caller's line. uint8 is
+// taken as v / 255 and converted back as TensorFlow does: v * 255.5 without its fraction, within 0 and 255. float32 is
+// neither scaled nor clipped; it should be within 0 and 1.
 #ifndef TANDEM_DATA_IMAGE_COLOR_H_
 #define TANDEM_DATA_IMAGE_COLOR_H_
 
@@ -12,19 +12,20 @@
 
 namespace tandem {
 
-// v + delta.
+// Returns v + delta for every value v.
 absl::StatusOr<HostTensor> AdjustBrightness(const HostTensor& image, float delta,
                                             SourceLocation location = SourceLocation::Current());
 
-// (v - m) * factor + m, where m is the mean of the value's channel.
+// Returns (v - m) * factor + m for every value v, where m is the mean of its channel.
 absl::StatusOr<HostTensor> AdjustContrast(const HostTensor& image, float factor,
                                           SourceLocation location = SourceLocation::Current());
 
-// Of RGB: the saturation of HSV (hue, saturation, value; (max - min) / max) times `factor` >= 0, at most 1.
+// Multiplies the saturation of an RGB picture by `factor` >= 0, to at most 1: that of HSV (hue, saturation, value),
+// (max - min) / max.
 absl::StatusOr<HostTensor> AdjustSaturation(const HostTensor& image, float factor,
                                             SourceLocation location = SourceLocation::Current());
 
-// Of RGB: the hue of HSV, a circle of length 1, plus `delta` from -1 to 1.
+// Adds `delta`, from -1 to 1, to the hue of an RGB picture: that of HSV, a circle of length 1.
 absl::StatusOr<HostTensor> AdjustHue(const HostTensor& image, float delta,
                                      SourceLocation location = SourceLocation::Current());
 

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// The name of a format that is known but not read.
+// Returns the name of a format that is recognised but not supported.
 absl::string_view OtherFormat(absl::string_view bytes) {
   if (absl::StartsWith(bytes, "GIF8")) return "GIF";
   if (absl::StartsWith(bytes, "BM")) return "BMP";

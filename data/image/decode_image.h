@@ -1,4 +1,4 @@
-// Pictures of any format that Tandem reads, told by their first bytes.
+// Decodes pictures of any supported format, recognised by their first bytes.
 #ifndef TANDEM_DATA_IMAGE_DECODE_IMAGE_H_
 #define TANDEM_DATA_IMAGE_DECODE_IMAGE_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// A JPEG or PNG picture as [height, width, channels]: DecodeJpeg's or DecodePng's result and errors. DataLoss, with the
-// first bytes, for what is neither.
+// Returns a JPEG or PNG picture as [height, width, channels], with the result and errors of DecodeJpeg or DecodePng.
+// DataLoss, with the first bytes, for other data.
 absl::StatusOr<HostTensor> DecodeImage(absl::string_view bytes, const DecodeImageOptions& options = {});
 
 }  // namespace tandem

@@ -28,7 +28,7 @@ void Repeat(const T* __restrict grey, int64_t pixels, T* __restrict rgb) {
   }
 }
 
-// [height, width, 1] as [height, width, 3].
+// Copies [height, width, 1] to [height, width, 3].
 void InThreeChannels(const HostTensor& grey, const ComponentBuffer& rgb) {
   if (grey.dtype() == DType::kUInt8) {
     Repeat(grey.data<uint8_t>(), grey.num_elements(), rgb.data<uint8_t>());
@@ -37,14 +37,14 @@ void InThreeChannels(const HostTensor& grey, const ComponentBuffer& rgb) {
   }
 }
 
-// Rows begin 8 bytes behind a multiple of this. To one, libjpeg-turbo stores past the caches, from which rows are to be
-// read at once.
+// Rows begin 8 bytes after a multiple of this. To a row at a multiple itself, libjpeg-turbo writes with stores that
+// bypass the caches, but the rows are read at once.
 constexpr int64_t kAlignment = 64;
 
-// With as many channels as `jpeg` has: every row is resized while it is in a cache of the CPU.
+// For equal numbers of channels: resizes every row while it is in a cache of the CPU.
 absl::Status ResizeWhileDecoding(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
   image_internal::RowResizer<uint8_t> resizer(resize, jpeg.height(), jpeg.width(), out);
-  // Those that came last, and those that are to come next.
+  // Room for the latest rows, which are still needed, and for the next ones.
   const int64_t ring = std::min(resizer.span() + 2 * JpegRows::kRowsAtATime, jpeg.height());
   const int64_t stride = (jpeg.width() * jpeg.channels() / kAlignment + 1) * kAlignment;
   std::vector<uint8_t> memory(ring * stride + 2 * kAlignment);
@@ -52,7 +52,7 @@ absl::Status ResizeWhileDecoding(JpegRows& jpeg, const ResizeOptions& resize, co
   return jpeg.Read(rows, ring, stride, [&](int64_t count) { resizer.Advance({rows, ring, stride}, count); });
 }
 
-// `out` has as many channels as `jpeg`, or 3 of a grey one.
+// Fills `out`, which has as many channels as `jpeg`, or 3 for a grey picture.
 absl::Status Fill(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
   if (jpeg.channels() == out.shape[2]) return ResizeWhileDecoding(jpeg, resize, out);
   HostTensor grey(out.dtype, {out.shape[0], out.shape[1], 1});
@@ -62,7 +62,7 @@ absl::Status Fill(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBu
   return absl::OkStatus();
 }
 
-// As many channels as the picture has, 1 or 3, where 3 are asked for.
+// Returns the options with as many channels as the picture has, 1 or 3, if 3 are asked for.
 DecodeImageOptions AsStored(const DecodeImageOptions& decode) {
   DecodeImageOptions options = decode;
   if (options.channels == kRgb) options.channels = 0;

@@ -1,4 +1,4 @@
-// DecodeImage and Resize in one.
+// DecodeImage and Resize in one step.
 #ifndef TANDEM_DATA_IMAGE_DECODE_RESIZE_H_
 #define TANDEM_DATA_IMAGE_DECODE_RESIZE_H_
 
@@ -15,16 +15,17 @@
 
 namespace tandem {
 
-// Resize(DecodeImage(bytes, decode), height, width, resize): the same bits and errors, but that decode.max_bytes is
-// compared with what is needed. The rows of a JPEG are resized while they are decoded. A grey one that is to have three
-// channels gets them last, in the small picture: grey is three times the same number whether it is resized before or
-// afterwards.
+// Same as Resize(DecodeImage(bytes, decode), height, width, resize), with the same bits and errors, except that
+// decode.max_bytes limits the smaller memory that is needed here. The rows of a JPEG are resized while they are
+// decoded. A grey picture that should get three channels gets them last, after resizing: this gives the same bits,
+// because the three channels are equal.
 absl::StatusOr<HostTensor> DecodeAndResize(absl::string_view bytes, int64_t height, int64_t width,
                                            const DecodeImageOptions& decode = {}, const ResizeOptions& resize = {},
                                            SourceLocation location = SourceLocation::Current());
 
-// The same into memory that is there, such as a batch's (Dataset::MapInto). Height, width, channels, and whether values
-// are rounded, are those of `out`, [height, width, channels] of float32 or uint8. InvalidArgument for another one.
+// Same, but writes into given memory, such as that of a batch (Dataset::MapInto). Height, width, channels, and whether
+// values are rounded, come from `out`: [height, width, channels] of float32 or uint8. InvalidArgument for another type
+// or rank.
 absl::Status DecodeAndResizeInto(absl::string_view bytes, const ComponentBuffer& out,
                                  const DecodeImageOptions& decode = {}, const ResizeOptions& resize = {},
                                  SourceLocation location = SourceLocation::Current());

@@ -1,4 +1,4 @@
-// Mirrored pictures, and ones turned by right angles. Of any element type.
+// Mirrors pictures, and turns them by right angles. For all element types.
 #ifndef TANDEM_DATA_IMAGE_FLIP_H_
 #define TANDEM_DATA_IMAGE_FLIP_H_
 
@@ -8,14 +8,15 @@
 
 namespace tandem {
 
-// `image` [height, width, channels] with its columns in reverse order (left and right change places), as
-// tf.image.flip_left_right. InvalidArgument with the caller's line for what is no picture; so all of these.
+// Returns `image` [height, width, channels] with its columns in reverse order (left and right are exchanged), as
+// tf.image.flip_left_right. All of these functions return InvalidArgument, with the caller's line, for a tensor that is
+// no picture.
 absl::StatusOr<HostTensor> FlipLeftRight(const HostTensor& image, SourceLocation location = SourceLocation::Current());
 
-// With its rows in reverse order, as tf.image.flip_up_down.
+// Returns `image` with its rows in reverse order, as tf.image.flip_up_down.
 absl::StatusOr<HostTensor> FlipUpDown(const HostTensor& image, SourceLocation location = SourceLocation::Current());
 
-// Turned counter-clockwise by `turns` right angles (also negative ones: clockwise), as tf.image.rot90: for an odd
+// Returns `image` turned counter-clockwise by `turns` right angles (negative: clockwise), as tf.image.rot90: for an odd
 // number the result is [width, height, channels].
 absl::StatusOr<HostTensor> Rotate90(const HostTensor& image, int turns = 1,
                                     SourceLocation location = SourceLocation::Current());

@@ -1,4 +1,4 @@
-// What functions of pictures check of their arguments, and how they say it.
+// Checks arguments of picture functions.
 #ifndef TANDEM_DATA_IMAGE_IMAGE_ARGUMENT_H_
 #define TANDEM_DATA_IMAGE_IMAGE_ARGUMENT_H_
 
@@ -14,7 +14,7 @@ namespace tandem::image_internal {
 // The largest height and width of a picture.
 inline constexpr int64_t kMaxSize = 65535;
 
-// A call of a function by the user: begins its errors.
+// A user's call of a picture function, named at the beginning of its errors.
 struct Call {
   absl::string_view function;
   SourceLocation location;
@@ -28,16 +28,16 @@ struct Call {
 
 // InvalidArgument unless `image` is [height, width, channels] of numbers, with sizes from 1 to kMaxSize.
 absl::Status CheckImage(const Call& call, const HostTensor& image);
-// The same, and unless it is of uint8 or float32.
+// Checks as CheckImage; also InvalidArgument unless the type is uint8 or float32.
 absl::Status CheckPixels(const Call& call, const HostTensor& image);
-// The same, and unless it has three channels.
+// Checks as CheckPixels; also InvalidArgument unless there are three channels.
 absl::Status CheckRgb(const Call& call, const HostTensor& image);
 
-// InvalidArgument for a `shape` [height, width, channels] that was asked for with sizes outside 1 to kMaxSize, or more
-// than 2^33 elements.
+// InvalidArgument for a requested `shape` [height, width, channels] with sizes outside 1 to kMaxSize, or with more than
+// 2^33 elements.
 absl::Status CheckResult(const Call& call, const Shape& shape);
 
-// An uninitialised tensor; ResourceExhausted when there is no memory.
+// Returns an uninitialised tensor; ResourceExhausted when there is no memory.
 absl::StatusOr<HostTensor> NewImage(const Call& call, DType dtype, Shape shape);
 
 }  // namespace tandem::image_internal

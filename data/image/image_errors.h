@@ -1,4 +1,4 @@
-// The errors that decoders and encoders of pictures share.
+// Errors that decoders and encoders of pictures share.
 #ifndef TANDEM_DATA_IMAGE_IMAGE_ERRORS_H_
 #define TANDEM_DATA_IMAGE_IMAGE_ERRORS_H_
 
@@ -11,15 +11,15 @@
 
 namespace tandem::image_internal {
 
-// DataLoss: "NAME: broken FORMAT picture at byte OFFSET of SIZE: WHAT; ...".
+// Returns DataLoss: "NAME: broken FORMAT picture at byte OFFSET of SIZE: WHAT; ...".
 absl::Status Broken(const DecodeImageOptions& options, absl::string_view format, int64_t offset, size_t size,
                     absl::string_view what);
 
-// InvalidArgument unless the options are ones that `format` knows.
+// InvalidArgument for options that `format` does not support.
 absl::Status CheckOptions(const DecodeImageOptions& options, absl::string_view format);
 
-// ResourceExhausted when a picture of height x width needs more than options.max_bytes, of which `other_bytes` are the
-// decoder's own. The sizes are those of the result, at most 2^31 - 1 each.
+// ResourceExhausted when a picture of height x width needs more than options.max_bytes; `other_bytes` of the need are
+// the decoder's own buffers. The sizes are those of the result, at most 2^31 - 1 each.
 absl::Status CheckSize(const DecodeImageOptions& options, absl::string_view format, int64_t height, int64_t width,
                        int64_t bytes_per_pixel, int64_t other_bytes);
 

@@ -11,12 +11,12 @@
 
 namespace tandem {
 
-// Whether `bytes` begin as a JPEG picture does: ff d8 ff.
+// True if `bytes` begin as a JPEG picture does: ff d8 ff.
 bool IsJpeg(absl::string_view bytes);
 
-// The picture as uint8 [height, width, channels]. "Fancy" (triangle) chroma upsampling: the values of
-// tf.io.decode_jpeg(dct_method='INTEGER_ACCURATE'), or with options.fast_dct of tf.io.decode_jpeg(). The orientation of
-// EXIF is not applied, as there.
+// Returns the picture as uint8 [height, width, channels]. Uses "fancy" (triangle) chroma upsampling: the values are
+// those of tf.io.decode_jpeg(dct_method='INTEGER_ACCURATE'), or with options.fast_dct those of tf.io.decode_jpeg(). As
+// there, the EXIF orientation is not applied.
 //
 // DataLoss with options.name and the offset for a picture that is damaged, cut short, or has more than 500 scans;
 // ResourceExhausted for one that needs more than options.max_bytes (a progressive one also needs 2 bytes for every
@@ -26,12 +26,12 @@ absl::StatusOr<HostTensor> DecodeJpeg(absl::string_view bytes, const DecodeImage
 
 struct EncodeJpegOptions {
   int quality = 95;  // 1 to 100; libjpeg's scale
-  // Chroma at half the height and width (4:2:0); only of RGB.
+  // Chroma at half the height and width (4:2:0); only for RGB.
   bool chroma_downsampling = true;
   bool progressive = false;
 };
 
-// `image`: uint8 [height, width, 1 or 3]. Equal pictures and options give equal bytes. InvalidArgument for others.
+// `image`: uint8 [height, width, 1 or 3]; InvalidArgument for others. Equal pictures and options give equal bytes.
 absl::StatusOr<std::string> EncodeJpeg(const HostTensor& image, const EncodeJpegOptions& options = {});
 
 }  // namespace tandem

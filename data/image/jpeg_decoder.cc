@@ -7,17 +7,17 @@
 namespace tandem::image_internal {
 namespace {
 
-// Pictures of the usual encoders have about ten; each scan goes over the whole picture and may be a few bytes long.
+// Usual encoders write about ten scans; each scan covers the whole picture, but may have only a few bytes.
 constexpr int kMaxScans = 500;
 
-// Of libjpeg's warnings, those that do not change a pixel.
+// True for warnings of libjpeg that do not change a pixel.
 bool IsHarmless(int code) {
   return code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR || code == JWRN_ADOBE_XFORM || code == JWRN_BOGUS_ICC;
 }
 
 constexpr JOCTET kEndOfImage[2] = {0xff, JPEG_EOI};
 
-// A row of CMYK as RGB. Adobe's programs store the complement of ink, others ink.
+// Converts a row of CMYK to RGB. Adobe's programs store the complement of the ink, others the ink.
 void CmykToRgb(const JSAMPLE* from, int64_t width, bool complement, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
     const int k = complement ? from[3] : 255 - from[3];
@@ -60,8 +60,8 @@ void JpegDecoder::OnMessage(j_common_ptr cinfo, int level) {
 
 boolean JpegDecoder::OnEndOfInput(j_decompress_ptr cinfo) {
   JpegDecoder* const decoder = Of(reinterpret_cast<j_common_ptr>(cinfo));
-  // A picture of one scan whose end marker alone is missing is complete: decoders read ahead of what they use. Of
-  // several scans, later ones may be missing.
+  // If a picture of one scan lacks only its end marker, it is complete, since decoders read ahead. If it has several
+  // scans, later ones may be missing.
   const bool first = !decoder->at_end_;
   decoder->at_end_ = true;
   if (!first || decoder->size_ == 0 || jpeg_has_multiple_scans(cinfo)) ERREXIT(cinfo, JERR_INPUT_EOF);
@@ -138,7 +138,7 @@ bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::Fun
       jpeg_read_scanlines(&cinfo_, ink, 1);
       CmykToRgb(ink[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
     } else {
-      // Up to where the ring begins again: libjpeg may have given fewer rows than it was asked for.
+      // Only up to the end of the ring: libjpeg may have returned fewer rows than it was asked for.
       const int64_t count = std::min({kRowsAtATime, ring - first % ring, cinfo_.output_height - first});
       JSAMPROW rows[kRowsAtATime];
       for (int64_t i = 0; i < count; ++i) rows[i] = to + i * stride;

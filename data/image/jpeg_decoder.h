@@ -1,4 +1,4 @@
-// libjpeg's decompressor with errors as return values.
+// libjpeg's decompressor, with errors as return values.
 #ifndef TANDEM_DATA_IMAGE_JPEG_DECODER_H_
 #define TANDEM_DATA_IMAGE_JPEG_DECODER_H_
 
@@ -13,8 +13,8 @@
 
 namespace tandem::image_internal {
 
-// libjpeg leaves a call that fails by longjmp. It lands in the functions below, which hold no object with a destructor;
-// the object itself lives in their caller's frame, whose destructor frees what libjpeg took.
+// A libjpeg call that fails returns by longjmp, to one of the functions below; none of them holds an object with a
+// destructor. The JpegDecoder itself lives in their caller's frame, and its destructor frees libjpeg's memory.
 class JpegDecoder {
  public:
   JpegDecoder(const uint8_t* bytes, size_t size);
@@ -22,7 +22,7 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  // Reads the headers up to the first scan. `channels`: 0, 1 or 3, as in DecodeImageOptions. False on an error.
+  // Reads the headers up to the first scan. `channels` is 0, 1 or 3, as in DecodeImageOptions. False on an error.
   bool ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct);
   // Decodes all rows, as JpegRows::Read describes. False on an error.
   static constexpr int64_t kRowsAtATime = 8;
@@ -31,10 +31,10 @@ class JpegDecoder {
   int64_t height() const { return cinfo_.output_height; }
   int64_t width() const { return cinfo_.output_width; }
   int channels() const { return cinfo_.out_color_space == JCS_GRAYSCALE ? 1 : 3; }
-  // Of the buffers that hold the coefficients of a picture with several scans; 0 for others.
+  // Bytes of the buffers for the coefficients of a picture with several scans; 0 for others.
   int64_t coefficient_bytes() const { return coefficient_bytes_; }
 
-  // Of the last error: libjpeg's message code (jerror.h), its text, and how far the input was read.
+  // The last error: libjpeg's message code (jerror.h), its text, and how far the input was read.
   int error_code() const { return error_.msg_code; }
   const char* error_text() const { return text_; }
   int64_t offset() const;

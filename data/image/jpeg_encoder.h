@@ -1,4 +1,4 @@
-// libjpeg's compressor with errors as return values.
+// libjpeg's compressor, with errors as return values.
 #ifndef TANDEM_DATA_IMAGE_JPEG_ENCODER_H_
 #define TANDEM_DATA_IMAGE_JPEG_ENCODER_H_
 
@@ -13,7 +13,7 @@
 
 namespace tandem::image_internal {
 
-// As JpegDecoder: what libjpeg leaves by longjmp lands in Encode, which holds no object with a destructor.
+// As in JpegDecoder, a libjpeg call that fails returns by longjmp to Encode, which holds no object with a destructor.
 class JpegEncoder {
  public:
   JpegEncoder();
@@ -21,7 +21,7 @@ class JpegEncoder {
   JpegEncoder(const JpegEncoder&) = delete;
   JpegEncoder& operator=(const JpegEncoder&) = delete;
 
-  // False on an error. To be called once.
+  // Returns false on an error. Call it only once.
   bool Encode(const uint8_t* pixels, int64_t height, int64_t width, int64_t channels, int quality,
               bool chroma_downsampling, bool progressive);
 

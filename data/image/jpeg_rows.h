@@ -1,4 +1,4 @@
-// A JPEG picture whose rows come one after another.
+// Decodes a JPEG picture row by row.
 #ifndef TANDEM_DATA_IMAGE_JPEG_ROWS_H_
 #define TANDEM_DATA_IMAGE_JPEG_ROWS_H_
 
@@ -12,20 +12,20 @@
 
 namespace tandem::image_internal {
 
-// Errors: those of DecodeJpeg.
+// Errors are those of DecodeJpeg.
 class JpegRows {
  public:
-  // Both must outlive this.
+  // Both arguments must outlive this object.
   JpegRows(absl::string_view bytes, const DecodeImageOptions& options);
 
-  // To be called first: reads the header.
+  // Reads the header. Must be called first.
   absl::Status Open();
   int64_t height() const { return decoder_.height(); }
   int64_t width() const { return decoder_.width(); }
   int64_t channels() const { return decoder_.channels(); }
 
-  // Decodes the picture. Row y goes to rows + y % ring * width() * channels(): there is room for `ring` rows.
-  // `ready`(n) is called when the rows below n, at most kRowsAtATime more than before, have come.
+  // Decodes the picture into a ring of `ring` rows: row y starts at rows + y % ring * stride. Calls `ready`(n) when all
+  // rows below n are decoded; n grows by at most kRowsAtATime per call.
   static constexpr int64_t kRowsAtATime = JpegDecoder::kRowsAtATime;
   absl::Status Read(uint8_t* rows, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 

@@ -8,12 +8,12 @@
 
 namespace tandem::image_internal {
 
-// Whether LerpTwoRows may be called: the CPU has AVX2, and pixels have 1 or 3 channels.
+// True if LerpTwoRows may be called: the CPU has AVX2, and pixels have 1 or 3 channels.
 bool CanLerpTwoRows(int64_t channels);
 
-// A row of columns.lower.size() pixels between two rows of `width` pixels: what LerpColumns of both and then LerpRows
-// make, bit for bit. Faster where most rows of the input are used once, since a pixel and its right neighbour are one
-// load, and both rows one vector.
+// Makes an output row of columns.lower.size() pixels from two rows of `width` pixels: the same bits as LerpColumns of
+// both and then LerpRows. It is faster if most rows of the input are used only once, because a pixel and its right
+// neighbour are one load, and both rows are in one vector.
 void LerpTwoRows(const uint8_t* lower, const uint8_t* upper, int64_t width, int64_t channels, const LerpAxis& columns,
                  float row_fraction, float* out);
 

@@ -18,7 +18,7 @@ namespace {
 
 using image_internal::PngDecoder;
 
-// Deflate makes at most so many bytes of one: a match of 258 bytes takes two bits at least.
+// The most bytes that deflate makes of one byte: a match of 258 bytes takes at least two bits.
 constexpr double kMaxDeflateRatio = 1032;
 
 absl::Status ErrorOf(const PngDecoder& decoder, const DecodeImageOptions& options, size_t size) {
@@ -28,7 +28,7 @@ absl::Status ErrorOf(const PngDecoder& decoder, const DecodeImageOptions& option
   return image_internal::Broken(options, "PNG", decoder.offset(), size, decoder.error_text());
 }
 
-// Makes int32 of the `count` samples at the begin of the row, in its place: from the last to the first.
+// Converts the `count` samples at the start of the row to int32 in place, from the last to the first.
 void WidenRow(bool from_8_bits, int64_t count, int32_t* row) {
   const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(row);
   for (int64_t i = count - 1; i >= 0; --i) {
@@ -51,7 +51,7 @@ absl::StatusOr<HostTensor> DecodePng(absl::string_view bytes, const DecodeImageO
   PngDecoder decoder(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (!decoder.ReadHeader()) return ErrorOf(decoder, options, bytes.size());
   const int64_t height = decoder.height(), width = decoder.width();
-  // For the most channels that there may be: Transform takes memory for rows.
+  // A first check with a single channel, before Transform allocates memory for rows.
   const int64_t sample_bytes = options.bits == 16 ? 4 : 1;
   TD_RETURN_IF_ERROR(image_internal::CheckSize(options, "PNG", height, width, sample_bytes, 0));
   if (decoder.file_bytes() > kMaxDeflateRatio * bytes.size()) {

@@ -1,4 +1,4 @@
-// libpng's reader with errors as return values.
+// libpng's reader, with errors as return values.
 #ifndef TANDEM_DATA_IMAGE_PNG_DECODER_H_
 #define TANDEM_DATA_IMAGE_PNG_DECODER_H_
 
@@ -10,8 +10,8 @@
 
 namespace tandem::image_internal {
 
-// libpng leaves a call that fails by longjmp. It lands in the functions below, which hold no object with a destructor;
-// the object itself lives in their caller's frame, whose destructor frees what libpng took.
+// A libpng call that fails returns by longjmp, to one of the functions below; none of them holds an object with a
+// destructor. The PngDecoder itself lives in their caller's frame, and its destructor frees libpng's memory.
 class PngDecoder {
  public:
   PngDecoder(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
@@ -21,17 +21,17 @@ class PngDecoder {
 
   // Reads the chunks before the pixels. False on an error.
   bool ReadHeader();
-  // Chooses the form of the result: `channels` 0 to 4, and 8 or 16 bits, as in DecodeImageOptions. False on an error.
+  // Chooses the format of the result: `channels` 0 to 4, and 8 or 16 bits, as in DecodeImageOptions. False on an error.
   bool Transform(int channels, int bits);
-  // Decodes into height() rows, `stride` bytes apart: samples of 8 bits, or of 16 in the machine's order. The bytes of
-  // a row are packed at its begin. False on an error.
+  // Decodes into height() rows, `stride` bytes apart: samples of 8 bits, or of 16 in the machine's byte order. The
+  // bytes of a row are packed at its start. False on an error.
   bool ReadRows(uint8_t* out, size_t stride);
 
   int64_t height() const { return png_get_image_height(png_, info_); }
   int64_t width() const { return png_get_image_width(png_, info_); }
-  // Bytes of all rows in the file's form before they were compressed, as a double, which does not overflow.
+  // Bytes of all rows in the file's format before compression, as a double, which does not overflow.
   double file_bytes() const;
-  // After Transform: channels of the result, and whether its 8-bit samples stand for 16-bit ones.
+  // Valid after Transform: channels of the result, and whether its 8-bit samples must be widened to 16 bits.
   int channels() const { return channels_; }
   bool widen() const { return widen_; }
 

@@ -1,4 +1,4 @@
-// libpng's writer with errors as return values.
+// libpng's writer, with errors as return values.
 #ifndef TANDEM_DATA_IMAGE_PNG_ENCODER_H_
 #define TANDEM_DATA_IMAGE_PNG_ENCODER_H_
 
@@ -12,7 +12,7 @@
 
 namespace tandem::image_internal {
 
-// As PngDecoder: what libpng leaves by longjmp lands in Encode, which holds no object with a destructor.
+// As in PngDecoder, a libpng call that fails returns by longjmp to Encode, which holds no object with a destructor.
 class PngEncoder {
  public:
   PngEncoder() = default;
@@ -20,7 +20,8 @@ class PngEncoder {
   PngEncoder(const PngEncoder&) = delete;
   PngEncoder& operator=(const PngEncoder&) = delete;
 
-  // Rows of 8- or 16-bit samples (in the machine's order), packed. False on an error. To be called once.
+  // `pixels`: packed rows of 8- or 16-bit samples (in the machine's byte order). Returns false on an error. Call it
+  // only once.
   bool Encode(const uint8_t* pixels, int64_t height, int64_t width, int channels, int bits, int compression);
 
   absl::string_view bytes() const { return out_.bytes(); }

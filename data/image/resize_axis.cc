@@ -38,7 +38,7 @@ LerpAxis MakeLerpAxis(int64_t in, int64_t out) {
 
 SumAxis MakeAreaAxis(int64_t in, int64_t out) {
   const float scale = Scale(in, out);
-  // Of an area that begins and ends within pixels; 1 for rounding.
+  // An area that begins and ends within pixels covers up to ceil(scale) + 1 of them; one more for rounding.
   SumAxis axis = Empty(out, static_cast<int64_t>(std::ceil(scale)) + 2);
   for (int64_t i = 0; i < out; ++i) {
     const float begin = i * scale, end = (i + 1) * scale;
@@ -51,7 +51,7 @@ SumAxis MakeAreaAxis(int64_t in, int64_t out) {
       } else if (p + 1 > end) {
         weight = end - p;
       }
-      // Rounding may lead behind the last pixel, which then counts again.
+      // Rounding may lead beyond the last pixel, which then counts again.
       const int64_t k = std::min(p, in - 1) - axis.start[i];
       axis.weights[i * axis.span + k] += weight;
       axis.count[i] = k + 1;

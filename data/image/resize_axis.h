@@ -1,4 +1,4 @@
-// From which input pixels, with which weights, output pixels are made: along one axis of a picture.
+// The input pixels and weights of each output pixel along one axis of a picture.
 #ifndef TANDEM_DATA_IMAGE_RESIZE_AXIS_H_
 #define TANDEM_DATA_IMAGE_RESIZE_AXIS_H_
 
@@ -12,7 +12,7 @@ struct LerpAxis {
   std::vector<int32_t> lower, upper;
   std::vector<float> fraction;
 };
-// As TensorFlow's compute_interpolation_weights with HalfPixelScaler.
+// The same numbers as TensorFlow's compute_interpolation_weights with HalfPixelScaler.
 LerpAxis MakeLerpAxis(int64_t in, int64_t out);
 
 // Output pixel i is the sum over k < count[i] of weights[i * span + k] * in[start[i] + k]; 1 <= count[i] <= span.
@@ -21,12 +21,14 @@ struct SumAxis {
   std::vector<float> weights;
   int32_t span = 0;
 };
-// Parts of the input pixels that an output pixel covers, in input pixels: as TensorFlow's ResizeArea.
+// Weights are the parts of the input pixels that an output pixel covers, in input pixels, as in TensorFlow's
+// ResizeArea.
 SumAxis MakeAreaAxis(int64_t in, int64_t out);
-// A triangle that is 2 * max(1, in / out) input pixels wide, normalised: as TensorFlow's ScaleAndTranslate.
+// Weights form a triangle that is 2 * max(1, in / out) input pixels wide, normalised, as in TensorFlow's
+// ScaleAndTranslate.
 SumAxis MakeTriangleAxis(int64_t in, int64_t out);
 
-// The input pixel in which each output pixel's centre lies.
+// Returns the input pixel that contains the centre of each output pixel.
 std::vector<int32_t> MakeNearestAxis(int64_t in, int64_t out);
 
 }  // namespace tandem::image_internal

@@ -11,11 +11,11 @@
 namespace tandem::image_internal {
 namespace {
 
-// Four values as a vector of the compiler's own. Three channels are taken as four, of which the last is the next
-// pixel's and is overwritten by it.
+// Four values as a vector type of the compiler. Three channels are handled as four: the last belongs to the next pixel,
+// and is overwritten by it.
 typedef float Float4 __attribute__((vector_size(16)));
 
-// In SSE2, which every x86-64 has: of a conversion of the compiler's vectors, GCC 12 makes four of single values.
+// Uses SSE2 intrinsics, which every x86-64 CPU has: GCC 12 converts the compiler's vectors value by value.
 TD_INLINE Float4 Load4(const uint8_t* p) {
   int32_t bytes;
   memcpy(&bytes, p, sizeof(bytes));
@@ -30,8 +30,8 @@ TD_INLINE Float4 Load4(const float* p) {
   return values;
 }
 
-// How many of the first output pixels may be made with Load4: their inputs end before the row's last value, and they
-// are not the last.
+// The number of first output pixels that may be made with Load4: their inputs end before the row's last value, and the
+// last output pixel is not among them.
 template <typename Last>
 TD_INLINE int64_t SafePixels(int64_t out_width, int64_t width, int64_t channels, Last last) {
   int64_t safe = out_width - 1;
@@ -112,7 +112,7 @@ TD_CLONES void AddScaledRow(const float* a, float weight, int64_t n, float* __re
 }
 
 TD_CLONES void RoundRow(const float* a, int64_t n, uint8_t* __restrict out) {
-  // Adding 2^23 leaves no bits for a fraction: the sum is rounded as the hardware rounds, halves to the even.
+  // Adding 2^23 leaves no bits for a fraction: the sum is rounded by the hardware, halves to the even number.
   constexpr float kShift = 0x1p23f;
   for (int64_t i = 0; i < n; ++i) {
     float v = a[i] > 0.0f ? a[i] : 0.0f;

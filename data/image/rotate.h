@@ -1,4 +1,4 @@
-// Pictures turned by any angle.
+// Turns pictures by any angle.
 #ifndef TANDEM_DATA_IMAGE_ROTATE_H_
 #define TANDEM_DATA_IMAGE_ROTATE_H_
 
@@ -9,21 +9,22 @@
 namespace tandem {
 
 struct RotateOptions {
-  // Between the four nearest pixels (linear in both directions); false: the nearest pixel.
+  // Interpolate between the four nearest pixels (linear in both directions); false: take the nearest pixel.
   bool bilinear = true;
-  // Of pixels outside the picture.
+  // The value of pixels outside the picture.
   float fill = 0;
 };
 
-// `image`, uint8 or float32 [height, width, channels], turned counter-clockwise by `radians` around its centre, of the
-// same size and type; what leaves the frame is lost, corners are options.fill. Output pixel (x, y) is the input at
+// Returns `image`, uint8 or float32 [height, width, channels], turned counter-clockwise by `radians` around its centre,
+// with the same size and type. Parts that leave the frame are lost; empty corners are options.fill. Output pixel (x, y)
+// is the input at
 //   x' = cos x - sin y + ((w - 1) - (cos (w - 1) - sin (h - 1))) / 2
 //   y' = sin x + cos y + ((h - 1) - (sin (w - 1) + cos (h - 1))) / 2,
-// pixel centres at whole numbers: the definition of tfa.image.rotate, computed as by TensorFlow's
+// where pixel centres are at whole numbers: the definition of tfa.image.rotate, computed as by TensorFlow's
 // ImageProjectiveTransformV3 with fill_mode CONSTANT. Pixels next to the frame are mixed with options.fill. A uint8
 // result is the value without its fraction, as there.
 //
-// InvalidArgument with the caller's line for other types and ranks, an angle that is not finite, and for uint8 a fill
+// InvalidArgument, with the caller's line, for other types and ranks, an angle that is not finite, and for uint8 a fill
 // outside 0 to 255.
 absl::StatusOr<HostTensor> Rotate(const HostTensor& image, double radians, const RotateOptions& options = {},
                                   SourceLocation location = SourceLocation::Current());

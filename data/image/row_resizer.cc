@@ -17,7 +17,7 @@ struct Sizes {
   int64_t out_row() const { return out_width * channels; }
 };
 
-// The last `count` rows of the input, resized to the output's width by `make`(y, to).
+// Caches the last `count` rows of the input, resized to the output's width by `make`(y, to).
 class RowCache {
  public:
   RowCache(int64_t count, int64_t row_elements)
@@ -66,12 +66,12 @@ class Bilinear : public ResizeRule<T> {
  private:
   const Sizes sizes_;
   const LerpAxis rows_, columns_;
-  // Where the picture gets smaller, few rows are used twice.
+  // In a picture that gets smaller, few rows are used twice.
   const bool in_one_go_ = sizes_.in_height >= sizes_.out_height && CanLerpTwoRows(sizes_.channels);
   RowCache cache_;
 };
 
-// Columns first, as TensorFlow's kernel does.
+// Resizes columns first, as TensorFlow's kernel does.
 template <typename T>
 class Area : public ResizeRule<T> {
  public:
@@ -107,7 +107,7 @@ class Area : public ResizeRule<T> {
   std::vector<float> sum_;
 };
 
-// Rows first, as TensorFlow's kernel does.
+// Resizes rows first, as TensorFlow's kernel does.
 template <typename T>
 class Antialiased : public ResizeRule<T> {
  public:

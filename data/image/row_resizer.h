@@ -1,4 +1,4 @@
-// Resizing of pictures whose rows come one after another.
+// Resizes pictures row by row.
 #ifndef TANDEM_DATA_IMAGE_ROW_RESIZER_H_
 #define TANDEM_DATA_IMAGE_ROW_RESIZER_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem::image_internal {
 
-// The rows of a picture, or as many of them as there is room for: row y is at first + y % count * stride.
+// The rows of a picture, or the last `count` of them: row y is at first + y % count * stride.
 template <typename T>
 struct RingOfRows {
   const T* first;
@@ -20,36 +20,37 @@ struct RingOfRows {
   const T* Row(int64_t y) const { return first + y % count * stride; }
 };
 
-// How one method makes output rows, from the first to the last.
+// Makes output rows with one resize method, from the first to the last.
 template <typename T>
 class ResizeRule {
  public:
   virtual ~ResizeRule() = default;
-  // Output row y is made of at most span() input rows in a row, of which LastRow(y) is the last. It never falls.
+  // Output row y is made from at most span() consecutive input rows; LastRow(y) is the last of them and never decreases
+  // with y.
   virtual int64_t span() const = 0;
   virtual int64_t LastRow(int64_t y) const = 0;
-  // `out`: result width * channels values.
+  // `out`: the result's width * channels values.
   virtual void MakeRow(int64_t y, const RingOfRows<T>& rows, float* out) = 0;
 };
 
-// Makes the rows of `result` as soon as the input's have come. T: the input's type, uint8_t or float.
+// Makes the rows of `result` as soon as the input rows that they need are there. T: the input's type, uint8_t or float.
 template <typename T>
 class RowResizer {
  public:
   // `result`: [height, width, channels] of float32, or of uint8 for rounded values.
   RowResizer(const ResizeOptions& options, int64_t in_height, int64_t in_width, const ComponentBuffer& result);
 
-  // How many of the last rows have to be in memory.
+  // The number of latest input rows that have to be in memory.
   int64_t span() const { return rule_->span(); }
-  // The input's rows below `count` have come.
+  // Call when the input's rows below `count` are there.
   void Advance(const RingOfRows<T>& rows, int64_t count);
 
  private:
   const std::unique_ptr<ResizeRule<T>> rule_;
   const ComponentBuffer result_;
   const int64_t height_, row_elements_;
-  std::unique_ptr<float[]> to_round_;  // null where the result is of float32
-  int64_t next_ = 0;                   // row of the result
+  std::unique_ptr<float[]> to_round_;  // null if the result is float32
+  int64_t next_ = 0;                   // the next row of the result to make
 };
 
 }  // namespace tandem::image_internal

@@ -1,4 +1,4 @@
-// What the tests of pictures share: golden files, and statuses by their words.
+// Test helpers for pictures: reads golden files, and checks the text of statuses.
 #ifndef TANDEM_DATA_IMAGE_TEST_UTIL_H_
 #define TANDEM_DATA_IMAGE_TEST_UTIL_H_
 
@@ -16,7 +16,7 @@
 
 namespace tandem {
 
-// The tensors of testdata/FILE, which a script of that folder has made with TensorFlow.
+// The tensors of testdata/FILE, which a script in that folder has made with TensorFlow.
 class Goldens {
  public:
   explicit Goldens(const std::string& file) {

@@ -1,4 +1,4 @@
-// Dense, Embedding, MultiHeadAttention and the dropouts.
+// Dense, Embedding, MultiHeadAttention and the dropout layers.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,7 +33,7 @@ void Fields(V& v, EmbeddingOptions& o) {
   v.Fixed("activity_regularizer", nullptr);
   v.Fixed("embeddings_constraint", nullptr);
   v.Fixed("mask_zero", false);
-  v.Unused("input_length", nullptr);  // says what batch_input_shape says
+  v.Unused("input_length", nullptr);  // batch_input_shape says the same
 }
 
 template <typename V>
@@ -44,7 +44,7 @@ void Fields(V& v, MultiHeadAttentionOptions& o) {
   v.Field("dropout", o.dropout);
   v.Field("use_bias", o.use_bias);
   v.Fixed("output_shape", nullptr);
-  v.Fixed("attention_axes", nullptr, {1});  // those between the batch and the features
+  v.Fixed("attention_axes", nullptr, {1});  // the axes between the batch and the features
   v.Field("kernel_initializer", o.kernel_initializer);
   v.Field("bias_initializer", o.bias_initializer);
   v.Field("kernel_regularizer", o.kernel_regularizer);
@@ -67,7 +67,7 @@ template <typename V>
 void Fields(V& v, DropoutFields& o) {
   v.Field("rate", o.rate);
   v.Fixed("noise_shape", nullptr);
-  v.Unused("seed", nullptr);  // of another generator of random numbers
+  v.Unused("seed", nullptr);  // belongs to another random number generator
 }
 
 }  // namespace layers

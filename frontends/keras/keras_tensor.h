@@ -1,4 +1,4 @@
-// KerasTensor: a value of a model that is being put together: its shape, and which layer makes it.
+// KerasTensor: a value in a model under construction, with its shape and the layer that makes it.
 #ifndef TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_
 #define TANDEM_FRONTENDS_KERAS_KERAS_TENSOR_H_
 
@@ -16,23 +16,23 @@ namespace tandem::keras {
 
 struct LayerCall;  // frontends/keras/network.h
 
-// A cheap handle. After an error it has none of the three, and status() says what went wrong; layers that are called on
-// it return tensors with the same status.
+// A cheap handle. After an error, status() says what went wrong, and there is no shape, type or call; layers that are
+// called on such a tensor return tensors with the same status.
 class KerasTensor {
  public:
   KerasTensor() = default;
   explicit KerasTensor(absl::Status error) : status_(std::move(error)) {}
   KerasTensor(std::shared_ptr<const LayerCall> call, int index) : call_(std::move(call)), index_(index) {}
 
-  // With kBatch as the first dimension; empty after an error.
+  // The shape with kBatch as the first dimension; empty after an error.
   const Shape& shape() const;
   DType dtype() const;  // kInvalid after an error
   absl::Status status() const;
-  // "conv2d at model.cc:12", for messages.
+  // Describes the tensor for messages: "conv2d at model.cc:12".
   std::string ToString() const;
 
   const std::shared_ptr<const LayerCall>& call() const { return call_; }
-  int index() const { return index_; }  // among the outputs of the call
+  int index() const { return index_; }  // number among the outputs of the call
   bool operator==(const KerasTensor& other) const { return call_ == other.call_ && index_ == other.index_; }
 
  private:
@@ -41,7 +41,7 @@ class KerasTensor {
   absl::Status status_;
 };
 
-// One or several, for Model and for layers that take several.
+// One or several tensors, for Model and for layers with several inputs.
 class KerasTensors : public std::vector<KerasTensor> {
  public:
   KerasTensors() = default;
@@ -51,14 +51,14 @@ class KerasTensors : public std::vector<KerasTensor> {
 };
 
 struct InputOptions {
-  Shape shape;  // of one example, without the batch: {28, 28, 1}
+  Shape shape;  // shape of one example, without the batch: {28, 28, 1}
   DType dtype = DType::kFloat32;
   std::string name;  // default "input_1", "input_2", ...
 };
-// A component of a model's input.
+// Makes an input of a model.
 KerasTensor Input(const InputOptions& options, SourceLocation loc = SourceLocation::Current());
 
-// Make the layers Add, Subtract and Multiply, or Lambda with a number.
+// These make the layers Add, Subtract and Multiply, or a Lambda with a number.
 KerasTensor operator+(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator-(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator*(const KerasTensor& x, const KerasTensor& y);

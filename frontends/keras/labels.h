@@ -1,4 +1,4 @@
-// Labels as Keras takes them. Internal to frontends/keras/.
+// Conversion of labels in the forms that Keras accepts. Internal to frontends/keras/.
 #ifndef TANDEM_FRONTENDS_KERAS_LABELS_H_
 #define TANDEM_FRONTENDS_KERAS_LABELS_H_
 
@@ -8,7 +8,7 @@
 
 namespace tandem::keras {
 
-// Class numbers that came as floating-point numbers, as int32; others as they are.
+// Converts class numbers given as floating-point numbers to int32; returns other labels unchanged.
 inline Tensor WholeLabels(const Tensor& labels, SourceLocation loc) {
   return labels.ok() && frontends::IsFloat(labels.dtype()) ? Cast(labels, DType::kInt32, loc) : labels;
 }

@@ -1,4 +1,4 @@
-// Layer: an object with weights that computes tensors from tensors, in as many models, graphs and modes as one likes.
+// Layer: an object with weights that computes tensors from tensors, usable in several models, graphs and modes.
 //
 //   keras::layers::Dense encoder(64, {.activation = "relu"});
 //   auto a = encoder(left), b = encoder(right);   // of a model that is put together: the same weights twice
@@ -31,15 +31,15 @@ class Weight {
  public:
   explicit Weight(std::shared_ptr<WeightCell> cell) : cell_(std::move(cell)) {}
 
-  // "dense/kernel": the layer's name and the weight's.
+  // Names of the layer and the weight: "dense/kernel".
   std::string name() const;
   const Shape& shape() const;
   DType dtype() const;
-  // Whether optimizers change it: not a moving average, and its layer is trainable.
+  // True if optimizers change it: it is not a moving average, and its layer is trainable.
   bool trainable() const;
-  // The newest value: what was assigned or trained last, or else the first value.
+  // The newest value: the last one that was assigned or trained, or else the first value.
   absl::StatusOr<HostTensor> Value() const;
-  // InvalidArgument names the weight and both shapes where they differ. What trains it next goes on from here.
+  // Sets the value; later training continues from it. InvalidArgument, with the weight and both shapes, if they differ.
   absl::Status Assign(const HostTensor& value) const;
 
   const std::shared_ptr<WeightCell>& cell() const { return cell_; }
@@ -49,47 +49,48 @@ class Weight {
 };
 
 struct CallOptions {
-  // Whether Dropout drops and BatchNormalization takes the batch's statistics. Nothing: as the graph is in mode train
-  // or not.
+  // Decides whether Dropout drops elements and BatchNormalization uses the batch's statistics. nullopt: true in a graph
+  // of mode train.
   std::optional<bool> training = std::nullopt;
 };
 
-// A handle: copies are the same layer. The classes of frontends/keras/layers.h derive from it and add constructors
-// only.
+// A handle: copies are the same layer. The classes of frontends/keras/layers.h derive from it and add only
+// constructors.
 class Layer {
  public:
-  // Of no layer; calling it is an error.
+  // A handle without a layer; calling it is an error.
   Layer() = default;
   explicit Layer(std::shared_ptr<LayerImpl> impl) : impl_(std::move(impl)) {}
 
-  // Of a layer with one result. The first call makes the weights; one that does not fit them later is an error that
-  // names both places.
+  // Calls a layer with one result. The first call makes the weights; a later call that does not fit them is an error
+  // with the places of both calls.
   KerasTensor operator()(const KerasTensor& x, SourceLocation loc = SourceLocation::Current()) const;
   KerasTensor operator()(std::initializer_list<KerasTensor> xs, SourceLocation loc = SourceLocation::Current()) const;
   KerasTensor operator()(const KerasTensors& xs, SourceLocation loc = SourceLocation::Current()) const;
-  // Of a layer with several results.
+  // Calls a layer with several results.
   KerasTensors Outputs(const KerasTensors& xs, SourceLocation loc = SourceLocation::Current()) const;
-  // In the graph of a model_fn. A layer without a name of its own that no model has called takes the graph's next one
-  // ("dense", "dense_1") at its first call and keeps it.
+  // Calls the layer in the graph of a model_fn. At its first call, a layer that the user did not name and no model has
+  // called takes the graph's next name ("dense", "dense_1"), and keeps it.
   Tensor operator()(const Tensor& x, const CallOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
   Tensor operator()(const std::vector<Tensor>& xs, const CallOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // "dense_1"; "" of no layer.
+  // Such as "dense_1"; "" without a layer.
   const std::string& name() const;
-  // "Dense".
+  // Such as "Dense".
   const std::string& class_name() const;
-  // Whether its weights are trained. It counts for graphs that are built, and models that are compiled, afterwards; of
-  // a model it is that of all its layers.
+  // True if its weights are trained. A change affects graphs that are built, and models that are compiled, afterwards;
+  // setting it for a model sets it for all its layers.
   bool trainable() const;
   const Layer& set_trainable(bool trainable) const;
 
-  // In the order of Keras: of a layer what is trained first, of a model one layer behind the other. Empty before the
-  // first call.
+  // The weights in Keras' order: a layer's trainable weights first; a model's layers one after another. Empty before
+  // the first call.
   std::vector<Weight> weights() const;
   absl::StatusOr<HostTensors> GetWeights() const;
-  // As many and with the shapes of weights(); InvalidArgument lists all differences, and nothing changes then.
+  // Sets as many values as weights(), with the same shapes; InvalidArgument, with all differences, otherwise, and then
+  // nothing changes.
   absl::Status SetWeights(const HostTensors& values) const;
 
   const std::shared_ptr<LayerImpl>& impl() const { return impl_; }
@@ -99,12 +100,12 @@ class Layer {
   std::shared_ptr<LayerImpl> impl_;
 };
 
-// Layers without a name of their own are numbered from the start again: "dense", "dense_1".
+// Restarts the numbering of layers without names of their own: "dense", "dense_1".
 void ClearSession();
 
 namespace utils {
 
-// Of the first values of weights that are made afterwards. 0 at first.
+// Seed for the first values of weights that are made afterwards. Initially 0.
 void SetRandomSeed(uint64_t seed);
 
 }  // namespace utils

@@ -1,5 +1,5 @@
-// A layer's options to Keras' config and back: one list of fields per layer serves both. Internal to the Keras
-// frontend.
+// Converts a layer's options to Keras' config and back: one list of fields per layer serves for both. Internal to the
+// Keras frontend.
 //
 //   template <typename V>
 //   void Fields(V& v, DenseOptions& o) {
@@ -31,16 +31,16 @@ namespace tandem::keras {
 
 using Json = nlohmann::ordered_json;
 
-// [null, 28, 28, 1]: kBatch is null.
+// Converts to [null, 28, 28, 1]: kBatch becomes null.
 Json ShapeToJson(const Shape& shape);
-// InvalidArgument unless it is a list of whole numbers, and null for kBatch.
+// InvalidArgument unless it is a list of whole numbers and nulls (kBatch).
 absl::Status ShapeFromJson(const Json& json, Shape* shape);
-// {"module": "keras.initializers", "class_name": ..., "config": ..., "registered_name": null}.
+// Makes {"module": "keras.initializers", "class_name": ..., "config": ..., "registered_name": null}.
 Json PartToJson(const PartConfig& part, absl::string_view module);
-// Of the same, of the form without "module" and of a plain name.
+// Reads the same, with or without "module", or a plain name.
 absl::Status PartFromJson(const Json& json, PartConfig* part);
 
-// Makes the config of options.
+// Makes the config from a layer's options.
 class ConfigWriter {
  public:
   void Field(const char* key, int64_t value) { json_[key] = value; }
@@ -56,19 +56,19 @@ class ConfigWriter {
   void Field(const char* key, const std::vector<int64_t>& value) { json_[key] = value; }
   void Field(const char* key, const std::vector<std::vector<int64_t>>& value) { json_[key] = value; }
   void Fixed(const char* key, Json value) { json_[key] = std::move(value); }
-  // `value`, and `built` of a layer that has an input.
+  // Writes `built` if the layer has been called on an input, else `value`.
   void Fixed(const char* key, Json value, Json built) { json_[key] = std::move(input_shapes_.empty() ? value : built); }
-  // What Keras writes and nothing depends on.
+  // Writes a value that Keras writes but that has no effect.
   void Unused(const char* key, Json value) { json_[key] = std::move(value); }
-  // An axis, of a layer that has an input as a list of its number.
+  // Writes an axis: as a list of one number if the layer has been called, else as a number.
   void Axis(const char* key, int64_t axis);
-  // One axis for all inputs as a number, several as a list.
+  // Writes axes: a single axis for all inputs as a number, several as a list.
   void Axes(const char* key, const std::vector<int64_t>& axes);
 
-  // The shape of input `i`, or of the last one where there are fewer; null where it is not known.
+  // Writes the shape of input `i`, or of the last input if there are fewer; null if it is unknown.
   void InputShape(const char* key, size_t i);
 
-  // Of a layer that has been called.
+  // Sets the shapes of the inputs if the layer has been called.
   void SetInputShapes(std::vector<Shape> shapes) { input_shapes_ = std::move(shapes); }
   absl::StatusOr<Json> Take();
 
@@ -78,7 +78,7 @@ class ConfigWriter {
   absl::Status status_;
 };
 
-// Sets options by a config. A key that is missing leaves its option as it is, as older files want it.
+// Sets options from a config. A missing key leaves its option unchanged, because older files lack some keys.
 class ConfigReader {
  public:
   explicit ConfigReader(const Json& json) : json_(json) {}
@@ -95,7 +95,7 @@ class ConfigReader {
   void Field(const char* key, PaddingName& value);
   void Field(const char* key, std::vector<int64_t>& value);
   void Field(const char* key, std::vector<std::vector<int64_t>>& value);
-  // Another value than this one is an error: Tandem's layer cannot do it.
+  // Any other value is an error: Tandem's layer does not support it.
   void Fixed(const char* key, const Json& value);
   void Fixed(const char* key, const Json& value, const Json& built);
   void Unused(const char* key, const Json& /*value*/) { Find(key); }
@@ -103,12 +103,12 @@ class ConfigReader {
   void Axes(const char* key, std::vector<int64_t>& axes) { Field(key, axes); }
   void InputShape(const char* key, size_t /*i*/) { Find(key); }
 
-  // The keys that no field has asked for.
+  // Returns the keys that no field has asked for.
   std::vector<std::string> Unknown() const;
   const absl::Status& status() const { return status_; }
 
  private:
-  // Null where the key is missing.
+  // Returns null if the key is missing.
   const Json* Find(const char* key);
   void Fail(const char* key, absl::string_view wanted);
 

@@ -15,10 +15,10 @@
 namespace tandem::keras {
 namespace {
 
-// Names and seeds of this process, as Keras has them.
+// Counters for names, and the seed, of this process, as in Keras.
 struct KerasSession {
-  std::map<std::string, int> next;        // by default name
-  std::map<std::string, int> name_count;  // layers that have, or had, a name
+  std::map<std::string, int> next;        // next number by default name
+  std::map<std::string, int> name_count;  // number of layers that have, or had, a name
   uint64_t seed = 0;
 };
 
@@ -29,7 +29,7 @@ KerasSession& TheSession() {
 
 std::string Place(SourceLocation loc) { return absl::StrCat(loc.file, ":", loc.line); }
 
-// A graph of nothing but layers whose shapes are asked for. A new one after an error, and when it has become large.
+// A graph used only to infer shapes. Replaced by a new one after an error, and when it has become large.
 class ScratchGraph {
  public:
   GraphBuilder* Get() {
@@ -66,7 +66,7 @@ std::string SnakeCase(absl::string_view class_name) {
     return i < class_name.size() && of(static_cast<unsigned char>(class_name[i])) != 0;
   };
   for (size_t i = 0; i < class_name.size(); ++i) {
-    // Before a capital that follows a small letter, and before one that is followed by a small letter or a digit.
+    // A word begins at a capital after a small letter, and at a capital before a small letter or a digit.
     const bool word =
         i > 0 && is(i, std::isupper) && (is(i - 1, std::islower) || is(i + 1, std::islower) || is(i + 1, std::isdigit));
     if (word) snake += '_';
@@ -91,7 +91,7 @@ void SetRandomSeed(uint64_t seed) { TheSession().seed = seed; }
 
 }  // namespace utils
 
-// Gives a layer's own weights to the functions that compute it.
+// Provides the functions that compute a layer with the layer's own weights.
 class OwnedCall : public tandem::layers::WeightOwner {
  public:
   OwnedCall(LayerImpl* layer, const GraphCall& call) : layer_(layer), call_(call) {}
@@ -132,7 +132,7 @@ Tensor CallContext::Weight(tandem::layers::WeightRequest request) const {
 LayerImpl::LayerImpl(LayerNaming naming, SourceLocation loc)
     : naming_(std::move(naming)), location_(loc), has_own_name_(!naming_.name.empty()), named_(has_own_name_) {
   if (!has_own_name_ && naming_.class_name != "InputLayer") {
-    // Of models, Keras' names are those of classes that are not shown.
+    // Keras names a model of class Functional "model", as if its class were Model.
     naming_.name = NextName(SnakeCase(naming_.class_name == "Functional" ? "Model" : naming_.class_name));
   }
   seed_ = TheSession().seed;

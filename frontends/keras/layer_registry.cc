@@ -1,4 +1,4 @@
-// Layers by the class that a file names.
+// Makes layers from the class names in files.
 #include <algorithm>
 #include <map>
 
@@ -58,7 +58,7 @@ absl::StatusOr<std::shared_ptr<LayerImpl>> LayerFromConfig(const std::string& cl
   if (!layer.ok()) {
     return Annotate(layer.status(), absl::StrCat(class_name, " \"", naming.name, "\": "));
   }
-  // What the model reads itself, and what says nothing that is not known.
+  // Keys that the model itself reads, and keys whose content is known otherwise.
   for (const char* known : {"name", "trainable", "dtype", "batch_input_shape", "batch_shape", "build_config", "sparse",
                             "ragged", "query_shape", "key_shape", "value_shape"}) {
     std::erase(ignored, known);

@@ -1,10 +1,10 @@
-// Keras' layers as objects. What they compute, and what their options mean, is written at the functions of
-// frontends/layers.h; names of layers, weights and options are Keras 2.15's, and so are the defaults.
+// Keras' layers as objects. The functions of frontends/layers.h document their formulas and options; names of layers,
+// weights and options, and the defaults, are those of Keras 2.15.
 //
 //   auto x = keras::layers::Conv2D(32, 3, {.activation = "relu"})(images);
 //
-// Options that every layer has: `.name`, unique in a model; of those with weights `.trainable`; of those that may be a
-// Sequential's first `.input_shape`, of one example. A bad option is an error of the call, with its line.
+// Common options: `.name`, unique in a model; `.trainable`, for layers with weights; `.input_shape`, the shape of one
+// example, for layers that may be the first of a Sequential. An invalid option is an error of the call, with its line.
 #ifndef TANDEM_FRONTENDS_KERAS_LAYERS_H_
 #define TANDEM_FRONTENDS_KERAS_LAYERS_H_
 
@@ -75,7 +75,7 @@ struct MultiHeadAttentionOptions {
   bool trainable = true;
   std::string name;
 };
-// Of a sequence to itself: called on x, or on {x, x} as query and value.
+// Self-attention of a sequence: call it on x, or on {x, x} as query and value.
 struct MultiHeadAttention : Layer {
   explicit MultiHeadAttention(const MultiHeadAttentionOptions& options, TD_LOC);
 };
@@ -179,8 +179,8 @@ struct UpSampling2D : Layer {
   explicit UpSampling2D(const UpSampling2DOptions& options = {}, TD_LOC);
 };
 
-// Rows at the top and bottom, columns at the left and right: from one number for all, {rows, columns}, or
-// {{top, bottom}, {left, right}}.
+// Numbers of rows at the top and bottom, and of columns at the left and right. Made from one number for all, {rows,
+// columns}, or {{top, bottom}, {left, right}}.
 struct Edges2D {
   constexpr Edges2D(int64_t all) : Edges2D(all, all) {}  // NOLINT: implicit
   constexpr Edges2D(int64_t rows, int64_t columns) : Edges2D({rows, rows}, {columns, columns}) {}
@@ -214,11 +214,11 @@ struct NameOptions {
 struct Flatten : Layer {
   explicit Flatten(const NameOptions& options = {}, TD_LOC);
 };
-// The examples' shape; one size may be -1, for what is left.
+// The target shape is that of one example; one size may be -1: computed from the others.
 struct Reshape : Layer {
   explicit Reshape(const Shape& target_shape, const NameOptions& options = {}, TD_LOC);
 };
-// The axes of an example in another order, counted from 1: {2, 1} transposes.
+// Reorders the axes of an example, counted from 1: {2, 1} transposes.
 struct Permute : Layer {
   explicit Permute(const std::vector<int64_t>& dims, const NameOptions& options = {}, TD_LOC);
 };
@@ -234,13 +234,13 @@ struct DropoutOptions {
 struct Dropout : Layer {
   explicit Dropout(double rate, const DropoutOptions& options = {}, TD_LOC);
 };
-// Whole channels of an image at once: [b, h, w, c].
+// Drops whole channels of images [b, h, w, c].
 struct SpatialDropout2D : Layer {
   explicit SpatialDropout2D(double rate, const DropoutOptions& options = {}, TD_LOC);
 };
 
 struct BatchNormalizationOptions {
-  int64_t axis = -1;  // the last one, by any number
+  int64_t axis = -1;  // must be the last axis, counted from either end
   double momentum = 0.99;
   double epsilon = 1e-3;
   bool center = true;
@@ -253,7 +253,7 @@ struct BatchNormalization : Layer {
   explicit BatchNormalization(const BatchNormalizationOptions& options = {}, TD_LOC);
 };
 struct LayerNormalizationOptions {
-  int64_t axis = -1;  // the last one, by any number
+  int64_t axis = -1;  // must be the last axis, counted from either end
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
@@ -265,7 +265,7 @@ struct LayerNormalization : Layer {
   explicit LayerNormalization(const LayerNormalizationOptions& options = {}, TD_LOC);
 };
 
-// Elementwise, of two or more inputs whose shapes broadcast; of Subtract two.
+// Elementwise ops on two or more inputs whose shapes broadcast; Subtract takes exactly two.
 struct Add : Layer {
   explicit Add(const NameOptions& options = {}, TD_LOC);
 };
@@ -285,19 +285,19 @@ struct Minimum : Layer {
   explicit Minimum(const NameOptions& options = {}, TD_LOC);
 };
 struct ConcatenateOptions {
-  int64_t axis = -1;  // not the batch's
+  int64_t axis = -1;  // not the batch
   std::string name;
 };
 struct Concatenate : Layer {
   explicit Concatenate(const ConcatenateOptions& options = {}, TD_LOC);
 };
 struct DotOptions {
-  std::vector<int64_t> axes = {1};  // of both inputs, or one for each; counted with the batch
-  bool normalize = false;           // both to length 1 along the axis first: the cosine
+  std::vector<int64_t> axes = {1};  // one axis for both inputs, or one for each; the batch is axis 0
+  bool normalize = false;           // scales both to length 1 along the axis first: the result is the cosine
   std::string name;
 };
-// Products of two inputs, summed over an axis of each: [b, n], [b, n] -> [b, 1]; [b, n, k], [b, m, k] with axes {2} ->
-// [b, n, m]. Of inputs with two or three dimensions.
+// Products of two inputs, summed over one axis of each: [b, n], [b, n] -> [b, 1]; [b, n, k], [b, m, k] with axes {2} ->
+// [b, n, m]. Inputs have two or three dimensions.
 struct Dot : Layer {
   explicit Dot(const DotOptions& options, TD_LOC);
 };
@@ -332,7 +332,7 @@ struct ELU : Layer {
   explicit ELU(const ELUOptions& options = {}, TD_LOC);
 };
 struct SoftmaxOptions {
-  int64_t axis = -1;  // the last one, by any number
+  int64_t axis = -1;  // must be the last axis, counted from either end
   std::string name;
 };
 struct Softmax : Layer {
@@ -352,7 +352,7 @@ struct Rescaling : Layer {
   explicit Rescaling(const RescalingOptions& options, TD_LOC);
 };
 
-// Any function of a tensor. Layers that it calls keep their weights from call to call; a file cannot have it.
+// Any function of tensors. Layers that it calls keep their weights from call to call. It cannot be saved in a file.
 struct Lambda : Layer {
   explicit Lambda(std::function<Tensor(const Tensor&)> function, const NameOptions& options = {}, TD_LOC);
   explicit Lambda(std::function<Tensor(const std::vector<Tensor>&)> function, const NameOptions& options = {}, TD_LOC);

@@ -40,9 +40,9 @@ Tensor CategoricalFocalLoss(const Tensor& labels, const Tensor& predictions, con
 
 struct NamedLoss {
   PlainLoss loss;
-  PlainLoss given_as;  // the function of frontends/losses.h, or null: of other options
+  PlainLoss given_as;  // the function of frontends/losses.h; null if it has other options
   const char* class_name;
-  std::vector<const char*> names;  // of the function, the first of which is Keras' own
+  std::vector<const char*> names;  // names of the function; the first is Keras' own
 };
 
 const std::vector<NamedLoss>& NamedLosses() {
@@ -107,7 +107,7 @@ absl::Status UnknownLoss(absl::string_view name) {
   return frontends::UnknownNameError("loss", name, names);
 }
 
-// The class with Keras' config: reduction and name, then its own arguments.
+// Describes a class as Keras' config does: reduction and name, then its own arguments.
 PartConfig::Value ClassConfig(const char* class_name, std::vector<std::pair<std::string, PartConfig::Value>> own) {
   PartConfig config = {class_name, {{"reduction", "auto"}, {"name", FindLoss(class_name)->names[0]}}};
   for (auto& value : own) config.values.push_back(std::move(value));
@@ -267,7 +267,7 @@ absl::StatusOr<LossArg> LossFromConfig(const PartConfig& config) {
 namespace losses {
 namespace {
 
-// A cross entropy with its own options in those of a call.
+// Returns a cross-entropy that adds its own options to those of a call.
 LossFn WithOptions(PlainLoss loss, const CrossEntropyOptions& o) {
   return [loss, o](const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
     LossOptions all = options;

@@ -1,5 +1,5 @@
-// Losses as Compile takes them: by Keras' name, one of frontends/losses.h, or a function of one's own. On
-// probabilities, as Keras' default, unless the loss is given with `from_logits`.
+// Losses for Compile: a Keras name, one of frontends/losses.h, or a user's function. They take probabilities, which is
+// Keras' default, unless the loss is made with `from_logits`.
 #ifndef TANDEM_FRONTENDS_KERAS_LOSSES_H_
 #define TANDEM_FRONTENDS_KERAS_LOSSES_H_
 
@@ -19,18 +19,19 @@
 
 namespace tandem::keras {
 
-// Of labels and predictions; a scalar unless the reduction is kNone. Of the options weights and reduction are used.
+// From labels and predictions to the loss, a scalar unless the reduction is kNone. Only weights and reduction of the
+// options are used.
 using LossFn = std::function<Tensor(const Tensor& labels, const Tensor& predictions,
                                     const tandem::losses::LossOptions& options, SourceLocation loc)>;
 
-// The loss of an output.
+// The loss of one output.
 class LossArg {
  public:
-  // None: the output has no loss.
+  // No loss for the output.
   LossArg() = default;
-  // The functions of Keras 2.15, mean_squared_error, sparse_categorical_crossentropy and so on, its short names (mse,
-  // mae, mape, msle, bce, kld, and those in capitals) and its classes, MeanSquaredError. Another name is an error of
-  // the call, and status() has it.
+  // By name: the functions of Keras 2.15, mean_squared_error, sparse_categorical_crossentropy and so on; its short
+  // names (mse, mae, mape, msle, bce, kld, also in capitals); and its classes, such as MeanSquaredError. With another
+  // name, calling the loss is an error, which status() also returns.
   LossArg(const char* name);         // NOLINT: implicit
   LossArg(const std::string& name);  // NOLINT: implicit
   // losses::MeanSquaredError and the like.
@@ -40,13 +41,13 @@ class LossArg {
                          SourceLocation));
   LossArg(Tensor (*loss)(const Tensor&, const Tensor&, const tandem::losses::FocalOptions&,  // NOLINT: implicit
                          SourceLocation));
-  // Of labels and predictions: the losses of examples, [b] or [b, ...], which are weighted and reduced, or a scalar,
-  // which takes no weights.
+  // A user's function of labels and predictions. It returns the losses of examples, [b] or [b, ...], which are then
+  // weighted and reduced, or a scalar, which cannot be weighted.
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, LossArg> &&
            std::is_invocable_r_v<Tensor, F, const Tensor&, const Tensor&>) LossArg(F&& loss)  // NOLINT: implicit
       : function_(Own(std::forward<F>(loss))) {}
-  // With what a file says of it.
+  // A loss with its description in a model file.
   LossArg(PartConfig::Value config, LossFn function) : config_(std::move(config)), function_(std::move(function)) {}
 
   bool empty() const { return function_ == nullptr && status_.ok(); }
@@ -55,7 +56,8 @@ class LossArg {
   Tensor operator()(const Tensor& labels, const Tensor& predictions, const tandem::losses::LossOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // What Keras' files have: the name as it was given, or a class and its arguments; null for a function of one's own.
+  // The description in Keras' files: the name as it was given, or a class and its arguments; null for a user's
+  // function.
   const PartConfig::Value& config() const { return config_; }
 
  private:
@@ -66,12 +68,13 @@ class LossArg {
   LossFn function_;
 };
 
-// InvalidArgument, with the names that there are, for one that LossArg does not take.
+// InvalidArgument, with the known names, for a name that LossArg does not accept.
 absl::StatusOr<LossArg> LossByName(absl::string_view name);
-// The function of a class, "mean_squared_error" of "MeanSquaredError"; the name itself where there is none.
+// Returns the function of a class, such as "mean_squared_error" for "MeanSquaredError"; the name itself if there is
+// none.
 std::string LossFunctionName(absl::string_view class_name);
-// What a file says of a loss that is a class. InvalidArgument as of InitializerFromConfig; also for a reduction that
-// training has no use for and an axis that is not the last.
+// Makes a loss from its class and arguments in a model file. InvalidArgument as for InitializerFromConfig; also for a
+// reduction that training cannot use and for an axis that is not the last.
 absl::StatusOr<LossArg> LossFromConfig(const PartConfig& config);
 
 namespace losses {
@@ -80,13 +83,13 @@ struct CrossEntropyOptions {
   bool from_logits = false;
   double label_smoothing = 0;  // as in tandem::losses::LossOptions
 };
-// Keras' classes with arguments.
+// Keras' loss classes with arguments.
 LossArg BinaryCrossEntropy(const CrossEntropyOptions& options = {});
 LossArg CategoricalCrossEntropy(const CrossEntropyOptions& options = {});
 struct SparseCrossEntropyOptions {
   bool from_logits = false;
 };
-// Labels that are floating-point numbers are cut to whole ones, as Keras does.
+// Labels that are floating-point numbers are truncated to whole numbers, as in Keras.
 LossArg SparseCategoricalCrossEntropy(const SparseCrossEntropyOptions& options = {});
 LossArg Huber(double delta = 1);
 

@@ -1,4 +1,4 @@
-// Layers of several inputs.
+// Layers with several inputs.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace tandem::keras {
 namespace layers {
 
-// Those of merges, whose config has nothing in it.
+// Options of merge layers, which have no entries in the config.
 struct MergeFields {
   std::string name;
   Shape input_shape;
@@ -35,7 +35,7 @@ void Fields(V& v, DotOptions& o) {
 
 namespace {
 
-// As Keras broadcasts them: the ones with less dimensions get theirs behind the batch.
+// Expands inputs to the same rank as Keras does: those with fewer dimensions get new ones after the batch.
 std::vector<Tensor> SameRank(CallContext& c) {
   int rank = 0;
   for (const Tensor& x : c.inputs()) rank = std::max(rank, x.rank());
@@ -71,7 +71,7 @@ Tensor ComputeConcatenate(const layers::ConcatenateOptions& o, CallContext& c) {
   return Concat(c.inputs(), axis, c.loc());
 }
 
-// x divided by its length along `axis`.
+// Divides x by its length along `axis`.
 Tensor Normalized(const Tensor& x, int64_t axis, SourceLocation loc) {
   return Mul(x, Rsqrt(Maximum(ReduceSum(Square(x, loc), {axis}, true, loc), 1e-12, loc), loc), loc);
 }
@@ -147,7 +147,7 @@ Dot::Dot(const DotOptions& options, SourceLocation loc) : Layer(MakeLayer(kDot, 
 
 namespace {
 
-// Operators cannot have a default argument, so their place is that of their first operand.
+// Operators cannot have a default argument, so the first operand's source line is used.
 template <typename Merge>
 KerasTensor MergedBy(const KerasTensor& x, const KerasTensor& y) {
   const SourceLocation loc = x.call() != nullptr ? x.call()->loc : SourceLocation{};

@@ -34,7 +34,7 @@ MetricFn TopK(int64_t k, bool sparse) {
       };
 }
 
-// The mean of the examples' losses.
+// Returns the mean of the examples' losses.
 MetricFn MeanOf(const LossArg& loss) {
   return [loss](const Tensor& labels, const Tensor& predictions, const MetricOptions& options, SourceLocation loc) {
     Tensor values = loss(labels, predictions, {.reduction = tandem::losses::Reduction::kNone}, loc);
@@ -46,7 +46,7 @@ MetricFn BinaryOf(double threshold) {
   return MetricArg::WithOptions(metric_sums::BinaryAccuracy, {.threshold = threshold});
 }
 
-// What an output and its labels are, as Keras finds it out for "accuracy" and "crossentropy".
+// The kind of an output and its labels, as Keras determines it for "accuracy" and "crossentropy".
 enum class Kind : int8_t { kBinary, kSparse, kCategorical };
 Kind KindOf(const Tensor& labels, const Tensor& predictions) {
   if (predictions.rank() < 2 || predictions.shape().back() == 1) return Kind::kBinary;
@@ -54,7 +54,7 @@ Kind KindOf(const Tensor& labels, const Tensor& predictions) {
   return sparse ? Kind::kSparse : Kind::kCategorical;
 }
 
-// The one of three that labels and predictions ask for.
+// Returns a metric that chooses one of three by the shapes of labels and predictions.
 MetricFn ByShape(MetricFn binary, MetricFn sparse, MetricFn categorical) {
   return [=](const Tensor& labels, const Tensor& predictions, const MetricOptions& options, SourceLocation loc) {
     Tensor failed;
@@ -74,9 +74,9 @@ MetricFn ByShape(MetricFn binary, MetricFn sparse, MetricFn categorical) {
 }
 
 struct NamedMetric {
-  const char* class_name;  // empty: there is none
-  const char* name;        // of the function, or what logs call the class
-  bool is_function;        // whether Keras has a function of that name
+  const char* class_name;  // empty if there is none
+  const char* name;        // name of the function, or of the class in logs
+  bool is_function;        // Keras has a function with that name
   MetricFn function;
   void (*given_as)() = nullptr;  // the function of frontends/metrics.h
 };
@@ -109,7 +109,7 @@ const std::vector<NamedMetric>& NamedMetrics() {
   return *named;
 }
 
-// The class with Keras' config.
+// Describes a class as Keras' config does.
 PartConfig::Value MetricConfig(const char* class_name, const char* name,
                                std::vector<std::pair<std::string, PartConfig::Value>> own) {
   PartConfig config = {class_name, {{"name", name}, {"dtype", "float32"}}};
@@ -138,7 +138,7 @@ MetricArg::MetricArg(const std::string& name) : name_(name), config_(name) {
     if (name != known.name && name != known.class_name) continue;
     function_ = known.function;
     name_ = known.name;
-    // Keras knows some by their class only.
+    // Keras knows some only by their class.
     if (!known.is_function) config_ = std::string(known.class_name);
     return;
   }
@@ -212,14 +212,14 @@ absl::StatusOr<MetricArg> MetricByName(absl::string_view name) {
 
 namespace {
 
-// The threshold of a metric that may have several in Keras; null is its default.
+// Returns the threshold of a metric that may have several in Keras; null means its default.
 double ReadThreshold(frontends::ConfigReader& reader, absl::string_view key) {
   const std::vector<double> thresholds = reader.Numbers(key);
   if (thresholds.size() > 1) reader.Fail(key, "one number");
   return thresholds.size() == 1 ? thresholds[0] : 0.5;
 }
 
-// Records an error for keys that are not null.
+// Records an error for each of the keys that is not null.
 void Refuse(frontends::ConfigReader& reader, std::initializer_list<absl::string_view> keys) {
   reader.Ignore(keys);
   for (absl::string_view key : keys) {
@@ -275,7 +275,7 @@ absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config) {
   }
   TD_RETURN_IF_ERROR(metric.status());
   TD_RETURN_IF_ERROR(reader.Finish());
-  // Files that are written again have what was read.
+  // A file that is written again gets the description that was read.
   return MetricArg(log_name.empty() ? metric->name() : log_name, std::make_shared<const PartConfig>(config),
                    [metric = *metric](const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
                                       SourceLocation loc) { return metric(labels, predictions, options, loc); });

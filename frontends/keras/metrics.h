@@ -1,4 +1,4 @@
-// Metrics as Compile takes them: by Keras' name, one of frontends/metrics.h, or a function of one's own.
+// Metrics for Compile: a Keras name, one of frontends/metrics.h, or a user's function.
 #ifndef TANDEM_FRONTENDS_KERAS_METRICS_H_
 #define TANDEM_FRONTENDS_KERAS_METRICS_H_
 
@@ -24,18 +24,19 @@ using MetricFn = std::function<Metric(const Tensor& labels, const Tensor& predic
 
 class MetricArg {
  public:
-  // "accuracy" or "acc" is, by the shapes of output and labels, binary_accuracy (an output of one number),
-  // sparse_categorical_accuracy (labels without an axis of classes) or categorical_accuracy; "crossentropy" and "ce"
-  // likewise. Then the functions and classes of Keras 2.15 that Tandem has, such as top_k_categorical_accuracy and AUC,
-  // classes also in lower case, and the names of all losses: the mean of the examples' losses. Another name is an error
-  // of the call, and status() has it.
+  // By name. "accuracy" or "acc" becomes, depending on the shapes of output and labels, binary_accuracy (an output of
+  // one number), sparse_categorical_accuracy (labels without an axis of classes) or categorical_accuracy;
+  // "crossentropy" and "ce" likewise. Other names are the functions and classes of Keras 2.15 that Tandem has, such as
+  // top_k_categorical_accuracy and AUC, classes also in lower case, and the names of all losses, for the mean of the
+  // examples' losses. With another name, calling the metric is an error, which status() also returns.
   MetricArg(const char* name);         // NOLINT: implicit
   MetricArg(const std::string& name);  // NOLINT: implicit
   // metrics::AUC and the like, with their defaults.
   template <typename Options>
   MetricArg(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation))  // NOLINT: implicit
       : MetricArg(WithOptions(metric, Options()), reinterpret_cast<AnyFunction>(metric)) {}
-  // Of labels and predictions: a metric, or a number for each example, whose mean it then is.
+  // A user's function of labels and predictions. It returns a metric, or a number for each example, of which the metric
+  // is the mean.
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, MetricArg> &&
            std::is_invocable_r_v<Metric, F, const Tensor&, const Tensor&>) MetricArg(F&& metric)  // NOLINT: implicit
@@ -51,14 +52,15 @@ class MetricArg {
   Metric operator()(const Tensor& labels, const Tensor& predictions, const tandem::metrics::MetricOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // What logs call it: the name of a function as it was given, "mse"; of a class "mean_squared_error"; "metric" of a
-  // function of one's own.
+  // The name in logs: that of a function as it was given, such as "mse"; for a class "mean_squared_error"; "metric" for
+  // a user's function.
   const std::string& name() const { return name_; }
   MetricArg WithName(const std::string& name) const;
-  // What Keras' files have: the name as it was given, or a class and its arguments; null for a function of one's own.
+  // The description in Keras' files: the name as it was given, or a class and its arguments; null for a user's
+  // function.
   const PartConfig::Value& config() const { return config_; }
 
-  // A metric with options of its own, with which calls have the weights of their options.
+  // Returns a metric with fixed options, except the weights, which come from the options of the call.
   template <typename Options>
   static MetricFn WithOptions(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation),
                               const Options& own) {
@@ -82,15 +84,16 @@ class MetricArg {
   MetricFn function_;
 };
 
-// InvalidArgument, with the names that there are, for one that MetricArg does not take.
+// InvalidArgument, with the known names, for a name that MetricArg does not accept.
 absl::StatusOr<MetricArg> MetricByName(absl::string_view name);
-// What a file says of a metric that is a class, or of a function in MeanMetricWrapper. InvalidArgument as of
-// InitializerFromConfig; also for several thresholds, and for what Tandem's metric has not got, such as class_id.
+// Makes a metric from its class and arguments in a model file, also from a function in MeanMetricWrapper.
+// InvalidArgument as for InitializerFromConfig; also for several thresholds, and for options that Tandem's metric does
+// not have, such as class_id.
 absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config);
 
 namespace metrics {
 
-// Keras' classes with arguments.
+// Keras' metric classes with arguments.
 MetricArg AUC(const tandem::metrics::AucOptions& options = {});
 MetricArg BinaryAccuracy(double threshold = 0.5);
 MetricArg Precision(const tandem::metrics::ScoreOptions& options = {});

@@ -17,17 +17,17 @@
 namespace tandem::keras {
 namespace {
 
-// Keras counts the calls of a model within another from 1: the first is the one that made it.
+// Keras counts the calls of a nested model from 1, because the first is the call that made it.
 int FirstNumber(const LayerImpl& layer) { return dynamic_cast<const NetworkImpl*>(&layer) != nullptr ? 1 : 0; }
 
-// Its number among the calls of its layer within `network`, as files count them.
+// Returns the call's number among the calls of its layer in `network`, as files count them.
 int NumberIn(const Network& network, const LayerCall& call) {
   const std::vector<LayerCallPtr> calls = network.CallsOf(call.layer.get());
   const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& c) { return c.get() == &call; });
   return FirstNumber(*call.layer) + static_cast<int>(found - calls.begin());
 }
 
-// "name", "trainable" and "dtype", then what the class has.
+// Returns "name", "trainable" and "dtype", then the config of the class.
 absl::StatusOr<Json> LayerToConfig(const LayerImpl& layer) {
   absl::StatusOr<Json> own = layer.Config();
   if (!own.ok()) return Annotate(own.status(), absl::StrCat(layer.ToString(), ": "));
@@ -57,8 +57,8 @@ Json TensorsToJson(const Network& network, const KerasTensors& tensors) {
   return list;
 }
 
-// The inputs of a call as a list, or the first one with the others as its arguments: [["x", 0, 0, {"value": ["y", 0,
-// 0]}]].
+// Writes the inputs of a call as a list, or the first input with the others as its arguments: [["x", 0, 0, {"value":
+// ["y", 0, 0]}]].
 Json CallToJson(Json inputs, const InputNames& by_name) {
   if (by_name.required == 0) {
     for (Json& input : inputs) input.push_back(Json::object());
@@ -120,14 +120,14 @@ absl::Status Malformed(absl::string_view what, const Json& json) {
   return absl::InvalidArgumentError(absl::StrCat("the model's config: ", what, ": ", text));
 }
 
-// Of attention, whose inputs are arguments of their own, in the order that Keras writes them.
+// True for the inputs of attention layers that Keras writes as separate arguments, in this order.
 bool IsInputName(const std::string& argument) {
   return argument == "query" || argument == "value" || argument == "key";
 }
 
 bool IsModelClass(const std::string& name) { return name == "Sequential" || name == "Functional" || name == "Model"; }
 
-// The classes that are not known, in the whole tree.
+// Collects the unknown classes in the whole tree.
 void FindUnknownClasses(const Json& json, std::set<std::string>* unknown) {
   const Json* config = json.is_object() && json.contains("config") ? &json["config"] : &json;
   const Json* layers = config->is_array() ? config : nullptr;
@@ -163,7 +163,7 @@ class ModelReader {
   }
 
  private:
-  // The name of a model, made up where an old file has none.
+  // Returns the name of a model; makes one up if an old file has none.
   static std::string NameOf(const Json& config) {
     if (!config.is_object() || !config.contains("name") || !config["name"].is_string()) return "";
     return config["name"].get<std::string>();
@@ -225,7 +225,7 @@ class ModelReader {
     return model;
   }
 
-  // A call that a layer's "inbound_nodes" describes: of layers, their calls, and their results.
+  // A tensor that a layer's "inbound_nodes" refer to: a layer, the number of its call, and the number of the result.
   struct Source {
     std::string layer;
     int64_t call = 0, result = 0;
@@ -251,7 +251,8 @@ class ModelReader {
     return absl::OkStatus();
   }
 
-  // Of Keras 3: {"args": [...], "kwargs": {...}}, with tensors as objects anywhere in lists.
+  // Reads arguments as Keras 3 writes them: {"args": [...], "kwargs": {...}}, with tensors as objects anywhere in
+  // lists.
   absl::Status ReadArguments(const Json& json, std::vector<Source>* sources) {
     if (json.is_array()) {
       for (const Json& item : json) TD_RETURN_IF_ERROR(ReadArguments(item, sources));
@@ -292,7 +293,7 @@ class ModelReader {
         return Malformed(absl::StrCat("no list \"", key, "\""), config);
       }
     }
-    std::map<std::string, std::vector<KerasTensors>> results;  // of each call of a layer, by its name
+    std::map<std::string, std::vector<KerasTensors>> results;  // name of a layer -> the results of each of its calls
     std::vector<Node> nodes;
     for (const Json& json : config["layers"]) {
       if (json.is_object() && json.value("class_name", "") == "InputLayer" && json.contains("config")) {
@@ -308,14 +309,15 @@ class ModelReader {
     constexpr const char* kEnds[] = {"input_layers", "output_layers"};
     std::vector<Source> end_sources[2];
     for (int i = 0; i < 2; ++i) {
-      // One alone may stand without the outer list (Keras 3).
+      // A single entry may lack the outer list (Keras 3).
       const Json& list = config[kEnds[i]];
       const bool one = !list.empty() && list[0].is_string();
       for (const Json& json : one ? Json::array({list}) : list) {
         TD_RETURN_IF_ERROR(ReadSource(json, &end_sources[i]));
       }
     }
-    // Calls of models count from 1 in Keras 2 and from 0 in Keras 3; every call is somebody's input, or an output.
+    // Calls of models count from 1 in Keras 2 and from 0 in Keras 3. Every call is used as an input or an output, so
+    // the smallest number that occurs is the first.
     std::map<std::string, int64_t> first;
     const auto count_from = [&](const std::vector<Source>& sources) {
       for (const Source& source : sources) {
@@ -325,7 +327,7 @@ class ModelReader {
     };
     for (const Node& node : nodes) count_from(node.sources);
     for (const auto& sources : end_sources) count_from(sources);
-    // Null where the call has not been made yet.
+    // Returns null if the call has not been made yet.
     const auto find = [&](const Source& source) -> const KerasTensor* {
       const auto calls = results.find(source.layer);
       const int64_t number = source.call - first[source.layer];
@@ -334,7 +336,7 @@ class ModelReader {
       const bool there = source.result >= 0 && source.result < static_cast<int64_t>(tensors.size());
       return there ? &tensors[source.result] : nullptr;
     };
-    // Calls of one layer are made in their order, each when what it takes is there.
+    // Makes the calls of each layer in their order, each as soon as its inputs exist.
     while (!nodes.empty()) {
       std::vector<Node> waiting;
       std::set<const LayerImpl*> held_up;

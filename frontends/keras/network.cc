@@ -15,12 +15,12 @@ namespace {
 
 std::string LineOf(SourceLocation loc) { return absl::StrCat(loc.file, ":", loc.line); }
 
-// The calls that outputs need, each behind those that it takes, and layers as the search meets them.
+// Collects the calls that outputs need, each after the calls that make its inputs, and the layers in the order found.
 class Search {
  public:
   explicit Search(const std::set<const LayerCall*>& inputs) : inputs_(inputs) {}
 
-  // Stops at the model's inputs. Deep models need no deep stack.
+  // Visits calls up to the model's inputs. Does not recurse, so deep models need no deep stack.
   void Visit(const LayerCallPtr& root) {
     std::vector<std::pair<LayerCallPtr, size_t>> path;
     const auto enter = [&](const LayerCallPtr& call) {
@@ -95,7 +95,7 @@ absl::StatusOr<Network> Network::Create(const KerasTensors& inputs, const KerasT
                                                    (*input_calls.begin())->layer->ToString(), "; leave it out"));
   }
 
-  // The distance from the outputs; of a layer the greatest of its calls, and a call is as far as its layer.
+  // Distances from the outputs: that of a layer is the greatest of its calls, and each call has its layer's distance.
   std::map<const LayerImpl*, int> layer_depth;
   std::map<const LayerCall*, int> call_depth;
   for (auto it = search.calls().rbegin(); it != search.calls().rend(); ++it) {

@@ -15,12 +15,12 @@
 
 namespace tandem::keras {
 
-// A layer that was called on KerasTensors.
+// One call of a layer on KerasTensors.
 struct LayerCall {
   std::shared_ptr<LayerImpl> layer;
-  KerasTensors inputs;  // none: an input of the model
+  KerasTensors inputs;  // empty: an input of the model
   std::vector<TensorSpec> outputs;
-  int number = 0;  // among the calls of this layer in the process
+  int number = 0;  // number among the calls of this layer in the process
   SourceLocation loc;
 };
 
@@ -29,22 +29,23 @@ using LayerCallPtr = std::shared_ptr<const LayerCall>;
 class Network {
  public:
   // InvalidArgument, with the user's lines: no inputs or outputs, an input that no output depends on, an output that
-  // needs an input that is not given, an input that is the result of a layer, two layers of one name.
+  // needs an input that is not given, an input that is the result of a layer, two layers with the same name.
   static absl::StatusOr<Network> Create(const KerasTensors& inputs, const KerasTensors& outputs, SourceLocation loc);
 
   const KerasTensors& inputs() const { return inputs_; }
   const KerasTensors& outputs() const { return outputs_; }
-  // Keras' order: by the greatest distance from an output, inputs first, then as a search from the outputs meets them.
+  // Layers in Keras' order: by the greatest distance from an output, inputs first, then in the order in which a search
+  // from the outputs finds them.
   const std::vector<std::shared_ptr<LayerImpl>>& layers() const { return layers_; }
-  // The calls in an order in which each comes behind those that it takes, and their depths.
+  // All calls; each comes after the calls that make its inputs.
   const std::vector<LayerCallPtr>& calls() const { return calls_; }
-  // Those of `layer` within this network, in the order of their numbers.
+  // Returns the calls of `layer` in this network, in the order of their numbers.
   std::vector<LayerCallPtr> CallsOf(const LayerImpl* layer) const;
-  // Whether every depth has one call with one input, and no layer is called twice: what summary() prints without
+  // True if every depth has one call with one input, and no layer is called twice: summary() then prints no
   // connections.
   bool is_sequential() const { return is_sequential_; }
 
-  // All calls again, in a graph, with `inputs` for inputs().
+  // Repeats all calls in a graph, with `inputs` in place of inputs().
   absl::StatusOr<std::vector<Tensor>> Replay(const GraphCall& call, const std::vector<Tensor>& inputs) const;
 
  private:
@@ -68,10 +69,10 @@ class InputLayerImpl : public LayerImpl {
   TensorSpec spec_;
 };
 
-// The tensor of an input layer, as Input returns it.
+// Returns the tensor of a new input layer, as Input does.
 KerasTensor InputTensor(const std::string& name, const TensorSpec& spec, SourceLocation loc);
 
-// What belongs to a network and is not known here: how it was compiled.
+// Data of a network that this file does not know: how the model was compiled.
 class NetworkExtension {
  public:
   virtual ~NetworkExtension() = default;
@@ -83,19 +84,19 @@ class NetworkImpl : public LayerImpl {
   // `class_name`: "Functional" or "Sequential".
   NetworkImpl(LayerNaming naming, SourceLocation loc) : LayerImpl(std::move(naming), loc) {}
 
-  // A model of inputs and outputs.
+  // Makes the model from its inputs and outputs.
   void Connect(const KerasTensors& inputs, const KerasTensors& outputs);
-  // Sequential: puts `layer` behind the others. Where the first has an input shape, the network is there at once.
+  // For a Sequential: appends `layer`. If the first layer has an input shape, the network is built at once.
   void Add(const std::shared_ptr<LayerImpl>& layer, SourceLocation loc);
-  // Sequential without an input shape: connects the layers now.
-  // `input_name`: of the InputLayer; empty: that of the first layer with "_input".
+  // For a Sequential without an input shape: connects the layers now. `input_name` names the InputLayer; empty: the
+  // first layer's name with "_input".
   absl::Status BuildFor(const TensorSpec& input, SourceLocation loc, const std::string& input_name = "");
 
-  // The first error of Connect and Add, or that there is no network yet.
+  // Returns the first error of Connect and Add, or says that there is no network yet.
   absl::Status status() const;
   bool connected() const { return network_ != nullptr; }
   const Network& network() const { return *network_; }
-  // Those that summary() and Model::layers() show: a Sequential has no InputLayer.
+  // The layers that summary() and Model::layers() show: without the InputLayer of a Sequential.
   std::vector<std::shared_ptr<LayerImpl>> layers() const;
   const std::shared_ptr<NetworkExtension>& extension() const { return extension_; }
   void set_extension(std::shared_ptr<NetworkExtension> extension) { extension_ = std::move(extension); }
@@ -115,8 +116,8 @@ class NetworkImpl : public LayerImpl {
   absl::Status Fail(absl::Status status);
 
   std::unique_ptr<const Network> network_;
-  std::vector<std::shared_ptr<LayerImpl>> added_;  // of a Sequential
-  KerasTensors chain_;                             // of a Sequential: its input, and the newest layer's output
+  std::vector<std::shared_ptr<LayerImpl>> added_;  // for a Sequential
+  KerasTensors chain_;                             // for a Sequential: its input, and the newest layer's output
   absl::Status error_;
   std::shared_ptr<NetworkExtension> extension_;
 };

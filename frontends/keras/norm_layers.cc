@@ -44,7 +44,7 @@ void Fields(V& v, LayerNormalizationOptions& o) {
 
 namespace {
 
-// Whether `axis` is the last one of the input; records an error otherwise.
+// True if `axis` is the last axis of the input; records an error otherwise.
 bool CheckNormAxis(const char* layer, int64_t axis, CallContext& c) {
   const int64_t rank = c.x().rank();
   if (axis == -1 || axis == rank - 1) return true;
@@ -62,7 +62,7 @@ Tensor ComputeBatchNorm(const layers::BatchNormalizationOptions& o, CallContext&
                                              .epsilon = o.epsilon,
                                              .center = o.center,
                                              .scale = o.scale,
-                                             // A frozen one takes the moving averages, and keeps them.
+                                             // A frozen layer uses the moving averages, and does not change them.
                                              .training = c.training() && c.trainable()},
                                             c.loc());
 }

@@ -12,7 +12,7 @@
 namespace tandem::keras {
 namespace {
 
-// The number that a config has; 0 where it has none.
+// Returns the number with this key in a config; 0 if there is none.
 double NumberIn(const PartConfig& config, absl::string_view key) {
   for (const auto& [name, value] : config.values) {
     if (name == key && std::holds_alternative<double>(value)) return std::get<double>(value);
@@ -82,7 +82,8 @@ std::vector<std::pair<std::string, double>> Optimizer::SlotsOfIteration(const st
                                                                         int64_t iteration) const {
   std::vector<std::pair<std::string, double>> slots;
   if (config_.class_name != "Nadam") return slots;
-  // Of beta_1 (1 - 0.96^t / 2) for t from 1: as of tandem::optimizers::Nadam. It is 0 long before the limit.
+  // The product of beta_1 (1 - 0.96^t / 2) for t from 1, as in tandem::optimizers::Nadam. It is 0 long before the
+  // limit.
   constexpr int64_t kLongest = 1 << 20;
   const double beta = NumberIn(config_, "beta_1");
   double product = 1;

@@ -1,4 +1,4 @@
-// Update rules of Keras that frontends/optimizers.h has not got. Internal to frontends/keras/.
+// Update rules of Keras that frontends/optimizers.h does not have. Internal to frontends/keras/.
 #ifndef TANDEM_FRONTENDS_KERAS_OPTIMIZER_RULES_H_
 #define TANDEM_FRONTENDS_KERAS_OPTIMIZER_RULES_H_
 
@@ -9,22 +9,22 @@
 
 namespace tandem::keras::optimizers {
 
-// The formulas are those of optimizers.h beside this.
+// The formulas are documented in frontends/keras/optimizers.h.
 
-// "SGD": one slot.
+// The rule of "SGD" with one slot.
 std::shared_ptr<const UpdateRule> MomentumRule(double momentum, bool nesterov);
 
 struct CenteredNumbers {
   double rho, momentum, epsilon;
   bool epsilon_in_root;  // false: sqrt(v - a^2) + epsilon
 };
-// "RMSProp": v, m with momentum, a.
+// The rule of "RMSProp" with the slots v, m (with momentum) and a.
 std::shared_ptr<const UpdateRule> CenteredRMSpropRule(const CenteredNumbers& numbers);
 
-// Three slots.
+// The rule of Adam with amsgrad, which has three slots.
 std::shared_ptr<const UpdateRule> AmsgradRule(std::string name, double beta_1, double beta_2, double epsilon);
 
-// A rule that also takes lr weight_decay w off w: before it sees w, where that makes a difference.
+// A rule that also subtracts lr weight_decay w from w, before or after the inner rule computes its update.
 std::shared_ptr<const UpdateRule> DecayedRule(std::shared_ptr<const UpdateRule> rule, double weight_decay, bool before);
 
 }  // namespace tandem::keras::optimizers

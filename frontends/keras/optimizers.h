@@ -1,13 +1,13 @@
-// The optimizers of Keras 2.15 with its formulas and names of arguments. t counts steps from 1; slots are zeros at
-// first where nothing else is said.
+// The optimizers of Keras 2.15 with its formulas and names of arguments. t counts steps from 1; slots start from zero
+// unless stated otherwise.
 //
 //   model.Compile({.optimizer = keras::optimizers::Adam({.learning_rate = 1e-3, .clipnorm = 1}), ...});
 //
-// What all have: `learning_rate`, a number that callbacks can set, or a schedule; `weight_decay`, w -= lr weight_decay
-// w, 0: none; `clipnorm` scales each variable's gradient to that norm, `global_clipnorm` all of them together,
-// `clipvalue` cuts every element, at most one of these and 0: none; `use_ema` keeps averages of the weights, a =
-// ema_momentum a + (1 - ema_momentum) w, which evaluations and predictions read (Optimizer::WithMovingAverage; Keras
-// reads them at the end of fit).
+// Common options: `learning_rate`, a number that callbacks can set, or a schedule; `weight_decay`, w -= lr weight_decay
+// w, 0: none; `clipnorm` scales each variable's gradient to at most that norm, `global_clipnorm` all gradients
+// together, `clipvalue` clips every element, at most one of the three may be set, 0: none; `use_ema` keeps averages of
+// the weights, a = ema_momentum a + (1 - ema_momentum) w, which evaluations and predictions use
+// (Optimizer::WithMovingAverage; Keras copies them into the weights at the end of fit).
 #ifndef TANDEM_FRONTENDS_KERAS_OPTIMIZERS_H_
 #define TANDEM_FRONTENDS_KERAS_OPTIMIZERS_H_
 
@@ -29,7 +29,7 @@ struct SGDOptions {
   double ema_momentum = 0.99;
 };
 // m = momentum m - lr g; w += m (Nesterov: w += momentum m - lr g, with the new m). Without momentum w -= lr g. Slot
-// "<variable>/SGD" (m), with momentum.
+// "<variable>/SGD" (m), only with momentum.
 Optimizer SGD(const SGDOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct RMSpropOptions {
@@ -42,9 +42,9 @@ struct RMSpropOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// v = rho v + (1 - rho) g^2; i = lr g / sqrt(v + epsilon), centered with v - a^2 in place of v, where a = rho a + (1 -
-// rho) g; w -= i, or with momentum m = momentum m + i; w -= m. Slots "<variable>/RMSProp" (v), then m and a where they
-// are used, "<variable>/RMSProp_1" and so on.
+// v = rho v + (1 - rho) g^2; i = lr g / sqrt(v + epsilon), or if centered with v - a^2 instead of v, where a = rho a +
+// (1 - rho) g; w -= i, or with momentum m = momentum m + i; w -= m. Slots "<variable>/RMSProp" (v), then m and a if
+// they are used, "<variable>/RMSProp_1" and so on.
 Optimizer RMSprop(const RMSpropOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct AdamOptions {
@@ -58,7 +58,7 @@ struct AdamOptions {
   double ema_momentum = 0.99;
 };
 // m = beta_1 m + (1 - beta_1) g; v = beta_2 v + (1 - beta_2) g^2; w -= lr sqrt(1 - beta_2^t) / (1 - beta_1^t) m /
-// (sqrt(v) + epsilon); amsgrad (Reddi et al. 2018) with h = max(h, v) in place of v. Slots "<variable>/Adam" (m),
+// (sqrt(v) + epsilon); with amsgrad (Reddi et al. 2018) h = max(h, v) instead of v. Slots "<variable>/Adam" (m),
 // "<variable>/Adam_1" (v), "<variable>/Adam_2" (h).
 Optimizer Adam(const AdamOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
@@ -73,10 +73,10 @@ struct AdamWOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// Adam with a decay, which its slots are called after: "<variable>/AdamW".
+// Adam with a weight decay; its slots are named "<variable>/AdamW", "<variable>/AdamW_1" and so on.
 Optimizer AdamW(const AdamWOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// Those of Adam without amsgrad.
+// The options of Adam without amsgrad.
 struct AdamaxOptions {
   Rate learning_rate = 0.001;
   double beta_1 = 0.9;
@@ -86,8 +86,8 @@ struct AdamaxOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// The formulas and slots of tandem::optimizers::Adamax and Nadam. (Keras 2.15's own Nadam takes other steps where it
-// traces them: it multiplies the product of its formula once for each variable or not at all.)
+// The formulas and slots of tandem::optimizers::Adamax and Nadam. (Keras 2.15's own Nadam takes other steps when it is
+// traced: it then multiplies the product in its formula once for each variable, or not at all.)
 Optimizer Adamax(const AdamaxOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 using NadamOptions = AdamaxOptions;
 Optimizer Nadam(const NadamOptions& options = {}, SourceLocation loc = SourceLocation::Current());
@@ -100,7 +100,7 @@ struct AdagradOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// As tandem::optimizers::Adagrad.
+// Same as tandem::optimizers::Adagrad.
 Optimizer Adagrad(const AdagradOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct AdadeltaOptions {
@@ -111,7 +111,7 @@ struct AdadeltaOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// As tandem::optimizers::Adadelta.
+// Same as tandem::optimizers::Adadelta.
 Optimizer Adadelta(const AdadeltaOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct FtrlOptions {
@@ -126,7 +126,7 @@ struct FtrlOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// As tandem::optimizers::Ftrl, of the decayed weights where there is a decay.
+// Same as tandem::optimizers::Ftrl, applied to the decayed weights if there is a decay.
 Optimizer Ftrl(const FtrlOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct LionOptions {
@@ -137,18 +137,18 @@ struct LionOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// As tandem::optimizers::Lion.
+// Same as tandem::optimizers::Lion.
 Optimizer Lion(const LionOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace tandem::keras::optimizers
 
 namespace tandem::keras {
 
-// InvalidArgument, with the names that there are, for one that Optimizer does not take.
+// InvalidArgument, with the known names, for a name that Optimizer does not accept.
 absl::StatusOr<Optimizer> OptimizerByName(absl::string_view name, SourceLocation loc = SourceLocation::Current());
-// What a file says: the class with or without "Custom>" before it. Keras' older names lr and decay count too; what is
-// absent has the default. Optimizers from before Keras 2.11 keep their formula: RMSprop without momentum then adds
-// epsilon to the root. InvalidArgument as of InitializerFromConfig.
+// Makes an optimizer from its class (with or without "Custom>") and arguments in a model file. Keras' older names lr
+// and decay are accepted; missing values have their defaults. Optimizers from before Keras 2.11 keep their formula:
+// RMSprop without momentum then adds epsilon to the root. InvalidArgument as for InitializerFromConfig.
 absl::StatusOr<Optimizer> OptimizerFromConfig(const PartConfig& config, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace tandem::keras

@@ -1,4 +1,4 @@
-// Layers that are made of options and a function, and how files make them. Internal to the Keras frontend.
+// Layers made of options and a function, and how to make them from files. Internal to the Keras frontend.
 #ifndef TANDEM_FRONTENDS_KERAS_OPTION_LAYER_H_
 #define TANDEM_FRONTENDS_KERAS_OPTION_LAYER_H_
 
@@ -16,7 +16,8 @@
 
 namespace tandem::keras {
 
-// A class of layers: Keras' name of it, and what it computes. Fields(V&, Options&) says what its config has.
+// A class of layers: its name in Keras, and the function that computes it. Fields(V&, Options&) lists the fields of its
+// config.
 template <typename Options>
 struct LayerKind {
   const char* class_name;
@@ -50,11 +51,11 @@ class OptionLayer : public LayerImpl {
   InputNames input_names() const override { return kind_.input_names; }
 
  private:
-  const LayerKind<Options>& kind_;  // of static life time
+  const LayerKind<Options>& kind_;  // has static lifetime
   const Options options_;
 };
 
-// Options have a name; most that have weights can be frozen, and any may tell the shape of a Sequential's input.
+// All options have a name; most layers with weights can be frozen, and many can give the shape of a Sequential's input.
 template <typename Options>
 std::shared_ptr<LayerImpl> MakeLayer(const LayerKind<Options>& kind, const Options& options, SourceLocation loc) {
   LayerNaming naming{.class_name = kind.class_name, .name = options.name};
@@ -63,10 +64,11 @@ std::shared_ptr<LayerImpl> MakeLayer(const LayerKind<Options>& kind, const Optio
   return std::make_shared<OptionLayer<Options>>(kind, options, std::move(naming), loc);
 }
 
-// A class that files may name.
+// A class that files can name.
 struct LayerClass {
   std::string class_name;
-  // Of the "config" of a file; `naming` has what is in it of that. `ignored` gets the keys that mean nothing here.
+  // Makes a layer from the "config" in a file; `naming` has the config's values for it. `ignored` gets the keys that
+  // have no effect here.
   std::function<absl::StatusOr<std::shared_ptr<LayerImpl>>(const Json& config, LayerNaming naming, SourceLocation loc,
                                                            std::vector<std::string>* ignored)>
       make;
@@ -87,7 +89,7 @@ LayerClass ClassOf(const LayerKind<Options>& kind) {
           }};
 }
 
-// The classes of one file of layers each.
+// The layer classes, one list for each file that defines layers.
 std::vector<LayerClass> DenseLayerClasses();
 std::vector<LayerClass> WindowLayerClasses();
 std::vector<LayerClass> NormLayerClasses();
@@ -96,10 +98,10 @@ std::vector<LayerClass> MergeLayerClasses();
 std::vector<LayerClass> ActivationLayerClasses();
 
 bool IsLayerClass(const std::string& class_name);
-// All of them, sorted.
+// The names of all layer classes, sorted.
 std::vector<std::string> LayerClassNames();
-// A layer by what a model file says of it: class, config, and the name in it. InvalidArgument for a class that is not
-// known and for a config that the layer cannot have. Logs the keys that mean nothing here.
+// Makes a layer from its class and config in a model file; the config contains its name. InvalidArgument for an unknown
+// class, and for a config that the layer cannot have. Logs the keys that have no effect here.
 absl::StatusOr<std::shared_ptr<LayerImpl>> LayerFromConfig(const std::string& class_name, const Json& config,
                                                            SourceLocation loc);
 

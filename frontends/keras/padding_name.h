@@ -9,14 +9,14 @@
 
 namespace tandem::keras {
 
-// "valid", "same", in any case, or a Padding. Another name is an error of the layer that has it.
+// "valid", "same", in any case, or a Padding. Another name is an error of the layer that gets it.
 class PaddingName {
  public:
   PaddingName(Padding padding) : padding_(padding) {}  // NOLINT: implicit
   PaddingName(const char* name);                       // NOLINT: implicit
 
   Padding padding() const { return padding_; }
-  // What was given where it is not known; empty otherwise.
+  // The given name if it is unknown; empty otherwise.
   const std::string& unknown() const { return unknown_; }
   const char* name() const { return padding_ == Padding::kSame ? "same" : "valid"; }
 

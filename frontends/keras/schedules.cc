@@ -15,7 +15,7 @@
 namespace tandem::keras::optimizers::schedules {
 namespace {
 
-// A whole number as one, as Keras writes what was given as one.
+// Returns a whole number as an integer, because Keras writes a number that was given as an integer as one.
 PartConfig::Value Steps(double steps) {
   const bool whole = std::floor(steps) == steps && std::abs(steps) < 1e15;
   return whole ? PartConfig::Value(static_cast<int64_t>(steps)) : PartConfig::Value(steps);

@@ -1,4 +1,4 @@
-// Learning rates as Keras' optimizers take them: numbers, or its schedules with what a file says of them.
+// Learning rates for Keras' optimizers: numbers, or Keras' schedules with their description for files.
 #ifndef TANDEM_FRONTENDS_KERAS_SCHEDULES_H_
 #define TANDEM_FRONTENDS_KERAS_SCHEDULES_H_
 
@@ -13,7 +13,7 @@
 
 namespace tandem::keras::optimizers {
 
-// A number, which callbacks can set, one of the schedules below, or one of Tandem's own, which no file can hold.
+// A number, which callbacks can set, one of the schedules below, or a schedule of Tandem, which files cannot describe.
 class Rate {
  public:
   Rate(double value) : rate_(value), number_(value) {}     // NOLINT: implicit
@@ -22,9 +22,9 @@ class Rate {
       : rate_(std::move(schedule)), schedule_(std::make_shared<const PartConfig>(std::move(config))) {}
 
   const LearningRate& rate() const { return rate_; }
-  // The number of a rate that is one.
+  // The number; nullopt for a schedule.
   const std::optional<double>& number() const { return number_; }
-  // Of a schedule of this file; else null.
+  // The description of a schedule below; null for other rates.
   const std::shared_ptr<const PartConfig>& schedule() const { return schedule_; }
 
  private:
@@ -35,7 +35,7 @@ class Rate {
 
 namespace schedules {
 
-// Those of frontends/schedules.h with Keras' names.
+// The schedules of frontends/schedules.h under Keras' names.
 Rate ExponentialDecay(const tandem::schedules::ExponentialDecayOptions& options,
                       SourceLocation loc = SourceLocation::Current());
 Rate PiecewiseConstantDecay(const tandem::schedules::PiecewiseConstantOptions& options,
@@ -50,15 +50,15 @@ Rate CosineDecayRestarts(const tandem::schedules::CosineDecayRestartsOptions& op
 struct CosineDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required; counted from the end of the warm-up
-  double alpha = 0;                   // the share of the largest rate that is left at the end
-  // The rate that warmup_steps steps lead to, on a line from the initial one, and that decays then.
+  double alpha = 0;                   // the share of the largest rate that remains at the end
+  // The rate after warmup_steps steps, which a line leads to from the initial rate; then it decays.
   std::optional<double> warmup_target = std::nullopt;
   double warmup_steps = 0;
 };
 Rate CosineDecay(const CosineDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
-// What a file says. InvalidArgument for a class that is not known and for values of the wrong type; values that make no
-// sense are errors of the graph that the rate is built into.
+// Makes a schedule from its class and arguments in a model file. InvalidArgument for an unknown class and for values of
+// the wrong type; invalid values are errors of the graph in which the rate is built.
 absl::StatusOr<Rate> FromConfig(const PartConfig& config, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace schedules

@@ -26,7 +26,7 @@ struct RepeatFields {
   std::string name;
   Shape input_shape;
 };
-// Of Flatten, which has an option more in files than Identity.
+// Fields of Flatten, which has one more option in files than Identity.
 struct FlattenFields {
   std::string name;
   Shape input_shape;

@@ -18,7 +18,7 @@ namespace {
 
 using Cells = std::vector<std::shared_ptr<WeightCell>>;
 
-// "(None, 26, 26, 32)", as Python prints a tuple.
+// Prints a shape like a Python tuple: "(None, 26, 26, 32)".
 std::string TupleText(const Shape& shape) {
   return absl::StrCat("(",
                       absl::StrJoin(shape, ", ",
@@ -58,21 +58,21 @@ std::string ShapesText(const std::vector<TensorSpec>& outputs, bool as_list) {
 
 class Table {
  public:
-  // `ends`: where columns end.
+  // `ends` are the positions where columns end.
   Table(std::vector<int> ends, int width) : ends_(std::move(ends)), width_(width) {}
 
   const std::string& text() const { return text_; }
   void Line(absl::string_view line) { absl::StrAppend(&text_, line, "\n"); }
   void Rule(char c) { Line(std::string(width_, c)); }
   void Blank(int level) { Framed(std::string(width_ - 2 * level, ' '), level); }
-  // Above or below the layers of a model within: `level` frames around it.
+  // Prints a line above or below the layers of a nested model, inside `level` frames.
   void Bar(int level) {
     std::string bar;
     for (int i = 0; i < width_ - 2 * level; ++i) bar += "\xC2\xAF";  // a macron in UTF-8
     Framed(bar, level);
   }
 
-  // Cells that do not fit, or have a comma behind a bracket or a quote, go on in further lines.
+  // Cells continue in further lines if they do not fit, or have a comma after a bracket or a quote.
   void Row(std::vector<std::string> cells, int level) {
     while (std::any_of(cells.begin(), cells.end(), [](const std::string& cell) { return !cell.empty(); })) {
       std::string line = std::string(level, '|') + " ";

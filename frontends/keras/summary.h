@@ -12,14 +12,14 @@ namespace tandem::keras {
 class NetworkImpl;
 
 struct SummaryOptions {
-  bool expand_nested = false;   // the layers of models in it too
-  bool show_trainable = false;  // a column more
+  bool expand_nested = false;   // also show the layers of nested models
+  bool show_trainable = false;  // add a column
   int line_length = 0;          // 0: 65 for a chain of layers, else 98
   // Takes the text line by line; null: standard output.
   std::function<void(const std::string& line)> print_fn = nullptr;
 };
 
-// The text that `summary()` of Keras 2.15 prints, byte for byte, with its lines' ends.
+// Returns the text that `summary()` of Keras 2.15 prints, byte for byte, with line ends.
 absl::StatusOr<std::string> SummaryText(const NetworkImpl& model, const SummaryOptions& options);
 
 }  // namespace tandem::keras

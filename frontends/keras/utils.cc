@@ -18,7 +18,7 @@ std::vector<double> NumbersOf(const HostTensor& tensor) {
   return std::vector<double>(tensor.values<T>().begin(), tensor.values<T>().end());
 }
 
-// Class numbers below 2^31 are exact as doubles.
+// Returns the labels as doubles, which hold class numbers below 2^31 exactly.
 absl::StatusOr<std::vector<double>> LabelNumbers(const HostTensor& labels) {
   switch (labels.dtype()) {
     case DType::kUInt8:
@@ -48,7 +48,7 @@ absl::StatusOr<HostTensor> ToCategorical(const HostTensor& labels, int64_t num_c
   if (num_classes < 0) return error(absl::StrCat("num_classes is ", num_classes, "; it must be at least 1, or 0"));
   absl::StatusOr<std::vector<double>> numbers = LabelNumbers(labels);
   if (!numbers.ok()) return error(numbers.status().message());
-  // More are no classes, and their rows would fill the memory.
+  // Larger numbers are no classes, and their rows would fill the memory.
   constexpr double kMostClasses = 1 << 30;
   double largest = -1;
   for (size_t i = 0; i < numbers->size(); ++i) {

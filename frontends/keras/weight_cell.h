@@ -1,4 +1,4 @@
-// WeightCell: a weight of a layer object, and where its newest value is. Internal to the Keras frontend.
+// WeightCell: a weight of a layer object, and the place of its newest value. Internal to the Keras frontend.
 #ifndef TANDEM_FRONTENDS_KERAS_WEIGHT_CELL_H_
 #define TANDEM_FRONTENDS_KERAS_WEIGHT_CELL_H_
 
@@ -19,31 +19,31 @@ namespace tandem::keras {
 class LayerImpl;
 struct WeightCell;
 
-// Who trains weights, and so has values that are newer than what the cells have.
+// Trains weights, and so has values newer than those in the cells.
 class WeightHolder {
  public:
   virtual ~WeightHolder() = default;
   virtual absl::StatusOr<HostTensor> Read(const WeightCell& cell) = 0;
 };
 
-// Models that share a layer share its cells. An Estimator takes the values of cells before it runs, and is then their
+// Models that share a layer share its cells. An Estimator takes the values of cells before it runs, and then is their
 // holder until a value is assigned or another Estimator takes them.
 struct WeightCell {
-  const LayerImpl* layer = nullptr;  // which owns it
+  const LayerImpl* layer = nullptr;  // the owner
   std::string name;                  // within the layer: "kernel"
   std::string first_value_key;       // names the random numbers of the first value
   uint64_t seed = 0;
   DType dtype = DType::kFloat32;
   Shape shape;
-  bool trainable = true;  // unless the layer is not
+  bool trainable = true;  // also needs a trainable layer
   Initializer initializer;
-  FirstValueFn first_value;  // in place of the initializer, where it is set
+  FirstValueFn first_value;  // if set, used instead of the initializer
 
-  std::optional<HostTensor> value;  // nothing: the holder's, or else the first value
+  std::optional<HostTensor> value;  // nullopt: ask the holder, or else use the first value
   std::shared_ptr<WeightHolder> holder;
-  uint64_t writes = 0;  // how often a value was assigned
+  uint64_t writes = 0;  // number of assignments of a value
 
-  // "dense/kernel".
+  // Returns "dense/kernel".
   std::string FullName() const;
   absl::StatusOr<HostTensor> Value() const;
   absl::Status Assign(const HostTensor& value);

@@ -1,4 +1,4 @@
-// Convolutions, pooling, and what is added to or taken from the edges of images.
+// Convolutions, pooling, padding and cropping of images.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,7 +10,7 @@
 namespace tandem::keras {
 namespace layers {
 
-// What convolutions have in common, in Keras' order.
+// The common fields of convolutions, in Keras' order.
 template <typename V, typename Options>
 void WindowFields(V& v, Options& o) {
   v.Field("kernel_size", o.kernel_size);
@@ -53,7 +53,7 @@ template <typename V>
 void Fields(V& v, SeparableConv2DOptions& o) {
   v.Field("filters", o.filters);
   WindowFields(v, o);
-  // Of a kernel that it does not have.
+  // Keras writes fields of a kernel that this layer does not have.
   v.Unused("kernel_initializer",
            PartToJson(initializers::InitializerFn("glorot_uniform").config(), "keras.initializers"));
   v.Field("bias_initializer", o.bias_initializer);
@@ -94,7 +94,7 @@ void Fields(V& v, UpSampling2DOptions& o) {
   v.Fixed("interpolation", "nearest");
 }
 
-// In a file: [[top, bottom], [left, right]].
+// A file has [[top, bottom], [left, right]].
 template <typename V>
 void EdgesField(V& v, const char* key, Edges2D& edges) {
   std::vector<std::vector<int64_t>> rows = {{edges.top, edges.bottom}, {edges.left, edges.right}};
@@ -120,7 +120,7 @@ void Fields(V& v, Cropping2DOptions& o) {
 
 namespace {
 
-// Whether `padding` has a name that is known; records an error otherwise.
+// True if `padding` has a known name; records an error otherwise.
 bool CheckPadding(const char* layer, const PaddingName& padding, CallContext& c) {
   if (padding.unknown().empty()) return true;
   c.graph()->FailAt(layer, absl::StrCat("`padding` is \"", padding.unknown(), "\" and must be \"valid\" or \"same\""),
@@ -128,7 +128,7 @@ bool CheckPadding(const char* layer, const PaddingName& padding, CallContext& c)
   return false;
 }
 
-// Whether the input is a batch of images and the edges are sizes; records an error otherwise.
+// True if the input is a batch of images and the edges are valid sizes; records an error otherwise.
 bool CheckEdges(const char* layer, const char* option, const layers::Edges2D& e, CallContext& c) {
   if (c.x().rank() != 4) {
     c.graph()->FailAt(

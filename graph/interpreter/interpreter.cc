@@ -27,7 +27,7 @@ class Interpreter {
  public:
   Interpreter(const InterpreterInputs& inputs, InterpreterResults* results) : inputs_(inputs), results_(results) {}
 
-  // Evaluates a block; the operands of its terminator are the result.
+  // Evaluates a block; returns the operands of its terminator.
   absl::StatusOr<Tensors> Run(mlir::Block& block, Tensors arguments) {
     Values values;
     for (auto [argument, value] : llvm::zip(block.getArguments(), arguments)) {
@@ -38,7 +38,7 @@ class Interpreter {
     return Operands(*terminator, values);
   }
 
-  // A named value, checked against the type that the program gives it.
+  // Returns a named value after checking it against its type in the program.
   absl::StatusOr<RefTensor> Named(const std::map<std::string, RefTensor>& map, absl::string_view what,
                                   const std::string& name, mlir::Type type) const {
     auto it = map.find(name);
@@ -140,8 +140,8 @@ RefTensor ToRefTensor(const HostTensor& tensor) {
     case DType::kBool:
       copy(tensor.data<uint8_t>());
       break;
-    case DType::kBFloat16:  // never outside of a program
-    case DType::kString:    // never inside of one
+    case DType::kBFloat16:  // only inside a program
+    case DType::kString:    // never inside a program
     case DType::kInvalid:
       break;
   }

@@ -1,5 +1,5 @@
-// The reference interpreter: evaluates td programs of every phase op by op in double precision. The oracle of tests;
-// slow.
+// The reference interpreter: evaluates td programs of every phase op by op in double precision. Slow; tests compare
+// with it.
 #ifndef TANDEM_GRAPH_INTERPRETER_INTERPRETER_H_
 #define TANDEM_GRAPH_INTERPRETER_INTERPRETER_H_
 
@@ -14,29 +14,29 @@
 
 namespace tandem {
 
-// Values of every dtype are exact in double, but for int64 beyond 2^53.
+// Converts to doubles, which hold the values of every dtype exactly, except int64 beyond 2^53.
 td::RefTensor ToRefTensor(const HostTensor& tensor);
-// As float64, whatever the dtype.
+// Converts to float64, whatever the dtype.
 HostTensor ToHostTensor(const td::RefTensor& tensor);
 
 struct InterpreterInputs {
-  // By name, for td.input, td.read, td.scalar and for arguments with these attributes (td.input, td.variable,
-  // td.scalar).
+  // Values by name, for td.input, td.read and td.scalar, and for arguments with the attributes td.input, td.variable
+  // and td.scalar.
   std::map<std::string, td::RefTensor> inputs, variables, scalars;
   std::vector<td::RefTensor> arguments;  // for arguments without such an attribute, in order
   int64_t batch = 0;                     // rows of every batched value
-  int64_t row_offset = 0;                // global row of row 0
+  int64_t row_offset = 0;                // number of row 0 in the global batch
 };
 
 struct InterpreterResults {
   std::map<std::string, td::RefTensor> outputs;    // td.output
   std::map<std::string, td::RefTensor> variables;  // td.assign and td.update: the new values
-  std::vector<td::RefTensor> results;              // results of the function without such an attribute
+  std::vector<td::RefTensor> results;              // function results without such an attribute
 };
 
-// Runs `function` as one replica with one microbatch that holds all rows. Errors: InvalidArgument for a missing input
-// or one of another shape, naming it; Unimplemented for an op without a reference; what the op reports otherwise, with
-// its name.
+// Runs `function` as one replica with one microbatch that holds all rows. Errors: InvalidArgument, with its name, for
+// an input that is missing or has a wrong shape; Unimplemented for an op without a reference; otherwise the op's own
+// error, with its name.
 absl::StatusOr<InterpreterResults> Interpret(mlir::func::FuncOp function, const InterpreterInputs& inputs);
 
 }  // namespace tandem

@@ -11,7 +11,7 @@
 namespace tandem::td {
 namespace {
 
-// The tanh form: tanh(kScale (x + kCube x^3)).
+// Constants of the tanh form: tanh(kScale (x + kCube x^3)).
 const double kScale = std::sqrt(2 / std::numbers::pi), kCube = 0.044715;
 
 double Gelu(double x, bool approximate) {
@@ -99,9 +99,9 @@ Value GeluOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indice
   return mul(mul(x, Like(b, l, x, 0.5)), add(cdf, one));
 }
 
-// Linear in dy; the derivative of the slope at x
+// The op is linear in dy. The derivative of the slope at x is
 //   in the tanh form: (1 - t^2) (u' + x/2 (u'' - 2 t u'^2)), u = kScale (x + kCube x^3), t = tanh(u)
-//   else: (2 - x^2) times the density.
+//   else: (2 - x^2) times the normal density.
 llvm::LogicalResult GeluGradOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
                                               llvm::SmallVectorImpl<Value>& operand_grads) {
   Location l = getLoc();
@@ -133,17 +133,17 @@ Value GeluGradOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange in
   auto number = [&](double v) { return Like(b, l, x, v); };
   Value square = mul(x, x), slope;
   if (getApproximate()) {
-    // 1 - t^2 is 0 long before; times an infinite square it would be NaN.
+    // Limits the square: 1 - t^2 is 0 long before, and times an infinite square it would be NaN.
     Value most = number(1e30), fits = b.create<arith::CmpFOp>(l, arith::CmpFPredicate::OLT, square, most);
     square = b.create<arith::SelectOp>(l, fits, square, most);
-    // 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
+    // The slope is 1/2 (1 + t) + x/2 (1 - t^2) kScale (1 + 3 kCube x^2), t = tanh(kScale x (1 + kCube x^2)).
     Value inner = mul(x, add(mul(square, number(kCube)), number(1)));
     Value t = b.create<math::TanhOp>(l, mul(inner, number(kScale)));
     Value rest = add(b.create<arith::NegFOp>(l, mul(t, t)), number(1));
     Value dinner = mul(add(mul(square, number(3 * kCube)), number(1)), number(0.5 * kScale));
     slope = add(mul(add(t, number(1)), number(0.5)), mul(mul(x, rest), dinner));
   } else {
-    // The distribution function and x times the density.
+    // The slope is the distribution function plus x times the density.
     Value erf = b.create<math::ErfOp>(l, mul(x, number(1 / std::numbers::sqrt2)));
     Value bell = b.create<math::ExpOp>(l, mul(square, number(-0.5)));
     Value density = mul(bell, number(std::numbers::inv_sqrtpi / std::numbers::sqrt2));

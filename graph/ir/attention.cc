@@ -44,7 +44,7 @@ RankedTensorType TypeLike(Value value, llvm::ArrayRef<int64_t> rest) {
   return RankedTensorType::get(shape, TypeOf(value).getElementType());
 }
 
-// Rows of `width` numbers.
+// The type of rows of `width` numbers.
 RankedTensorType RowsType(Value query, const AttentionShape& s, int64_t positions, int64_t width) {
   return s.heads_inside ? TypeLike(query, {positions, s.heads, width}) : TypeLike(query, {s.heads, positions, width});
 }
@@ -54,7 +54,7 @@ RankedTensorType StatisticType(Value query, const AttentionShape& s) {
       TypeLike(query, {s.heads, s.queries}).clone(mlir::Float32Type::get(query.getContext())));
 }
 
-// `keep` is null where there is none.
+// `keep` is null if there is none.
 llvm::LogicalResult CheckOperands(std::optional<mlir::Location> loc, Value query, Value key, Value value, Value keep,
                                   bool heads_inside, bool causal) {
   if (llvm::any_of(ValueRange{query, key, value}, [](Value v) { return TypeOf(v).getRank() != 4; })) {
@@ -79,7 +79,7 @@ llvm::LogicalResult CheckOperands(std::optional<mlir::Location> loc, Value query
   return mlir::success();
 }
 
-// The numbers of one head of one example as matrices.
+// Accesses one head of one example as a matrix.
 struct HeadRows {
   HeadRows(const RefTensor& t, const AttentionShape& s, int64_t positions, int64_t example, int64_t head)
       : stride(s.position_stride(t.shape.back())),
@@ -99,7 +99,7 @@ struct ScoreRule {
     const int64_t row = keep->shape.size() == 2 ? example : example * s.queries + i;
     return keep->values[row * s.keys + j] != 0 && (!causal || j <= i);
   }
-  // The weights of query i's keys, from their products with it.
+  // Turns the products of query i with its keys into the weights of the keys.
   std::vector<double> Weights(int64_t example, int64_t i, std::vector<double> x, double* largest, double* sum) const {
     for (int64_t j = 0; j < s.keys; ++j) {
       x[j] *= scale;
@@ -114,7 +114,7 @@ struct ScoreRule {
   }
 };
 
-// Calls f(example, head, query, the products of its keys with it).
+// Calls f(example, head, query, products of the query with its keys).
 template <typename F>
 void ForQueries(const AttentionShape& s, const RefTensor& query, const RefTensor& key, F f) {
   for (int64_t n = 0; n < query.shape[0]; ++n) {

@@ -10,7 +10,7 @@
 
 namespace tandem::td {
 
-// Of tensors of rank 4 that fit together.
+// Sizes for tensors of rank 4 whose shapes fit together.
 AttentionShape AttentionShapeOf(mlir::Value query, mlir::Value key, mlir::Value value, bool heads_inside);
 
 }  // namespace tandem::td

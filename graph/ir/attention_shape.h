@@ -1,4 +1,4 @@
-// Sizes of an attention and where its tensors' elements lie. Free of MLIR types.
+// Sizes of an attention op, and the memory layout of its tensors. Free of MLIR types.
 #ifndef TANDEM_GRAPH_IR_ATTENTION_SHAPE_H_
 #define TANDEM_GRAPH_IR_ATTENTION_SHAPE_H_
 
@@ -6,15 +6,15 @@
 
 namespace tandem {
 
-// Of one example: `queries` rows of `size` numbers for each head attend to `keys` rows of `size`, and get mixtures of
-// as many values of `value_size` numbers.
+// The sizes for one example: for each head, `queries` rows of `size` numbers attend to `keys` rows of `size` numbers,
+// and the results are mixtures of `keys` values of `value_size` numbers.
 struct AttentionShape {
   int64_t heads = 0, queries = 0, keys = 0, size = 0, value_size = 0;
-  bool heads_inside = false;  // rows are [position, head], as dense layers give them; else [head, position]
+  bool heads_inside = false;  // rows are [position, head], as dense layers produce them; else [head, position]
 
-  // Elements from a position to the next one, of rows of `width` numbers.
+  // Distance in elements from one position to the next, for rows of `width` numbers.
   int64_t position_stride(int64_t width) const { return heads_inside ? heads * width : width; }
-  // From a head to the next one, of `positions` rows each.
+  // Distance in elements from one head to the next; each head has `positions` rows.
   int64_t head_stride(int64_t positions, int64_t width) const { return heads_inside ? width : positions * width; }
   int64_t scores() const { return heads * queries * keys; }
 };

@@ -8,7 +8,7 @@
 
 namespace tandem::td {
 
-// Whether x and y stand in the relation, for the reference of td.compare.
+// True if the relation holds for x and y; the reference of td.compare.
 static bool Holds(ComparePredicate predicate, double x, double y) {
   switch (predicate) {
     case ComparePredicate::kEq:
@@ -59,7 +59,7 @@ llvm::LogicalResult SelectOp::verify() {
   return mlir::success();
 }
 
-// Identities. x * 0 stays: it is not 0 for an infinite x. x + 0 is folded although -0.0 + 0 is 0.0.
+// Folds identities. x * 0 stays: it is not 0 for an infinite x. x + 0 is folded although -0.0 + 0 is 0.0.
 OpFoldResult AddOp::fold(FoldAdaptor) {
   if (IsSplat(getRhs(), 0)) return getLhs();
   if (IsSplat(getLhs(), 0)) return getRhs();
@@ -103,7 +103,7 @@ TD_GRADIENT(DivOp, BuildDiv(b, l, g, y), BuildNeg(b, l, BuildDiv(b, l, BuildMul(
 
 namespace {
 
-// The gradient of the one that wins; x wins a tie, as in TensorFlow.
+// The gradient goes to the larger (or smaller) operand; x wins a tie, as in TensorFlow.
 void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, ComparePredicate wins, Value x, Value y, Value g,
                      llvm::SmallVectorImpl<Value>& gradients) {
   Value zero = BuildSplat(b, l, g.getType(), 0);
@@ -112,7 +112,7 @@ void WinnerGradients(mlir::OpBuilder& b, mlir::Location l, ComparePredicate wins
   gradients[1] = BuildSelect(b, l, first, zero, g);
 }
 
-// Whether an element of y may be 0, as far as is known while the graph is built.
+// True if an element of y may be 0, as far as is known while the graph is built.
 bool MayBeZero(Value y) {
   while (y.getDefiningOp() && y.getDefiningOp()->getName().getStringRef() == "td.broadcast") {
     y = y.getDefiningOp()->getOperand(0);
@@ -148,7 +148,7 @@ llvm::LogicalResult PowOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange gr
     Value flat = BuildCompare(b, l, ComparePredicate::kEq, y, zero);
     operand_grads[0] = BuildSelect(b, l, flat, zero, operand_grads[0]);
   }
-  // log only where it is defined, so that no NaN from the other side gets through the select.
+  // Takes the log only where it is defined, so that no NaN from the other side gets through the select.
   Value positive = BuildCompare(b, l, ComparePredicate::kGt, x, zero);
   Value log = BuildLog(b, l, BuildSelect(b, l, positive, x, one));
   operand_grads[1] = BuildSelect(b, l, positive, BuildMul(b, l, g, BuildMul(b, l, z, log)), zero);

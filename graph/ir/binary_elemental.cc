@@ -1,4 +1,4 @@
-// Scalar code of the elementwise ops with two operands.
+// Generates scalar code for the elementwise ops with two operands.
 #include "graph/ir/binary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -35,7 +35,7 @@ TD_ELEMENT(OrOp, arith::OrIOp)
 
 #undef TD_ELEMENT
 
-// Small whole powers are products: faster than pow and defined for every base.
+// Small whole powers become products: faster than pow, and defined for every base.
 Value PowOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {
   Value x = c.Operand(0, indices), y = c.Operand(1, indices);
   mlir::OpBuilder& b = c.builder();
@@ -51,7 +51,7 @@ Value PowOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices
 
 namespace {
 
-// In the order of ComparePredicate. With a NaN only kNe holds.
+// In the order of ComparePredicate. If an operand is NaN, only kNe holds.
 using F = arith::CmpFPredicate;
 constexpr F kFloatPredicates[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE};
 using I = arith::CmpIPredicate;

@@ -1,5 +1,5 @@
-// Short forms of the td ops that gradients are made of. They append ops at the builder's insertion point, and keep
-// op families from including each other's headers.
+// Short builders for the td ops that gradients consist of. They append ops at the builder's insertion point, and avoid
+// that op families include each other's headers.
 #ifndef TANDEM_GRAPH_IR_BUILD_H_
 #define TANDEM_GRAPH_IR_BUILD_H_
 
@@ -13,10 +13,10 @@
 
 namespace tandem::td {
 
-// `value` everywhere in a tensor of type `type` (which may be batched): a scalar constant and a broadcast.
+// A tensor of type `type` (which may be batched) with `value` in every element: a scalar constant and a broadcast.
 mlir::Value BuildSplat(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type, double value);
 
-// Elementwise; operands of one type.
+// Elementwise ops; operands have the same type.
 mlir::Value BuildNeg(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildExp(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
 mlir::Value BuildLog(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x);
@@ -27,7 +27,7 @@ mlir::Value BuildSub(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir
 mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
 mlir::Value BuildDiv(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
 mlir::Value BuildPow(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value y);
-// With a number.
+// The second operand is a number.
 mlir::Value BuildAdd(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
 mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, double y);
 // The result is boolean.
@@ -40,29 +40,29 @@ mlir::Value BuildCast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mli
 // Dimension i of x becomes dimension dims[i] of `type`.
 mlir::Value BuildBroadcast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type,
                            llvm::ArrayRef<int64_t> dims);
-// All axes of `v` but the last.
+// Returns all axes of `v` except the last.
 llvm::SmallVector<int64_t> LeadingAxes(mlir::Value v);
-// `row` ([...]) repeated along the last axis of `like` ([..., n]).
+// Repeats `row` ([...]) along the last axis of `like` ([..., n]).
 mlir::Value BuildAlongRows(mlir::OpBuilder& b, mlir::Location loc, mlir::Value row, mlir::Value like);
-// x itself when it has the type already.
+// Returns x itself if it has the type already.
 mlir::Value BuildReshape(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type);
 mlir::Value BuildTranspose(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-// The reduced axes are dropped. `scope` counts for axis 0 of a batched x.
+// The reduced axes are dropped. `scope` matters only for axis 0 of a batched x.
 mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, ReduceKind kind, mlir::Value x,
                         llvm::ArrayRef<int64_t> axes, BatchScope scope = BatchScope::kGlobal);
 // The gradient of BuildBroadcast: sums dy over the dimensions that are not in dims, with the scope of `x` (below).
 mlir::Value BuildSumTo(mlir::OpBuilder& b, mlir::Location loc, mlir::Value dy, llvm::ArrayRef<int64_t> dims,
                        mlir::Value x);
 
-// That of one replica when replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum
-// over the rows of that replica; else global.
+// Replica scope if replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum over the
+// rows of one replica; else global scope.
 BatchScope ScopeOf(mlir::Value value);
 
 mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, CrossReplicaKind kind, mlir::Value x);
 
-// The elements are floating-point numbers.
+// True if the elements are floating-point numbers.
 bool IsFloat(mlir::Value value);
-// The value is `v` in every element: a splat constant or its broadcast.
+// True if every element is `v`: a splat constant or its broadcast.
 bool IsSplat(mlir::Value value, double v);
 
 }  // namespace tandem::td

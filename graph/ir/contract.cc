@@ -29,7 +29,7 @@ namespace {
 
 using Ints = llvm::ArrayRef<int64_t>;
 
-// Sizes of a window that slides over an image.
+// Strides and pads of a window that slides over an image.
 struct Geometry {
   int64_t strides[2], low[2], high[2];
 };
@@ -78,7 +78,7 @@ void ForEachTap(int64_t rows, const Shape& y_shape, const Shape& x_shape, int64_
   }
 }
 
-// Flops of one row: two per tap, input and output channel.
+// Floating-point operations for one row: two per tap, input channel and output channel.
 int64_t ConvFlops(RankedTensorType y, int64_t kh, int64_t kw, int64_t in_channels) {
   return 2 * y.getDimSize(1) * y.getDimSize(2) * y.getDimSize(3) * kh * kw * in_channels;
 }
@@ -99,7 +99,7 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   }
   if (failed(CheckSameElementType(loc, a, b))) return failure();
   if (a.getRank() > 2 || b.getRank() > 2) {
-    // Leading dimensions are rows: of the result, or those that are summed up.
+    // Leading dimensions are rows: of the result, or rows that are summed up.
     Ints rows = a.getShape().drop_back();
     bool sums = ta && !tb && rows == b.getShape().drop_back();
     if (!sums && (ta || b.getRank() > 2)) {
@@ -143,7 +143,7 @@ absl::Status MatMulOp::evaluate(absl::Span<const RefTensor* const> operands, con
                                 std::vector<RefTensor>& results) {
   const RefTensor &a = *operands[0], &b = *operands[1];
   RefTensor r = MakeResult(getType(), context.batch);
-  // As stored: rows are all dimensions but the last.
+  // Sizes as stored: rows are all dimensions but the last.
   int64_t columns_a = a.shape.back(), columns_b = b.shape.back();
   int64_t rows_a = NumElements(absl::MakeConstSpan(a.shape).first(a.shape.size() - 1));
   int64_t m = getTransposeA() ? columns_a : rows_a, k = getTransposeA() ? rows_a : columns_a, n = r.shape.back();

@@ -15,7 +15,7 @@ namespace {
 
 using Dims = llvm::SmallVector<int64_t>;
 
-// [..., rows, h, columns] <-> [..., h, rows, columns]
+// Converts between [..., rows, h, columns] and [..., h, rows, columns].
 Dims Swapped(llvm::ArrayRef<int64_t> shape, bool swap) {
   Dims dims(shape);
   if (swap) std::swap(dims[dims.size() - 3], dims[dims.size() - 2]);

@@ -31,7 +31,7 @@ llvm::LogicalResult CheckOperands(MaybeLocation loc, Value image, Value other, l
   return success();
 }
 
-// `out` channels of which each reads one of `in`.
+// Fails unless each of the `out` channels can read one of the `in` channels.
 llvm::LogicalResult CheckChannels(MaybeLocation loc, int64_t in, int64_t out) {
   if (in > 0 && out % in == 0) return success();
   return emitOptionalError(loc, "has ", out, " output channels, which is no multiple of the input's ", in);
@@ -42,7 +42,7 @@ llvm::LogicalResult CheckKernel(MaybeLocation loc, Value kernel) {
   return emitOptionalError(loc, "kernel ", Str(kernel), " must be [height, width, 1, channels x multiplier]");
 }
 
-// f(image index, output index, kernel index) for every pair of an output element and a tap inside the image.
+// Calls f(image index, output index, kernel index) for every pair of an output element and a tap inside the image.
 template <typename F>
 void ForEachTap(const Shape& x, const Shape& y, const WindowGeometry& g, F f) {
   const int64_t multiplier = y[3] / x[3], kh = g.axes[0].window, kw = g.axes[1].window;
@@ -58,7 +58,7 @@ void ForEachTap(const Shape& x, const Shape& y, const WindowGeometry& g, F f) {
   });
 }
 
-// The channel of the input that output channel `o` reads.
+// Returns the input channel that output channel `o` reads.
 Value InputChannel(ElementalContext& c, WindowEmitter& e, Value o, int64_t in, int64_t out) {
   return in == out ? o : Value(c.builder().create<mlir::arith::DivUIOp>(c.loc(), o, e.Index(out / in)));
 }
@@ -262,7 +262,7 @@ absl::Status DepthwiseConv2DFilterGradOp::evaluate(absl::Span<const RefTensor* c
   return absl::OkStatus();
 }
 
-// `indices`: an element of dy, then a tap of the kernel in the same channel.
+// `indices` are an element of dy, then a tap of the kernel in the same channel.
 Value DepthwiseConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   RankedTensorType x = TypeOf(getX()), dy = TypeOf(getDy());
   WindowEmitter e(c, GetWindowGeometry(x, dy, getSize(), getStrides(), getPadLow()));

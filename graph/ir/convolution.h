@@ -1,4 +1,4 @@
-// What plain and depthwise convolutions, and their gradients, check and say alike.
+// Checks and library calls that plain and depthwise convolutions, and their gradients, share.
 #ifndef TANDEM_GRAPH_IR_CONVOLUTION_H_
 #define TANDEM_GRAPH_IR_CONVOLUTION_H_
 
@@ -9,14 +9,15 @@
 
 namespace tandem::td {
 
-// Strides of at least 1 and pads of at least 0, for height and width each.
+// Fails unless there are two strides of at least 1 and two pads of at least 0, for height and width.
 llvm::LogicalResult CheckGeometry(std::optional<mlir::Location> loc, llvm::ArrayRef<int64_t> strides,
                                   llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high);
 
 llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, mlir::RankedTensorType a,
                                          mlir::RankedTensorType b);
 
-// The library call of a convolution of `x` with `kernel` that gives `y`; a gradient names its result among them.
+// The library call of a convolution of `x` with `kernel` that gives `y`. For a gradient, one of the three is its
+// result.
 LibraryCallSpec ConvolutionSpec(LibraryPrimitive primitive, mlir::Value x, mlir::Value kernel, mlir::Value y,
                                 llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low,
                                 llvm::ArrayRef<int64_t> high);

@@ -1,4 +1,4 @@
-// The td dialect itself; op families are in headers of their own (unary.h, shape.h, ...).
+// The td dialect itself; op families have their own headers (unary.h, shape.h, ...).
 #ifndef TANDEM_GRAPH_IR_DIALECT_H_
 #define TANDEM_GRAPH_IR_DIALECT_H_
 

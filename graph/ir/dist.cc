@@ -23,11 +23,12 @@ llvm::LogicalResult CrossReplicaOp::verify() {
 
 absl::Status CrossReplicaOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
                                       std::vector<RefTensor>& results) {
-  results[0] = *operands[0];  // one replica
+  results[0] = *operands[0];  // the interpreter has one replica
   return absl::OkStatus();
 }
 
-// Of a sum every replica's part has the sum's gradient; of a mean its share, one part in as many as have rows.
+// The gradient of each replica's part is that of the result for a sum, and its share for a mean: one over the number of
+// replicas that have rows.
 llvm::LogicalResult CrossReplicaOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                                   llvm::SmallVectorImpl<mlir::Value>& operand_grads) {
   operand_grads[0] = grads[0];

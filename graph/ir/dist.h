@@ -1,4 +1,4 @@
-// What replicas agree on.
+// Ops for values on which replicas agree.
 #ifndef TANDEM_GRAPH_IR_DIST_H_
 #define TANDEM_GRAPH_IR_DIST_H_
 
@@ -9,12 +9,12 @@
 
 namespace tandem::td {
 
-// A unit attribute of an op whose result is rounded, whoever reads it: generated code takes no product of it into a
-// multiply-add. What goes through td.cross_replica travels with several replicas or servers, and has to be the same
-// number where it does not.
+// A unit attribute of an op whose result must be rounded for all its users: generated code fuses no product of it into
+// a multiply-add. An operand of td.cross_replica is stored and sent between replicas or servers, so it must have the
+// same value where it is not sent.
 inline constexpr llvm::StringLiteral kRoundedAttr = "td.rounded";
 
-// Takes `op` out of a program for one replica.
+// Removes `op` from a program for one replica.
 void DropCrossReplica(CrossReplicaOp op);
 
 }  // namespace tandem::td

@@ -15,8 +15,8 @@
 
 namespace tandem::td {
 
-// The values of the results of `op` in `func.func @main(arguments) { op }`, where argument i has the elements
-// values[i]. Empty after a failure, which the test has then got.
+// Returns the values of the results of `op` in `func.func @main(arguments) { op }`, where argument i has the elements
+// values[i]. Empty after a failure, which it reports to the test.
 inline std::vector<std::vector<double>> EvaluateOp(const std::string& arguments, const std::string& op,
                                                    const std::vector<std::vector<double>>& values, int64_t batch = 1) {
   mlir::MLIRContext context;

@@ -1,4 +1,4 @@
-// Rows by index: gather and its gradient.
+// Selecting rows by index: gather and its gradient.
 #ifndef TANDEM_GRAPH_IR_GATHER_H_
 #define TANDEM_GRAPH_IR_GATHER_H_
 

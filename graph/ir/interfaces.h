@@ -21,15 +21,15 @@ namespace tandem::td {
 // exact; float32 values are not rounded). Row-major.
 struct RefTensor {
   DType dtype = DType::kInvalid;
-  Shape shape;  // static: the batch is already its number
+  Shape shape;  // static: a batch dimension has its number of rows
   std::vector<double> values;
 };
 
 struct RefContext {
   int64_t batch = 0;       // rows of the symbolic batch in this run
-  int64_t row_offset = 0;  // global row of row 0
-  // Evaluates a block from the values of its arguments, to the operands of its terminator: for ops that hold code or
-  // name it.
+  int64_t row_offset = 0;  // number of row 0 in the global batch
+  // Evaluates a block with the given arguments; returns the operands of its terminator. For ops that contain code or
+  // refer to it.
   std::function<absl::StatusOr<std::vector<RefTensor>>(mlir::Block&, std::vector<RefTensor>)> run = nullptr;
 };
 
@@ -38,25 +38,25 @@ enum class BatchRule {
   kPerExample,  // row i of a result depends on row i of the batched operands only
   kBatchSum,    // results have no batch axis and are sums over rows
   kBatchMax,    // the same with max
-  kStatistic,   // (mean, M2/variance) over rows: merged as (count, mean, M2)
-  kScatter,     // a sum over rows that a microbatch changes in few places: computed for all rows of a device at once
+  kStatistic,   // (mean, M2 or variance) over rows: merged as (count, mean, M2)
+  kScatter,     // a sum over rows in which a microbatch changes few elements: computed for all rows of a device at once
   kMixing,      // anything else: forces one microbatch
 };
 
-// What a fusion has to know of an op.
+// How an op can be fused into kernels.
 enum class FusionKind {
   kNone,         // never part of a generated kernel
-  kElementwise,  // element i from elements i of the operands
-  kInjective,    // an index map (broadcast, reshape, transpose, slice, pad, iota, one_hot, ...): free to recompute
-  kReduce,       // a loop over some dimensions of the operand per result element
-  kWindow,       // reads a small static window of the operand per result element (pooling and its gradient)
+  kElementwise,  // element i depends only on element i of the operands
+  kInjective,    // an index map (broadcast, reshape, transpose, slice, pad, iota, one_hot, ...): cheap to recompute
+  kReduce,       // for each result element, a loop over some dimensions of the operand
+  kWindow,       // for each result element, reads a small static window of the operand (pooling and its gradient)
 };
 
-// What kernel libraries compute.
+// The primitives of kernel libraries.
 enum class LibraryPrimitive { kConv2D, kConv2DInputGrad, kConv2DFilterGrad, kMatMul, kBatchMatMul };
 
-// What a call of a kernel library has to know of an op: which of its values play which part, and the primitive's
-// parameters. For a gradient, x, kernel and y are the values that have the shapes of the forward op's.
+// Describes a kernel library's call for an op: the roles of its values, and the primitive's parameters. For a gradient,
+// x, kernel and y are the values that have the shapes of the forward op's.
 struct LibraryCallSpec {
   LibraryPrimitive primitive;
   mlir::Value x, kernel, y;  // input (NHWC; matmul: a), kernel (HWIO; matmul: b) and output
@@ -64,32 +64,32 @@ struct LibraryCallSpec {
   bool transpose_a = false, transpose_b = false;
   bool swap_x = false, swap_kernel = false, swap_y = false;  // batch_matmul: stored as [..., rows, batch, columns]
   bool reduces_batch = false;                                // the result is a sum over the rows of the batch
-  bool takes_epilogue = false;                               // can add a bias and apply an activation to its result
-  int weights = -1;  // the operand that the library may want in a layout of its own, or -1
+  bool takes_epilogue = false;  // the call can add a bias and apply an activation to its result
+  int weights = -1;             // the operand for which the library may prefer its own layout, or -1
 };
 
-// What mixed precision does with the float32 values of an op. Kernels compute in float32 and libraries accumulate in it
-// either way: the choice is about what operands and results are rounded to.
+// How mixed precision treats the float32 values of an op. In any case kernels compute, and libraries accumulate, in
+// float32; the rule decides what operands and results are rounded to.
 enum class PrecisionRule {
   kDeny,   // float32: sums, losses, exponentials, statistics, updates
   kClear,  // moves or selects numbers, exactly: follows its neighbours
   kInfer,  // safe in bfloat16, but not worth a cast
-  kAllow,  // bfloat16: what takes the time, in libraries
+  kAllow,  // bfloat16: the expensive ops, which libraries compute
 };
 
-// Given by the kernel emitter to ElementalOp::emitElement.
+// Passed by the kernel emitter to ElementalOp::emitElement.
 class ElementalContext {
  public:
   virtual ~ElementalContext() = default;
-  // The scalar at `indices` of operand `operand` of the op being emitted.
+  // The element at `indices` of operand `operand` of the op that is being emitted.
   virtual mlir::Value Operand(unsigned operand, mlir::ValueRange indices) = 0;
-  // The global batch row of local row 0, as `index`.
+  // The number of local row 0 in the global batch, as `index`.
   virtual mlir::Value RowOffset() = 0;
   virtual mlir::OpBuilder& builder() = 0;
   virtual mlir::Location loc() = 0;
 };
 
-// Dimension 0 is the symbolic batch.
+// True if dimension 0 is the symbolic batch.
 inline bool IsBatched(mlir::Type type) {
   auto t = mlir::dyn_cast<mlir::RankedTensorType>(type);
   return t && t.getRank() > 0 && t.isDynamicDim(0);
@@ -97,7 +97,7 @@ inline bool IsBatched(mlir::Type type) {
 
 inline mlir::RankedTensorType TypeOf(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
 
-// Shapes and element types between MLIR and the value types of base/. The batch is kBatch.
+// Conversions of shapes and element types between MLIR and base/. The batch dimension is kBatch.
 Shape ToShape(mlir::Type type);
 DType ToDType(mlir::Type element_type);
 mlir::Type FromDType(mlir::MLIRContext* context, DType dtype);

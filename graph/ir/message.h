@@ -1,4 +1,4 @@
-// Parts of what verifiers and type inference say of wrong ops.
+// Pieces of text for the messages of verifiers and type inference.
 #ifndef TANDEM_GRAPH_IR_MESSAGE_H_
 #define TANDEM_GRAPH_IR_MESSAGE_H_
 
@@ -16,7 +16,7 @@ namespace tandem::td {
 inline std::string Str(mlir::Type type) { return ShapeString(ToShape(type)); }
 inline std::string Str(mlir::Value value) { return Str(value.getType()); }
 
-// Axes, pads, strides and other numbers that are no sizes: "[0,-1,2]", where -1 is not the batch.
+// Axes, pads, strides and other numbers that are not sizes: "[0,-1,2]", where -1 does not mean the batch.
 inline std::string Str(llvm::ArrayRef<int64_t> numbers) { return absl::StrCat("[", absl::StrJoin(numbers, ","), "]"); }
 
 }  // namespace tandem::td

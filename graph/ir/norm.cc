@@ -33,7 +33,7 @@ Value SumRows(OpBuilder& b, Location loc, Value x) {
   return BuildReduce(b, loc, ReduceKind::kSum, x, {TypeOf(x).getRank() - 1});
 }
 
-// x minus the maximum of its row: exp of it is at most 1.
+// Returns x minus the maximum of its row, so that exp of it is at most 1.
 Value Shifted(OpBuilder& b, Location loc, Value x) {
   Value max = BuildReduce(b, loc, ReduceKind::kMax, x, {TypeOf(x).getRank() - 1});
   return BuildSub(b, loc, x, BuildAlongRows(b, loc, max, x));
@@ -45,7 +45,7 @@ Value DecomposeLogSoftmax(OpBuilder& b, Location loc, Value logits) {
   return BuildSub(b, loc, shifted, BuildAlongRows(b, loc, log_sum, logits));
 }
 
-// Whether an element [b, n] is that of the label [b].
+// True for elements [b, n] at the place of the label [b].
 Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
   auto type = RankedTensorType::get(TypeOf(logits).getShape(), TypeOf(labels).getElementType());
   mlir::OperationState iota(loc, "td.iota");
@@ -56,19 +56,19 @@ Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
                       classes);
 }
 
-// labels [b] as [b, n] of 0 and 1.
+// Converts labels [b] to [b, n] of 0 and 1.
 Value OneHot(OpBuilder& b, Location loc, Value labels, Value logits) {
   return BuildCast(b, loc, IsLabel(b, loc, labels, logits), TypeOf(logits).getElementType());
 }
 
-// The softmax of the row that starts at x, in double.
+// Returns log(sum(exp(x_i))) of the n numbers from x on.
 double LogSumExp(const double* x, int64_t n) {
   double max = *std::max_element(x, x + n), sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - max);
   return max + std::log(sum);
 }
 
-// The classes are the last axis, which is not the batch.
+// Fails unless the last axis, the classes, is not the batch.
 llvm::LogicalResult CheckClasses(std::optional<Location> loc, Value logits) {
   RankedTensorType type = TypeOf(logits);
   if (type.getRank() == 0 || mlir::ShapedType::isDynamic(type.getShape().back())) {
@@ -194,7 +194,8 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
   Value sum = BuildAlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
   Value difference = BuildSub(b, loc, BuildMul(b, loc, softmax, sum), getLabels());
   Value dloss = BuildAlongRows(b, loc, grads[0], softmax);
-  // A masked class, whose logit is -inf, has a label of 0 whatever it follows from: its gradient would be inf times 0.
+  // A masked class has a logit of -inf and a label of 0, whatever computes the label: its gradient would be inf times
+  // 0.
   Value log_softmax = b.create<LogSoftmaxOp>(loc, getLogits());
   Value masked = BuildCompare(b, loc, ComparePredicate::kEq, log_softmax,
                               BuildSplat(b, loc, log_softmax.getType(), -std::numeric_limits<double>::infinity()));
@@ -206,7 +207,7 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
 
 void SoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
   Value log_softmax = DecomposeLogSoftmax(b, getLoc(), getLogits());
-  // A class without weight counts nothing, also when it is masked: 0 times -inf would be NaN.
+  // A class without weight does not count, even if it is masked: 0 times -inf would be NaN.
   Value zero = BuildSplat(b, getLoc(), getLogits().getType(), 0);
   Value weighted = BuildCompare(b, getLoc(), ComparePredicate::kNe, getLabels(), zero);
   Value product = BuildMul(b, getLoc(), getLabels(), log_softmax);
@@ -256,11 +257,11 @@ void SparseSoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<
   // logsumexp - logits[label], both shifted by the row's maximum.
   Value shifted = Shifted(b, loc, getLogits());
   Value log_sum = BuildLog(b, loc, SumRows(b, loc, BuildExp(b, loc, shifted)));
-  // Selected, not multiplied by 0 and 1: a masked class has the logit -inf.
+  // Selects instead of multiplying by 0 and 1: a masked class has the logit -inf.
   Value zero = BuildSplat(b, loc, getLogits().getType(), 0);
   Value picked = SumRows(b, loc, BuildSelect(b, loc, IsLabel(b, loc, getLabels(), getLogits()), shifted, zero));
   Value loss = BuildSub(b, loc, log_sum, picked);
-  // Of no class: the finite check then finds this op.
+  // A label that is no class gives NaN: the finite check then finds this op.
   Value labels = getLabels(), first = BuildSplat(b, loc, labels.getType(), 0);
   Value last = BuildSplat(b, loc, labels.getType(), static_cast<double>(TypeOf(getLogits()).getShape().back() - 1));
   Value none = BuildSplat(b, loc, loss.getType(), std::numeric_limits<double>::quiet_NaN());

@@ -9,7 +9,8 @@
 
 namespace tandem::td {
 
-// Of x [b, ..., c] with `count` rows: the number of elements of a channel, in every element of `type` [c].
+// Returns the number of elements in a channel of x [b, ..., c] with `count` rows, in every element of a tensor of type
+// `type` [c].
 mlir::Value BuildElementsOfChannel(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value count,
                                    mlir::RankedTensorType type);
 

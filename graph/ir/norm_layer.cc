@@ -16,7 +16,7 @@ using mlir::Value;
 
 namespace {
 
-// The mean over the last axis.
+// Returns the mean over the last axis.
 Value MeanRows(OpBuilder& b, Location l, Value x) {
   int64_t last = TypeOf(x).getRank() - 1;
   return BuildMul(b, l, BuildReduce(b, l, ReduceKind::kSum, x, {last}),
@@ -64,7 +64,7 @@ absl::Status LayerNormOp::evaluate(absl::Span<const RefTensor* const> operands, 
   return absl::OkStatus();
 }
 
-// With y the normalised x and r the inverse deviation: dx = r (dy - mean(dy) - y mean(dy y)) - y r^2 dr / n.
+// With the normalised x called y and the inverse deviation r: dx = r (dy - mean(dy) - y mean(dy y)) - y r^2 dr / n.
 llvm::LogicalResult LayerNormOp::buildGradient(OpBuilder& b, mlir::ValueRange grads,
                                                llvm::SmallVectorImpl<Value>& operand_grads) {
   Location l = getLoc();

@@ -32,7 +32,7 @@ using Ints = llvm::ArrayRef<int64_t>;
 using Types = llvm::SmallVectorImpl<mlir::Type>;
 using MaybeLocation = std::optional<mlir::Location>;
 
-// Windows that lie in the image, or reach over its border by pads that are smaller than they are.
+// Fails unless windows lie in the image, or extend beyond its border by pads smaller than the window.
 template <typename Properties>
 llvm::LogicalResult CheckWindows(MaybeLocation loc, const Properties& p) {
   Ints window = p.window, strides = p.strides, low = p.pad_low, high = p.pad_high;
@@ -55,7 +55,7 @@ llvm::LogicalResult CheckWindows(MaybeLocation loc, const Properties& p) {
   return success();
 }
 
-// The pooled image's type.
+// Returns the type of the pooled image.
 template <typename Properties>
 mlir::FailureOr<RankedTensorType> PooledType(MaybeLocation loc, RankedTensorType x, const Properties& p) {
   if (failed(CheckWindows(loc, p))) return failure();
@@ -74,7 +74,7 @@ mlir::FailureOr<RankedTensorType> PooledType(MaybeLocation loc, RankedTensorType
   return x.clone(shape);
 }
 
-// `dy` has the type of the pooled image `x`.
+// Fails unless `dy` has the type of the pooled image `x`.
 template <typename Properties>
 llvm::LogicalResult CheckGradient(MaybeLocation loc, RankedTensorType x, RankedTensorType dy, const Properties& p) {
   mlir::FailureOr<RankedTensorType> y = PooledType(loc, x, p);
@@ -83,7 +83,7 @@ llvm::LogicalResult CheckGradient(MaybeLocation loc, RankedTensorType x, RankedT
   return emitOptionalError(loc, "gradient is ", dy, ", but the windows of image ", Str(x), " give ", *y);
 }
 
-// The image's type for a gradient that knows its height and width.
+// Returns the type of the image, for a gradient that knows its height and width.
 template <typename Properties>
 mlir::FailureOr<RankedTensorType> ImageType(MaybeLocation loc, RankedTensorType dy, const Properties& p) {
   Ints size = p.size;

@@ -10,7 +10,7 @@
 
 namespace tandem::td {
 
-// In the result of td.max_pool_argmax: no element of the window takes the gradient. Windows are smaller than this.
+// In the result of td.max_pool_argmax: no element of the window gets the gradient. Positions in windows are smaller.
 inline constexpr int64_t kNoMaximum = 255;
 
 }  // namespace tandem::td

@@ -1,4 +1,4 @@
-// Scalar code of pooling: windows are unrolled.
+// Generates scalar code for pooling: windows are unrolled.
 #include <limits>
 
 #include "graph/ir/pool.h"
@@ -27,12 +27,12 @@ void ForEachElement(WindowEmitter& e, ElementalContext& c, const WindowGeometry&
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The first largest value of a window and its number there.
+// The first of the largest values of a window, and its number in the window.
 struct Maximum {
   Value value, place;
 };
 
-// Numbers are integers of type t; `none` stands for no element so far.
+// Numbers are integers of type t; `none` means no element so far.
 Maximum FirstMaximum(WindowEmitter& e, ElementalContext& c, const WindowGeometry& g, ValueRange indices, Value oy,
                      Value ox, mlir::Type t, int64_t none) {
   mlir::OpBuilder& b = c.builder();
@@ -48,7 +48,7 @@ Maximum FirstMaximum(WindowEmitter& e, ElementalContext& c, const WindowGeometry
       maybe_none = true;
     }
     Value wins = b.create<arith::CmpFOp>(c.loc(), arith::CmpFPredicate::OGT, v, first.value);
-    // An element of -inf, or a NaN, still comes before padding.
+    // The first element wins over `none` even if it is -inf or NaN.
     if (maybe_none) {
       Value is_none = e.Compare(arith::CmpIPredicate::eq, first.place, e.Int(t, none));
       wins = b.create<arith::OrIOp>(c.loc(), wins, is_none);

@@ -22,12 +22,12 @@ void TdDialect::registerRandomOps() {
 
 namespace {
 
-// Philox4x32-10 and the counter of td.random_uniform in arith ops; the same steps as base/philox.h.
+// Emits Philox4x32-10 and the counter of td.random_uniform as arith ops; the same steps as base/philox.h.
 class PhiloxEmitter {
  public:
   explicit PhiloxEmitter(ElementalContext& c) : b_(c.builder()), loc_(c.loc()) {}
 
-  // The element with number `element` (i64) of row `row` (i64), as f32.
+  // Returns element number `element` (i64) of row `row` (i64), as f32.
   Value Uniform(Value seed_xor_key, Value step, Value row, Value element) {
     Value counter[4] = {Low(b_.create<arith::ShRUIOp>(loc_, element, I64(2))), Low(row), Low(step),
                         Xor(High(row), b_.create<arith::ShLIOp>(loc_, High(step), I32(16)))};
@@ -40,11 +40,11 @@ class PhiloxEmitter {
       key[0] = b_.create<arith::AddIOp>(loc_, key[0], I32(0x9E3779B9u));
       key[1] = b_.create<arith::AddIOp>(loc_, key[1], I32(0xBB67AE85u));
     }
-    // Two selects by the two low bits of the element's number: no branch, so that a loop over elements vectorises.
+    // Selects by the two low bits of the element's number: no branch, so that a loop over elements vectorises.
     Value lane = Low(element);
     Value odd = IsSet(lane, 1), upper = IsSet(lane, 2);
     Value word = Select(upper, Select(odd, counter[3], counter[2]), Select(odd, counter[1], counter[0]));
-    // Below 2^24, so the signed conversion (the cheaper one) is exact, and so is the product.
+    // The number is below 2^24, so the signed conversion (the cheaper one) is exact, and so is the product.
     Value bits = b_.create<arith::ShRUIOp>(loc_, word, I32(8));
     Value number = b_.create<arith::SIToFPOp>(loc_, b_.getF32Type(), bits);
     return b_.create<arith::MulFOp>(loc_, number, b_.create<arith::ConstantOp>(loc_, b_.getF32FloatAttr(0x1.0p-24f)));
@@ -61,7 +61,7 @@ class PhiloxEmitter {
     Value masked = b_.create<arith::AndIOp>(loc_, x, I32(bit));
     return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ne, masked, I32(0));
   }
-  // All 64 bits of a product of unsigned 32-bit words.
+  // Returns all 64 bits of a product of unsigned 32-bit words.
   Value Product(Value x, uint32_t y) {
     return b_.create<arith::MulIOp>(loc_, b_.create<arith::ExtUIOp>(loc_, b_.getI64Type(), x), I64(int64_t{y}));
   }
@@ -96,7 +96,7 @@ int64_t RandomUniformOp::getFlops() { return 80 * RowElements(getType()); }
 absl::Status RandomUniformOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,
                                        std::vector<RefTensor>& results) {
   RefTensor r = MakeResult(getType(), context.batch);
-  // Exact up to 2^53, as all integers of the interpreter.
+  // Exact up to 2^53, like all integers of the interpreter.
   uint64_t key = static_cast<uint64_t>(static_cast<int64_t>(operands[0]->values[0])) ^ static_cast<uint64_t>(getKey());
   uint64_t step = static_cast<uint64_t>(static_cast<int64_t>(operands[1]->values[0]));
   int64_t row_elements = RowElements(getType());

@@ -53,8 +53,8 @@ llvm::LogicalResult ReduceOp::inferReturnTypes(mlir::MLIRContext*, std::optional
 
 mlir::OpFoldResult ReduceOp::fold(FoldAdaptor) { return getAxes().empty() ? getInput() : mlir::OpFoldResult(); }
 
-// A sum of a sum is one sum, and so for max, min and prod: inside one side of the batch only, so that every reduction
-// keeps its scope.
+// A sum of a sum is one sum, and so for max, min and prod. Both must be on the same side of the batch, so that every
+// reduction keeps its scope.
 static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& rewriter) {
   auto inner = op.getInput().getDefiningOp<ReduceOp>();
   if (!inner || !inner->hasOneUse() || inner.getKind() != op.getKind() || inner.getScope() != op.getScope() ||
@@ -68,14 +68,14 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
   return success();
 }
 
-// -x, or -1 - x of integers, of which the least has no negative.
+// Returns -x; for integers -1 - x, because the least integer has no negative.
 static Value Mirrored(mlir::OpBuilder& b, mlir::Location loc, Value x) {
   if (!TypeOf(x).getElementType().isInteger()) return BuildNeg(b, loc, x);
   return BuildSub(b, loc, BuildSplat(b, loc, x.getType(), -1), x);
 }
 
-// min(x) over the batch is the mirrored max of what is mirrored: microbatches and replicas are combined by sum and max
-// only.
+// Replaces a min over the batch by the mirrored max of mirrored values, because microbatches and replicas are combined
+// only by sum and max.
 static llvm::LogicalResult MinOverBatchAsMax(ReduceOp op, mlir::PatternRewriter& rewriter) {
   if (op.getKind() != ReduceKind::kMin || op.getBatchRule() != BatchRule::kMixing) return mlir::failure();
   if (TypeOf(op.getInput()).getElementType().isUnsignedInteger()) return mlir::failure();
@@ -142,7 +142,7 @@ llvm::LogicalResult ReduceOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange
     operand_grads[0] = BuildBroadcast(b, l, grads[0], x.getType(), kept);
     return success();
   }
-  // Elements equal to the extreme share the gradient.
+  // Elements equal to the extreme value share the gradient.
   Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
   Value hit = BuildCompare(b, l, ComparePredicate::kEq, x, BuildBroadcast(b, l, getOutput(), x.getType(), kept));
   Value count = BuildReduce(b, l, ReduceKind::kSum, BuildSelect(b, l, hit, one, zero), getAxes(), getScope());

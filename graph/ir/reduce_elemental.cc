@@ -1,5 +1,5 @@
-// Loop nests of the reductions. A reduction over the batch emits the contribution of one row, whose number is the
-// first index: the kernel loops over the rows.
+// Loop nests of the reductions. A reduction over the batch emits the contribution of one row, whose number is the first
+// index; the kernel loops over the rows.
 #include <functional>
 #include <limits>
 
@@ -56,7 +56,7 @@ Value ReduceOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   llvm::SmallVector<int64_t> loops;
   size_t next = 0;
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    // The batch is never a loop here: its index is given also where it is reduced.
+    // The batch is never a loop here: its index is given even if it is reduced.
     if (llvm::is_contained(getAxes(), d) && !type.isDynamicDim(d)) {
       loops.push_back(d);
     } else {
@@ -84,7 +84,7 @@ Value ArgMaxOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   int64_t axis = getAxis();
   llvm::SmallVector<Value> at(indices);
   at.insert(at.begin() + axis, b.create<arith::ConstantIndexOp>(l, 0));
-  // The first element stands until a later one is larger, as in the interpreter; NaN at the front stays.
+  // The first element stays until a later one is larger, as in the interpreter; a NaN in the first place stays.
   Value first = c.Operand(0, at);
   Value zero = b.create<arith::ConstantIndexOp>(l, 0);
   auto loop = Loop(b, l, type.getDimSize(axis), ValueRange{first, zero});

@@ -9,7 +9,7 @@
 
 namespace tandem::td {
 
-// Zeros of `type`, with `batch` rows where it is batched.
+// Returns zeros of `type`, with `batch` rows if it is batched.
 inline RefTensor MakeResult(mlir::Type type, int64_t batch) {
   RefTensor t;
   t.dtype = ToDType(mlir::getElementTypeOrSelf(type));
@@ -21,7 +21,7 @@ inline RefTensor MakeResult(mlir::Type type, int64_t batch) {
   return t;
 }
 
-// Elements of one row of a batched type, or of the whole tensor.
+// Number of elements in one row of a batched type, or in the whole tensor.
 inline int64_t RowElements(mlir::Type type) {
   auto t = mlir::cast<mlir::RankedTensorType>(type);
   int64_t n = 1;

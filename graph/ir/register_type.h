@@ -1,4 +1,4 @@
-// The type in which generated code holds an element of a tensor, and numbers of it.
+// The types of elements and numbers in generated code.
 #ifndef TANDEM_GRAPH_IR_REGISTER_TYPE_H_
 #define TANDEM_GRAPH_IR_REGISTER_TYPE_H_
 
@@ -8,8 +8,8 @@
 
 namespace tandem::td {
 
-// Integers lose their sign (it is a matter of ops), bfloat16 is computed with as float32 and rounded where an op's
-// result is bfloat16; everything else is itself, a boolean i1.
+// Integers become signless (ops know the sign). bfloat16 becomes float32, and is rounded where an op's result is
+// bfloat16. Other types stay; a boolean is i1.
 inline mlir::Type RegisterType(mlir::Type element) {
   if (element.isBF16()) return mlir::Float32Type::get(element.getContext());
   if (element.isUnsignedInteger()) {
@@ -18,7 +18,7 @@ inline mlir::Type RegisterType(mlir::Type element) {
   return element;
 }
 
-// The number as an element of a tensor of elements of the type.
+// The number as a constant in the register type of the element type.
 inline mlir::Value RegisterNumber(mlir::OpBuilder& b, mlir::Location l, mlir::Type element, double number) {
   const mlir::Type t = RegisterType(element);
   if (mlir::isa<mlir::FloatType>(t)) return b.create<mlir::arith::ConstantOp>(l, b.getFloatAttr(t, number));

@@ -10,10 +10,10 @@ using mlir::Value;
 
 namespace {
 
-// A lifted argument that stands for one.
+// True for a lifted argument that stands for such a scalar.
 bool StandsForReplicaScalar(mlir::BlockArgument argument) {
   auto function = mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
-  // The body may have got arguments that the function's type does not show yet.
+  // The body may have new arguments that are not in the function's type yet.
   if (!function || argument.getArgNumber() >= function.getNumArguments()) return false;
   auto scalar = ScalarOf(function, argument.getArgNumber());
   return scalar && IsReplicaScalar(scalar.getValue());
@@ -41,7 +41,7 @@ ReplicaValues::Known ReplicaValues::ByItself(Value value) {
   return Known::kAskOperands;
 }
 
-// Depth first, with a stack of its own: chains of updates are long.
+// Depth first, with an explicit stack: chains of updates are long.
 bool ReplicaValues::Vary(Value value) {
   llvm::SmallVector<Value> stack = {value};
   while (!stack.empty()) {

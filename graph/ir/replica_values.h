@@ -1,13 +1,13 @@
-// Which values replicas hold in common, and which each computes from its own rows.
+// Tells values that replicas have in common from those that each replica computes from its own rows.
 //
 // A step runs on every replica. A value without batch is one of three:
 //   common     the same on all replicas: variables, constants, sums over all rows, results of td.cross_replica and
 //              of all-reduces, and what is computed from these alone;
 //   varying    a replica's own: reductions of its rows with scope replica (batch statistics), a step scalar of its own
-//              (IsReplicaScalar), and what is computed from these;
+// (IsReplicaScalar), and values computed from these;
 //   partial    (once maps are formed, before all-reduces) one replica's part of a sum over all rows.
-// A common value may be assigned to a variable or be an output. A varying one becomes common by td.cross_replica only:
-// as a gradient by its kind sum, as a statistic by mean.
+// Only a common value may be assigned to a variable or be an output. Only td.cross_replica makes a varying value
+// common: with kind sum for a gradient, with kind mean for a statistic.
 #ifndef TANDEM_GRAPH_IR_REPLICA_VALUES_H_
 #define TANDEM_GRAPH_IR_REPLICA_VALUES_H_
 
@@ -17,20 +17,20 @@
 
 namespace tandem::td {
 
-// Step scalars that each replica has a value of its own of: "replica_example_count" (f32, its rows) and "replica_index"
-// (i32, its number among the replicas of all processes).
+// True for step scalars that differ between replicas: "replica_example_count" (f32, number of its rows) and
+// "replica_index" (i32, its number among the replicas of all processes).
 bool IsReplicaScalar(llvm::StringRef name);
 
-// The op's attribute `scope` says that its results are made of the rows of one replica.
+// True if the op's attribute `scope` says that its results are computed from the rows of one replica.
 bool HasReplicaScope(mlir::Operation* op);
 
-// Answers from one function's body, which may grow meanwhile; what was asked for must stay.
+// Answers questions about one function's body. The body may grow meanwhile, but ops that were asked for must stay.
 class ReplicaValues {
  public:
-  // Replicas hold different values. False for batched values: their rows are the replica's by nature.
+  // True if replicas hold different values. False for batched values, whose rows always belong to a replica.
   bool Vary(mlir::Value value);
-  // The op that makes a varying value from rows or is such a scalar; null when `value` does not vary or the scalar is
-  // an argument.
+  // The op that makes a varying value from rows, or that is such a scalar; null if `value` does not vary or the scalar
+  // is an argument.
   mlir::Operation* Origin(mlir::Value value);
 
  private:

@@ -114,7 +114,7 @@ llvm::LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-// A reshape to the same type is the operand; of reshapes in a row only the last one counts.
+// A reshape to the same type is its operand; of consecutive reshapes only the last counts.
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getInput().getType() == getOutput().getType()) return getInput();
   if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
@@ -154,7 +154,7 @@ llvm::LogicalResult TransposeOp::inferReturnTypes(mlir::MLIRContext*, std::optio
   return success();
 }
 
-// Two transposes in a row are one; the identity is none.
+// Merges two consecutive transposes; removes the identity.
 OpFoldResult TransposeOp::fold(FoldAdaptor) {
   llvm::SmallVector<int64_t> perm(getPermutation());
   if (auto inner = getInput().getDefiningOp<TransposeOp>()) {

@@ -1,5 +1,5 @@
-// Index maps of the ops that move elements. No branches: where an element has no source, the index is clamped and the
-// value selected, so that loops stay vectorisable.
+// Index maps of the ops that move elements. They have no branches: if an element has no source, the index is clamped
+// and the value selected, so that loops stay vectorisable.
 #include "graph/ir/register_type.h"
 #include "graph/ir/shape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,7 +34,7 @@ struct Emit {
 
 }  // namespace
 
-// Constants of many different numbers are operands of kernels (FusionClusters); this selects among a few.
+// Constants of many different numbers are operands of kernels (FusionClusters); this op selects among a few numbers.
 Value ConstantOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   Emit e(c);
   auto elements = mlir::cast<mlir::DenseElementsAttr>(getValue());
@@ -76,8 +76,8 @@ Value BroadcastOp::emitElement(ElementalContext& c, unsigned, ValueRange indices
   return c.Operand(0, at);
 }
 
-// Splits both shapes into groups of dimensions with equal products; a group with one dimension on both sides (but for
-// ones) passes its index through without a division.
+// Splits both shapes into groups of dimensions with equal products. A group with one dimension on both sides (not
+// counting ones) passes its index through without a division.
 Value ReshapeOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   Emit e(c);
   llvm::ArrayRef<int64_t> in = TypeOf(getInput()).getShape(), out = TypeOf(getOutput()).getShape();
@@ -140,7 +140,7 @@ Value PadOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
       at.push_back(indices[d]);
       continue;
     }
-    // Unsigned, so that one comparison checks both ends.
+    // Unsigned, so that one comparison checks both bounds.
     Value i = e.Add(indices[d], -getLow()[d]);
     Value ok = e.Compare(arith::CmpIPredicate::ult, i, e.Index(type.getDimSize(d)));
     inside = inside ? Value(e.b.create<arith::AndIOp>(e.l, inside, ok)) : ok;

@@ -12,7 +12,7 @@ using Results = std::vector<RefTensor>;
 
 namespace {
 
-// results[0] = the element of operands[0] at index map(result index); `map` writes the operand's index.
+// Sets results[0] to the elements of operands[0] at index map(result index); `map` writes the operand's index.
 template <typename F>
 absl::Status MoveElements(mlir::Value result, Operands operands, const RefContext& context, Results& results, F map) {
   RefTensor r = MakeResult(result.getType(), context.batch);

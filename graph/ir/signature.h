@@ -1,4 +1,4 @@
-// What the arguments and results of a step function stand for, once variables are lifted to them (td-lift-variables).
+// The meaning of a step function's arguments and results, once variables are lifted to them (td-lift-variables).
 #ifndef TANDEM_GRAPH_IR_SIGNATURE_H_
 #define TANDEM_GRAPH_IR_SIGNATURE_H_
 
@@ -11,7 +11,7 @@ inline constexpr llvm::StringLiteral kInputAttr = "td.input", kScalarAttr = "td.
                                      kUpdateAttr = "td.update", kOutputAttr = "td.output",
                                      kCheckFiniteAttr = "td.check_finite";
 
-// The input, step scalar or variable that argument `i` is; null when it is none.
+// Returns the input, step scalar or variable that argument `i` stands for; null if it stands for none.
 inline mlir::StringAttr InputOf(mlir::func::FuncOp step, unsigned i) {
   return step.getArgAttrOfType<mlir::StringAttr>(i, kInputAttr);
 }
@@ -22,7 +22,7 @@ inline mlir::FlatSymbolRefAttr VariableOf(mlir::func::FuncOp step, unsigned i) {
   return step.getArgAttrOfType<mlir::FlatSymbolRefAttr>(i, kVariableAttr);
 }
 
-// The variable whose new value result `i` is, or the output; null when it is none.
+// Returns the variable whose new value is result `i`, or the output; null if it is none.
 inline mlir::FlatSymbolRefAttr UpdateOf(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttrOfType<mlir::FlatSymbolRefAttr>(i, kUpdateAttr);
 }
@@ -30,7 +30,7 @@ inline mlir::StringAttr OutputOf(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttrOfType<mlir::StringAttr>(i, kOutputAttr);
 }
 
-// Whether result `i` is neither, but a value of td.check_finite: until td-insert-finite-check takes it.
+// True if result `i` is a value of td.check_finite, until td-insert-finite-check removes it.
 inline bool IsChecked(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttr(i, kCheckFiniteAttr) != mlir::Attribute();
 }

@@ -1,4 +1,4 @@
-// What ties a graph to its surroundings: variables, inputs, step scalars, outputs.
+// Ops that connect a graph to its surroundings: variables, inputs, step scalars, outputs.
 #ifndef TANDEM_GRAPH_IR_STATE_H_
 #define TANDEM_GRAPH_IR_STATE_H_
 

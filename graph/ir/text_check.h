@@ -1,4 +1,4 @@
-// What MLIR text has to pass before MLIR's parser, which damages memory on some that is wrong, gets it.
+// Checks MLIR text before MLIR's parser gets it, because the parser corrupts memory on some invalid texts.
 #ifndef TANDEM_GRAPH_IR_TEXT_CHECK_H_
 #define TANDEM_GRAPH_IR_TEXT_CHECK_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem::td {
 
-// CheckTextDepth and CheckTextNames.
+// Calls CheckTextDepth and CheckTextNames.
 inline absl::Status CheckText(absl::string_view text, absl::string_view name) {
   TD_RETURN_IF_ERROR(CheckTextDepth(text, name));
   return CheckTextNames(text, name);

@@ -63,13 +63,13 @@ class DepthScanner {
 
   absl::string_view ReadName() {
     const size_t begin = at_;
-    // "a->b" is an arrow behind a name.
+    // "a->b" is a name and an arrow.
     while (at_ < text_.size() && IsNameCharacter(text_[at_]) && text_.substr(at_, 2) != "->") ++at_;
     at_ += at_ == begin;
     return text_.substr(begin, at_ - begin);
   }
 
-  // Of the attribute or type that is being defined, if one is.
+  // Records the depth, also for the attribute or type that is being defined, if there is one.
   void NoteDepth(int depth) {
     deepest_ = std::max(deepest_, depth);
     if (!defines_.empty()) defined_depth_ = std::max(defined_depth_, depth);
@@ -96,7 +96,7 @@ class DepthScanner {
   size_t at_ = 0;
   int line_ = 1, depth_ = 0, deepest_ = 0;
   std::string defines_;    // the alias whose definition is being read
-  int defined_depth_ = 0;  // of that definition
+  int defined_depth_ = 0;  // depth of that definition
   absl::flat_hash_map<std::string, int> depths_;
 };
 

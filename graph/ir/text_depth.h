@@ -1,4 +1,4 @@
-// A look at MLIR text before MLIR's parser gets it.
+// Checks the nesting of MLIR text before MLIR's parser gets it.
 #ifndef TANDEM_GRAPH_IR_TEXT_DEPTH_H_
 #define TANDEM_GRAPH_IR_TEXT_DEPTH_H_
 
@@ -7,12 +7,12 @@
 
 namespace tandem::td {
 
-// Programs nest some ten deep.
+// Real programs have about ten levels.
 constexpr int kMaxTextDepth = 128;
 
-// MLIR's parser, and much of what walks a module, recurses with the text's nesting and would run out of stack. OK when
-// no place of `text` is nested deeper than kMaxTextDepth: in brackets, or in aliases (#name, !name) that are made of
-// aliases. Affine expressions, which no program has, nest without brackets: text with an affine_map or affine_set is
+// MLIR's parser, and much code that walks a module, recurses with the text's nesting and would overflow the stack. OK
+// if no place of `text` is nested deeper than kMaxTextDepth: in brackets, or in aliases (#name, !name) made of aliases.
+// Affine expressions, which programs never contain, nest without brackets: text with an affine_map or affine_set is
 // refused. Errors: InvalidArgument "<name>:<line>: <what>".
 absl::Status CheckTextDepth(absl::string_view text, absl::string_view name);
 

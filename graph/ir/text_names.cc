@@ -35,7 +35,7 @@ class NameScanner {
       } else if (IsNameCharacter(c)) {
         if (ReadName() == "func.func") {
           awaits_arguments_ = true;
-          scopes_.back().clear();  // what a function defines is its own
+          scopes_.back().clear();  // a function's definitions are its own
         }
       } else {
         ReadBracket(c);
@@ -62,7 +62,8 @@ class NameScanner {
     }
   }
 
-  // A definition, or the use of what is defined: true, behind it. Otherwise false, in front of it.
+  // Reads a definition, or a use of a defined name: returns true, with the position after it. Otherwise returns false,
+  // with the position before it.
   bool ReadValue() {
     if (arguments_depth_ > 0) {
       scopes_.back().insert(ReadName());
@@ -78,7 +79,7 @@ class NameScanner {
     return false;
   }
 
-  // "%a, %b:2 =": the results of an operation, now defined.
+  // Reads the results of an operation, "%a, %b:2 =", which are then defined.
   bool ReadResults() {
     const size_t begin = at_;
     std::vector<absl::string_view> results;
@@ -100,7 +101,7 @@ class NameScanner {
     return false;
   }
 
-  // With the sign in front of it.
+  // Returns the name with its sign.
   absl::string_view ReadName() {
     const size_t begin = at_;
     for (++at_; at_ < text_.size() && IsNameCharacter(text_[at_]);) ++at_;
@@ -122,9 +123,9 @@ class NameScanner {
 
   const absl::string_view text_, name_;
   size_t at_ = 0;
-  std::vector<Names> scopes_ = {Names()};  // by braces
-  bool awaits_arguments_ = false;          // the next '(' opens those of a function or a block
-  int arguments_depth_ = 0;                // brackets open within them
+  std::vector<Names> scopes_ = {Names()};  // one for each open brace
+  bool awaits_arguments_ = false;          // the next '(' opens the arguments of a function or a block
+  int arguments_depth_ = 0;                // open brackets within them
 };
 
 }  // namespace

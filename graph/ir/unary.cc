@@ -46,7 +46,7 @@ mlir::OpFoldResult ReluOp::fold(FoldAdaptor) {
 
 mlir::OpFoldResult StopGradientOp::fold(FoldAdaptor) { return getInput(); }
 
-// Widening to float32 loses nothing: bfloat16 -> float32 -> bfloat16 is the number itself.
+// Widening to float32 is exact, so bfloat16 -> float32 -> bfloat16 is the number itself.
 mlir::OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getInput().getType() == getOutput().getType()) return getInput();
   auto inner = getInput().getDefiningOp<CastOp>();
@@ -80,7 +80,7 @@ TD_GRADIENT(TanhOp, BuildMul(b, l, dy, BuildSub(b, l, BuildSplat(b, l, y.getType
 TD_GRADIENT(SinOp, BuildMul(b, l, dy, b.create<CosOp>(l, x)))
 TD_GRADIENT(CosOp, BuildNeg(b, l, BuildMul(b, l, dy, b.create<SinOp>(l, x))))
 TD_GRADIENT(SigmoidOp, BuildMul(b, l, dy, BuildSub(b, l, y, BuildMul(b, l, y, y))))
-// y > 0 exactly where x > 0: asking y leaves x to nobody, so that a library can apply the relu to its own result.
+// y > 0 exactly where x > 0. Using y leaves x without this use, so that a library can apply the relu to its own result.
 TD_GRADIENT(ReluOp, BuildSelect(b, l, BuildCompare(b, l, ComparePredicate::kGt, y, BuildSplat(b, l, y.getType(), 0)),
                                 dy, BuildSplat(b, l, y.getType(), 0)))
 TD_GRADIENT(CastOp, mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x.getType()))

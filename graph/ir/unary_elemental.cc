@@ -1,4 +1,4 @@
-// Scalar code of the elementwise ops with one operand.
+// Generates scalar code for the elementwise ops with one operand.
 #include <initializer_list>
 #include <limits>
 #include <numbers>
@@ -16,8 +16,8 @@ namespace math = mlir::math;
 
 namespace {
 
-// uint8 values arrive as signless i8, bfloat16 as float32; `from` is the element type of the tensor. Rounding to
-// bfloat16 is the kernel emitter's work.
+// uint8 values are signless i8, bfloat16 values float32; `from` is the element type of the tensor. The kernel emitter
+// rounds to bfloat16.
 Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from, mlir::Type to) {
   bool is_unsigned = from.isUnsignedInteger() || from.isInteger(1);
   mlir::Type storage = RegisterType(to);
@@ -46,9 +46,9 @@ Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from
   return b.create<arith::ExtSIOp>(l, storage, x);
 }
 
-// sin(x + quadrants pi/2), by arithmetic in double: kernels are vectorised, and no target needs a library for it.
-// x = n pi/2 + r, with pi/2 in three parts (Cody and Waite, Software Manual for the Elementary Functions, chapter 8);
-// polynomials of r from fdlibm's k_sin.c and k_cos.c.
+// Returns sin(x + quadrants pi/2), with arithmetic in double: kernels are vectorised, and no target needs a library for
+// it. x = n pi/2 + r, with pi/2 in three parts (Cody and Waite, Software Manual for the Elementary Functions, chapter
+// 8); polynomials of r from fdlibm's k_sin.c and k_cos.c.
 Value Sine(mlir::OpBuilder& b, mlir::Location l, Value operand, int quadrants) {
   const mlir::Type type = operand.getType(), f64 = b.getF64Type();
   const auto number = [&](double v) { return RegisterNumber(b, l, f64, v); };
@@ -59,7 +59,7 @@ Value Sine(mlir::OpBuilder& b, mlir::Location l, Value operand, int quadrants) {
     for (double c : highest_first) v = v ? fma(v, x, number(c)) : number(c);
     return v;
   };
-  // Whether a whole number is odd, and half of it without the rest.
+  // Returns half of a whole number, rounded down; `odd` becomes true if it is odd.
   const auto half = [&](Value whole, Value& odd) -> Value {
     const Value exact = mul(whole, number(0.5));
     const Value floor = b.create<math::FloorOp>(l, exact);
@@ -73,7 +73,7 @@ Value Sine(mlir::OpBuilder& b, mlir::Location l, Value operand, int quadrants) {
   for (double part : {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110}) {
     r = fma(n, number(-part), r);
   }
-  // Already there, but for an x whose n is not exact.
+  // r is in this range already, unless x is so large that n is not exact.
   r = b.create<arith::MinimumFOp>(l, b.create<arith::MaximumFOp>(l, r, number(-1)), number(1));
   const Value z = mul(r, r);
   const Value sine =

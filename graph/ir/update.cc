@@ -24,7 +24,7 @@ void TdDialect::registerUpdateOps() {
 
 namespace {
 
-// "float32 [3,4]".
+// Returns "float32 [3,4]".
 std::string TypeString(mlir::Type type) {
   return absl::StrCat(Name(ToDType(mlir::getElementTypeOrSelf(type))), " ", ShapeString(ToShape(type)));
 }
@@ -55,7 +55,7 @@ llvm::LogicalResult InferUpdate(std::optional<mlir::Location> loc, mlir::ValueRa
     return InferUpdate(loc, operands, kSlots, types);                                                               \
   }
 
-// Calls f(i) for every element, with results set up like the variable.
+// Calls f(i) for every element, with results of the variable's shape.
 template <typename F>
 absl::Status ForEachElement(absl::Span<const RefTensor* const> operands, std::vector<RefTensor>& results, F f) {
   for (RefTensor& r : results) r = *operands[0];
@@ -63,7 +63,7 @@ absl::Status ForEachElement(absl::Span<const RefTensor* const> operands, std::ve
   return absl::OkStatus();
 }
 
-// Scalar arithmetic at one element, in the variable's element type.
+// Emits scalar arithmetic on one element, in the variable's element type.
 class Scalars {
  public:
   Scalars(ElementalContext& c, mlir::ValueRange indices) : c_(c), indices_(indices) {}
@@ -78,7 +78,7 @@ class Scalars {
   Value Mul(Value x, double y) { return Mul(x, Number(y, x)); }
   Value Div(Value x, Value y) { return b().create<mlir::arith::DivFOp>(c_.loc(), x, y); }
   Value Sqrt(Value x) { return b().create<mlir::math::SqrtOp>(c_.loc(), x); }
-  // d x + (1 - d) y.
+  // Returns d x + (1 - d) y.
   Value Decay(double d, Value x, Value y) { return Add(Mul(x, d), Mul(y, 1 - d)); }
 
  private:

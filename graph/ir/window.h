@@ -1,4 +1,4 @@
-// Windows that slide over an image: pooling, and convolutions that generated kernels compute.
+// Sliding windows over images: for pooling, and for convolutions that generated kernels compute.
 #ifndef TANDEM_GRAPH_IR_WINDOW_H_
 #define TANDEM_GRAPH_IR_WINDOW_H_
 
@@ -12,7 +12,7 @@ namespace tandem::td {
 
 // One axis (height or width) of a window that slides over an image.
 struct WindowAxis {
-  int64_t in, out;  // sizes of the image and of what the windows give
+  int64_t in, out;  // sizes of the image and of the output
   int64_t window, stride, low;
 };
 
@@ -24,14 +24,14 @@ struct WindowGeometry {
 WindowGeometry GetWindowGeometry(mlir::Type image, mlir::Type output, llvm::ArrayRef<int64_t> window,
                                  llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low);
 
-// An index that is always in bounds, and whether it stands for what was asked for (null: always).
+// An index that is always in bounds, and whether it is the requested position (null: always).
 struct WindowPosition {
   mlir::Value at;
   mlir::Value inside;
 };
 
-// Scalar code for one element. What varies per element (which windows cover it, what lies in the padding) is index
-// arithmetic and selects, never a branch, so that loops over the channels vectorise.
+// Emits scalar code for one element. Differences between elements (which windows cover one, what lies in the padding)
+// are handled by index arithmetic and selects, never by branches, so that loops over the channels vectorise.
 class WindowEmitter {
  public:
   using Value = mlir::Value;
@@ -41,33 +41,33 @@ class WindowEmitter {
   Value Index(int64_t v);
   Value Float(mlir::Type t, double v);
   Value Int(mlir::Type t, int64_t v);
-  Value Select(Value condition, Value x, Value y);  // x where there is no condition
-  Value And(Value x, Value y);                      // of conditions; none holds always
+  Value Select(Value condition, Value x, Value y);  // x if condition is null
+  Value And(Value x, Value y);                      // of conditions; null means true
   Value Compare(mlir::arith::CmpIPredicate p, Value x, Value y);
-  Value AtMost(Value x, int64_t limit);  // of indices
-  Value AddF(Value x, Value y);          // y where there is no x
+  Value AtMost(Value x, int64_t limit);  // compares indices
+  Value AddF(Value x, Value y);          // y if x is null
   Value MulF(Value x, Value y);
 
-  // The element of the image at offset `offset` of window `o`.
+  // The image position at offset `offset` of window `o`.
   WindowPosition InImage(int axis, Value o, int64_t offset);
-  // The element of operand `operand`, an image, at tap (ky, kx) of the window of output element `at`, 0 in the padding.
+  // The element of operand `operand`, an image, at tap (ky, kx) of the window of output element `at`; 0 in the padding.
   Value Tap(ElementalContext& c, unsigned operand, mlir::ValueRange at, int64_t ky, int64_t kx, Value channel);
 
-  // Calls f(the window's row, its column, offset in rows, offset in columns) for every window that may cover the
-  // element of the image at `indices` and adds up the results of those that do: the offsets in others may be too large.
+  // Calls f(window row, window column, row offset, column offset) for every window that may cover the image element at
+  // `indices`, and adds up the results for the windows that really do; for other windows the offsets may be too large.
   Value SumOverWindows(mlir::ValueRange indices, llvm::function_ref<Value(Value, Value, Value, Value)> f);
 
-  // The number in the window of its element (ky, kx), row-major, as an integer of type t.
+  // The row-major number of element (ky, kx) in the window, as an integer of type t.
   Value Place(Value ky, Value kx, mlir::Type t);
-  // Elements of window (oy, ox) inside the image, as a number of type t.
+  // The number of elements of window (oy, ox) inside the image, as a number of type t.
   Value Count(Value oy, Value ox, mlir::Type t);
 
  private:
-  // Windows that may cover an element of the image, along one axis.
+  // The number of windows that may cover an element of the image, along one axis.
   int64_t Candidates(int axis) const;
-  // The t-th of them, from the last: window (i + low) / stride - t.
+  // The t-th such window, counted from the last: window (i + low) / stride - t.
   WindowPosition Candidate(int axis, Value i, int64_t t);
-  // Where element i of the image lies in that window.
+  // The offset of image element i in that window.
   Value Offset(int axis, Value i, int64_t t);
   Value Shifted(int axis, Value i);
   Value Last(int axis, Value i);

@@ -1,4 +1,4 @@
-// The loops that are timed: compiled for several instruction sets, of which the machine's best is taken.
+// The loops that are timed, compiled for several instruction sets; the machine's best one is used.
 #ifndef TANDEM_TOOLS_CALIBRATE_LOOPS_H_
 #define TANDEM_TOOLS_CALIBRATE_LOOPS_H_
 
@@ -9,12 +9,13 @@ namespace tandem {
 // y = y + s x: reads two arrays, writes one.
 void AddScaled(const float* x, float* y, float s, int64_t n);
 
-// y = a polynomial of degree 16 in x, by Horner's rule: 16 multiply-adds an element.
+// y = a polynomial of degree 16 in x, by Horner's rule: 16 multiply-adds per element.
 constexpr int kPolynomialFlops = 32;
 void Polynomial(const float* x, float* y, int64_t n);
 
-// Products of pairs of bfloat16 numbers (vdpbf16ps), summed up in float32 in registers: 64 operations for each of the
-// n / 32 vectors of x, of which there are kPairSums at least. False, and nothing is done, where the CPU has none.
+// Sums products of pairs of bfloat16 numbers (vdpbf16ps) in float32 in registers: 64 operations for each of the n / 32
+// vectors of x; there must be at least kPairSums vectors. Returns false, and does nothing, if the CPU has no such
+// instruction.
 constexpr int64_t kPairSums = 16;
 bool PairProducts(const uint16_t* x, float* y, int64_t n);
 

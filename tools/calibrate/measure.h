@@ -7,9 +7,9 @@
 
 namespace tandem {
 
-// Measures all constants with at most `threads` threads, in about `seconds`. Every rate is the best of several rounds
-// and every overhead the least: on a machine that others use, too, means would measure them. Caches are as large as the
-// system says. Where the CPU has no bfloat16 instructions, that rate is oneDNN's with emulation.
+// Measures all constants with at most `threads` threads, in about `seconds`. Every rate is the best, and every overhead
+// the least, of several rounds: on a machine with other users, means would depend on them. Sizes of caches are those
+// that the system reports. If the CPU has no bfloat16 instructions, that rate is oneDNN's with emulation.
 absl::StatusOr<MachineModel> MeasureMachine(int threads, double seconds);
 
 }  // namespace tandem

@@ -11,10 +11,10 @@
 
 namespace tandem {
 
-// Each element of a variable is the mean of those of all checkpoints, summed in double precision and rounded once.
-// Variables that are not of floating point are those of the last path, and so are step and seed. Without slots, input
-// position and records: a mean is nothing that a training was at. FailedPrecondition, with all differences, when the
-// variables are not the same ones.
+// Returns the mean of the variables of all checkpoints, element by element, summed in double precision and rounded
+// once. Variables that are not floating-point, step and seed are those of the last path. Slots, input position and
+// records are left out, because no training was ever in this state. FailedPrecondition, with all differences, when the
+// checkpoints have different variables.
 absl::StatusOr<CheckpointData> AverageCheckpoints(Env* env, const std::vector<std::string>& paths);
 
 }  // namespace tandem

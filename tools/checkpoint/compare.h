@@ -11,10 +11,10 @@ namespace tandem {
 
 struct CheckpointDifferences {
   bool equal = true;  // the same names, types, shapes and bits
-  std::string text;   // a line for each difference, and how many tensors have equal bits
+  std::string text;   // a line for each difference, and the number of tensors with equal bits
 };
 
-// Variables and slots by name. Errors are those of reading.
+// Compares variables and slots by name. Errors are those of reading.
 absl::StatusOr<CheckpointDifferences> CompareCheckpoints(const CheckpointReader& a, const CheckpointReader& b);
 
 }  // namespace tandem

@@ -18,7 +18,7 @@
 namespace tandem {
 namespace {
 
-// What the pointer names; nothing without one.
+// Returns the checkpoint that the pointer names; empty if there is no pointer.
 absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   const std::string path = JoinPath(dir, kPointerName);
   absl::StatusOr<std::string> text = ReadTextFile(env, path);
@@ -28,8 +28,8 @@ absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   return pointer.latest;
 }
 
-// "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100", a line for each evaluation's name. By what
-// they are the best, the newest checkpoint says; its own evaluation, and others since, are in the logs.
+// Returns a line for each evaluation's name: "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100".
+// The newest checkpoint says which value is the best; its own evaluation, and later ones, are in the logs.
 absl::StatusOr<std::string> BestText(Env* env, const std::string& dir, const std::string& checkpoint) {
   CheckpointData data;
   TD_RETURN_IF_ERROR(ReadCheckpointState(env, checkpoint, &data));
@@ -76,7 +76,8 @@ absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir) {
     const std::string name = BaseName(path);
     absl::StrAppendFormat(&list.text, "%-*s  ", width, name);
     const auto reader = CheckpointReader::Open(env, path);
-    if (absl::IsResourceExhausted(reader.status())) return reader.status();  // says nothing of the checkpoint
+    // does not mean that the checkpoint is damaged
+    if (absl::IsResourceExhausted(reader.status())) return reader.status();
     const bool renamed = reader.ok() && (*reader)->global_step() != CheckpointStep(name);
     if (!reader.ok() || renamed) {
       damages.push_back(renamed ? absl::StrCat(path, ": is of step ", (*reader)->global_step().value_or(0),

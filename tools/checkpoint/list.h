@@ -10,14 +10,14 @@
 namespace tandem {
 
 struct CheckpointList {
-  // A line for each checkpoint: name, step, bytes, variables, whether it is intact, which one the pointer names; then
-  // the best evaluations on record.
+  // A line for each checkpoint: name, step, bytes, number of variables, whether it is intact, and whether the pointer
+  // names it; then the best evaluations on record.
   std::string text;
   // DataLoss, with all files, when checkpoints or the pointer are damaged.
   absl::Status damage;
 };
 
-// NotFound when there is no such directory, or no checkpoint in it. Verifies every byte.
+// NotFound when there is no such directory, or no checkpoint in it. Checks every byte.
 absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Reads a checkpoint to make another one of it.
+// Reads a checkpoint, to make another one from it.
 #ifndef TANDEM_TOOLS_CHECKPOINT_LOAD_H_
 #define TANDEM_TOOLS_CHECKPOINT_LOAD_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// `path`: a checkpoint, a model_dir (its latest), or a file of weights, whose tensors become variables of step 0.
-// Errors: CheckpointReader::Open.
+// Loads `path`: a checkpoint, a model_dir (its latest checkpoint), or a file of weights, whose tensors become variables
+// at step 0. Errors are those of CheckpointReader::Open.
 absl::StatusOr<CheckpointData> LoadCheckpoint(Env* env, const std::string& path);
 
-// Whether tensor `name` is an optimizer's for a variable among `names`: "dense/kernel/Adam" where there is
+// True if tensor `name` is an optimizer's slot of a variable in `names`: "dense/kernel/Adam" if there is
 // "dense/kernel".
 bool IsSlotName(const std::string& name, const TensorMap& names);
 

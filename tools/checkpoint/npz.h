@@ -1,4 +1,4 @@
-// Checkpoints as named arrays, for NumPy, and back.
+// Converts checkpoints to named arrays, for NumPy, and back.
 #ifndef TANDEM_TOOLS_CHECKPOINT_NPZ_H_
 #define TANDEM_TOOLS_CHECKPOINT_NPZ_H_
 
@@ -11,13 +11,13 @@
 
 namespace tandem {
 
-// All variables and slots by name, and the scalar int64 "global_step". The seed, the input's position and the records
-// of a training are no arrays and get lost. InvalidArgument when a variable has that name.
+// Returns all variables and slots by name, and the scalar int64 "global_step". The seed, the input's position and the
+// records of a training have no arrays and are lost. InvalidArgument if a variable is named "global_step".
 absl::StatusOr<TensorMap> ArraysOf(const CheckpointData& data);
 
-// The inverse. Without a "global_step" the step is 0; a name below another one's, as "dense/kernel/Adam" is below
-// "dense/kernel", becomes a slot. `path` is for messages. DataLoss for a name that comes twice or is empty, and for a
-// step that is no number of steps.
+// The inverse. Without a "global_step" the step is 0. A name below another one, such as "dense/kernel/Adam" below
+// "dense/kernel", becomes a slot. `path` is for messages. DataLoss for a name that occurs twice or is empty, and for a
+// step that is not a valid number of steps.
 absl::StatusOr<CheckpointData> CheckpointOf(const std::vector<std::pair<std::string, HostTensor>>& arrays,
                                             const std::string& path);
 

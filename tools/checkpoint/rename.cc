@@ -14,8 +14,8 @@
 namespace tandem {
 namespace {
 
-// A tensor's new name by itself: a whole name goes before a beginning, and a longer beginning before a shorter one.
-// Adds all old names that fit to `used`.
+// Returns a tensor's new name, without regard to other tensors: a whole name takes precedence over a prefix, and a
+// longer prefix over a shorter one. Adds all old names that match to `used`.
 std::string NewName(const NameMap& names, const std::string& name, std::set<std::string>* used) {
   const std::pair<std::string, std::string>* best = nullptr;
   for (const auto& pair : names) {
@@ -27,7 +27,8 @@ std::string NewName(const NameMap& names, const std::string& name, std::set<std:
   return best == nullptr ? name : absl::StrCat(best->second, name.substr(best->first.size()));
 }
 
-// The new name of a slot, which follows its variable unless it is named itself. `variables`: old names and new ones.
+// Returns the new name of a slot, which follows its variable unless the slot itself is named. `variables`: old -> new
+// names.
 std::string NewSlotName(const NameMap& names, const std::string& name,
                         const std::map<std::string, std::string>& variables, std::set<std::string>* used) {
   const bool named = std::any_of(names.begin(), names.end(), [&](const auto& pair) { return pair.first == name; });
@@ -61,7 +62,7 @@ absl::StatusOr<NameMap> ParseNameMap(const std::vector<std::string>& pairs) {
 
 absl::Status RenameVariables(const NameMap& names, CheckpointData* data) {
   std::set<std::string> used, new_names;
-  std::map<std::string, std::string> variables;  // old names and new ones
+  std::map<std::string, std::string> variables;  // old name -> new name
   std::vector<std::string> known;
   for (TensorMap* tensors : {&data->variables, &data->slots}) {
     TensorMap renamed;

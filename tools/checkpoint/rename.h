@@ -1,4 +1,4 @@
-// Other names for the variables of a checkpoint.
+// Renames the variables of a checkpoint.
 #ifndef TANDEM_TOOLS_CHECKPOINT_RENAME_H_
 #define TANDEM_TOOLS_CHECKPOINT_RENAME_H_
 
@@ -14,12 +14,12 @@ namespace tandem {
 
 using NameMap = std::vector<std::pair<std::string, std::string>>;
 
-// Of "old=new" each. InvalidArgument for what is not of this form, or for an old name that comes twice.
+// Parses a list of "old=new". InvalidArgument for other text, and for an old name that occurs twice.
 absl::StatusOr<NameMap> ParseNameMap(const std::vector<std::string>& pairs);
 
-// Renames variables, and their slots with them. An old name that ends with "/" stands for all names that begin so. Of
-// several that fit, the longest counts, in whatever order they come. All at once: a=b,b=a exchanges two.
-// InvalidArgument for an old name that is not there, with one that is near, and for a new name that two tensors would
+// Renames variables and their slots. An old name that ends with "/" matches all names that begin with it. If several
+// match, the longest counts, in whatever order they are given. All are applied at once: a=b,b=a exchanges two names.
+// InvalidArgument for an old name that does not exist, with a similar one, and for a new name that two tensors would
 // get.
 absl::Status RenameVariables(const NameMap& names, CheckpointData* data);
 

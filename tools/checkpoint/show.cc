@@ -14,7 +14,7 @@ namespace {
 
 std::string Count(int64_t n, absl::string_view noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
-// Adds the rows of `tensors`, and their elements and bytes.
+// Appends the rows of `tensors` to the text, and adds up their elements and bytes.
 absl::Status AddRows(const CheckpointReader& checkpoint, const std::vector<SavedTensor>& tensors, int name_width,
                      int type_width, std::string* text, int64_t* elements, int64_t* bytes) {
   for (const SavedTensor& tensor : tensors) {

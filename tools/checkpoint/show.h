@@ -1,4 +1,4 @@
-// What is in a checkpoint.
+// Shows the contents of a checkpoint.
 #ifndef TANDEM_TOOLS_CHECKPOINT_SHOW_H_
 #define TANDEM_TOOLS_CHECKPOINT_SHOW_H_
 
@@ -10,11 +10,11 @@
 
 namespace tandem {
 
-// A table of all variables and slots: type, shape, least, mean and largest value, Euclidean norm, and how many values
-// are not finite.
+// Returns a table of all variables and slots: type, shape, least, mean and largest value, Euclidean norm, and the
+// number of values that are not finite.
 absl::StatusOr<std::string> ShowCheckpoint(const CheckpointReader& checkpoint);
 
-// The values of one tensor, at most `limit` of them (-1: all).
+// Returns the values of one tensor, at most `limit` of them (-1: all).
 absl::StatusOr<std::string> ShowTensor(const CheckpointReader& checkpoint, const std::string& name, int64_t limit);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Where two runs part, and why.
+// Finds where two runs begin to differ, and why.
 #ifndef TANDEM_TOOLS_COMPARE_COMPARE_RUNS_H_
 #define TANDEM_TOOLS_COMPARE_COMPARE_RUNS_H_
 
@@ -10,13 +10,13 @@
 namespace tandem {
 
 struct RunDifferences {
-  bool equal = true;  // no step that both have recorded differs, nor a checkpoint that both have
-  std::string text;   // lines
+  bool equal = true;  // no step and no checkpoint that both runs have differs
+  std::string text;   // lines for the user
 };
 
-// Compares the records (steps.bits, run.json) and checkpoints of two model_dirs. What may decide about bits comes
-// first: program, numbers, seed, data, input, how the batch is cut, precision, processor; then what does not. Errors:
-// NotFound where one has no record; those of reading.
+// Compares the records (steps.bits, run.json) and checkpoints of two model_dirs. First shows differences that can
+// change the bits: program, numbers, seed, data, input, division of the batch, precision, processor; then the others.
+// Errors: NotFound if one has no record; those of reading.
 absl::StatusOr<RunDifferences> CompareRuns(Env* env, const std::string& dir_a, const std::string& dir_b);
 
 }  // namespace tandem

@@ -21,14 +21,14 @@ constexpr size_t kMostDifferent = 8;
 
 std::string TypeOf(const HostTensor& t) { return absl::StrCat(Name(t.dtype()), " ", ShapeString(t.shape())); }
 
-// "A: a.npz, step 234 of run".
+// Returns "A: a.npz, step 234 of run".
 std::string FileLine(absl::string_view letter, const std::string& path, const StepFile& file) {
   return absl::StrCat(
       letter, ": ", path,
       file.step < 0 ? ", of no step that is known" : absl::StrCat(", step ", file.step, " of ", file.run));
 }
 
-// The names in both, in the order of A's model, then of B's, then of their names.
+// Returns the names in both files, in the order of A's model, then of B's, then alphabetically.
 std::vector<std::pair<std::string, std::string>> NamesInOrder(const StepFile& a, const StepFile& b) {
   std::vector<std::pair<std::string, std::string>> names;
   std::set<std::string> seen;
@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> NamesInOrder(const StepFile& a,
   return names;
 }
 
-// Names of arrays that one file has alone.
+// Returns the names of arrays that only one file has.
 std::vector<std::string> NamesOnlyIn(const StepFile& file, const StepFile& other) {
   std::vector<std::string> names;
   for (const auto& entry : file.arrays) {
@@ -51,7 +51,7 @@ std::vector<std::string> NamesOnlyIn(const StepFile& file, const StepFile& other
   return names;
 }
 
-// "a, b, c and 7 more".
+// Returns "a, b, c and 7 more".
 std::string SomeOf(std::vector<std::string> names) {
   const size_t all = names.size();
   if (all > kMostDifferent) names.resize(kMostDifferent);
@@ -81,7 +81,8 @@ absl::StatusOr<RunDifferences> CompareSteps(const std::string& path_a, const std
     if (!only.empty()) line(absl::StrCat(only.size(), " tensors are in ", letter, " only: ", SomeOf(only)));
   }
   const std::vector<std::pair<std::string, std::string>> names = NamesInOrder(a, b);
-  std::vector<std::pair<std::string, std::string>> later;  // that differ behind the first: names with differences
+  // name -> differences of the tensors after the first that differs
+  std::vector<std::pair<std::string, std::string>> later;
   int64_t equal = 0;
   for (const auto& [name, words] : names) {
     const HostTensor &of_a = a.arrays.at(name), &of_b = b.arrays.at(name);

@@ -1,4 +1,4 @@
-// Where two makings of one step part.
+// Finds where two computations of the same step begin to differ.
 #ifndef TANDEM_TOOLS_COMPARE_COMPARE_STEPS_H_
 #define TANDEM_TOOLS_COMPARE_COMPARE_STEPS_H_
 
@@ -9,10 +9,10 @@
 
 namespace tandem {
 
-// Compares two files of --replay_out, tensor by tensor in the order of the model, so that the first that differs is
-// where they part: its op and line, how many elements differ and by how much, and what differs behind it. Arrays that
-// NumPy has written are compared by their names. Errors: InvalidArgument for files of two different steps; those of
-// ReadStepFile.
+// Compares two files of --replay_out, tensor by tensor in the order of the model. The first tensor that differs is
+// where the difference arises: shows its op and line, how many elements differ and by how much, and which later tensors
+// differ. Arrays that NumPy has written are compared by their names. Errors: InvalidArgument for files of two different
+// steps; those of ReadStepFile.
 absl::StatusOr<RunDifferences> CompareSteps(const std::string& path_a, const std::string& path_b);
 
 }  // namespace tandem

@@ -21,7 +21,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Four digits are more than any of these figures is worth.
+// Rounds to four digits, more than the accuracy of any of these figures.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   double rounded = 0;
@@ -29,7 +29,7 @@ double Rounded(double value) {
 }
 
 struct Totals {
-  double expected = 0, limit = 0, measured = 0, undisturbed = 0;  // seconds of a run, with all threads at work
+  double expected = 0, limit = 0, measured = 0, undisturbed = 0;  // seconds of a run, with all threads working
 };
 
 class CostTable {
@@ -67,7 +67,7 @@ class CostTable {
                        "compiles with "
                        "it.");
     }
-    // Shares are parts of the mean run, so that they and the idle time add up to one.
+    // Shares are relative to the mean run, so that they and the idle time add up to one.
     const double whole = measured ? measurement_->mean_run_seconds : totals_.expected;
     if (measured) {
       const double median = measurement_->run_seconds;
@@ -86,7 +86,7 @@ class CostTable {
   }
 
  private:
-  // How often a command runs in one run of the program, and the rows of all its calls.
+  // Returns how often a command runs in one run of the program, and the rows of all its calls.
   int64_t Calls(const CommandInfo& command) const {
     if (!command.map) return command.kind == "LaneSum" ? 0 : 1;
     const int64_t microbatches =
@@ -115,8 +115,8 @@ class CostTable {
                        {"expected_us", Rounded(1e6 * expected)},
                        {"limit_us", Rounded(1e6 * limit)},
                        {"bound", BoundName(cost.bound)}};
-    // The seconds of a run that the command takes from all threads: map commands run on all, of a global command the
-    // barrier makes all wait. Its last rows may be fewer than a microbatch's.
+    // The time of a run that the command takes from all threads, in seconds. Map commands run on all threads; for a
+    // global command, the barrier makes all threads wait. The last microbatch of a lane may have fewer rows.
     double part = expected;
     if (command.map) {
       const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, microbatch);
@@ -128,11 +128,11 @@ class CostTable {
     }
     totals_.expected += part;
     if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, microbatch, limit, row);
-    row["share"] = part;  // a share once the whole is known
+    row["share"] = part;  // divided later, when the sum is known
     return row;
   }
 
-  // Returns the seconds of a run.
+  // Adds the measured values to `row`, and returns the command's seconds in a run.
   double AddMeasured(const CommandInfo& command, int64_t microbatch, double limit, OrderedJson& row) {
     const CommandMeasurement& m = measurement_->commands[command.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
@@ -141,7 +141,7 @@ class CostTable {
     row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
     row["gflops"] = Rounded(1e-9 * devices * command.work.Flops(m.median_rows) / median);
     row["gbps"] = Rounded(1e-9 * devices * command.work.Bytes(m.median_rows) / median);
-    // A short microbatch has less to do than `limit` says.
+    // A microbatch with fewer rows has less to do than `limit` says.
     const double fill =
         command.map && microbatch > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / microbatch : 1;
     row["of_limit"] = Rounded(limit * fill / median / (command.map ? 1 : threads_));
@@ -155,7 +155,7 @@ class CostTable {
   const Executable& executable_;
   const format::Index& index_;
   const MachineModel& machine_;
-  // GPUs compute side by side, each as the machine model's one core does: the table is of one of them.
+  // GPUs compute in parallel, each like the single core of the machine model: the table describes one of them.
   const bool gpu_;
   const int64_t lanes_, replicas_;
   const int threads_;
@@ -163,7 +163,7 @@ class CostTable {
   Totals totals_;
 };
 
-// "12.3 us", "4.56 ms".
+// Returns "12.3 us" or "4.56 ms".
 std::string Time(double us) {
   if (us >= 1e6) return absl::StrFormat("%.3g s", 1e-6 * us);
   return us >= 1000 ? absl::StrFormat("%.3g ms", 1e-3 * us) : absl::StrFormat("%.3g us", us);

@@ -1,4 +1,4 @@
-// Expected against measured times of a program's commands.
+// Compares expected and measured times of a program's commands.
 #ifndef TANDEM_TOOLS_COSTS_COSTS_H_
 #define TANDEM_TOOLS_COSTS_COSTS_H_
 
@@ -12,11 +12,12 @@
 
 namespace tandem {
 
-// A file of tandem-calibrate or the name of a built-in model; empty: what the executable was compiled with, else the
-// one that is nearest to this machine. Errors: those of ParseMachineModel.
+// Returns the machine model in a file of tandem-calibrate, or the built-in one with this name; if empty, the one that
+// the executable was compiled with, else the one that is most similar to this machine. Errors: those of
+// ParseMachineModel.
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable);
 
-// One object per command that does work, in the order of the program, and sums over the whole:
+// Returns one object per command that does work, in the order of the program, and sums over the whole:
 //   {"machine", "threads", "rows",                    // of all replicas together
 //    "expected_us", "limit_us",                       // of a run: from the model; without overheads
 //    "measured_us", "runs", "of_limit", "idle_share", // with a measurement: the median run; limit / measured;
@@ -28,11 +29,11 @@ absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file,
 //               "measured_us", "mean_us",             // with a measurement: the median call, and the mean
 //               "gflops", "gbps", "of_limit",         // of the median call: achieved, and limit / measured
 //               "share"}]}                            // of the threads' time
-// A global command counts once for all devices. Without a measurement "share" is that of the expected time.
+// A global command counts once for all devices. Without a measurement "share" is the share of the expected time.
 nlohmann::ordered_json CostsJson(const Executable& executable, const MachineModel& machine, int threads,
                                  const Measurement* measurement);
 
-// The same as a table, the most expensive commands first.
+// Returns the same as a table, the most expensive commands first.
 std::string CostsText(const nlohmann::ordered_json& costs);
 
 }  // namespace tandem

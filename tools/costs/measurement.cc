@@ -24,7 +24,7 @@ void MeasurementBuilder::AddCall(int32_t id, double seconds, int64_t rows) {
 void MeasurementBuilder::AddRun(const CommandTrace& trace, double seconds) {
   result_.threads = std::max(result_.threads, static_cast<int>(trace.threads.size()));
   run_seconds_.push_back(seconds);
-  // A global command is one call however many threads had a part in it.
+  // A global command is one call, however many threads take part in it.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
   for (const std::vector<CommandRecord>& thread : trace.threads) {
     for (const CommandRecord& r : thread) {

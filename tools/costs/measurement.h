@@ -19,8 +19,8 @@ struct CommandMeasurement {
   int64_t rows = 0;    // of all calls together; 0 for global commands
   double seconds = 0;  // of all calls; map commands: summed over threads; global commands: from the first thread's
                        // begin to the last one's end
-  // The median call and its rows: what a call takes when nothing else wants the core, even where many calls are
-  // interrupted by other jobs.
+  // The median call and its rows: the duration of a call that no other process disturbs, even if other jobs interrupt
+  // many calls.
   double median_seconds = 0;
   int64_t median_rows = 0;
 };
@@ -33,7 +33,7 @@ struct Measurement {
   std::vector<CommandMeasurement> commands;  // by id of ListCommands
 };
 
-// Adds up the records of runs; each took `seconds`.
+// Collects the records of runs; each run took `seconds`.
 class MeasurementBuilder {
  public:
   explicit MeasurementBuilder(const Executable& executable);
@@ -48,14 +48,14 @@ class MeasurementBuilder {
   std::vector<std::vector<std::pair<double, int64_t>>> calls_;  // by id: seconds and rows
 };
 
-// Runs the program at `path` on random inputs, first a few times to warm up, then for at least `seconds` and three
-// runs, with the clock on. Link //tools/costs:measure_on_random_inputs. `threads`: 0 takes the machine's number of
-// cores. Errors: those of LoadExecutable and Run.
+// Runs the program at `path` on random inputs: first a few times to warm up, then with timing for at least `seconds`
+// and three runs. Link //tools/costs:measure_on_random_inputs. `threads` 0: the machine's number of cores. Errors:
+// those of LoadExecutable and Run.
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
 
-// Reads a file that --trace wrote; a run is as long as from its first command's begin to its last one's end. Errors:
+// Reads a file written by --trace; a run lasts from the start of its first command to the end of its last one. Errors:
 // those of Env for the file; DataLoss (exit code 65) for a file that is no such trace; FailedPrecondition when it has
-// no commands of this executable, naming the programs that it has.
+// no commands of this executable, with the names of the programs that it has.
 absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executable& executable);
 
 }  // namespace tandem

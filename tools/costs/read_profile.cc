@@ -1,4 +1,4 @@
-// ReadProfile: the events of a Chrome trace as records of runs again.
+// ReadProfile: converts the events of a Chrome trace back to records of runs.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -25,7 +25,7 @@ absl::Status Damaged(const std::string& file, absl::string_view what) {
       kExitBadData);
 }
 
-// The number at `key`, or `otherwise` when there is none.
+// Returns the number at `key`, or `otherwise` if there is none.
 double Number(const Json& object, const char* key, double otherwise) {
   auto it = object.find(key);
   return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
@@ -33,7 +33,7 @@ double Number(const Json& object, const char* key, double otherwise) {
 
 int64_t Nanoseconds(double microseconds) { return std::llround(1e3 * microseconds); }
 
-// From the first command's begin to the last one's end, in seconds.
+// Returns the seconds from the start of the first command to the end of the last one.
 double Span(const CommandTrace& trace) {
   int64_t begin = INT64_MAX, end = INT64_MIN;
   for (const std::vector<CommandRecord>& thread : trace.threads) {
@@ -80,7 +80,7 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
                                                             static_cast<int32_t>(rows), Nanoseconds(ts),
                                                             Nanoseconds(ts + dur)});
   }
-  // All runs had as many threads; one of them says so, as files may name any number.
+  // All runs had the same number of threads. Only one run is resized, because a damaged file may claim a large number.
   if (!runs.empty()) runs.begin()->second.threads.resize(static_cast<size_t>(tracks));
   MeasurementBuilder builder(executable);
   for (const auto& [number, records] : runs) builder.AddRun(records, Span(records));

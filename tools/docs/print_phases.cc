@@ -1,4 +1,4 @@
-// print_phases: the compiler's phases as JSON, for docs/reference/passes.md.
+// print_phases: prints the compiler's phases as JSON, for docs/reference/passes.md.
 #include <iostream>
 #include <nlohmann/json.hpp>
 

@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A thing that is looked for in both programs.
+// An entry to find in both programs.
 struct Compared {
-  std::string name;   // what it is found by, with its kind
-  std::string value;  // what may differ
-  std::string scope;  // of an op: what stands before the last '/' of its name
+  std::string name;   // the key for matching, including the kind
+  std::string value;  // the content, which may differ
+  std::string scope;  // for an op: the part of its name before the last '/'
   std::string source;
 };
 
@@ -72,7 +72,7 @@ std::vector<Compared> ComparedOps(const std::vector<IrOp>& ops) {
   return compared;
 }
 
-// `name_keys` joined are what it is found by, `value_keys` what may differ.
+// The `name_keys`, joined, are the key for matching; the `value_keys` are the content, which may differ.
 std::vector<Compared> ComparedEntries(const Json& list, const std::vector<const char*>& name_keys,
                                       const std::vector<const char*>& value_keys) {
   const auto joined = [](const Json& entry, const std::vector<const char*>& keys) {
@@ -144,7 +144,7 @@ std::string TitleOf(const Json& comparison, const Part& part) {
                       " changed, ", TextOf(p["equal"]), " equal");
 }
 
-// A line of the list of what differs: the sign, and the rest.
+// A line of the list of differences: the sign, and the text.
 struct Line {
   std::string sign, text;
 };
@@ -154,12 +154,13 @@ std::string WithSource(std::string text, const Json& entry) {
   return text;
 }
 
-// What differs, a line for each; with `by_scope` a line for each scope: its first one, and how many more there are.
+// Returns a line for each difference; with `by_scope` a line for each scope, with its first difference and the number
+// of others.
 std::vector<Line> LinesOf(const Json& part, bool by_scope) {
   std::vector<Line> lines;
   for (const auto& [key, sign] : {std::make_pair("only_a", "-"), {"only_b", "+"}, {"changed", "~"}}) {
     std::map<std::string, size_t> line_of;
-    std::map<size_t, size_t> more;  // by the line
+    std::map<size_t, size_t> more;  // line index -> number of others
     for (const Json& e : part[key]) {
       if (by_scope) {
         const auto [known, added] = line_of.try_emplace(e.contains("scope") ? TextOf(e["scope"]) : "", lines.size());

@@ -1,4 +1,4 @@
-// What differs between two compiled programs.
+// Describes the differences between two compiled programs.
 #ifndef TANDEM_TOOLS_DUMP_COMPARE_DUMPS_H_
 #define TANDEM_TOOLS_DUMP_COMPARE_DUMPS_H_
 
@@ -10,22 +10,22 @@
 
 namespace tandem {
 
-// One of two programs that are compared.
+// One of the two programs to compare.
 struct DumpedProgram {
-  nlohmann::ordered_json dump;   // of DumpJson
-  std::vector<IrOp> ops;         // of the phase that is compared
-  double expected_seconds = -1;  // of a step, by the machine model; negative: not known
+  nlohmann::ordered_json dump;   // made by DumpJson
+  std::vector<IrOp> ops;         // ops of the phase to compare
+  double expected_seconds = -1;  // of a step, by the machine model; negative: unknown
 };
 
-// Top-level keys: a, b (files), settings, phase, ops, variables, kernels, commands, collectives, buffers, memory. A
-// list of things has only_a, only_b, changed and the number of equal ones. Things are the same by their names: ops and
-// commands by name and kind, kernels (fusions) by the ops that they are made of, variables and buffers by name. Those
-// of one name are compared in their order.
+// Top-level keys: a, b (files), settings, phase, ops, variables, kernels, commands, collectives, buffers, memory. Each
+// list has only_a, only_b, changed and the number of equal entries. Entries are matched by their names: ops and
+// commands by name and kind, kernels (fusions) by the ops that they consist of, variables and buffers by name. Entries
+// with the same name are compared in their order.
 nlohmann::ordered_json CompareDumps(const std::string& phase, const DumpedProgram& a, const DumpedProgram& b);
 
-// As text that fits a screen: of each list the first lines, ops by the scope that they stand in.
+// Returns text that fits on a screen: the first lines of each list, ops grouped by their scope.
 std::string ComparisonText(const nlohmann::ordered_json& comparison);
-// As a page for a browser, with all lines.
+// Returns a page for a browser, with all lines.
 std::string ComparisonHtml(const nlohmann::ordered_json& comparison);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-// "winograd_f4 in blocks of 36 tiles, 11.2 us a row"
+// Returns "winograd_f4 in blocks of 36 tiles, 11.2 us a row".
 std::string WayText(absl::string_view algorithm, absl::string_view block, absl::string_view nanoseconds,
                     absl::string_view rows) {
   std::string text(algorithm);
@@ -29,7 +29,7 @@ std::string WayText(absl::string_view algorithm, absl::string_view block, absl::
   return text;
 }
 
-// What the compiler found out about each contraction, from the lines of passes/report_segments.h.
+// Describes how the compiler decided about each contraction, from the lines of passes/report_segments.h.
 std::string ReportText(absl::string_view lines) {
   std::string text, taken, others;
   std::vector<absl::string_view> last;
@@ -56,7 +56,7 @@ std::string ReportText(absl::string_view lines) {
   return text;
 }
 
-// The compiler's own choice stands in the program; what else there was follows from the call.
+// The program stores only the compiler's choice; the other algorithms are derived from the call.
 std::string CallText(const format::Command& command, const format::LibraryCall& call, const LibraryContext& context) {
   std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", format::Name(call.algorithm), " (",
                                   call.implementation, ")\n");

@@ -1,4 +1,4 @@
-// How the contractions of a program are computed, and why not otherwise.
+// Explains how the contractions of a program are computed, and why not otherwise.
 #ifndef TANDEM_TOOLS_DUMP_CONTRACTIONS_H_
 #define TANDEM_TOOLS_DUMP_CONTRACTIONS_H_
 
@@ -10,10 +10,10 @@
 
 namespace tandem {
 
-// For every contraction of the program how it is computed, and why not by each of the other candidates; every library
-// call of a CPU program with its sizes, its algorithm, and for every other algorithm that computes such calls why it is
-// not taken, by `machine`; and the kernels that hold a convolution or a product. The libraries of a GPU choose by
-// themselves: a GPU program's calls are listed with their plans.
+// Says for every contraction of the program how it is computed, and why not by each of the other candidates. For a CPU
+// program, lists every library call with its sizes and its algorithm, and says, according to `machine`, why each other
+// possible algorithm was not chosen; also lists the kernels that contain a convolution or a product. The libraries of a
+// GPU choose algorithms by themselves: calls of a GPU program are listed with their plans.
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine);
 
 }  // namespace tandem

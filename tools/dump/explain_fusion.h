@@ -1,4 +1,4 @@
-// Why ops are, or are not, computed in one kernel.
+// Explains why ops are, or are not, computed in one kernel.
 #ifndef TANDEM_TOOLS_DUMP_EXPLAIN_FUSION_H_
 #define TANDEM_TOOLS_DUMP_EXPLAIN_FUSION_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// A line for every pair of ops where one reads what the other computes and `op` is one of them: a part of its scoped
-// name, the name of an operation ("td.relu"), or "all" for every pair.
+// Returns a line for every pair of ops where one reads the other's result and one of them matches `op`: a part of its
+// scoped name, the name of an operation ("td.relu"), or "all" for every pair.
 // Errors: NotFound when the executable has no such notes, InvalidArgument when no pair has such an op.
 absl::StatusOr<std::string> ExplainFusion(const Executable& executable, const std::string& op);
 

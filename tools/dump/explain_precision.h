@@ -1,4 +1,4 @@
-// The precision that each op of a program got, for people.
+// Explains the precision of each op of a program.
 #ifndef TANDEM_TOOLS_DUMP_EXPLAIN_PRECISION_H_
 #define TANDEM_TOOLS_DUMP_EXPLAIN_PRECISION_H_
 
@@ -9,8 +9,9 @@
 
 namespace tandem {
 
-// A line for each op that `op` names (a part of its name, an operation such as td.relu, or all): its precision and why
-// it has it. InvalidArgument when there is none, NotFound when the program is not of mixed_bfloat16.
+// Returns a line for each op that `op` matches (a part of its name, an operation such as td.relu, or all), with its
+// precision and the reason. InvalidArgument if there is none, NotFound if the program was not compiled with
+// mixed_bfloat16.
 absl::StatusOr<std::string> ExplainPrecision(const Executable& executable, const std::string& op);
 
 }  // namespace tandem

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Executables say "cuda sm_90", or what a CPU must have: "x86-64 avx ...".
+// True if the executable is for the target. Executables store "cuda sm_90", or the required CPU features: "x86-64 avx
+// ...".
 bool IsFor(const std::string& file, const std::string& target) {
   if (target.empty()) return true;
   absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::LoadToLook(file);
@@ -39,9 +40,9 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   if (!fs::is_directory(path, error)) return path;
   fs::path dir = fs::path(path) / "compiled";
   if (!fs::is_directory(dir, error)) dir = path;
-  std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;  // by mode
+  std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;  // mode -> newest file
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    // "train-0123456789abcdef.tdx" of a cache, "predict.tdx" of an exported model.
+    // The name is "train-0123456789abcdef.tdx" in a cache, "predict.tdx" in an exported model.
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() != ".tdx") continue;
     if (!IsFor(entry.path().string(), target)) continue;

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Blocks of each kernel's first launch, for a full batch; a group's members are one launch.
+// Returns the number of blocks in each kernel's first launch, for a full batch; the members of a group are one launch.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
                                             const std::vector<std::unique_ptr<Command>>& commands) {
   const format::Index& index = executable.index();
@@ -74,7 +74,7 @@ Json SegmentsJson(const format::Index& index, const format::Program& program,
   return segments;
 }
 
-// What the streams are given for a full batch, by kind of command.
+// Counts what is put into the streams for a full batch, by kind of command.
 Json LaunchesJson(const format::Index& index, const format::Program& program,
                   const std::vector<std::unique_ptr<Command>>& commands) {
   std::map<std::string, int64_t> by_kind;

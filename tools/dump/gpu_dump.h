@@ -1,4 +1,4 @@
-// What a dump says about programs for GPUs: images, launches, streams and plans.
+// The parts of a dump for GPU programs: images, launches, streams and plans.
 #ifndef TANDEM_TOOLS_DUMP_GPU_DUMP_H_
 #define TANDEM_TOOLS_DUMP_GPU_DUMP_H_
 
@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-// Adds "gpu" to the dump and "launch" to its kernels. Nothing for programs for CPUs.
+// Adds "gpu" to the dump and "launch" to its kernels. Adds nothing for CPU programs.
 void AddGpuJson(const Executable& executable, nlohmann::ordered_json* dump);
 
-// The lines for people; empty for programs for CPUs.
+// Returns the lines for users; empty for CPU programs.
 std::string GpuText(const nlohmann::ordered_json& dump);
-// "grid 12 x 128 threads, ..." of a kernel of the dump; empty for CPUs. The grid is that of the compiled batch, or for
-// kernels over elements that of the first launch.
+// Returns "grid 12 x 128 threads, ..." for a kernel of the dump; empty for CPUs. The grid is that of the compiled
+// batch, or, for kernels over elements, that of the first launch.
 std::string GpuLaunchText(const nlohmann::ordered_json& kernel);
 
 }  // namespace tandem

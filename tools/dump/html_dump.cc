@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of one phase; LLVM's text of a large model is longer, and is for tandem-dump --phase.
+// Limit for the text of one phase; LLVM's text of a large model is longer: use tandem-dump --phase.
 constexpr size_t kMaxText = size_t{4} << 20;
-constexpr size_t kMaxLine = 2000;  // signatures and constants; nobody reads on
+constexpr size_t kMaxLine = 2000;  // longer lines, of signatures and constants, are not readable anyway
 
-// Lines cut to what can be read.
+// Shortens lines to what can be read.
 std::string Readable(absl::string_view text) {
   std::string out;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -84,7 +84,7 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["memory"] = dump["memory"];
   data["memory"].erase("buffers");
   data["costs"] = costs;
-  // Of all commands in order, and where sections begin: the axis of the arenas.
+  // All commands in order, and the numbers where sections begin: the axis of the arenas.
   Json sections = Json::array(), names = Json::array();
   for (const auto& section : executable.index().programs[0].sections) {
     sections.push_back(Json::array({section.name, names.size()}));
@@ -94,7 +94,8 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["arenas"] = ArenasJson(executable.index());
   data["phases"] = PhasesJson(executable);
   const std::string json = JsonString(data);
-  // In one pass: the data may contain the placeholders. "</script>" would end the element, "<!--" change its parsing.
+  // Replaced in one pass, because the data may contain the placeholders. "</script>" would end the element, "<!--"
+  // change its parsing.
   return absl::StrReplaceAll(
       kPageHtml,
       {{"@STYLE@", kPageCss}, {"@SCRIPT@", kPageJs}, {"@DATA@", absl::StrReplaceAll(json, {{"<", "\\u003c"}})}});

@@ -1,4 +1,4 @@
-// An executable as one self-contained web page.
+// Shows an executable as one self-contained web page.
 #ifndef TANDEM_TOOLS_DUMP_HTML_DUMP_H_
 #define TANDEM_TOOLS_DUMP_HTML_DUMP_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// `dump` is what DumpJson returned, `costs` what CostsJson did. The page needs no network; its script sets
-// data-ready="1" on the root element when all is drawn, data-errors to the number of errors of the script.
+// `dump` is the result of DumpJson, `costs` that of CostsJson. The page needs no network. Its script sets
+// data-ready="1" on the root element when everything is drawn, and data-errors to the number of errors in the script.
 std::string DumpHtml(const Executable& executable, const nlohmann::ordered_json& dump,
                      const nlohmann::ordered_json& costs);
 

@@ -22,7 +22,7 @@
 namespace tandem {
 namespace {
 
-// "tensor<?x3xf32>" as people write it: "?x3xf32".
+// Returns the short form of "tensor<?x3xf32>": "?x3xf32".
 std::string ShortType(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -69,13 +69,13 @@ class GraphReader {
     return static_cast<int>(ops_.size()) - 1;
   }
 
-  // The op that makes a value; -1 where none is shown.
+  // Returns the op that makes a value; -1 if none is shown.
   int IdOf(mlir::Value value) const {
     auto it = ids_.find(value);
     return it == ids_.end() ? -1 : it->second;
   }
 
-  // Values of `to` are those of `from`.
+  // Lets values of `to` have the same origin as those of `from`.
   void Equate(mlir::ValueRange to, mlir::ValueRange from) {
     for (auto [inner, outer] : llvm::zip(to, from)) ids_[inner] = IdOf(outer);
   }
@@ -116,7 +116,7 @@ class GraphReader {
 
   void AddKernel(llvm::StringRef name, mlir::ValueRange operands, int id) {
     auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(name);
-    if (!kernel || kernel.isExternal() || in_kernel_) return;  // kernels launch none, whatever the text says
+    if (!kernel || kernel.isExternal() || in_kernel_) return;  // kernels launch no kernels, whatever the text says
     Equate(kernel.getArguments(), operands);
     in_kernel_ = true;
     AddBlock(kernel.getBody().front(), id);
@@ -133,7 +133,7 @@ class GraphReader {
 
 namespace {
 
-// Calls `read` with the module that `text` is, if it can be read.
+// Parses `text`, and calls `read` with the module if that succeeds.
 void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)> read) {
   const LlvmMemoryScope scope("reading the IR");
   if (!td::CheckText(text, "the program").ok()) return;
@@ -141,7 +141,7 @@ void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)>
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic&) { return mlir::success(); });
-  // The parser wants a zero behind the text.
+  // The parser needs a zero after the text.
   const auto module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &context);
   if (module) read(*module);
 }

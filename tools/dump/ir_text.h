@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Whether a segment is the IR at the end of a phase, and not what passes note beside it.
+// True if a segment is the IR at the end of a phase, and not a pass's notes about it.
 bool IsPhase(const format::Segment& segment);
 
-// Of segment `segment`, whose kind is IrText. All phases are stored as text but `codegen`, which is bitcode of LLVM:
-// DataLossError when LLVM cannot read it.
+// Returns the text of segment `segment`, whose kind must be IrText. All phases are stored as text except `codegen`,
+// which is LLVM bitcode: DataLossError when LLVM cannot read it.
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment);
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "file:line".
+// Returns "file:line".
 std::string Where(const format::Index& index, uint32_t location) {
   const format::Location& l = index.debug.locations[location];
   return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
@@ -55,7 +55,7 @@ Json CommandJson(const format::Index& index, const format::Command& table) {
   return j;
 }
 
-// Where the gradient that `command` of `section` computes is applied; null when it is stored.
+// Says where the gradient that `command` of `section` computes is applied to a variable; null if it is stored instead.
 Json BlockUpdateJson(const format::Section& section, uint32_t command) {
   for (const auto& update : section.block_updates) {
     if (update.gradient != command) continue;
@@ -87,8 +87,8 @@ Json ProgramCommands(const format::Index& index, const format::Program& program,
   return commands;
 }
 
-// The commands that launch each kernel: kernels that are equal are one, and have the names of one of their users
-// inside.
+// Returns the commands that launch each kernel. Equal kernels are stored only once, and contain the names of one of
+// their users.
 std::vector<Json> UsersOfKernels(const format::Index& index) {
   std::vector<Json> users(index.kernels.size(), Json::array());
   for (const auto& program : index.programs) {

@@ -1,4 +1,4 @@
-// An executable as JSON.
+// Shows an executable as JSON.
 #ifndef TANDEM_TOOLS_DUMP_JSON_DUMP_H_
 #define TANDEM_TOOLS_DUMP_JSON_DUMP_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Top-level keys: executable, replicas, collectives, kernels, commands, memory, variables, phases. `expand_replicas`:
-// the commands of every replica, with its name, instead of those of each program.
+// Top-level keys: executable, replicas, collectives, kernels, commands, memory, variables, phases. With
+// `expand_replicas`, lists the commands of every replica, with its name, instead of those of each program.
 nlohmann::ordered_json DumpJson(const Executable& executable, bool expand_replicas);
 
-// A string without its quotes, any other value as JSON.
+// Returns a string without its quotes, any other value as JSON.
 std::string TextOf(const nlohmann::ordered_json& value);
 
 }  // namespace tandem

@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// One arena; sees the commands in order.
+// Collects the live ranges of one arena; gets the commands in order.
 class Timeline {
  public:
   Timeline(const format::Program& program, format::Space space, std::string title, uint64_t bytes)
@@ -43,7 +43,7 @@ class Timeline {
       changes.emplace_back(b.first, static_cast<int64_t>(b.bytes));
       changes.emplace_back(b.last + 1, -static_cast<int64_t>(b.bytes));
     }
-    std::sort(changes.begin(), changes.end());  // what ends frees its bytes first
+    std::sort(changes.begin(), changes.end());  // sorted so that buffers that end free their bytes first
     int64_t live = 0, peak = 0;
     for (const auto& [command, bytes] : changes) peak = std::max(peak, live += bytes);
     result_.peak = static_cast<uint64_t>(peak);
@@ -57,7 +57,7 @@ class Timeline {
   void Write(uint32_t buffer, int now) {
     if (!In(buffer)) return;
     auto it = current_.find(PlaceOf(buffer));
-    // Over an operand, or in place: the same bytes live on under another name.
+    // Written over an operand, or in place: the same bytes continue under another name.
     const bool same = it != current_.end() && result_.live[it->second].buffer == buffer;
     if (same) {
       result_.live[it->second].last = now;
@@ -73,7 +73,7 @@ class Timeline {
     if (it != current_.end()) {
       result_.live[it->second].last = now;
     } else {
-      Write(buffer, now);  // written by something that is not in the timeline
+      Write(buffer, now);  // written by something outside the timeline
     }
   }
 
@@ -81,7 +81,7 @@ class Timeline {
   const format::Space space_;
   ArenaTimeline result_;
   int commands_ = 0;
-  std::map<uint64_t, size_t> current_;  // offset -> what was written there last, in result_.live
+  std::map<uint64_t, size_t> current_;  // offset -> the last buffer written there, as index in result_.live
 };
 
 }  // namespace

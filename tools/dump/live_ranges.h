@@ -1,4 +1,4 @@
-// When the buffers of a program's arenas hold something that is still needed.
+// Live ranges of the buffers in a program's arenas: the commands during which their content is still needed.
 #ifndef TANDEM_TOOLS_DUMP_LIVE_RANGES_H_
 #define TANDEM_TOOLS_DUMP_LIVE_RANGES_H_
 
@@ -21,11 +21,11 @@ struct ArenaTimeline {
   std::string title;             // "microbatch arena"
   uint64_t bytes = 0;            // of the arena
   std::vector<LiveBuffer> live;  // by first command
-  uint64_t peak = 0;             // the most bytes live at one time
+  uint64_t peak = 0;             // the most bytes that are live at one time
 };
 
-// From the commands' operands: a buffer lives from the command that writes it to the last that reads it or a view of it
-// (a buffer in the same place that no command writes). What is an output of the program lives to the end.
+// Computed from the commands' operands: a buffer lives from the command that writes it to the last one that reads it or
+// a view of it (a buffer in the same place that no command writes). An output of the program lives to the end.
 std::vector<ArenaTimeline> ArenaTimelines(const format::Index& index, const format::Program& program);
 
 }  // namespace tandem

@@ -37,7 +37,8 @@ void Kernels(const Json& dump, std::string* out) {
   }
 }
 
-// How a command or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" where it says nothing.
+// Describes how a command or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" if it says
+// nothing.
 std::string Execution(const Json& j) {
   std::string text;
   if (j.contains("invariant")) text += ", invariant";

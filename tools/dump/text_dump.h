@@ -1,4 +1,4 @@
-// An executable as text for people.
+// Shows an executable as text.
 #ifndef TANDEM_TOOLS_DUMP_TEXT_DUMP_H_
 #define TANDEM_TOOLS_DUMP_TEXT_DUMP_H_
 
@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// The text form of what DumpJson returned.
+// Returns the result of DumpJson as text.
 std::string DumpText(const nlohmann::ordered_json& dump);
 
 }  // namespace tandem

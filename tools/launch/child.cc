@@ -21,10 +21,10 @@
 namespace tandem {
 namespace {
 
-// Of shells, for a program that cannot be started and one that is not there.
+// A shell's exit codes for a program that cannot be started, and for one that does not exist.
 constexpr int kExitNotExecutable = 126, kExitNotFound = 127;
 
-std::optional<rlimit> g_file_limit;  // before RaiseFileLimit
+std::optional<rlimit> g_file_limit;  // the limit before RaiseFileLimit
 
 absl::Status NotExecutable(absl::string_view file, absl::string_view why) {
   return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cannot start ", PrintableLine(file), ": ", why)),
@@ -46,7 +46,7 @@ struct Pipe {
   int fds[2] = {-1, -1};
 };
 
-// What the new process needs, made before the fork.
+// Data for the new process, made before the fork.
 struct Start {
   const char* program;
   std::vector<char*> arguments, environment;
@@ -62,19 +62,19 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// In the new process. The errno of what fails goes to `report`, which closes when the program runs.
+// Runs in the new process. Writes the errno of a failure to `report`, which closes when the program starts.
 [[noreturn]] void BecomeProgram(const Start& start) {
   setpgid(0, 0);
-  // Nobody is there to kill a child of a dead launcher later: SIGTERM lets it save and end.
+  // If the launcher dies, nobody can kill this process later: so it gets SIGTERM, which lets it save and end.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != start.launcher) _exit(kExitTerminated);  // died before the call
+  if (getppid() != start.launcher) _exit(kExitTerminated);  // the launcher died before the call
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   bool ok = nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(start.output, STDOUT_FILENO) >= 0 &&
             dup2(start.error, STDERR_FILENO) >= 0;
   for (int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGCHLD}) signal(number, SIG_DFL);
   if (g_file_limit) setrlimit(RLIMIT_NOFILE, &*g_file_limit);
   sigprocmask(SIG_SETMASK, start.signal_mask, nullptr);
-  // Runs a script without "#!" by the shell, as shells do.
+  // Like a shell, runs a script without "#!" with the shell.
   if (ok) execvpe(start.program, start.arguments.data(), start.environment.data());
   const int error_number = errno;
   if (write(start.report, &error_number, sizeof(error_number)) < 0) _exit(kExitNotExecutable);
@@ -89,7 +89,7 @@ absl::StatusOr<std::string> FindProgram(absl::string_view program, absl::string_
   if (!is_path) folders = absl::StrSplit(path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path, ':');
   absl::Status found_other;
   for (const std::string& folder : folders) {
-    // An empty folder of a PATH is the current one.
+    // An empty entry of PATH means the current folder.
     const std::string file = is_path ? std::string(program) : JoinPath(folder.empty() ? "." : folder, program);
     struct stat info;
     if (stat(file.c_str(), &info) != 0) {

@@ -14,23 +14,23 @@
 
 namespace tandem {
 
-// The file that a shell would run for `program`, which is a path or a name in one of the folders of `path` ("a:b"). As
-// in a shell the exit code is 127 when it is not found, and 126 when it is no file or may not be executed.
+// Returns the file that a shell would run for `program`, which is a path or a name in one of the folders of `path`
+// ("a:b"). As in a shell, the exit code is 127 if it is not found, and 126 if it is no file or may not be executed.
 absl::StatusOr<std::string> FindProgram(absl::string_view program, absl::string_view path);
 
 struct Child {
   pid_t pid = -1;  // also the number of its process group
-  // What it prints; do not block, and are closed by whoever has the Child.
+  // Pipes with the child's output. They do not block; the owner of the Child closes them.
   int output = -1, error = -1;
 };
 
-// Lets this process have as many files open as the system allows it. Children get the limit that it had before.
+// Raises this process's limit of open files as far as the system allows. Children get the original limit.
 void RaiseFileLimit();
 
-// Starts `program` with the arguments command[1], ..., in a process group of its own, with nothing on standard input,
-// the signals in their usual state (only SIGHUP stays ignored where it is, as nohup wants) and `signal_mask`. When this
-// process dies the child gets SIGTERM. Not for processes with several threads. Errors: 126 when the system does not
-// take the file for a program, 74 when there is no memory, process or descriptor left.
+// Starts `program` with the arguments command[1], ..., in its own process group, with empty standard input, default
+// signal handling (only SIGHUP stays ignored if it is, for nohup) and `signal_mask`. If this process dies, the child
+// gets SIGTERM. Not for processes with several threads. Errors: exit code 126 if the system cannot execute the file, 74
+// if no memory, process or descriptor is left.
 absl::StatusOr<Child> StartChild(const std::string& program, const std::vector<std::string>& command,
                                  const std::map<std::string, std::string>& environment, const sigset_t& signal_mask);
 

@@ -57,7 +57,8 @@ GroupEnd Group::Run() {
   return std::move(end_);
 }
 
-// Waits for a signal, for what a task prints, for room in the output or for the next time at which something is due.
+// Waits for a signal, for output of a task, for room in the output, or for the next time at which something must be
+// done.
 void Group::Poll() {
   double due = settle_at_ && !stopping_ ? *settle_at_ : std::numeric_limits<double>::infinity();
   std::vector<pollfd> polled = {{.fd = signals_.fd(), .events = POLLIN}};
@@ -95,7 +96,7 @@ void Group::OnSignal(int number) {
 }
 
 void Group::OnStopSignal(int number) {
-  // Nobody reads the last lines.
+  // A second signal, or one after the job is over: do not wait for the tasks' output.
   hurried_ = IsOver() || end_.stop_signal != 0;
   if (end_.stop_signal == 0) {
     end_.stop_signal = number;
@@ -129,7 +130,7 @@ void Group::Reap() {
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     const auto found = absl::c_find_if(processes_, [&](const auto& process) { return process->end().pid == pid; });
-    // Others are orphans of a task.
+    // Other processes are orphans of a task.
     if (found != processes_.end() && !(*found)->ended()) (*found)->OnExit(status, Now());
   }
   for (const auto& process : processes_) process->CheckGroup(Now(), options_.grace_seconds);
@@ -146,13 +147,13 @@ void Group::Decide() {
   }
   if (stopping_) return;
   if (const std::vector<TaskEnd> ends = Ends(); const std::optional<size_t> cause = FindCause(ends)) {
-    // A task that lost another one may be seen to end before that one, which is not to be stopped before it has said
-    // why it fails.
+    // A task that lost another one may be seen to end before that one does; the other one must not be stopped before
+    // its own failure is known.
     if (!settle_at_) settle_at_ = ends[*cause].seconds + kSettleSeconds;
     if (ends[*cause].code != kExitTemporary || now >= *settle_at_) Stop(SIGTERM);
   } else if (WorkersAreDone()) {
     for (const auto& process : processes_) {
-      // The evaluator ends by itself, when it has evaluated the last checkpoint.
+      // The evaluator ends by itself when it has evaluated the last checkpoint.
       if (process->end().task.type != TaskType::kParameterServer) continue;
       process->Stop(SIGTERM, now, options_.grace_seconds);
     }

@@ -1,4 +1,4 @@
-// Group: the processes of one start, from their start to the end of the last.
+// Group: the processes of one start of a job, until the last of them has ended.
 #ifndef TANDEM_TOOLS_LAUNCH_GROUP_H_
 #define TANDEM_TOOLS_LAUNCH_GROUP_H_
 
@@ -24,17 +24,17 @@ namespace tandem {
 
 struct GroupEnd {
   std::vector<TaskEnd> ends;    // by TasksOf(layout)
-  std::optional<size_t> cause;  // of a failure, in `ends`
-  int stop_signal = 0;          // by which a user ended it
-  // The number of workers that an operator asked for.
+  std::optional<size_t> cause;  // index in `ends` of the task whose failure ended the group
+  int stop_signal = 0;          // the signal with which a user ended the group
+  // The number of workers that an operator asked for with a signal.
   std::optional<int64_t> workers;
-  int output_error = 0;  // errno of standard output that takes nothing any more
+  int output_error = 0;  // errno of standard output if it cannot be written any more
 };
 
-// A line of the launcher's own, on standard error.
+// Prints a line of the launcher itself on standard error.
 void Note(absl::string_view text, Output* output);
 
-// One at a time in a process with one thread; all arguments must outlive it.
+// Only one at a time, in a process with one thread; all arguments must outlive it.
 class Group {
  public:
   Group(const LaunchOptions& options, const Layout& layout, Signals* signals, Output* output)
@@ -43,8 +43,8 @@ class Group {
   // Starts all tasks. After an error those that were started are killed when the group is destroyed.
   absl::Status Start(const std::string& program, const std::map<std::string, std::string>& inherited, int64_t restarts);
 
-  // Passes on what tasks print and signals of users until all tasks have ended, and all is written. One that fails ends
-  // all; parameter servers end after the workers.
+  // Forwards the tasks' output and the users' signals until all tasks have ended and everything is written. A task that
+  // fails ends all others; parameter servers end after the workers.
   GroupEnd Run();
 
  private:
@@ -64,9 +64,9 @@ class Group {
   Signals& signals_;
   Output& output_;
   std::vector<std::unique_ptr<Process>> processes_;
-  bool stopping_ = false;            // all were asked to end
-  bool hurried_ = false;             // a user waits: what cannot be written at once is dropped
-  std::optional<double> settle_at_;  // when the cause of a failure is certain
+  bool stopping_ = false;            // all tasks were asked to end
+  bool hurried_ = false;             // a user is waiting: output that cannot be written at once is dropped
+  std::optional<double> settle_at_;  // the time when the cause of a failure is certain
   GroupEnd end_;
 };
 

@@ -31,13 +31,14 @@ std::map<std::string, std::string> InheritedVariables() {
   return variables;
 }
 
-// The rank of the worker that failed by itself. With exit code 75 it only says that another one was lost.
+// Returns the rank of the worker that caused the failure; nullopt after exit code 75, with which a task only reports
+// the loss of another one.
 std::optional<int64_t> FailedRank(const GroupEnd& end, const Layout& layout) {
   if (end.ends[*end.cause].code == kExitTemporary || *end.cause >= layout.workers) return std::nullopt;
   return *end.cause;
 }
 
-// What ended the launch, unless it was a failure of a task.
+// Returns why the launch ended, unless a task failed.
 absl::Status EndByUser(const GroupEnd& end) {
   if (end.stop_signal != 0) {
     return WithExitCode(absl::CancelledError(absl::StrCat("stopped by ", SignalName(end.stop_signal))),
@@ -56,7 +57,8 @@ absl::Status Launch(const LaunchOptions& options) {
   const char* path = getenv("PATH");
   TD_ASSIGN_OR_RETURN(const std::string program, FindProgram(options.command[0], path != nullptr ? path : ""));
   RaiseFileLimit();
-  // What tasks leave running becomes this process's child, which then sees it end (Process::CheckGroup).
+  // Processes that tasks leave running become children of this process, which then notices their end
+  // (Process::CheckGroup).
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return PosixError(errno, "adopt", "orphans of tasks");
   Signals signals;
   TD_RETURN_IF_ERROR(signals.Init());

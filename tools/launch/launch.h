@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// Starts the processes and returns when the last has ended. To be called once, while the process has one thread.
+// Starts the processes and returns when the last has ended. Call it only once, while the process has one thread.
 // Errors, by exit code:
 //   2                  options that cannot be
 //   126, 127           a program that cannot be started, or is not there

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kHost[] = "127.0.0.1";
 
-// What another launcher says about the process that it started, which is this launcher.
+// Variables in which another launcher describes the process that it started, which is this launcher.
 constexpr absl::string_view kOfOtherLaunchers[] = {
     "TF_CONFIG",
     // torchrun
@@ -20,13 +20,13 @@ constexpr absl::string_view kOfOtherLaunchers[] = {
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
     // JAX
     "JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "JAX_COORDINATOR_ADDRESS",
-    // A step of Slurm's. What belongs to the job stays: its programs ask for more than ranks.
+    // Slurm, only for a step. Variables of the job stay, because programs use them for more than ranks.
     "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST",
     // Kubernetes
     "JOB_COMPLETION_INDEX", "TANDEM_NUM_PROCESSES", "TANDEM_COORDINATOR",
     // Another tandem-launch
     "TANDEM_FULL_WORLD_SIZE"};
-// Open MPI; MPICH and Intel MPI. A program that calls MPI would take these for its own.
+// Open MPI; MPICH and Intel MPI. A program that uses MPI would think that these are meant for it.
 constexpr absl::string_view kPrefixesOfOtherLaunchers[] = {"OMPI_COMM_WORLD_", "PMI_", "PMIX_"};
 
 bool IsOfOtherLauncher(absl::string_view name) {

@@ -6,7 +6,7 @@ namespace tandem {
 
 namespace {
 
-// What a line of the log begins with, in front of its message, is shorter.
+// An upper bound for the header of a log line before its message.
 constexpr size_t kLongestLogHeader = 160;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What tandem-launch is told to do.
+// The options of tandem-launch.
 #ifndef TANDEM_TOOLS_LAUNCH_OPTIONS_H_
 #define TANDEM_TOOLS_LAUNCH_OPTIONS_H_
 
@@ -14,24 +14,24 @@
 namespace tandem {
 
 struct LaunchOptions {
-  // What is started at first; later starts may have fewer workers.
+  // The tasks of the first start; later starts may have fewer workers.
   Layout layout;
-  // So few workers a restart after failures may have, and an operator may ask for. Nothing: a restart has as many as
-  // before, and an operator may ask for one.
+  // The smallest number of workers that a restart after failures may have, or an operator may ask for. nullopt:
+  // restarts keep the number of workers, and an operator may ask for as few as one.
   std::optional<int64_t> min_workers;
   int64_t max_restarts = 0;
-  // How long a process may take to end after it was asked to.
+  // The time that a process gets to end after it was asked to.
   double grace_seconds = 30;
-  // Lines begin with the task that printed them.
+  // If true, lines begin with the task that printed them.
   bool prefix = true;
   // The program and its arguments.
   std::vector<std::string> command;
 };
 
-// "tf_config" or "torchrun". InvalidArgument suggests the nearest.
+// Parses "tf_config" or "torchrun". InvalidArgument suggests the most similar name.
 absl::StatusOr<Variables> ParseVariables(absl::string_view name);
 
-// InvalidArgument says which option is wrong, its value, and what it may be.
+// InvalidArgument says which option is wrong, its value, and the allowed values.
 absl::Status CheckOptions(const LaunchOptions& options);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Output: standard output and standard error of the launcher, for lines of many processes.
+// Output: the launcher's standard output and standard error, with lines of many processes.
 #ifndef TANDEM_TOOLS_LAUNCH_OUTPUT_H_
 #define TANDEM_TOOLS_LAUNCH_OUTPUT_H_
 
@@ -12,28 +12,28 @@
 
 namespace tandem {
 
-// Lines wait in memory until they can be written without waiting, so that the launcher can look after its processes
-// when nobody reads what they print.
+// Lines wait in memory until they can be written without blocking, so that the launcher can watch its processes even if
+// nobody reads their output.
 class Output {
  public:
   Output();
 
-  // Lines to be written are appended to these. They are the same where both go to the same place: then lines stay whole
-  // and in order.
+  // Append lines to these strings. Both are the same string if both streams go to the same place, so that lines stay
+  // whole and in order.
   std::string* output() { return &output_.text; }
   std::string* error() { return same_ ? &output_.text : &error_.text; }
 
-  // So much waits that the processes should.
+  // True if so much waits that the processes should wait too.
   bool full() const;
   bool empty() const { return output_.text.empty() && error_.text.empty(); }
-  // Why standard output takes nothing any more; null while it does. What waits then is dropped.
+  // errno of a standard output that cannot be written any more, 0 if it can. Waiting lines are then dropped.
   int error_number() const { return output_.error_number; }
 
-  // What poll is to wait for, appended.
+  // Appends the descriptors and events that poll should wait for.
   void AddTo(std::vector<pollfd>* polled) const;
-  // Writes what can be written without waiting.
+  // Writes what can be written without blocking.
   void Write();
-  // Drops what waits.
+  // Drops all waiting lines.
   void Drop();
 
  private:

@@ -17,9 +17,9 @@
 namespace tandem {
 namespace {
 
-// Below those that the system gives to outgoing connections, from 32768 on. A worker that tries to connect to a port of
-// that range again and again before anybody listens there may be given this very port for its own end, and is then
-// connected with itself; and connections of others may take the port before its task does.
+// Below the range that the system uses for outgoing connections, from 32768 on. A worker that tries again and again to
+// connect to a port of that range before a task listens there may get this very port for its own end, and would be
+// connected to itself; and connections of other programs may take the port before its task does.
 constexpr int kFirst = 10000, kLast = 29999;
 
 absl::StatusOr<bool> IsFree(int port) {

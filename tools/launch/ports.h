@@ -1,4 +1,4 @@
-// Ports at which the processes of a group can meet.
+// Finds ports at which the processes of a group can meet.
 #ifndef TANDEM_TOOLS_LAUNCH_PORTS_H_
 #define TANDEM_TOOLS_LAUNCH_PORTS_H_
 
@@ -9,8 +9,9 @@
 
 namespace tandem {
 
-// `count` different ports of 127.0.0.1 that nobody is bound to. Somebody else may take one before its task does; then
-// the task says so, and another start has other ports. Errors: Unavailable (74) when there are not so many.
+// Returns `count` different ports of 127.0.0.1 that no process is bound to. Another process may take one before its
+// task does; then the task reports it, and another start gets other ports. Errors: Unavailable (74) if there are not
+// enough.
 absl::StatusOr<std::vector<int>> FreePorts(int64_t count);
 
 }  // namespace tandem

@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
-// Whether a process of the group is a child of this one. Orphans are: the launcher adopts them (Launch). So the number
-// of a group is not used any more when nothing is left of it and the system may give it to others.
+// True if a process of the group is a child of this process. Orphans are, because the launcher adopts them (Launch). So
+// the number of a group is not used any more once the group is empty and the system may reuse it.
 bool HasMembers(pid_t group) {
   siginfo_t info;
   return RetryInterrupted([&] { return waitid(P_PGID, group, &info, WEXITED | WNOHANG | WNOWAIT); }) == 0;
@@ -64,7 +64,7 @@ void Process::CheckGroup(double now, double grace_seconds) {
   if (HasMembers(end_.pid)) return Stop(SIGTERM, now, grace_seconds);
   over_ = true;
   kill_at_ = std::numeric_limits<double>::infinity();
-  // What is in the pipes, and no more: a daemon outside of the group may write on.
+  // Reads what is in the pipes now, but no more: a daemon outside the group may continue to write.
   constexpr int kMostReads = 32;
   for (int stream = 0; stream < kStreams; ++stream) {
     for (int i = 0; i < kMostReads && fd(stream) >= 0; ++i) Read(stream);

@@ -1,4 +1,4 @@
-// Process: a task that runs, with everything that it starts in its process group.
+// Process: a running task, with everything in its process group.
 #ifndef TANDEM_TOOLS_LAUNCH_PROCESS_H_
 #define TANDEM_TOOLS_LAUNCH_PROCESS_H_
 
@@ -13,34 +13,34 @@
 
 namespace tandem {
 
-// Times are seconds of one clock.
+// Times are in seconds of the same clock.
 class Process {
  public:
-  // Lines get `prefix` and go to `output`, which must outlive this.
+  // Lines get `prefix` and are written to `output`, which must outlive this object.
   Process(const Task& task, const Child& child, absl::string_view prefix, Output* output);
-  // Kills what still runs.
+  // Kills what is still running.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // How it ended; complete when ended().
+  // How the process ended; valid when ended().
   const TaskEnd& end() const { return end_; }
   bool ended() const { return ended_; }
-  // Whether nothing of its process group is left, and all that was printed is in the output.
+  // True if its process group is empty, and everything that it printed is in the output.
   bool over() const { return over_; }
 
-  // Has the group end: once. A second signal would have programs end at once that are saving after the first.
+  // Asks the group to end, but only once: a second signal would abort programs that are still saving after the first.
   void Stop(int signal, double now, double grace_seconds);
   void Kill();
-  // When it is to be killed.
+  // The time at which it must be killed.
   double kill_at() const { return kill_at_; }
 
-  // waitpid returned `status` for it.
+  // To be called after waitpid returned `status` for it.
   void OnExit(int status, double now);
-  // To be called whenever a process has ended. What the program left running has to end, too.
+  // To be called whenever any process has ended. Ends what the program left running.
   void CheckGroup(double now, double grace_seconds);
 
-  // Its standard output (0) and error (1); -1 when it is closed. Read takes what is there, without waiting.
+  // Its standard output (0) and error (1); -1 if it is closed. Read reads what is there, without blocking.
   static constexpr int kStreams = 2;
   int fd(int stream) const { return streams_[stream].fd; }
   void Read(int stream);

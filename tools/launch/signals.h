@@ -1,4 +1,4 @@
-// Signals of the launcher, as a file that poll can wait for.
+// Receives the launcher's signals through a file descriptor that poll can wait for.
 #ifndef TANDEM_TOOLS_LAUNCH_SIGNALS_H_
 #define TANDEM_TOOLS_LAUNCH_SIGNALS_H_
 
@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-// "SIGTERM", or "signal 40" for one without a name.
+// Returns "SIGTERM", or "signal 40" for a signal without a name.
 std::string SignalName(int number);
 
-// While it lives SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and, unless it is ignored (nohup), SIGHUP are only noted.
-// For a process with one thread.
+// During its lifetime, SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and, unless it is ignored (nohup), SIGHUP are only
+// recorded. For a process with one thread.
 class Signals {
  public:
   Signals() = default;
@@ -25,9 +25,9 @@ class Signals {
 
   absl::Status Init();
   int fd() const { return fd_; }
-  // The mask from before, which children are to have.
+  // The original signal mask, which children should get.
   const sigset_t& mask_before() const { return before_; }
-  // Those that came since the last call.
+  // Returns the signals since the last call.
   std::vector<int> Take();
 
  private:

@@ -16,12 +16,12 @@ constexpr int kColumns = 600;
 
 enum Place { kLoss, kOtherLoss, kMetric, kLearningRate, kThroughput, kScoped };
 
-// Of the tags that estimator/summary/summary_saver_hook.h and evaluations write, and of those that people use.
+// Recognises the tags that estimator/summary/summary_saver_hook.h and evaluations write, and other usual tags.
 Place PlaceOf(absl::string_view tag) {
   if (tag == "loss") return kLoss;
   if (tag == "learning_rate" || tag == "lr") return kLearningRate;
   if (tag == "examples/sec" || tag == "global_step/sec" || tag == "input_wait") return kThroughput;
-  if (absl::StrContains(tag, "/")) return kScoped;  // "gradients/norm": one's own
+  if (absl::StrContains(tag, "/")) return kScoped;  // "gradients/norm": a user's tag
   return absl::EndsWith(tag, "loss") ? kOtherLoss : kMetric;
 }
 
@@ -47,7 +47,7 @@ PlotCharts MakeCharts(const std::vector<PlotRun>& runs) {
       }
     }
   }
-  // Where it is a small part, the way from 0 to the first step makes the axis easier to read.
+  // Starts the axis at 0 if the first step is not far from it, which is easier to read.
   if (result.first_step > 0 && result.first_step <= 0.1 * result.last_step) result.first_step = 0;
   std::map<std::pair<Place, std::string>, Chart> ordered;
   for (auto& [tag, curves] : by_tag) {

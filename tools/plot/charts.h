@@ -19,17 +19,17 @@ struct ChartCurve {
 // All curves of one tag.
 struct Chart {
   std::string tag;
-  bool of_model = false;    // a loss or a metric
-  bool logarithmic = true;  // where the page is asked for it
-  bool from_zero = false;   // the axis of values begins at 0, as for rates
+  bool of_model = false;    // shows a loss or a metric
+  bool logarithmic = true;  // logarithmic if the page is switched to logarithmic axes
+  bool from_zero = false;   // the axis of values begins at 0, for rates and the like
   std::vector<ChartCurve> curves;
 };
 
 struct PlotCharts {
-  std::vector<std::string> parts;  // of all runs: "" (the training) first where there is one, then evaluations
-  // Losses, metrics, the learning rate, throughput, then all that is named by scopes.
+  std::vector<std::string> parts;  // parts of all runs: "" (the training) first if there is one, then evaluations
+  // Losses, metrics, the learning rate, throughput, then all tags with scopes in their names.
   std::vector<Chart> charts;
-  double first_step = 0, last_step = 0;  // the axis of steps, of all charts
+  double first_step = 0, last_step = 0;  // range of the axis of steps, the same for all charts
 };
 
 PlotCharts MakeCharts(const std::vector<PlotRun>& runs);

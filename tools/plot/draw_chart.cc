@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Of the picture, in its own units; page/curves.js has the same.
+// Sizes of the picture, in its own units; page/curves.js has the same.
 constexpr double kWidth = 640, kHeight = 300;
 constexpr double kLeft = 58, kRight = 20, kTop = 10, kBottom = 28;
 constexpr int kColours = 8, kForms = 4;
@@ -25,7 +25,7 @@ struct Range {
   }
 };
 
-// Wider where there is nothing between the ends.
+// Returns a wider range if there is nothing between the ends.
 Range Drawable(Range range) {
   if (!(range.low <= range.high)) return {0, 1};
   if (range.low == range.high) {
@@ -57,18 +57,19 @@ std::string Coordinate(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// The means of a curve's columns, or all from the least to the most of each; a break where no value is finite.
+// Draws the means of a curve's columns, or (`ranges`) lines from the least to the greatest value of each; with a break
+// where no value is finite.
 template <typename X, typename Y>
 std::string LinePath(const std::vector<CurveColumn>& columns, bool ranges, const X& x, const Y& y) {
   std::string path;
   double last_x = 0, last_y = 0;
   bool broken = true;
   const auto to = [&](double px, double py) {
-    // In steps of a tenth, whose errors do not add up.
+    // Rounds to a tenth, so that rounding errors do not add up.
     px = std::round(px * 10) / 10;
     py = std::round(py * 10) / 10;
     if (broken) {
-      absl::StrAppend(&path, "M", Coordinate(px), " ", Coordinate(py), "l0 0");  // a lone point is a dot
+      absl::StrAppend(&path, "M", Coordinate(px), " ", Coordinate(py), "l0 0");  // a single point becomes a dot
     } else {
       absl::StrAppend(&path, "l", Coordinate(px - last_x), " ", Coordinate(py - last_y));
     }
@@ -86,7 +87,7 @@ std::string LinePath(const std::vector<CurveColumn>& columns, bool ranges, const
       to(at, y(column.mean));
       continue;
     }
-    // The nearer end first.
+    // Goes to the nearer end first.
     const double least = y(column.least), most = y(column.most);
     const bool up = broken || std::abs(least - last_y) <= std::abs(most - last_y);
     to(at, up ? least : most);
@@ -168,7 +169,7 @@ std::string DrawChart(const Chart& chart, const PlotCharts& charts, bool colour_
       absl::StrAppend(&svg, "<path class=\"line raw ", classes, "\" d=\"", LinePath(curve.columns, true, x, y), "\"/>");
     }
     absl::StrAppend(&svg, "<path class=\"line ", classes, "\" d=\"", LinePath(curve.columns, false, x, y), "\"/>");
-    // Evaluations are few, and a mark says where they were.
+    // Evaluations are few, so marks show where they were.
     if (curve.part == 0 || curve.columns.size() > kMaxMarks) continue;
     std::string marks;
     for (const CurveColumn& column : curve.columns) {

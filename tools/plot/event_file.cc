@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-// Numbers of fields, as in estimator/summary/event.cc.
+// Field numbers, as in estimator/summary/event.cc.
 constexpr uint32_t kStep = 2, kSummary = 5, kSessionLog = 7;  // of Event
 constexpr uint32_t kValue = 1;                                // of Summary
 constexpr uint32_t kTag = 1, kSimpleValue = 2;                // of Summary.Value
@@ -72,8 +72,8 @@ bool ParseSessionLog(absl::string_view bytes, PlotEvent* event) {
   return true;
 }
 
-// Whether the record at `offset`, which could not be read, was being written: its length, where the file has all of it,
-// is right, and the file ends before the record does, or has a whole one there by now.
+// True if the record at `offset`, which could not be read, was being written: its length, if complete, is valid, and
+// the file ends before the record does, or has the complete record by now.
 bool IsBeingWritten(Env* env, const std::string& path, int64_t offset) {
   const auto file = env->OpenForRead(path);
   if (!file.ok()) return false;

@@ -1,5 +1,4 @@
-// The scalars of TensorBoard's event files (estimator/summary/event.h writes such files, and so do TensorFlow and
-// PyTorch).
+// Reads the scalars of TensorBoard's event files (estimator/summary/event.h, TensorFlow and PyTorch write such files).
 #ifndef TANDEM_TOOLS_PLOT_EVENT_FILE_H_
 #define TANDEM_TOOLS_PLOT_EVENT_FILE_H_
 
@@ -15,19 +14,19 @@
 
 namespace tandem {
 
-// What a plot needs of one event. Histograms, pictures, texts, graphs and tensors are passed over.
+// The parts of one event that a plot needs. Histograms, pictures, texts, graphs and tensors are skipped.
 struct PlotEvent {
   int64_t step = 0;
-  bool start = false;  // a run begins here, perhaps again: points of this step and later ones no longer count
-  std::vector<std::pair<absl::string_view, float>> scalars;  // by tag; in the record's bytes
+  bool start = false;  // a run begins here, perhaps again: earlier points of this step and later ones no longer count
+  std::vector<std::pair<absl::string_view, float>> scalars;  // by tag; the tags point into the record
 };
 
-// False for bytes that are no event.
+// Returns false for bytes that are no event.
 bool ParsePlotEvent(absl::string_view record, PlotEvent* event);
 
-// Calls `visit` for each event of the file, in order. OK also when the file ends within a record, as it does while a
-// training writes it and after one was killed. DataLoss for damage: says where the first is, and how many records were
-// left out; `visit` has then been called for the others. Records behind a damaged length cannot be found.
+// Calls `visit` for each event of the file, in order. Also OK if the file ends within a record, as it does while a
+// training writes it and after one was killed. DataLoss for damage, with the place of the first and the number of
+// records that were left out; `visit` has been called for the others. Records after a damaged length cannot be found.
 absl::Status ReadEventFile(Env* env, const std::string& path, absl::FunctionRef<void(const PlotEvent&)> visit);
 
 }  // namespace tandem

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxColumns = 8;  // of values in the table of runs
+constexpr size_t kMaxColumns = 8;  // columns of values in the table of runs
 
 std::string Escape(absl::string_view text) {
   return absl::StrReplaceAll(PrintableLine(text), {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
@@ -29,7 +29,7 @@ std::string Escape(absl::string_view text) {
 
 std::string Number(double value) { return std::isnan(value) ? "\u2013" : absl::StrFormat("%.4g", value); }
 
-// As short as the picture allows: six digits.
+// Rounds to six digits, which is enough for the picture.
 Json JsonNumber(double value) {
   if (std::isnan(value)) return nullptr;
   double rounded = 0;
@@ -75,7 +75,7 @@ Json DataJson(const PlotRuns& runs, const PlotCharts& charts, bool colour_by_run
   return {{"runs", std::move(names)}, {"parts", std::move(parts)}, {"charts", std::move(list)}};
 }
 
-// One entry: a line as the charts have it, with a name; scripts make it a switch.
+// Returns one entry: a line drawn as in the charts, with a name; scripts make it a switch.
 std::string LegendEntry(absl::string_view kind, size_t index, const std::string& classes, int form,
                         const std::string& name) {
   return absl::StrCat(
@@ -105,7 +105,7 @@ std::string Legend(const PlotRuns& runs, const PlotCharts& charts, bool colour_b
 std::string ChartFigure(const Chart& chart, size_t index, const PlotCharts& charts, bool colour_by_run) {
   std::string values;
   for (const ChartCurve& curve : chart.curves) {
-    if (colour_by_run) break;  // too many; the table has them
+    if (colour_by_run) break;  // too many for a legend; the table lists them
     absl::StrAppend(&values, "<span class=\"value c", ColourOf(curve, false), "\">", Number(curve.columns.back().mean),
                     "</span>");
   }
@@ -119,7 +119,7 @@ std::string Figures(const PlotCharts& charts, bool colour_by_run) {
   return html;
 }
 
-// The last value of every curve of loss and metrics, by run.
+// Returns a table of the last value of every curve of loss and metrics, by run.
 std::string Table(const PlotRuns& runs, const PlotCharts& charts) {
   struct Column {
     std::string title, part, tag;
@@ -171,7 +171,8 @@ std::string CurvesPage(const PlotRuns& runs) {
   const PlotCharts charts = MakeCharts(runs.runs);
   const bool colour_by_run = runs.runs.size() > 1;
   const std::string data = JsonString(DataJson(runs, charts, colour_by_run));
-  // In one pass: names may contain the placeholders. "</script>" would end the element, "<!--" change its parsing.
+  // Replaced in one pass, because names may contain the placeholders. "</script>" would end the element, "<!--" change
+  // its parsing.
   return absl::StrReplaceAll(
       kCurvesHtml,
       {{"@TITLE@", Escape(colour_by_run ? absl::StrCat(runs.runs.size(), " runs") : runs.runs.front().name)},

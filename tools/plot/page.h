@@ -1,4 +1,4 @@
-// Learning curves as one self-contained web page.
+// Draws learning curves as one self-contained web page.
 #ifndef TANDEM_TOOLS_PLOT_PAGE_H_
 #define TANDEM_TOOLS_PLOT_PAGE_H_
 
@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-// The page needs no network, and shows its curves without scripts too; its script adds smoothing, logarithmic axes,
-// values under the pointer, and runs that can be hidden. It sets data-ready="1" on the root element when all is drawn,
-// data-errors to the number of errors of the script.
+// The page needs no network, and shows its curves without scripts too. Its script adds smoothing, logarithmic axes,
+// values under the pointer, and hiding of runs. It sets data-ready="1" on the root element when everything is drawn,
+// and data-errors to the number of errors in the script.
 std::string CurvesPage(const PlotRuns& runs);
 
 }  // namespace tandem

@@ -19,9 +19,9 @@
 namespace tandem {
 namespace {
 
-constexpr size_t kMaxNamed = 12;  // files that an error lists
+constexpr size_t kMaxNamed = 12;  // the most files that an error lists
 
-// By step: an evaluation that was done again replaces the earlier one.
+// tag -> step -> value; an evaluation that was repeated replaces the earlier one.
 using Points = std::map<std::string, std::map<int64_t, double>>;
 
 bool IsEventFile(absl::string_view name) { return absl::StrContains(name, "tfevents"); }
@@ -31,14 +31,15 @@ bool IsFolder(Env* env, const std::string& path) {
   return info.ok() && info->is_directory;
 }
 
-// Sorted. What may not be listed has none: CheckFolder has looked at what a user names.
+// Returns sorted names. A folder that cannot be listed has none: CheckFolder has checked the folders that the user
+// names.
 absl::StatusOr<std::vector<std::string>> NamesIn(Env* env, const std::string& folder) {
   absl::StatusOr<std::vector<std::string>> names = env->ListDir(folder);
   if (names.ok() || absl::IsResourceExhausted(names.status())) return names;
   return std::vector<std::string>();
 }
 
-// Sorted names of the folders in `folder`, hidden ones left out.
+// Returns the sorted names of the folders in `folder`, without hidden ones.
 absl::StatusOr<std::vector<std::string>> FoldersIn(Env* env, const std::string& folder) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesIn(env, folder));
   std::vector<std::string> folders;
@@ -62,7 +63,7 @@ absl::StatusOr<bool> HasResults(Env* env, const std::string& folder) {
 
 bool IsEvaluation(absl::string_view name) { return name == "eval" || absl::StartsWith(name, "eval_"); }
 
-// A folder with records of its own or of evaluations.
+// True if a folder has records of a training or of evaluations.
 absl::StatusOr<bool> IsRun(Env* env, const std::string& folder) {
   TD_ASSIGN_OR_RETURN(bool found, HasEventFile(env, folder));
   if (found) return true;
@@ -92,7 +93,8 @@ absl::Status ReadEvents(Env* env, const std::string& folder, Points* points, std
   return absl::OkStatus();
 }
 
-// Results of estimator/eval_log.h. Those of another model's checkpoint, or of initial values, are no part of a curve.
+// Reads results of estimator/eval_log.h. Skips those of another model's checkpoint, and of initial values, because they
+// are not part of a curve.
 void ReadResults(Env* env, const std::string& path, Points* points, std::vector<absl::Status>* damaged) {
   const absl::StatusOr<std::string> text = ReadTextFile(env, path);
   if (!text.ok()) return damaged->push_back(text.status());
@@ -103,7 +105,7 @@ void ReadResults(Env* env, const std::string& path, Points* points, std::vector<
     const nlohmann::json json = ParseJson(line);
     const auto step = json.is_object() ? json.find("global_step") : json.end();
     if (!json.is_object() || step == json.end() || !step->is_number_integer()) {
-      if (line.end() == text->data() + text->size()) break;  // cut
+      if (line.end() == text->data() + text->size()) break;  // cut off
       damaged->push_back(absl::DataLossError(
           absl::StrCat(path, ":", number, ": the line is no result of an evaluation, a JSON object with global_step")));
       return;
@@ -136,7 +138,7 @@ absl::StatusOr<PlotRun> ReadRun(Env* env, const std::string& folder, std::vector
     const std::string path = part.empty() ? folder : JoinPath(folder, part);
     Points points;
     TD_RETURN_IF_ERROR(ReadEvents(env, path, &points, damaged));
-    // After the events, whose numbers have fewer digits.
+    // Read after the events, whose numbers have fewer digits.
     if (IsEvaluation(part)) {
       TD_ASSIGN_OR_RETURN(const bool has_results, HasResults(env, path));
       if (has_results) ReadResults(env, JoinPath(path, kResults), &points, damaged);
@@ -146,7 +148,7 @@ absl::StatusOr<PlotRun> ReadRun(Env* env, const std::string& folder, std::vector
   return run;
 }
 
-// Why there is nothing to draw.
+// Returns an error that says why there is nothing to draw.
 absl::Status NoRecords(Env* env, const std::string& folder) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> there, NamesIn(env, folder));
   const size_t more = there.size() - std::min(there.size(), kMaxNamed);
@@ -171,12 +173,12 @@ absl::Status CheckFolder(Env* env, const std::string& folder) {
   return env->ListDir(folder).status();
 }
 
-// Takes the folders that all names begin with from them.
+// Removes the folders that all names begin with from the names.
 void ShortenNames(std::vector<PlotRun>* runs) {
   if (runs->size() < 2) return;
   std::string common = (*runs)[0].name;
   do {
-    common.pop_back();  // a slash, or a part of a name
+    common.pop_back();  // removes a slash, or part of a name
     common.erase(common.rfind('/') + 1);
   } while (!common.empty() && !std::all_of(runs->begin(), runs->end(),
                                            [&](const PlotRun& run) { return absl::StartsWith(run.name, common); }));

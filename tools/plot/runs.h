@@ -1,4 +1,4 @@
-// What model directories have recorded of their trainings and evaluations.
+// Reads the records of trainings and evaluations in model directories.
 #ifndef TANDEM_TOOLS_PLOT_RUNS_H_
 #define TANDEM_TOOLS_PLOT_RUNS_H_
 
@@ -23,22 +23,22 @@ struct CurvePoint {
 using Curves = std::map<std::string, std::vector<CurvePoint>>;
 
 struct PlotRun {
-  std::string name;                     // the folder, without what all folders begin with
+  std::string name;                     // the folder, without the common beginning of all folders
   std::map<std::string, Curves> parts;  // "" is the training, "eval" and "eval_<name>" are evaluations
 };
 
 struct PlotRuns {
   std::vector<PlotRun> runs;
-  // What could not be read, each with file, place and reason. All the rest is in `runs`.
+  // Files that could not be read, each with file, place and reason. Everything else is in `runs`.
   std::vector<absl::Status> damaged;
 };
 
-// The runs of `folders`: model directories, or folders of model directories. Of each the event files of the folder and
-// of the folders in it, and eval*/metrics.jsonl. As TensorBoard does, points that a resumed run wrote again are taken
-// from the later one, and points of an abandoned run behind the place where the next one began are dropped.
+// Reads the runs in `folders`: model directories, or folders of model directories. Reads the event files in each model
+// directory and in its subfolders, and eval*/metrics.jsonl. As in TensorBoard, if a resumed run wrote points again, the
+// later ones count, and points of an abandoned run after the start of the next one are dropped.
 //
-// NotFound for a folder that is not there, or that has no records; DataLoss when the records of a folder are damaged
-// and none could be read.
+// NotFound for a folder that does not exist or has no records; DataLoss when the records of a folder are damaged and
+// none could be read.
 absl::StatusOr<PlotRuns> ReadRuns(Env* env, const std::vector<std::string>& folders);
 
 }  // namespace tandem

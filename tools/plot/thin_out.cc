@@ -8,7 +8,7 @@ namespace tandem {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// So that differences and sums are finite; values of event files are floats.
+// Limit that keeps differences and sums finite; values of event files are floats.
 constexpr double kLargest = 1e300;
 
 CurveColumn ToColumn(const CurvePoint* begin, const CurvePoint* end) {

@@ -1,4 +1,4 @@
-// Inputs for an executable that nobody gave any.
+// Random inputs for an executable.
 #ifndef TANDEM_TOOLS_RUN_RANDOM_INPUTS_H_
 #define TANDEM_TOOLS_RUN_RANDOM_INPUTS_H_
 
@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// For `input`, in `rows` rows. Floating point: uniform in [0, 1). Integers: any index where the program takes them as
-// such, else 0 to 9. Booleans: either. A function of all arguments; the input's name and `step` keep tensors of one run
-// apart.
+// Returns `rows` rows for `input`. Floating-point: uniform in [0, 1). Integers: any valid index if the program uses
+// them as indices, else 0 to 9. Booleans: both. The result depends on all arguments; the input's name and `step` make
+// the tensors of one run differ.
 HostTensor RandomInput(const format::Input& input, int64_t rows, uint64_t seed, int64_t step);
 
 }  // namespace tandem

@@ -31,7 +31,7 @@
 namespace tandem {
 namespace {
 
-// The text of a phase; empty when the executable has none.
+// Returns the text of a phase; empty if the executable has none.
 absl::string_view PhaseText(const Executable& executable, absl::string_view phase) {
   const auto& segments = executable.index().segments;
   for (size_t i = 0; i < segments.size(); ++i) {
@@ -42,7 +42,7 @@ absl::string_view PhaseText(const Executable& executable, absl::string_view phas
   return {};
 }
 
-// The constants of the program by the names that the text of a phase may have for them.
+// Returns the constants of the program by the names that they have in the text of a phase.
 std::map<std::string, absl::string_view> ConstantsByName(const Executable& executable) {
   std::map<std::string, absl::string_view> found;
   const format::Index& index = executable.index();
@@ -62,7 +62,7 @@ std::map<std::string, absl::string_view> ConstantsByName(const Executable& execu
   return found;
 }
 
-// Gives constants their numbers back. DataLoss where these are not there.
+// Restores the numbers of constants. DataLoss if the executable does not have them.
 absl::Status ReadConstants(const Executable& executable, mlir::ModuleOp module) {
   absl::Status status;
   std::map<std::string, absl::string_view> constants;
@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
   if (absl::Status s = td::CheckText(text, phase); !s.ok()) {
     return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", s.message()));
   }
-  // The parser wants a zero behind the text.
+  // The parser needs a zero after the text.
   impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
   if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
   if (!impl->step) {

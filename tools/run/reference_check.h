@@ -1,4 +1,4 @@
-// Compares what an executable computes with what the reference interpreter makes of the graph that is stored in it.
+// Compares the results of an executable with those of the reference interpreter for the graph stored in it.
 #ifndef TANDEM_TOOLS_RUN_REFERENCE_CHECK_H_
 #define TANDEM_TOOLS_RUN_REFERENCE_CHECK_H_
 
@@ -18,9 +18,9 @@ namespace tandem {
 
 // The largest difference of a tensor's elements.
 struct TensorError {
-  double error = 0;      // infinite where only one of both is a NaN or infinity
-  double magnitude = 0;  // of the reference's largest element
-  // `absolute` is for values that are sums of terms that cancel: nothing but rounding is left of them.
+  double error = 0;      // infinite if only one of both is NaN or infinite
+  double magnitude = 0;  // largest magnitude of the reference's elements
+  // `absolute` is for sums of terms that cancel: only rounding errors remain of them.
   bool Within(double tolerance, double absolute) const { return error <= std::max(tolerance * magnitude, absolute); }
 };
 
@@ -28,21 +28,21 @@ class ReferenceCheck {
  public:
   using Tensors = std::map<std::string, HostTensor>;
 
-  // Parses the IR of phase `input`; that of `precision` for a program with mixed_bfloat16. FailedPrecondition when the
-  // executable has none, DataLoss when it does not parse.
+  // Parses the IR of phase `input`; for a program with mixed_bfloat16 that of phase `precision`. FailedPrecondition if
+  // the executable has none, DataLoss if it cannot be parsed.
   static absl::StatusOr<std::unique_ptr<ReferenceCheck>> Create(const Executable& executable);
   ~ReferenceCheck();
 
-  // Whether the interpreter, which runs as one replica, can stand for a step in which `replicas` replicas have rows.
-  // FailedPrecondition for programs with statistics of single replicas.
+  // OK if the interpreter, which runs as one replica, gives the results of a step in which `replicas` replicas have
+  // rows. FailedPrecondition for programs with statistics of single replicas.
   absl::Status CanStandFor(int replicas) const;
 
-  // Evaluates a step in double precision; the results stay until the next one. `inputs`: the whole batch of `rows`
-  // rows. `variables`: the values before the step.
+  // Evaluates a step in double precision; the results stay until the next one. `inputs` are the whole batch of `rows`
+  // rows, `variables` the values before the step.
   absl::Status Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables, const StepScalars& scalars);
-  // The names that the step assigns to.
+  // The names of the variables that the step assigns.
   std::vector<std::string> updated_variables() const;
-  // Internal for a name that the reference did not compute or another number of elements.
+  // Compare with the reference. Internal error if it has no such value, or one with another number of elements.
   absl::StatusOr<TensorError> CompareOutput(const std::string& name, const HostTensor& value) const;
   absl::StatusOr<TensorError> CompareVariable(const std::string& name, const HostTensor& value) const;
 

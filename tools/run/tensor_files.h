@@ -1,4 +1,4 @@
-// Tensors by name in the files that --inputs and --outputs name.
+// Reads and writes named tensors in the files given by --inputs and --outputs.
 #ifndef TANDEM_TOOLS_RUN_TENSOR_FILES_H_
 #define TANDEM_TOOLS_RUN_TENSOR_FILES_H_
 
@@ -11,12 +11,12 @@
 
 namespace tandem {
 
-// A .npz or .safetensors file, by its name. A .npy file has one array, which gets `single_name`; InvalidArgument where
-// that is empty.
+// Reads a .npz or .safetensors file, told by its name. A .npy file has one array, which gets the name `single_name`;
+// InvalidArgument if that is empty.
 absl::StatusOr<std::map<std::string, HostTensor>> ReadTensorFile(const std::string& path,
                                                                  const std::string& single_name);
 
-// A .npz file where the name ends so, else a safetensors file.
+// Writes a .npz file if the name ends so, else a safetensors file.
 absl::Status WriteTensorFile(const std::string& path, const std::map<std::string, HostTensor>& tensors);
 
 }  // namespace tandem

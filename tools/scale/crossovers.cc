@@ -11,7 +11,7 @@ namespace {
 constexpr double kLargest = 1024.0 * 1024 * 1024 * 1024;
 constexpr double kStep = 1.0 / 16;  // octaves
 
-// By less than this part of the time no way is shorter than another: it is rounding.
+// A way counts as faster only if the difference is larger than this part of the time: smaller ones are rounding.
 constexpr double kEqual = 1 - 1e-12;
 
 Way Shortest(const Link& link, double bytes, int processes) {
@@ -22,7 +22,7 @@ Way Shortest(const Link& link, double bytes, int processes) {
   return best;
 }
 
-// Where `beyond` becomes true between `low`, where it is false, and `high`.
+// Returns where `beyond` becomes true, between `low`, where it is false, and `high`.
 double Bisect(double low, double high, absl::FunctionRef<bool(double)> beyond) {
   for (int i = 0; i < 60; ++i) {
     const double middle = std::sqrt(low * high);

@@ -10,16 +10,17 @@
 namespace tandem {
 namespace {
 
-using Row = std::array<double, 3>;  // what a row's cost has of each unknown, divided by its seconds
+using Row = std::array<double, 3>;  // coefficients of the unknowns in a row's cost, divided by its seconds
 constexpr int kUnknowns = 3;        // seconds per byte, latency, seconds per message
 
-// The least squares solution of rows * x = 1 where only the unknowns of `used` are not 0. None where it is not unique.
+// Returns the least squares solution of rows * x = 1 in which only the unknowns of `used` are not 0; nullopt if it is
+// not unique.
 std::optional<Row> Solve(const std::vector<Row>& rows, const std::array<bool, kUnknowns>& used) {
   Row scale = {};
   for (const Row& row : rows) {
     for (int i = 0; i < kUnknowns; ++i) scale[i] += row[i] * row[i];
   }
-  // Normal equations of columns of length 1; an unknown that is not used gets the equation x = 0.
+  // Normal equations with columns scaled to length 1; an unused unknown gets the equation x = 0.
   double a[kUnknowns][kUnknowns + 1] = {};
   for (int i = 0; i < kUnknowns; ++i) {
     scale[i] = std::sqrt(scale[i]);
@@ -62,7 +63,7 @@ double SquaredErrors(const std::vector<Row>& rows, const Row& x) {
   return sum;
 }
 
-// Of few unknowns each set of those that are not 0 can be tried.
+// There are few unknowns, so every set of unknowns that are not 0 is tried.
 Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, const Link& before) {
   std::vector<Row> rows;
   for (const MeasuredTime& m : measured) {
@@ -75,7 +76,8 @@ Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, con
     const std::optional<Row> x = Solve(rows, {true, (set & 1) != 0, (set & 2) != 0});
     if (!x.has_value() || (*x)[0] <= 0 || (*x)[1] < 0 || (*x)[2] < 0) continue;
     const double errors = SquaredErrors(rows, *x);
-    // A further unknown must be worth it: rounding alone makes the errors of an exact solution differ.
+    // An additional unknown must reduce the errors noticeably: rounding alone makes the errors of an exact solution
+    // differ.
     if (errors < least - 1e-15 * static_cast<double>(rows.size())) {
       least = errors;
       best = *x;
@@ -89,7 +91,7 @@ Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, con
 LinkFit FitLink(Algorithm algorithm, const std::vector<MeasuredTime>& rows) {
   LinkFit fit;
   fit.link = {1e9, 10e-6, 0};
-  // Where the link decides between two ways a better one may decide otherwise.
+  // The link decides between two ways; a better fit may choose another way.
   constexpr int kRounds = 8;
   for (int i = 0; i < kRounds; ++i) fit.link = FitOnce(algorithm, rows, fit.link);
   double sum = 0;

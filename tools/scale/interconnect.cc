@@ -111,7 +111,7 @@ int HostsOf(int devices, const Topology& topology) { return (devices - 1) / topo
 double SecondsInHost(Algorithm algorithm, double bytes, int devices, const Topology& topology) {
   const int local = std::min(devices, topology.devices_per_host);
   if (local <= 1) return 0;
-  // Between hosts the two halves of a ring, reduce-scatter and all-gather, stand around what follows.
+  // The two halves of a ring, reduce-scatter and all-gather, come before and after the all-reduce between hosts.
   const bool tree = algorithm == Algorithm::kTree && HostsOf(devices, topology) == 1;
   return CostOf(tree ? Way::kTree : Way::kRing, bytes, local).On(topology.local);
 }
@@ -123,7 +123,7 @@ double SecondsBetween(Algorithm algorithm, double bytes, int hosts, const Link& 
 double AllReduceSeconds(Algorithm algorithm, double bytes, int devices, const Topology& topology) {
   const int hosts = HostsOf(devices, topology);
   const double inside = SecondsInHost(algorithm, bytes, devices, topology);
-  // Each device's part goes over its share of the link: as long as all bytes over all of it.
+  // Each device's part uses its share of the link, which takes as long as all bytes on the whole link.
   return hosts == 1 ? inside : inside + SecondsBetween(algorithm, bytes, hosts, topology.network);
 }
 

@@ -1,4 +1,4 @@
-// Times of a compiled program on this machine, on random inputs.
+// Measures a compiled program on this machine, on random inputs.
 #ifndef TANDEM_TOOLS_SCALE_MEASURE_H_
 #define TANDEM_TOOLS_SCALE_MEASURE_H_
 
@@ -13,11 +13,11 @@ namespace tandem {
 
 struct Measured {
   CommandSeconds commands;  // of one device
-  double wall = 0;          // seconds per step, median, as the caller sees it and without records
+  double wall = 0;          // seconds per step, median, as the caller sees it, without recording commands
 };
 
-// Runs `runs` steps for the wall time and as many again with records, behind two that do not count, on as many threads
-// as the program has replicas. Errors: those of LoadExecutable and Run.
+// Runs two steps to warm up, `runs` steps for the wall time, and as many again with recording, on as many threads as
+// the program has replicas. Errors: those of LoadExecutable and Run.
 absl::StatusOr<Measured> Measure(const std::string& path, int runs);
 
 }  // namespace tandem

@@ -22,30 +22,30 @@ struct MeasuredTime {
   double seconds = 0;
 };
 
-// Those of one communication.
+// The times of one kind of communication.
 class MeasuredTimes {
  public:
-  // `communication`: "shared_memory", "tcp" or "ring", or empty where `text` has times of one only. Rows of the same
-  // bytes and processes count as their median. DataLoss (exit code 65) with `name`, line and value for what is no such
-  // table, InvalidArgument for a communication that has no times there.
+  // `communication` is "shared_memory", "tcp" or "ring", or empty if `text` has times of only one. Several rows with
+  // the same bytes and processes are replaced by their median. DataLoss (exit code 65), with `name`, line and value, if
+  // `text` is no such table; InvalidArgument for a communication that has no times there.
   static absl::StatusOr<MeasuredTimes> Parse(absl::string_view text, absl::string_view name,
                                              absl::string_view communication);
-  // The same of a file. The errors of Env, too.
+  // Parses a file. Also returns the errors of Env.
   static absl::StatusOr<MeasuredTimes> Read(const std::string& path, absl::string_view communication);
 
   Communication communication() const { return communication_; }
-  // By processes, then bytes.
+  // Sorted by processes, then bytes.
   const std::vector<MeasuredTime>& rows() const { return rows_; }
   bool Has(int processes) const { return curves_.contains(processes); }
   std::vector<int> processes() const;
-  // Between two sizes by a straight line of the logarithms; beyond the largest at its rate; below the smallest as long
-  // as that. Only where Has(processes).
+  // Interpolates between two sizes linearly in the logarithms; beyond the largest size uses its rate; below the
+  // smallest size its time. Only if Has(processes).
   double Seconds(double bytes, int processes) const;
 
  private:
   Communication communication_ = Communication::kTcp;
   std::vector<MeasuredTime> rows_;
-  std::map<int, std::map<double, double>> curves_;  // seconds by bytes, by processes
+  std::map<int, std::map<double, double>> curves_;  // processes -> bytes -> seconds
 };
 
 }  // namespace tandem

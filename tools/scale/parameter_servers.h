@@ -1,4 +1,4 @@
-// How many updates a second workers and parameter servers make together, where nobody waits for the others.
+// Predicts how many updates per second workers and parameter servers make together if nobody waits for the others.
 #ifndef TANDEM_TOOLS_SCALE_PARAMETER_SERVERS_H_
 #define TANDEM_TOOLS_SCALE_PARAMETER_SERVERS_H_
 
@@ -9,16 +9,16 @@
 
 namespace tandem {
 
-// What one update costs a server.
+// The cost of one update for a server.
 struct ServerLoad {
-  double sent = 0;      // bytes that a worker sends it
-  double returned = 0;  // bytes of the values that come back
-  double update = 0;    // seconds during which it can do nothing else
+  double sent = 0;      // bytes that a worker sends to it
+  double returned = 0;  // bytes of the values that it returns
+  double update = 0;    // seconds of computation, during which it does nothing else
 };
 
 struct ServedStep {
-  double compute = 0;  // seconds of a worker, of each of its threads
-  int threads = 1;     // of a worker
+  double compute = 0;  // seconds that a worker computes, on each of its threads
+  int threads = 1;     // threads of a worker
   std::vector<ServerLoad> servers;
 };
 
@@ -26,20 +26,20 @@ enum class Bound { kWorkers, kServerUpdates, kServerLink, kCores };
 absl::string_view Name(Bound bound);  // "the workers", "updates", "the link", "the cores"
 
 struct ServedForecast {
-  double rate = 0;  // updates a second, of all workers together: global steps
+  double rate = 0;  // updates per second of all workers together: global steps
   Bound bound = Bound::kWorkers;
-  int server = -1;       // that is the bound, where one is
-  double staleness = 0;  // updates by others between a worker's reading of the values and its own update of them
+  int server = -1;       // the server that is the limit, if one is
+  double staleness = 0;  // updates by other workers between a worker's reading of the values and its own update of them
 };
 
-// Seconds of a worker's step when nobody else is there: it computes, sends all servers their part, waits for the last
+// Returns the seconds of a step of a single worker: it computes, sends all servers their part, waits for the last
 // update, and gets the values. Its link carries what it sends to all servers, one after another.
 double AloneSeconds(const ServedStep& step, const Link& link);
 
-// In the steady state, `workers` > 0 equal workers. At most as many as the workers make alone, as the busiest server's
-// link carries in either direction, which all workers share (incast), and as the busiest server computes, one after
-// another. `cores` > 0: workers and servers share so many cores of one machine, and no more than these compute and copy
-// bytes from one process to another.
+// Predicts the steady state with `workers` > 0 equal workers. The rate is limited by what the workers make if each were
+// alone, by the busiest server's link in either direction, which all workers share (incast), and by the busiest
+// server's computation, one update after another. With `cores` > 0 workers and servers share this number of cores on
+// one machine: no more than these compute, and copy bytes from one process to another.
 ServedForecast ForecastServed(const ServedStep& step, int workers, const Link& link, int cores);
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// A training step with parameter servers, as the scaling study sees it: of the programs of its parts, or of a program
-// of one process whose variables would be given to servers.
+// A training step with parameter servers for the scaling study: made from the programs of its parts, or from a program
+// of one process whose variables would be distributed over servers.
 #ifndef TANDEM_TOOLS_SCALE_SERVED_STEP_H_
 #define TANDEM_TOOLS_SCALE_SERVED_STEP_H_
 
@@ -13,21 +13,22 @@
 
 namespace tandem {
 
-// The files of the servers' programs, in their order, that belong to the newest ones beside a worker's, at `path`: a
-// model directory or the worker's file. Errors: those of FindExecutable.
+// Returns the files of the servers' programs, in order, that belong to the worker's program at `path` (a model
+// directory or the worker's file): the newest beside it. Errors: those of FindExecutable.
 absl::StatusOr<std::vector<std::string>> FindServers(const std::string& path, const Executable& worker);
 
-// Bytes are those of whole tensors: rows that are left out are not known. Seconds of computation and updates are 0.
-// InvalidArgument where the programs are not the parts of one step.
+// Bytes are those of whole tensors, because rows that would be left out are unknown. Seconds of computation and updates
+// are 0. InvalidArgument if the programs are not the parts of one step.
 absl::StatusOr<ServedStep> ServedStepOf(const Executable& worker,
                                         const std::vector<std::shared_ptr<const Executable>>& servers);
 
-// `program`'s variables as PlaceVariables (graph/parameter_servers.h) gives them to `servers` servers, all as if they
-// could be spread by rows. `update`: seconds that the updates of all take, which each server gets its part of by bytes,
-// slots included.
+// Distributes `program`'s variables over `servers` servers as PlaceVariables (graph/parameter_servers.h) does, as if
+// all could be spread by rows. `update` is the seconds of all updates; each server gets a share by its bytes, slots
+// included.
 ServedStep PlacedStep(const Executable& program, int servers, double update);
 
-// What a server does besides the update: it copies what came into the program's memory, and values into its answer.
+// Adds a server's copies to its update time: of received values into the program's memory, and of values into its
+// answer.
 void AddCopies(double bytes_per_second, ServedStep* step);
 
 }  // namespace tandem

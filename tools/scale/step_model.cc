@@ -28,11 +28,11 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
   }
 
   StepModel model;
-  std::map<uint32_t, double> ready;  // by buffer
-  double clock = 0;                  // end of the command before
+  std::map<uint32_t, double> ready;  // buffer -> time at which it is ready
+  double clock = 0;                  // end of the previous command
   for (size_t i = 0; i < commands.size(); ++i) {
     const CommandInfo& info = commands[i];
-    if (info.table == nullptr) {  // LaneSum: part of every microbatch but the first
+    if (info.table == nullptr) {  // LaneSum, which is part of every microbatch but the first
       clock += times.seconds[i];
       continue;
     }
@@ -59,7 +59,7 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
     }
     double done = clock;
     if (!info.map) {
-      // A reduction over lanes can begin as soon as its operands are there.
+      // A reduction over lanes can begin as soon as its operands are ready.
       double inputs = 0;
       bool known = true;
       for (uint32_t b : table.inputs) {
@@ -69,8 +69,8 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
       }
       if (known) done = inputs + times.seconds[i];
     } else {
-      // Until the last microbatch has passed this command all others have too. What is left of the section is the rest
-      // of that microbatch.
+      // When the last microbatch has passed this command, all others have too. The remaining time of the section is
+      // that of the rest of the last microbatch.
       double rest = 0;
       for (size_t k = i + 1; k < commands.size() && commands[k].section == info.section && commands[k].map; ++k) {
         rest += times.seconds[k];

@@ -1,4 +1,4 @@
-// Runs tools as a user starts them.
+// Runs tools as users do.
 #ifndef TANDEM_TOOLS_TESTING_RUN_TOOL_H_
 #define TANDEM_TOOLS_TESTING_RUN_TOOL_H_
 
@@ -7,11 +7,11 @@
 namespace tandem {
 
 struct ToolResult {
-  int exit_code = -1;  // 128 + the signal that ended it
+  int exit_code = -1;  // 128 + the signal that killed it, if one did
   std::string out, err;
 };
 
-// Runs a line of the shell.
+// Runs a line in the shell.
 ToolResult RunShell(const std::string& line);
 
 // Runs `tools/TOOL ARGUMENTS` through the shell.

@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kPatches = 24;
 constexpr double kPi = 3.14159265358979323846;
-// In pixels of a picture of 512 x 496: wide enough to be left at 224 x 224.
+// In pixels of a picture of 512 x 496: wide enough to remain visible at 224 x 224.
 constexpr double kStripeDistance = 12;
-constexpr double kStripeStrength = 38;  // in grey levels, at the middle of a patch
+constexpr double kStripeStrength = 38;  // in grey levels, in the middle of a patch
 
-// Random numbers in [0, 1), one after another.
+// Generates random numbers in [0, 1).
 class Draws {
  public:
   Draws(uint64_t seed, int texture_class, int64_t index, uint32_t purpose)
@@ -41,7 +41,7 @@ class Draws {
   int used_ = 4;
 };
 
-// Bands along wavy lines.
+// Adds bands along wavy lines.
 void AddBands(int64_t height, int64_t width, Draws draws, std::vector<float>* image) {
   const double waves = 0.5 + draws.Next(), phase = 2 * kPi * draws.Next(), bend = height * 0.06 * draws.Next();
   const double distance = height * (0.15 + 0.15 * draws.Next()), start = 2 * kPi * draws.Next();
@@ -53,7 +53,7 @@ void AddBands(int64_t height, int64_t width, Draws draws, std::vector<float>* im
   }
 }
 
-// Stripes whose brightness changes along the direction (dy, dx), in a patch that fades out.
+// Adds stripes, whose brightness changes along the direction (dy, dx), in a patch that fades out at its edge.
 void AddPatch(int64_t height, int64_t width, double dy, double dx, Draws* draws, std::vector<float>* image) {
   const double radius = std::min(height, width) * (0.05 + 0.03 * draws->Next());
   const double centre_y = radius + (height - 2 * radius) * draws->Next();
@@ -91,7 +91,7 @@ HostTensor MakeTexture(const TextureOptions& options, int texture_class, int64_t
   const int64_t height = options.height, width = options.width;
   std::vector<float> image(height * width);
   AddBands(height, width, Draws(options.seed, texture_class, index, 0), &image);
-  // Across the stripes; y goes downwards.
+  // Directions across the stripes; y points downwards.
   constexpr double kHalf = 0.70710678118654752;
   constexpr double kAcross[][2] = {{1, 0}, {0, 1}, {kHalf, -kHalf}, {kHalf, kHalf}};
   Draws patches(options.seed, texture_class, index, 1);

@@ -1,9 +1,9 @@
-// Pictures to train on where no data set is at hand: four classes of textures that only differ locally.
+// Generates pictures to train on without a data set: four classes of textures that differ only locally.
 //
-// A picture is grey: smooth bands as of tissue, noise, and some dozen round patches at random places with stripes.
-// Bands, noise, number, places and size of the patches, and the stripes' distance and strength have the same
-// distribution in all classes, which differ in nothing but the direction of the stripes: no mean, histogram or single
-// pixel tells them apart, filters of a few pixels do.
+// A picture is grey: smooth bands that look like tissue, noise, and a few dozen round patches with stripes at random
+// places. Bands, noise, the number, places and sizes of the patches, and the stripes' distance and strength have the
+// same distribution in all classes. Only the direction of the stripes differs: no mean, histogram or single pixel tells
+// the classes apart, but filters of a few pixels do.
 #ifndef TANDEM_TOOLS_TEXTURES_TEXTURES_H_
 #define TANDEM_TOOLS_TEXTURES_TEXTURES_H_
 
@@ -18,7 +18,7 @@
 
 namespace tandem {
 
-// The direction of the stripes of each class, and its folder's name.
+// The directions of the stripes; also the names of the classes' folders.
 inline constexpr absl::string_view kTextureClasses[] = {"horizontal", "vertical", "falling", "rising"};
 
 struct TextureOptions {
@@ -28,11 +28,11 @@ struct TextureOptions {
   int quality = 90;  // of JPEG
 };
 
-// Picture `index` of class 0 to 3 as uint8 [height, width, 1]; it depends on seed, class, index and size alone.
+// Returns picture `index` of class 0 to 3 as uint8 [height, width, 1]; it depends only on seed, class, index and size.
 HostTensor MakeTexture(const TextureOptions& options, int texture_class, int64_t index);
 
-// Writes per_class pictures DIR/CLASS/000000.jpeg, ... of each class; folders are made. InvalidArgument for sizes
-// outside 64 to 4096, a number outside 1 to 1000000 and a quality outside 1 to 100; the errors of writing name the
+// Writes per_class pictures DIR/CLASS/000000.jpeg, ... of each class; creates folders as needed. InvalidArgument for
+// sizes outside 64 to 4096, a number outside 1 to 1000000 and a quality outside 1 to 100; errors of writing name the
 // file.
 absl::Status WriteTextures(Env* env, const std::string& dir, const TextureOptions& options);
 
