@@ -21,7 +21,7 @@ def found(check, tree):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        return getattr(presubmit, check)(sorted(tree))
+        return list(getattr(presubmit, check)(sorted(tree)))
 
 
 def equal(actual, wanted):
@@ -110,6 +110,17 @@ def kinds_of_commands():
     equal(found("command_kinds", tree), ["runtime/session/run.cc:2: return command.body.Visited(Made());"])
 
 
+def kinds_in_passes():
+    tree = {"passes/memory/place.cc": "if (mlir::isa<exec::CommandOp>(op)) {\n", "passes/exec/ops.cc": "cast<exec::CopyOp>(op)",
+            "passes/distribute/bucket_all_reduce.cc": "getOps<exec::AllReduceOp>()",
+            "passes/make.cc": "builder.create<exec::CopyOp>(loc)"}
+    equal(found("kinds_in_passes", tree), [])
+    tree["passes/memory/place.cc"] += "auto copy = mlir::dyn_cast<exec::CopyOp>(op);\n"
+    tree["passes/distribute/bucket_all_reduce.cc"] = ""
+    equal(found("kinds_in_passes", tree), ["passes/memory/place.cc:2: Copy",
+                                           "passes/distribute/bucket_all_reduce.cc: no longer names AllReduce"])
+
+
 def json_of_others():
     text = "\nconst auto json = nlohmann::json::parse(text);\n"
     tree = {"tools/a.cc": text, "data/a_test.cc": text, "cluster/a.cc": "if (JsonIsTooDeep(text)) return;" + text,
@@ -154,4 +165,4 @@ xunit.run("presubmit", [(f.__name__, f) for f in (
     a_file_reaches_a_costly_header_that_it_does_not_use, files_that_use_a_costly_header_may_reach_it,
     public_headers_reach_each_other, a_header_for_users_reaches_the_runtime, a_header_for_users_reaches_a_library,
     a_sample_includes_the_runtime, tests_of_samples_include_what_they_like, headers_that_the_guide_names, floors,
-    kinds_of_commands, json_of_others, public_packages, walls)])
+    kinds_of_commands, kinds_in_passes, json_of_others, public_packages, walls)])
