@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/printable.h"
 
 namespace tandem {
 namespace {
@@ -38,6 +40,11 @@ std::string NearestName(absl::string_view word, const std::vector<std::string>& 
     }
   }
   return nearest;
+}
+
+std::string DidYouMean(absl::string_view word, const std::vector<std::string>& names) {
+  const std::string nearest = NearestName(word, names);
+  return nearest.empty() ? "" : absl::StrCat("; did you mean \"", PrintableLine(nearest), "\"?");
 }
 
 }  // namespace tandem

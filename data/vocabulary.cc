@@ -32,10 +32,9 @@ absl::StatusOr<size_t> PlaceOf(const Dataset& dataset, absl::string_view compone
   for (const ComponentSpec& spec : dataset.spec()) names.push_back(spec.name);
   const auto found = std::find(names.begin(), names.end(), component);
   if (found == names.end()) {
-    const std::string near = NearestName(component, names);
     return VocabularyError("FromDataset",
                            absl::StrCat("there is no component \"", component, "\" in ", SpecString(dataset.spec()),
-                                        near.empty() ? "" : absl::StrCat("; did you mean \"", near, "\"?")),
+                                        DidYouMean(component, names)),
                            location);
   }
   const size_t place = found - names.begin();

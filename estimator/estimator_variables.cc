@@ -26,11 +26,10 @@ namespace {
 
 std::string TypeOf(DType dtype, const Shape& shape) { return absl::StrCat(Name(dtype), ShapeString(shape)); }
 
-std::string DidYouMean(const std::string& name, const KnownVariables& known) {
+std::vector<std::string> NamesOf(const KnownVariables& known) {
   std::vector<std::string> names;
   for (const auto& entry : known) names.push_back(entry.first);
-  const std::string near = NearestName(name, names);
-  return near.empty() ? "" : absl::StrCat("; did you mean \"", near, "\"?");
+  return names;
 }
 
 // Returns the variables in memory that have a value.
@@ -58,7 +57,8 @@ absl::Status CheckAssigned(const NamedTensors& values, const KnownVariables& kno
     } else if (value.empty() || value.dtype() == DType::kString) {
       problems.push_back(absl::StrCat(quoted, "is given ", value.empty() ? "an empty tensor" : "strings"));
     } else if (found == known.end()) {
-      if (complete) problems.push_back(absl::StrCat(quoted, "is no variable of the model", DidYouMean(name, known)));
+      if (complete)
+        problems.push_back(absl::StrCat(quoted, "is no variable of the model", DidYouMean(name, NamesOf(known))));
     } else if (value.dtype() != found->second.dtype || value.shape() != found->second.shape) {
       problems.push_back(absl::StrCat(quoted, "is ", TypeOf(found->second.dtype, found->second.shape),
                                       ", and is given ", TypeOf(value.dtype(), value.shape())));
@@ -155,7 +155,7 @@ absl::StatusOr<NamedTensors> Estimator::Impl::ReadVariables(const std::vector<st
     }
   }
   for (const std::string& name : wanted) {
-    if (!known.contains(name)) missing.push_back(absl::StrCat("\"", name, "\"", DidYouMean(name, known)));
+    if (!known.contains(name)) missing.push_back(absl::StrCat("\"", name, "\"", DidYouMean(name, NamesOf(known))));
   }
   if (!missing.empty()) {
     return absl::NotFoundError(absl::StrCat("ReadVariables: of ", wanted.size(), " names these are not there:\n  ",

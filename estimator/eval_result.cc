@@ -67,11 +67,9 @@ double EvalResult::operator[](absl::string_view name) const {
   if (it != metrics.end()) return it->second;
   std::vector<std::string> names;
   for (const auto& metric : metrics) names.push_back(metric.first);
-  const std::string nearest = NearestName(name, names);
   ReportUserError(absl::InvalidArgumentError(
       absl::StrCat("EvalResult[\"", name, "\"]: the evaluation has no number of this name, it has ",
-                   names.empty() ? "none" : absl::StrJoin(names, ", "),
-                   nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?"))));
+                   names.empty() ? "none" : absl::StrJoin(names, ", "), DidYouMean(name, names))));
   return std::numeric_limits<double>::quiet_NaN();
 }
 

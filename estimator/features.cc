@@ -17,12 +17,11 @@ Tensor Features::operator[](NameArg name) const {
   for (const ComponentSpec& component : components_) {
     if (component.name == name.name) return graph->Input(name.name, component.dtype, component.shape, name.loc);
   }
-  const std::string nearest = NearestName(name.name, names());
-  return graph->FailAt("Features",
-                       absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
-                                    components_.empty() ? "none" : absl::StrJoin(names(), ", "),
-                                    nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")),
-                       name.loc);
+  return graph->FailAt(
+      "Features",
+      absl::StrCat("the input has no feature \"", name.name, "\"; it has ",
+                   components_.empty() ? "none" : absl::StrJoin(names(), ", "), DidYouMean(name.name, names())),
+      name.loc);
 }
 
 bool Features::Has(absl::string_view name) const {

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/nearest_name.h"
-#include "base/printable.h"
 #include "base/status_macros.h"
 
 namespace tandem {
@@ -18,11 +17,8 @@ constexpr size_t kMaxListBytes = 64512;
 absl::Status NoAttribute(const Hdf5Object& object, absl::string_view name) {
   std::vector<std::string> names;
   for (const auto& attribute : object.attributes) names.push_back(attribute.first);
-  const std::string near = NearestName(name, names);
-  return absl::NotFoundError(
-      absl::StrCat(object.where, ": there is no attribute \"", name, "\"",
-                   near.empty() ? "" : absl::StrCat("; did you mean \"", PrintableLine(near), "\"?"),
-                   "; a file that Keras wrote has it"));
+  return absl::NotFoundError(absl::StrCat(object.where, ": there is no attribute \"", name, "\"",
+                                          DidYouMean(name, names), "; a file that Keras wrote has it"));
 }
 
 absl::Status OtherKind(const Hdf5Object& object, absl::string_view name, absl::string_view wanted,

@@ -58,10 +58,9 @@ absl::Status CompiledModel::status() const {
   const std::vector<std::string> names = model_fn_->output_names();
   const auto check_output = [&](const std::string& name, absl::string_view option) -> absl::Status {
     if (std::count(names.begin(), names.end(), name) > 0) return absl::OkStatus();
-    const std::string nearest = NearestName(name, names);
-    return absl::InvalidArgumentError(absl::StrCat(
-        where, "`", option, "` names the output \"", name, "\", and the model has ", absl::StrJoin(names, ", "),
-        nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")));
+    return absl::InvalidArgumentError(absl::StrCat(where, "`", option, "` names the output \"", name,
+                                                   "\", and the model has ", absl::StrJoin(names, ", "),
+                                                   DidYouMean(name, names)));
   };
   for (const auto& [name, loss] : o.loss.by_output()) {
     TD_RETURN_IF_ERROR(check_output(name, "loss"));

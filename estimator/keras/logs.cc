@@ -23,10 +23,9 @@ double Logs::operator[](absl::string_view name) const {
     if (value.first == name) return value.second;
     names.push_back(value.first);
   }
-  const std::string nearest = NearestName(std::string(name), names);
-  ReportUserError(absl::InvalidArgumentError(absl::StrCat(
-      "the logs have no \"", name, "\"; they have ", names.empty() ? "nothing" : absl::StrJoin(names, ", "),
-      nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?"))));
+  ReportUserError(absl::InvalidArgumentError(absl::StrCat("the logs have no \"", name, "\"; they have ",
+                                                          names.empty() ? "nothing" : absl::StrJoin(names, ", "),
+                                                          DidYouMean(std::string(name), names))));
   return std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -72,10 +72,8 @@ absl::StatusOr<Layer> Model::GetLayer(const std::string& name) const {
     if (layer.name() == name) return layer;
     names.push_back(layer.name());
   }
-  const std::string nearest = NearestName(name, names);
   return absl::NotFoundError(absl::StrCat("the model \"", this->name(), "\" has no layer \"", name, "\"; it has ",
-                                          absl::StrJoin(names, ", "),
-                                          nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")));
+                                          absl::StrJoin(names, ", "), DidYouMean(name, names)));
 }
 
 absl::Status Model::Summary(const SummaryOptions& options) const {

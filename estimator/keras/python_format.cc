@@ -152,9 +152,8 @@ absl::StatusOr<std::string> PythonFormat(absl::string_view text, const PythonArg
       if (argument.first == name) value = &argument.second;
     }
     if (value == nullptr) {
-      const std::string nearest = NearestName(std::string(name), names);
       return error(absl::StrCat("there is no \"", name, "\"; there are ", absl::StrJoin(names, ", "),
-                                nearest.empty() ? "" : absl::StrCat("; did you mean \"", nearest, "\"?")));
+                                DidYouMean(std::string(name), names)));
     }
     const absl::string_view rest = colon == absl::string_view::npos ? "" : field.substr(colon + 1);
     const std::optional<Specification> spec = ParseSpecification(rest);

@@ -152,10 +152,8 @@ class Model::Impl {
       std::vector<std::string> names;
       for (const TensorSignature& t : signature_.inputs) names.push_back(t.name);
       if (std::count(names.begin(), names.end(), name) > 0) continue;
-      const std::string near = NearestName(name, names);
       return absl::InvalidArgumentError(
-          absl::StrCat("the model has no input \"", PrintableLine(name), "\"", takes,
-                       near.empty() ? "" : absl::StrCat("; did you mean \"", near, "\"?")));
+          absl::StrCat("the model has no input \"", PrintableLine(name), "\"", takes, DidYouMean(name, names)));
     }
     int64_t rows = -1;
     for (const TensorSignature& wanted : signature_.inputs) {

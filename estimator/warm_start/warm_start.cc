@@ -35,11 +35,6 @@ std::string TypeString(const VariableSpec& variable) {
   return absl::StrCat(Name(variable.dtype), ShapeString(variable.shape));
 }
 
-std::string DidYouMean(const std::string& name, const std::vector<std::string>& names) {
-  const std::string nearest = NearestName(name, names);
-  return nearest.empty() ? "" : absl::StrCat("; did you mean \"", PrintableLine(nearest), "\"?");
-}
-
 // Makes one warm start, variable by variable.
 class WarmStart {
  public:

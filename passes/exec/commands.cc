@@ -69,8 +69,8 @@ std::optional<int64_t> LaunchOp::getElementsTouched(int64_t, int64_t) {
     case format::Domain::kBlocks:
       return std::nullopt;
     case format::Domain::kElements:
-      return 2 *
-             std::max(getNumOperands() ? ElementsOfRow(getOperand(0).getType()) : 0, ElementsOfRow(getResult(0).getType()));
+      return 2 * std::max(getNumOperands() ? ElementsOfRow(getOperand(0).getType()) : 0,
+                          ElementsOfRow(getResult(0).getType()));
     default:
       return 0;
   }
