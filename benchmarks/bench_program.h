@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "benchmarks/models/model.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/executable/executable.h"
 #include "runtime/session/session.h"
 #include "runtime/variables/variable_store.h"

@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/session/session.h"
 
 namespace tandem {

@@ -24,7 +24,7 @@
 #include "base/status_macros.h"
 #include "benchmarks/bench_program.h"
 #include "graph/ops.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 
 ABSL_FLAG(std::string, op, "forward", "forward, input_grad or filter_grad");
 ABSL_FLAG(std::vector<std::string>, x, (std::vector<std::string>{"32", "32", "64"}),

@@ -27,7 +27,7 @@
 #include "benchmarks/bench_program.h"
 #include "benchmarks/matmul_rate.h"
 #include "benchmarks/models/model.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/session/session.h"
 
 ABSL_FLAG(int, threads, 2, "threads of the step and of the matmul");

@@ -33,7 +33,7 @@
 #include "benchmarks/models/model.h"
 #include "benchmarks/worker.h"
 #include "nlohmann/json.hpp"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/executable/command_info.h"
 #include "runtime/format/index.h"
 #include "runtime/session/list_devices.h"

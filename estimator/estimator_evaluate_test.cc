@@ -10,7 +10,7 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "estimator/test_models.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 
 namespace tandem {
 namespace {

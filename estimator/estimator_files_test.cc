@@ -19,7 +19,7 @@
 #include "base/temporary_name.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 
 namespace tandem {
 namespace {

@@ -20,7 +20,7 @@
 #include "estimator/parameter_server/server_state.h"
 #include "estimator/signals.h"
 #include "estimator/workers/worker_positions.h"
-#include "passes/build_id.h"
+#include "passes/base/build_id.h"
 
 namespace tandem {
 namespace {

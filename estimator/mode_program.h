@@ -18,7 +18,7 @@
 #include "frontends/summary_marks.h"
 #include "graph/graph_nodes.h"
 #include "graph/replicas.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 
 namespace tandem {
 

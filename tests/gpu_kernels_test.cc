@@ -7,7 +7,7 @@
 #include "benchmarks/models/model.h"
 #include "gtest/gtest.h"
 #include "passes/codegen/gpu/ptxas.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/format/index.h"
 
 // For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.

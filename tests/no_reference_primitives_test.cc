@@ -9,7 +9,7 @@
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/library_calls/library_call.h"
 #include "samples/networks.h"
 

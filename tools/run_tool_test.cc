@@ -14,7 +14,7 @@
 #include "estimator/estimator.h"
 #include "frontends/moving_average_name.h"
 #include "graph/ops.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/executable/executable.h"
 #include "runtime/format/index.h"
 #include "tools/testing/run_tool.h"

@@ -31,8 +31,8 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/exec/dialect.h"
-#include "passes/pipeline.h"
-#include "passes/target/compile_target.h"
+#include "passes/machine_code/compile_target.h"
+#include "passes/pipeline/pipeline.h"
 #include "passes/target/target.h"
 
 namespace tandem {

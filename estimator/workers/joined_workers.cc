@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "base/steady_time.h"
 #include "cluster/local_address.h"
-#include "passes/build_id.h"
+#include "passes/base/build_id.h"
 #include "runtime/collectives/connect.h"
 
 namespace tandem {

@@ -7,7 +7,7 @@
 #include "graph/ir/reduce.h"
 #include "graph/ir/shape.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/pass_util.h"
+#include "passes/base/pass_util.h"
 
 namespace tandem {
 namespace {

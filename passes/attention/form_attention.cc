@@ -4,11 +4,11 @@
 
 #include "graph/ir/attention.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/analysis/measure_step.h"
 #include "passes/attention/attention_pattern.h"
-#include "passes/pass_util.h"
-#include "passes/passes.h"
-#include "passes/precision/precision_painter.h"
+#include "passes/base/pass_util.h"
+#include "passes/base/passes.h"
+#include "passes/contraction/measure_step.h"
+#include "passes/phases/precision/precision_painter.h"
 #include "passes/target/target.h"
 
 namespace tandem {

@@ -1,7 +1,7 @@
 // td-lower-attention, as Passes.td describes it.
 #include "graph/ir/attention.h"
+#include "passes/base/passes.h"
 #include "passes/exec/attention.h"
-#include "passes/passes.h"
 #include "passes/target/target.h"
 
 namespace tandem {

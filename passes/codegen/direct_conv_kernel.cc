@@ -7,7 +7,7 @@
 #include "graph/ir/unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "passes/channel_bias.h"
+#include "passes/base/channel_bias.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/vector_builder.h"
 #include "passes/exec/direct.h"

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "passes/base/pass_util.h"
 #include "passes/contraction/winograd_cost.h"
-#include "passes/pass_util.h"
 
 namespace tandem {
 namespace {

@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/dialect.h"
 #include "llvm/ADT/StringExtras.h"
+#include "passes/base/pass_util.h"
+#include "passes/base/passes.h"
+#include "passes/base/unsupported.h"
 #include "passes/contraction/candidate.h"
 #include "passes/contraction/choice.h"
 #include "passes/contraction/contractions.h"
 #include "passes/contraction/reports.h"
-#include "passes/pass_util.h"
-#include "passes/passes.h"
-#include "passes/unsupported.h"
 
 namespace tandem {
 

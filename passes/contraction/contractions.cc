@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
-#include "passes/analysis/measure_step.h"
+#include "passes/base/pass_util.h"
 #include "passes/contraction/choice.h"
-#include "passes/pass_util.h"
+#include "passes/contraction/measure_step.h"
 
 namespace tandem {
 namespace {

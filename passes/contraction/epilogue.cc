@@ -1,7 +1,7 @@
 #include "passes/contraction/epilogue.h"
 
 #include "graph/ir/unary.h"
-#include "passes/channel_bias.h"
+#include "passes/base/channel_bias.h"
 #include "passes/contraction/residual.h"
 
 namespace tandem {

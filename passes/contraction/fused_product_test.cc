@@ -1,5 +1,5 @@
 // Expanded products have the values of the product.
-#include "passes/passes.h"
+#include "passes/base/passes.h"
 
 #include "graph/interpreter/interpreter.h"
 #include "graph/ir/contract.h"

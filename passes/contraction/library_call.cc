@@ -1,4 +1,4 @@
-// Computes a contraction by a kernel library's primitive. passes/contraction/library chooses the algorithm once the
+// Computes a contraction by a kernel library's primitive. passes/library_algorithms chooses the algorithm once the
 // call is known.
 #include "graph/ir/contract.h"
 #include "passes/analysis/cost_model.h"

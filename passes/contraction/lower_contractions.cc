@@ -1,7 +1,7 @@
 // td-lower-contractions, as Passes.td describes it.
 #include "graph/ir/dialect.h"
+#include "passes/base/passes.h"
 #include "passes/contraction/contractions.h"
-#include "passes/passes.h"
 
 namespace tandem {
 

@@ -1,8 +1,8 @@
 #include "passes/contraction/reports.h"
 
 #include "absl/strings/str_cat.h"
+#include "passes/base/pass_util.h"
 #include "passes/contraction/choice.h"
-#include "passes/pass_util.h"
 
 namespace tandem {
 namespace {

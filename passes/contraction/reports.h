@@ -38,7 +38,7 @@ class ContractionReports {
 };
 
 // Once every choice in the module has been carried out, takes the reports off it and returns them as the text of
-// passes/report_segments.h. Until then, an empty text.
+// passes/base/report_segments.h. Until then, an empty text.
 std::string TakeContractionReports(mlir::ModuleOp module);
 
 }  // namespace tandem

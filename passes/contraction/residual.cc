@@ -4,7 +4,7 @@
 #include "graph/ir/unary.h"
 #include "llvm/ADT/DenseSet.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/channel_bias.h"
+#include "passes/base/channel_bias.h"
 #include "passes/exec/dialect.h"
 
 namespace tandem {

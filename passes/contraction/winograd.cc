@@ -10,10 +10,10 @@
 #include "absl/strings/str_format.h"
 #include "graph/ir/contract.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/base/pass_util.h"
 #include "passes/contraction/candidate.h"
 #include "passes/contraction/epilogue.h"
 #include "passes/contraction/winograd_cost.h"
-#include "passes/pass_util.h"
 
 namespace tandem {
 namespace {

@@ -1,6 +1,6 @@
 // The target for CPUs: contractions are computed by oneDNN, by the runtime's own kernels and by generated kernels.
 #include "base/status_macros.h"
-#include "passes/contraction/library/candidates.h"
+#include "passes/library_algorithms/candidates.h"
 #include "passes/target/target.h"
 #include "runtime/library_calls/library_algorithm.h"
 #include "runtime/library_calls/library_call.h"

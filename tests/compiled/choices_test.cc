@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "passes/report_segments.h"
+#include "passes/base/report_segments.h"
 #include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"

@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"

@@ -13,7 +13,7 @@
 #include "graph/ops.h"
 #include "graph/replicas.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"
 #include "tests/compiled/workers.h"

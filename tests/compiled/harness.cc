@@ -17,8 +17,8 @@
 #include "graph/replicas.h"
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
-#include "passes/compile.h"
-#include "passes/target/compile_target.h"
+#include "passes/compile/compile.h"
+#include "passes/machine_code/compile_target.h"
 
 namespace tandem::compiled {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/precision.h"
 #include "graph/graph_builder.h"
 #include "graph/reference.h"
-#include "passes/compile_options.h"
+#include "passes/base/compile_options.h"
 #include "runtime/executable/executable.h"
 #include "runtime/session/session.h"
 #include "runtime/variables/variable_store.h"

@@ -14,7 +14,7 @@
 #include "frontends/optimizers.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/format/index.h"
 #include "tests/compiled/harness.h"

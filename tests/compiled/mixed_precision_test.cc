@@ -12,7 +12,7 @@
 #include "graph/ops.h"
 #include "gtest/gtest.h"
 #include "passes/analysis/machine_model.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/cpu/kernels/instruction_set.h"
 #include "runtime/library_calls/library_call.h"
 #include "tests/compiled/harness.h"

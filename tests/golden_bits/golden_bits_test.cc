@@ -25,7 +25,7 @@
 #include "benchmarks/bench_program.h"
 #include "benchmarks/models/model.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "tests/compiled/harness.h"
 
 ABSL_FLAG(std::string, target, "cpu:native", "cpu:x86-64-v3, cpu:x86-64-v4, cpu:cooperlake or cpu:sapphirerapids");

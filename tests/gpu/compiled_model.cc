@@ -5,7 +5,7 @@
 #include "benchmarks/models/model.h"
 #include "graph/graph_builder.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 
 // For the leak sanitizer: cuDNN and cuBLASLt keep what they made until the process ends.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)

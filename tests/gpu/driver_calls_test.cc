@@ -11,7 +11,7 @@
 #include "base/env.h"
 #include "benchmarks/models/model.h"
 #include "gtest/gtest.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/commands/command.h"
 #include "runtime/session/session.h"
 #include "tests/gpu/fake_gpu.h"

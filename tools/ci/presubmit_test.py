@@ -48,7 +48,7 @@ def a_file_reaches_a_costly_header_that_it_does_not_use():
 def files_that_use_a_costly_header_may_reach_it():
     equal(found("costly_headers", {
         "runtime/format/read.cc": '#include "runtime/format/executable_generated.h"\nfb::Index* index;\n',
-        "passes/compile.cc": '#include "runtime/format/index.h"\n', "runtime/format/index.h": "",
+        "passes/compile/compile.cc": '#include "runtime/format/index.h"\n', "runtime/format/index.h": "",
         "runtime/cycle.h": '#include "runtime/cycle.h"\n', "runtime/dial.cc": "#include <grpcpp/grpcpp.h>\ngrpc::Status s;\n",
         "cluster/wire.h": "#include <grpcpp/grpcpp.h>\n"}), [])
 
@@ -93,13 +93,13 @@ def headers_that_the_guide_names():
 
 def floors():
     tree = {"graph/a.h": '#include "base/env.h"\n#include "graph/b.h"\n#include "absl/x.h"\n', "graph/b.h": "",
-            "base/env.h": "", "estimator/a.cc": '#include "passes/compile.h"\n', "passes/compile.h": "",
+            "base/env.h": "", "estimator/a.cc": '#include "passes/compile/compile.h"\n', "passes/compile/compile.h": "",
             "tools/a.cc": '#include "estimator/a.h"\n'}
     equal(found("floors", tree), [])
     tree["graph/b.h"] = '\n#include "estimator/a.h"\n'
-    tree["passes/compile.h"] = '#include "frontends/layers.h"\n'
+    tree["passes/compile/compile.h"] = '#include "frontends/layers.h"\n'
     tree["frontends/layers.h"] = ""
-    equal(found("floors", tree), ["graph/b.h:2: estimator/a.h", "passes/compile.h:1: frontends/layers.h"])
+    equal(found("floors", tree), ["graph/b.h:2: estimator/a.h", "passes/compile/compile.h:1: frontends/layers.h"])
 
 
 def kinds_of_commands():
@@ -111,14 +111,14 @@ def kinds_of_commands():
 
 
 def kinds_in_passes():
-    tree = {"passes/memory/place.cc": "if (mlir::isa<exec::CommandOp>(op)) {\n", "passes/exec/ops.cc": "cast<exec::CopyOp>(op)",
-            "passes/distribute/bucket_all_reduce.cc": "getOps<exec::AllReduceOp>()",
+    tree = {"passes/phases/memory/place.cc": "if (mlir::isa<exec::CommandOp>(op)) {\n", "passes/exec/ops.cc": "cast<exec::CopyOp>(op)",
+            "passes/phases/distribute/bucket_all_reduce.cc": "getOps<exec::AllReduceOp>()",
             "passes/make.cc": "builder.create<exec::CopyOp>(loc)"}
     equal(found("kinds_in_passes", tree), [])
-    tree["passes/memory/place.cc"] += "auto copy = mlir::dyn_cast<exec::CopyOp>(op);\n"
-    tree["passes/distribute/bucket_all_reduce.cc"] = ""
-    equal(found("kinds_in_passes", tree), ["passes/memory/place.cc:2: Copy",
-                                           "passes/distribute/bucket_all_reduce.cc: no longer names AllReduce"])
+    tree["passes/phases/memory/place.cc"] += "auto copy = mlir::dyn_cast<exec::CopyOp>(op);\n"
+    tree["passes/phases/distribute/bucket_all_reduce.cc"] = ""
+    equal(found("kinds_in_passes", tree), ["passes/phases/memory/place.cc:2: Copy",
+                                           "passes/phases/distribute/bucket_all_reduce.cc: no longer names AllReduce"])
 
 
 def json_of_others():
@@ -145,9 +145,9 @@ def walls():
     tree = {"estimator/a.cc": '#include "runtime/cuda/driver.h"\n#include "runtime/session/session.h"\n',
             "estimator/a_test.cc": '#include "runtime/cuda/driver.h"\n', "runtime/cuda/driver.h": ""}
     equal(found("floors", tree), ["estimator/a.cc:1: runtime/cuda/driver.h"])
-    tree = {"estimator/serving/model.cc": '#include "passes/compile.h"\n#include "runtime/session/run.h"\n',
-            "estimator/a.cc": '#include "passes/compile.h"\n', "passes/compile.h": ""}
-    equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile.h"])
+    tree = {"estimator/serving/model.cc": '#include "passes/compile/compile.h"\n#include "runtime/session/run.h"\n',
+            "estimator/a.cc": '#include "passes/compile/compile.h"\n', "passes/compile/compile.h": ""}
+    equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile/compile.h"])
 
 
 def parts_of_a_folder():

@@ -53,9 +53,9 @@ def compiler_flags(root):
     from tandem-opt, which has the same options.
     """
     shared = {name: what for name, _, _, what in llvm_flags(read(root, "tools/tandem_opt.cc"))}
-    table = re.findall(r'^    \{"(--[\w-]+)", "([^"]*)"', read(root, "passes/tandem_flags.cc"), re.M)
+    table = re.findall(r'^    \{"(--[\w-]+)", "([^"]*)"', read(root, "passes/pipeline/tandem_flags.cc"), re.M)
     words = {}
-    for line in cpp.comment_lines(re.findall(r"^//  .*", read(root, "passes/tandem_flags.h"), re.M)):
+    for line in cpp.comment_lines(re.findall(r"^//  .*", read(root, "passes/pipeline/tandem_flags.h"), re.M)):
         names = re.findall(r"--([\w-]+)(=\w+)?", line) if line.strip().startswith("--") else None
         if names:
             rest = re.sub(r"^(\s*--[\w-]+(=\w+)?)+", "", line).strip()
@@ -66,7 +66,7 @@ def compiler_flags(root):
             for name in current:
                 words[name][1] += " " + line.strip()
     if set(words) != {name for name, _ in table}:
-        raise SystemExit("passes/tandem_flags.h and .cc do not have the same flags: %s" %
+        raise SystemExit("passes/pipeline/tandem_flags.h and .cc do not have the same flags: %s" %
                          sorted(set(words) ^ {name for name, _ in table}))
     return ["| `%s%s` | `%s%s` | %s |" % (name, words[name][0], name, "=" + example if example else "",
                                          cell(words[name][1])) for name, example in table]

@@ -34,9 +34,9 @@ def read_passes(root):
 def pass_text(record, phase):
     argument = record["argument"]
     verifies = "VerifyPhasePass" in record["!superclasses"]
-    folder = "contraction" if argument.endswith("-contractions") and phase != "fusion" else phase
+    folder = "contraction" if argument.endswith("-contractions") and phase != "fusion" else "phases/" + phase
     folder = "attention" if argument.endswith("-attention") else folder
-    source = "verify_phase" if verifies else folder + "/" + argument[3:].replace("-", "_")
+    source = "pipeline/verify_phase" if verifies else folder + "/" + argument[3:].replace("-", "_")
     return ["### `%s`" % argument, "", *textwrap.wrap(record["summary"] + ".", 120, break_on_hyphens=False), "",
             textwrap.dedent(record["description"].lstrip("\n")).rstrip(), "",
             "Source: [passes/%s.cc](../../passes/%s.cc)" % (source, source), ""]
@@ -57,5 +57,5 @@ def generate(root):
                 described.add(argument)
                 out += pass_text(records[argument], phase["name"])
     if described != set(records):
-        raise SystemExit("passes/phases.cc: no phase runs %s" % sorted(set(records) - described))
+        raise SystemExit("passes/pipeline/phases.cc: no phase runs %s" % sorted(set(records) - described))
     return "\n".join(out).rstrip() + "\n"

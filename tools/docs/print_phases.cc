@@ -2,7 +2,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "passes/phases.h"
+#include "passes/pipeline/phases.h"
 
 int main() {
   auto phases = nlohmann::json::array();

@@ -13,7 +13,7 @@
 #include "frontends/optimizers.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "runtime/format/index.h"
 #include "tools/dump/ir_text.h"
 #include "tools/dump/json_dump.h"

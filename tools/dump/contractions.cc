@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "passes/contraction/library/candidates.h"
-#include "passes/report_segments.h"
+#include "passes/base/report_segments.h"
+#include "passes/library_algorithms/candidates.h"
 #include "runtime/library_calls/library_call.h"
 #include "runtime/session/kernel_library.h"
 
@@ -29,7 +29,7 @@ std::string WayText(absl::string_view algorithm, absl::string_view block, absl::
   return text;
 }
 
-// Describes how the compiler decided about each contraction, from the lines of passes/report_segments.h.
+// Describes how the compiler decided about each contraction, from the lines of passes/base/report_segments.h.
 std::string ReportText(absl::string_view lines) {
   std::string text, taken, others;
   std::vector<absl::string_view> last;

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "passes/report_segments.h"
+#include "passes/base/report_segments.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

@@ -14,9 +14,9 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/base/pass_util.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/library_call.h"
-#include "passes/pass_util.h"
 #include "runtime/library_calls/library_call.h"
 
 namespace tandem {

@@ -2,8 +2,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "passes/base/report_segments.h"
 #include "passes/codegen/kernel_ir.h"
-#include "passes/report_segments.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

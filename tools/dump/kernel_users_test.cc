@@ -9,7 +9,7 @@
 #include "base/env.h"
 #include "graph/graph_builder.h"
 #include "graph/ops.h"
-#include "passes/compile.h"
+#include "passes/compile/compile.h"
 #include "tools/dump/json_dump.h"
 #include "tools/dump/text_dump.h"
 

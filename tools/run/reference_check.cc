@@ -22,10 +22,10 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/constant_names.h"
+#include "passes/base/report_segments.h"
+#include "passes/base/step_signature.h"
 #include "passes/exec/dialect.h"
-#include "passes/report_segments.h"
-#include "passes/step_signature.h"
+#include "passes/serialize/constant_names.h"
 #include "runtime/format/index.h"
 
 namespace tandem {

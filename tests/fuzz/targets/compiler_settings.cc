@@ -1,6 +1,6 @@
 // Text that users write for the compiler: a machine model, and TANDEM_FLAGS.
 #include "passes/analysis/machine_model.h"
-#include "passes/tandem_flags.h"
+#include "passes/pipeline/tandem_flags.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace tandem::fuzz {

@@ -1,0 +1,290 @@
+// td-rematerialize, as Passes.td describes it.
+#include <algorithm>
+#include <vector>
+
+#include "graph/ir/interfaces.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/analysis/offset_assignment.h"
+#include "passes/base/pass_util.h"
+#include "passes/base/passes.h"
+#include "passes/codegen/op_weight.h"
+#include "passes/exec/dialect.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_REMATERIALIZEPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+// Results of longer chains are stored: a chain is computed in every map that reads its result.
+constexpr size_t kMaxOps = 24;
+constexpr int kMaxSources = 4;
+
+// A recipe for computing a kept value from values of the step.
+struct Recipe {
+  llvm::SetVector<mlir::Operation*> ops;                           // ops of the map that computes the value, in order
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;  // value in the map, value of the step
+  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;  // the step's values among the sources that are batched
+  mlir::Value narrow;                                      // value of the map: a source that is not kept yet
+};
+
+exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapMicrobatchesOp>(); }
+
+class RematerializePass : public impl::RematerializePassBase<RematerializePass> {
+ public:
+  void getDependentDialects(mlir::DialectRegistry& registry) const final {
+    impl::RematerializePassBase<RematerializePass>::getDependentDialects(registry);
+    RegisterTrialDialects(registry);
+  }
+
+  void runOnOperation() final {
+    step_ = StepFunction(getOperation());
+    if (!step_) return;
+    const int64_t limit = ConfigOf(getOperation()).getMemoryLimit();
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) KeepNarrow(map);
+    Run(1);
+    for (int sources = 2; limit > 0 && sources <= kMaxSources && ExpectedBytes() > limit; ++sources) Run(sources);
+  }
+
+ private:
+  // Goes over all maps once and applies recipes of at most `max_sources` batched sources.
+  void Run(int max_sources) {
+    llvm::SmallVector<exec::MapMicrobatchesOp> maps(step_.getOps<exec::MapMicrobatchesOp>());
+    for (exec::MapMicrobatchesOp map : maps) {
+      for (mlir::OpResult result : map.getResults()) {
+        if (!td::IsBatched(result.getType()) || result.use_empty()) continue;
+        if (!OnlyMapsRead(result)) continue;
+        Recipe recipe;
+        mlir::Value inner = map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+        if (!MakeRecipe(map, inner, result, max_sources, recipe)) continue;
+        if (max_sources == 1 && !CostsNoMemory(result, recipe)) continue;
+        Apply(result, recipe);
+      }
+    }
+    for (exec::MapMicrobatchesOp map : maps) RemoveUnused(map);
+  }
+
+  static bool OnlyMapsRead(mlir::Value v) {
+    return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::MapMicrobatchesOp>(user); });
+  }
+
+  // Where cheap ops turn a small value into a larger one that is kept, keeps the small value instead.
+  void KeepNarrow(exec::MapMicrobatchesOp map) {
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    for (mlir::OpResult result : map.getResults()) {
+      if (!td::IsBatched(result.getType()) || result.use_empty() || !OnlyMapsRead(result)) continue;
+      mlir::Value wide = yield->getOperand(result.getResultNumber());
+      Recipe recipe;
+      recipe.narrow = NarrowSource(wide);
+      if (!recipe.narrow || !MakeRecipe(map, wide, result, 0, recipe)) continue;
+      if (mlir::Value kept = SourceOf(map, recipe.narrow, result)) {
+        recipe.sources.push_back({recipe.narrow, kept});
+        Apply(result, recipe);
+        continue;
+      }
+      yield->setOperand(result.getResultNumber(), recipe.narrow);
+      result.setType(recipe.narrow.getType());
+      for (mlir::OpOperand& use : llvm::make_early_inc_range(result.getUses())) Widen(use, wide, recipe);
+      for (mlir::Operation* op : llvm::reverse(recipe.ops)) {
+        if (mlir::isOpTriviallyDead(op)) op->erase();
+      }
+    }
+  }
+
+  // Returns the smallest value that cheap ops without another batched operand turn into `v`; null if none is smaller
+  // than `v`.
+  mlir::Value NarrowSource(mlir::Value v) {
+    mlir::Value narrow;
+    int64_t bytes = RowBytes(v.getType());
+    for (size_t n = 0; n < kMaxOps && v.getDefiningOp() && IsCheap(v.getDefiningOp()); ++n) {
+      llvm::SmallSetVector<mlir::Value, 2> sources;
+      for (mlir::Value operand : v.getDefiningOp()->getOperands()) {
+        if (td::IsBatched(operand.getType()) && !FollowsFromStatic(operand)) sources.insert(operand);
+      }
+      if (sources.size() != 1) break;
+      v = sources[0];
+      if (RowBytes(v.getType()) >= bytes) continue;
+      narrow = v;
+      bytes = RowBytes(v.getType());
+    }
+    return narrow;
+  }
+
+  // True for an unbatched value, and for a batched one that cheap ops compute from unbatched values.
+  bool FollowsFromStatic(mlir::Value v) {
+    if (!td::IsBatched(v.getType())) return true;
+    mlir::Operation* op = v.getDefiningOp();
+    return op && IsCheap(op) && llvm::all_of(op->getOperands(), [&](mlir::Value o) { return FollowsFromStatic(o); });
+  }
+
+  // Gives the map of `use` the narrow value, from which it computes `wide`.
+  static void Widen(mlir::OpOperand& use, mlir::Value wide, const Recipe& recipe) {
+    auto map = mlir::cast<exec::MapMicrobatchesOp>(use.getOwner());
+    mlir::Block& body = map.getBody().front();
+    mlir::BlockArgument argument = body.getArgument(use.getOperandNumber());
+    mlir::IRMapping inside;
+    for (auto [inner, outer] : recipe.sources) inside.map(inner, ArgumentFor(map, outer));
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
+    mlir::BlockArgument narrow = body.insertArgument(argument.getArgNumber(), recipe.narrow.getType(), wide.getLoc());
+    inside.map(recipe.narrow, narrow);
+    for (mlir::Operation* op : recipe.ops) builder.clone(*op, inside);
+    argument.replaceAllUsesWith(inside.lookup(wide));
+    body.eraseArgument(argument.getArgNumber());
+  }
+
+  // True if `v` of the map's body can be computed elsewhere; adds how to `recipe`. `goal` may not be its own source.
+  bool MakeRecipe(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
+    if (recipe.narrow && v == recipe.narrow) return true;
+    mlir::Value source = SourceOf(map, v, goal);
+    mlir::Operation* op = v.getDefiningOp();
+    if (source) {
+      if (!llvm::is_contained(recipe.sources, std::make_pair(v, source))) recipe.sources.push_back({v, source});
+      if (td::IsBatched(source.getType())) recipe.batched.insert(source);
+      return recipe.batched.size() <= static_cast<size_t>(max_sources);
+    }
+    if (!op || !IsCheap(op)) return false;
+    if (recipe.ops.contains(op)) return true;
+    for (mlir::Value operand : op->getOperands()) {
+      if (!MakeRecipe(map, operand, goal, max_sources, recipe)) return false;
+    }
+    recipe.ops.insert(op);
+    return recipe.ops.size() <= kMaxOps;
+  }
+
+  // Returns the value of the step that `v` of the map's body is (an argument) or becomes (a kept result), if any.
+  static mlir::Value SourceOf(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal) {
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
+    mlir::Operation* yield = map.getBody().front().getTerminator();
+    for (mlir::OpOperand& use : v.getUses()) {
+      if (use.getOwner() != yield || !td::IsBatched(v.getType())) continue;
+      mlir::OpResult result = map->getResult(use.getOperandNumber());
+      if (result != goal && !result.use_empty()) return result;
+    }
+    return {};
+  }
+
+  bool IsCheap(mlir::Operation* op) {
+    if (mlir::matchPattern(op, mlir::m_Constant())) return true;
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    if (!elemental || op->getNumResults() != 1) return false;
+    const td::FusionKind kind = elemental.getFusionKind();
+    if (kind != td::FusionKind::kElementwise && kind != td::FusionKind::kInjective) return false;
+    auto [it, added] = cheap_.try_emplace(op->getName(), false);
+    if (added) it->second = !WeightOf(op).expensive;
+    return it->second;
+  }
+
+  int Position(mlir::Operation* op) {
+    int n = 0;
+    for (mlir::Operation& other : *op->getBlock()) {
+      if (&other == op) break;
+      ++n;
+    }
+    return n;
+  }
+
+  int LastUse(mlir::Value v) {
+    int last = v.getDefiningOp() ? Position(v.getDefiningOp()) : 0;
+    for (mlir::Operation* user : v.getUsers()) last = std::max(last, Position(user));
+    return last;
+  }
+
+  // True if the batched sources live as long as `value` anyway, or are no larger than it.
+  bool CostsNoMemory(mlir::OpResult value, const Recipe& recipe) {
+    const int last = LastUse(value);
+    for (mlir::Value source : recipe.batched) {
+      if (!MapOf(source)) continue;  // an input takes no memory of the arena
+      if (LastUse(source) < last && RowBytes(source.getType()) > RowBytes(value.getType())) return false;
+    }
+    return true;
+  }
+
+  // Puts the recipe into every map that reads `value`.
+  void Apply(mlir::OpResult value, const Recipe& recipe) {
+    llvm::SmallSetVector<mlir::Operation*, 8> readers(value.getUsers().begin(), value.getUsers().end());
+    for (mlir::Operation* reader : readers) {
+      auto map = mlir::cast<exec::MapMicrobatchesOp>(reader);
+      mlir::Block& body = map.getBody().front();
+      mlir::IRMapping inside;
+      for (auto [inner, outer] : recipe.sources) inside.map(inner, ArgumentFor(map, outer));
+      mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(&body);
+      for (mlir::Operation* op : recipe.ops) builder.clone(*op, inside);
+      const auto yield = mlir::cast<exec::MapMicrobatchesOp>(value.getOwner()).getBody().front().getTerminator();
+      mlir::Value again = inside.lookup(yield->getOperand(value.getResultNumber()));
+      for (unsigned i = map.getNumOperands(); i-- > 0;) {
+        if (map.getOperand(i) != value) continue;
+        body.getArgument(i).replaceAllUsesWith(again);
+        body.eraseArgument(i);
+        map.getOperandsMutable().erase(i);
+      }
+    }
+  }
+
+  static mlir::Value ArgumentFor(exec::MapMicrobatchesOp map, mlir::Value outer) {
+    mlir::Block& body = map.getBody().front();
+    for (unsigned i = 0; i < map.getNumOperands(); ++i) {
+      if (map.getOperand(i) == outer) return body.getArgument(i);
+    }
+    map.getOperandsMutable().append(outer);
+    return body.addArgument(outer.getType(), outer.getLoc());
+  }
+
+  // Removes kept results and ops that nothing reads any more, and operands that have lost their readers.
+  void RemoveUnused(exec::MapMicrobatchesOp map) {
+    mlir::Block& body = map.getBody().front();
+    mlir::Operation* yield = body.getTerminator();
+    llvm::SmallVector<unsigned> kept;
+    for (unsigned i = 0; i < map.getNumResults(); ++i) {
+      if (!td::IsBatched(map.getResult(i).getType()) || !map.getResult(i).use_empty()) kept.push_back(i);
+    }
+    if (kept.size() == map.getNumResults()) return;
+    mlir::OpBuilder builder(map);
+    llvm::SmallVector<mlir::Type> types;
+    llvm::SmallVector<mlir::Attribute> kinds, scopes;
+    llvm::SmallVector<mlir::Value> yields;
+    for (unsigned i : kept) {
+      types.push_back(map.getResult(i).getType());
+      kinds.push_back(map.getReduce()[i]);
+      scopes.push_back(map.getScope()[i]);
+      yields.push_back(yield->getOperand(i));
+    }
+    yield->setOperands(yields);
+    EraseUnusedOperands(map);
+    auto smaller = builder.create<exec::MapMicrobatchesOp>(
+        map.getLoc(), types, map.getOperands(), builder.getArrayAttr(kinds), builder.getArrayAttr(scopes),
+        map.getLanes(), map.getRowsPerLane(), map.getMicrobatchRows());
+    smaller.getBody().takeBody(map.getBody());
+    for (auto [i, old] : llvm::enumerate(kept)) map.getResult(old).replaceAllUsesWith(smaller.getResult(i));
+    map.erase();
+  }
+
+  // Returns the expected bytes of one device: variables, one copy of the sums, and kept values.
+  int64_t ExpectedBytes() {
+    int64_t bytes = 0, rows = ConfigOf(getOperation()).getBatch();
+    for (mlir::BlockArgument a : step_.getArguments()) {
+      if (td::VariableOf(step_, a.getArgNumber())) bytes += StaticBytes(a.getType());
+    }
+    std::vector<LiveRange> ranges;
+    for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
+      for (mlir::Value v : map.getResults()) {
+        if (td::IsBatched(v.getType())) {
+          ranges.push_back({rows * RowBytes(v.getType()), Position(map), LastUse(v)});
+        } else {
+          bytes += StaticBytes(v.getType());
+        }
+      }
+    }
+    return bytes + PeakLiveBytes(ranges);
+  }
+
+  mlir::func::FuncOp step_;
+  llvm::DenseMap<mlir::OperationName, bool> cheap_;
+};
+
+}  // namespace
+
+}  // namespace tandem

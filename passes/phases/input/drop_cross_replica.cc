@@ -1,0 +1,26 @@
+// td-drop-cross-replica, as Passes.td describes it.
+#include "graph/ir/dist.h"
+#include "passes/base/pass_util.h"
+#include "passes/base/passes.h"
+
+namespace tandem {
+
+#define GEN_PASS_DEF_DROPCROSSREPLICAPASS
+#include "passes/passes.h.inc"
+
+namespace {
+
+class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossReplicaPass> {
+ public:
+  void runOnOperation() final {
+    const exec::CompileConfigAttr config = ConfigOf(getOperation());
+    // Parts of a cluster keep the ops, even with one replica: workers with several replicas and their servers must find
+    // the same parts.
+    if (config.getReplicas() > 1 || config.getPart()) return;
+    getOperation().walk(td::DropCrossReplica);
+  }
+};
+
+}  // namespace
+
+}  // namespace tandem

@@ -1,0 +1,58 @@
+// The work of the pipeline between its passes.
+#ifndef TANDEM_PASSES_PIPELINE_PIPELINE_INSTRUMENTATION_H_
+#define TANDEM_PASSES_PIPELINE_PIPELINE_INSTRUMENTATION_H_
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/pipeline/phases.h"
+#include "passes/pipeline/pipeline.h"
+#include "passes/serialize/constant_names.h"
+
+namespace tandem {
+
+// Watches passes over modules: says which one runs, measures it, prints the module around it, and keeps the text of the
+// module at the end of every phase.
+class PipelineInstrumentation : public mlir::PassInstrumentation {
+ public:
+  // Both arguments must outlive this object; `snapshots` may be null.
+  PipelineInstrumentation(const PipelineOptions& options, PhaseTexts* snapshots)
+      : options_(options), snapshots_(snapshots) {}
+
+  // Adds `phase`, of whose passes `passes` run. Call it for one phase after the other.
+  void AddPhase(const Phase& phase, llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes);
+
+  // Ends the leading phases of which no pass runs, since all of theirs are disabled. Call it before the passes run.
+  void BeforePasses(mlir::ModuleOp module) { EndPhases(nullptr, module); }
+
+  // Names the pass that runs or was the last to run: "phase fusion, pass td-form-fusions".
+  std::string Running() const;
+
+  void runBeforePass(mlir::Pass* pass, mlir::Operation* op) override;
+  void runAfterPass(mlir::Pass* pass, mlir::Operation* op) override;
+
+ private:
+  void EndPhases(const mlir::Pass* last, mlir::ModuleOp module);
+  void PrintFor(const std::vector<std::string>& passes, const char* where, mlir::Pass* pass, mlir::Operation* op);
+  std::string Print(mlir::ModuleOp module, int64_t max_elements, ConstantPrinter::ByName* named);
+
+  const PipelineOptions& options_;
+  PhaseTexts* snapshots_;
+  std::map<const mlir::Pass*, const Phase*> phases_;
+  std::vector<std::pair<const mlir::Pass*, const Phase*>> ends_;  // the last pass up to the end of each phase
+  const mlir::Pass* last_ = nullptr;                              // the last pass added
+  const mlir::Pass* running_ = nullptr;
+  std::chrono::steady_clock::time_point start_;
+  ConstantPrinter printer_;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_PIPELINE_PIPELINE_INSTRUMENTATION_H_
