@@ -280,7 +280,7 @@ class PosixEnv : public Env {
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
   }
 
-  // False if another process took the file for a leftover before it had its lock: then it is deleted.
+  // Locks a new file. Returns false, and deletes the file, if another process took it for a leftover before.
   static bool LockNew(const std::string& path, int fd) {
     if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return true;  // the file system has no locks

@@ -31,7 +31,7 @@ struct Piece {
 class PieceReader {
  public:
   virtual ~PieceReader() = default;
-  // The next piece (`file` is not set), or *end.
+  // Reads the next piece into *piece, all but piece->file; sets *end to true if there is none.
   virtual absl::Status Next(Piece* piece, bool* end) = 0;
   // Moves to the piece at this place.
   virtual absl::Status Seek(int64_t offset, int64_t number) = 0;

@@ -67,7 +67,8 @@ class PipelineIterator : public Iterator {
   // fails.
   bool LookAtNext(std::optional<PassRange>* next);
   bool LookAtNextHere(std::optional<PassRange>* next);
-  // Calls draw(); returns false if it threw: the element that it drew is lost, so none may follow. Needs draw_mutex_.
+  // Returns the result of draw(), or an error if it throws; false from then on: the element that it drew is lost, so no
+  // other may follow. Needs draw_mutex_.
   absl::StatusOr<bool> TryToDraw(absl::FunctionRef<bool()> draw);
   // Saves a note of the state of tokens_, if it is time for one. Needs draw_mutex_.
   void Note();

@@ -26,8 +26,8 @@ absl::Status Check(const EvalSpec& eval_spec, const ContinuousEvalOptions& optio
   return absl::OkStatus();
 }
 
-// Returns the result of the only evaluation.
-absl::StatusOr<EvalResult> LastOf(const absl::StatusOr<EvalResults>& results) {
+// Returns the result of the only evaluation; an empty one if none was made.
+absl::StatusOr<EvalResult> OnlyResult(const absl::StatusOr<EvalResults>& results) {
   TD_RETURN_IF_ERROR(results.status());
   return results->empty() ? EvalResult() : results->begin()->second;
 }
@@ -41,7 +41,7 @@ absl::StatusOr<EvalResult> ContinuousEval(Estimator& estimator, const EvalSpec& 
     const std::vector<EvalSpec> eval_specs = {eval_spec};
     EvaluatorTask task(estimator, eval_specs,
                        {.timeout_secs = options.timeout_secs, .max_evaluations = options.max_evaluations});
-    return LastOf(task.Run());
+    return OnlyResult(task.Run());
   });
 }
 

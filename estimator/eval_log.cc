@@ -36,7 +36,7 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   return json;
 }
 
-// These keys are in the same object. Lines of older versions have neither.
+// Keys in the JSON object of a line, beside the metrics. Lines that older versions wrote have neither.
 constexpr char kEvaluatedDataKey[] = "data";
 constexpr char kJobKey[] = "job";
 

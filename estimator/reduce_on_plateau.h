@@ -80,8 +80,8 @@ class PlateauHook : public SessionRunHook {
   std::string checkpoint_key() const override { return "reduce_on_plateau"; }
   absl::StatusOr<HookState> SaveState() override { return HookState{.text = state_.ToJson()}; }
   absl::Status RestoreState(const HookState& state) override;
-  // FailedPrecondition if no rate is a number. Applies the evaluation of the checkpoint that training goes on from
-  // again: it was made after the checkpoint was saved, so the state in the checkpoint lacks it.
+  // Applies once more the evaluation of the checkpoint that training goes on from: it was made after the checkpoint was
+  // saved, so the saved state lacks it. FailedPrecondition if all learning rates are schedules, and none a number.
   absl::Status AfterCreateSession(RunContext& context) override;
   std::vector<std::string> BeforeRun(RunContext& context) override;
 

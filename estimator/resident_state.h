@@ -88,8 +88,8 @@ class ResidentState {
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
   // Loads `variables` from the checkpoint at `path`, which may have more. Variables that were loaded from the same
-  // checkpoint before stay. `content` tells it from another checkpoint that may be written to the same path. Errors:
-  // ModelState::Restore.
+  // checkpoint before are not read again. `content` is the checkpoint's fingerprint, so that another one that is
+  // written to the same path later is not taken for it. Errors: ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
                               const std::vector<VariableSpec>& variables, absl::string_view content = "");
   // Loads a checkpoint for a training; the checkpoint must have exactly these variables.

@@ -105,7 +105,8 @@ Tensor Softplus(const Tensor& x, SourceLocation loc) {
 Tensor Swish(const Tensor& x, SourceLocation loc) { return Mul(x, Sigmoid(x, loc), loc); }
 
 Tensor Selu(const Tensor& x, SourceLocation loc) {
-  // The fixed point with mean 0 and variance 1: theorem 1 of the paper and its table.
+  // SELU's constants, for which mean 0 and variance 1 is a fixed point: theorem 1 of Klambauer et al. 2017,
+  // "Self-Normalizing Neural Networks".
   constexpr double kScale = 1.05070098735548049342, kAlpha = 1.67326324235437728482;
   Tensor negative = Minimum(x, 0.0, loc);
   if (!negative.ok()) return negative;

@@ -53,7 +53,7 @@ KerasTensor ResidualBlock(const KerasTensor& x, int64_t filters, int64_t strides
   return ReluLayer(y, absl::StrCat(name, "_out"), loc);
 }
 
-// Applies EfficientNet's batch norm and, with `relu`, its ReLU, as after each of its convolutions.
+// Applies the batch norm of EfficientNet-Lite and, with `relu`, its ReLU6, as after each of its convolutions.
 KerasTensor NormRelu6(const KerasTensor& x, const std::string& name, bool relu, SourceLocation loc) {
   const KerasTensor y = BatchNormalization({.name = absl::StrCat(name, "_bn")}, loc)(x, loc);
   return relu ? layers::ReLU({.max_value = 6, .name = absl::StrCat(name, "_relu")}, loc)(y, loc) : y;

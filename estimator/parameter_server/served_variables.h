@@ -126,7 +126,7 @@ class ServedVariables {
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);
   void Note(const Server& server, const parameters::Reply& reply);
   void NotePositions(const parameters::Reply& reply);
-  // Adds the position to an update for server 0, if it is time for one.
+  // Adds this worker's position in its input to *exchange, an update for server 0, if it is time to report it.
   absl::Status AddPosition(parameters::Exchange* exchange);
   // Waits for the answer to an update. As long as it has no values because this worker is ahead, asks for them again.
   absl::StatusOr<parameters::Reply> EndUpdate(Server& server, FrameReader* tensors);

@@ -34,7 +34,8 @@ struct Emit {
 
 }  // namespace
 
-// Constants of many different numbers are operands of kernels (FusionClusters); this op selects among a few numbers.
+// Constants of many different numbers are operands of kernels (FusionClusters), so the code emitted here only selects
+// among a few numbers.
 Value ConstantOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   Emit e(c);
   auto elements = mlir::cast<mlir::DenseElementsAttr>(getValue());

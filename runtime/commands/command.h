@@ -72,7 +72,8 @@ class Command {
   virtual bool has_plain_outputs() const { return true; }
   // True if it may end the step: commands behind it that write variables wait for it.
   virtual bool may_end_step() const { return false; }
-  // Returns the collective of a command that all devices run together, in the same order; else nothing.
+  // Returns the collective if all devices have to run the command together, and in the same order as other such
+  // commands; otherwise nothing.
   virtual std::optional<CollectiveUse> collective() const { return std::nullopt; }
   virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
   // Returns how many launches a GPU's stream gets for it in a full batch: kernels, copies, library calls. A library's

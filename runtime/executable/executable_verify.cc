@@ -66,7 +66,7 @@ class IndexVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  // Checks the arguments that a kernel says it takes, and that its code is the one that code generation described so.
+  // Checks the arguments that a kernel says it takes, and that its code is the code that this description was made for.
   absl::Status CheckKernelArguments(const std::string& field, const format::Kernel& k) const {
     const bool elements = k.domain == format::Domain::kElements;
     const bool rows = k.domain == format::Domain::kRows || k.domain == format::Domain::kBlocks;

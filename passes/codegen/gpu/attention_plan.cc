@@ -14,8 +14,8 @@ constexpr int64_t kMostRows = 64;
 // a thread of multiply-adds read about as many numbers as it multiplies.
 int64_t EnoughOthers(Factors factors) { return factors == Factors::kFloat32 ? 32 : 16; }
 
-// Most `others` rows whose scores fit into registers. In the gradient they share the registers with a block's sums,
-// which are half as many as the numbers of both kinds of rows.
+// Returns the most rows of the other operand (keys, for a block of queries) whose scores fit into registers. A gradient
+// keeps a block's sums there as well: with more than 208 numbers in a query and a value together only 8 rows fit.
 int64_t MostOthers(const AttentionShape& s, Factors factors, bool gradient) {
   return gradient && factors != Factors::kBFloat16 && s.size + s.value_size > 208 ? 8 : kMostRows;
 }

@@ -261,7 +261,8 @@ class MatMulCall : public TunableCall {
   // A sum, which is the gradient of a bias, is written to where a bias would be read.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
-  // The kernel after the product takes a float32 bias; the call's has the result's type, as cuBLASLt takes it.
+  // True if the bias is converted to float32 first: the kernel that runs after an unfused product takes such a bias,
+  // while that of the call has the result's type, which cuBLASLt's own epilogue takes.
   bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == DType::kBFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
   // The bias lies behind the algorithm's workspace, and the addresses behind the bias.
