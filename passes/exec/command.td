@@ -8,8 +8,8 @@ def Exec_CommandOp : OpInterface<"CommandOp"> {
   let cppNamespace = "::tandem::exec";
   let description = [{
     An op that is one command of an executable (CommandBody of runtime/format/index.td). A map is no command but a
-    section of them. What the defaults below say holds for a command that reads its operands, writes its results
-    wherever they are placed, and is one call of a fraction of a microsecond for each element of its first result.
+    section of them. The defaults are those of a command that reads its operands, writes its results wherever they are
+    placed, touches as many elements as its first result has, never fails the step, and is not in lists of calls.
   }];
   let methods = [
     InterfaceMethod<[{Writes the body of `command`, whose buffers and location are there, and its name if it has another
@@ -25,14 +25,14 @@ def Exec_CommandOp : OpInterface<"CommandOp"> {
 
     InterfaceMethod<"The operand in whose place `result` is written, or null for a result with a place of its own.",
       "::mlir::OpOperand*", "getOperandInPlace", (ins "unsigned":$result), /*methodBody=*/"", "return nullptr;">,
-    InterfaceMethod<"Whether no result ever has a place of its own.", "bool", "isInPlace", (ins), /*methodBody=*/"",
+    InterfaceMethod<"Whether every result is written over an operand.", "bool", "isInPlace", (ins), /*methodBody=*/"",
       "return false;">,
 
     InterfaceMethod<"Whether it may fail the step: nothing moves across it.", "bool", "mayEndStep", (ins),
       /*methodBody=*/"", "return false;">,
 
     InterfaceMethod<[{The elements that it touches outside of a map, by which td-mark-inline decides whether it is worth
-        waking a thread; none when it always is.}],
+        waking a thread; nullopt: it always is. `lanes`: of one replica.}],
       "::std::optional<int64_t>", "getElementsTouched", (ins "int64_t":$replicas, "int64_t":$lanes), /*methodBody=*/"",
       "return ::tandem::exec::ElementsOfFirstResult($_op);">,
     InterfaceMethod<"Whether a flat program's list of calls can have it, outside of a map.", "bool", "isListable",

@@ -10,7 +10,8 @@ include "runtime/format/index.td"
 
 class Exec_Attr<string name, string mnemonic_> : AttrDef<Exec_Dialect, name> { let mnemonic = mnemonic_; }
 
-// The C++ enumeration is the format's, under the name that the dialect's have.
+// An enumeration of the format as an attribute by itself (EnumAttr). Enumerations that are only fields of tables need no
+// line here. In C++ it is format::NAME, which exec::NAME is another name of.
 class Exec_FormatEnum<Format_Enum e>
     : I32EnumAttr<e.name, e.summary, !foreach(c, e.cases, I32EnumAttrCase<"k" # c.name, c.value, c.word>)> {
   let cppNamespace = "::tandem::exec";
@@ -29,6 +30,8 @@ class Exec_EnumParameter<string type, string stringify, string doc, bit shown> :
 }
 
 // The parameter of an attribute that holds a field. IR leaves it out where it has its default, unless it is `shown`.
+// Fields of kinds `strings`, `optional` and `tables` cannot be parameters: such a table has no attribute. Tables and
+// members of unions need an attribute of their own.
 class Exec_Parameter<Format_Field f, bit shown> {
   string enum = "::tandem::exec::" # f.type;
   AttrOrTypeParameter of = !cond(

@@ -88,7 +88,7 @@ def to_attr(table):
             "enum": field,
             "numbers": "%s.empty() ? mlir::DenseI64ArrayAttr() : mlir::DenseI64ArrayAttr::get(context, %s)" % (
                 field, field),
-            "dtype": "%s == DType::k%s ? mlir::Type() : td::FromDType(context, %s)" % (field, f.initial, field),
+            "dtype": "%s == DType::k%s ? mlir::Type() : td::FromDType(context, %s)" % (field, f.initial or "Invalid", field),
             "tensor": "mlir::cast<mlir::RankedTensorType>(td::TensorType(context, table.dtype, table.shape))",
             "table": "%s == format::%s() ? %sAttr() : ToAttr(context, %s)" % (field, f.type, f.type, field),
             "union": "%s.Visited([&](const auto& member) -> mlir::Attribute { return ToAttr(context, member); })" % field,

@@ -31,7 +31,7 @@ struct KernelLaunches {
   bool grouped = false;  // all members are one launch where a backend can do that
 };
 
-// A command's share in a collective: its number in Executable.collectives, and how values are combined.
+// A command's share in a collective: its number in Index.collectives, and how values are combined.
 struct CollectiveUse {
   uint32_t number = 0;
   format::ReduceKind kind = format::ReduceKind::kSum;

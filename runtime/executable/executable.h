@@ -7,7 +7,7 @@
 //    24  uint32   CRC-32C of the index
 //    28  uint32   CRC-32C of bytes [0, 28)
 //    32           the index (a FlatBuffer, runtime/format/index.td)
-//    ..           segments in the order of Executable.segments, each from the next multiple of 64
+//    ..           segments in the order of Index.segments, each from the next multiple of 64
 // All padding is zero, and the file ends where its last segment ends (with no segments: where the index ends).
 #ifndef TANDEM_RUNTIME_EXECUTABLE_EXECUTABLE_H_
 #define TANDEM_RUNTIME_EXECUTABLE_EXECUTABLE_H_

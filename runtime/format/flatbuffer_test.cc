@@ -97,7 +97,8 @@ TEST(FlatBuffer, ReadsWhatItWrote) {
   EXPECT_EQ(operations.size(), std::variant_size_v<LibraryOperation::Variant>);
 }
 
-// A file's numbers of rows and names of types stay what they are: these are of the format's version 3.
+// The numbers of fields and of members of unions stay what they are in files: these are of version 3. A new last one
+// gets a line here.
 TEST(FlatBuffer, TheFormatStaysWhatItIs) {
   EXPECT_STREQ(fb::IndexIdentifier(), "TDX1");
   EXPECT_EQ(static_cast<int>(fb::CommandBody::ScatterAdd), 8);

@@ -45,6 +45,7 @@ def stored_type(field):
     if field.kind == "number":
         return field.type + (" = " + field.initial if field.initial else "")
     if field.kind == "dtype":
+        assert field.initial in ("", "Float32"), field
         return "byte" + (" = 1" if field.initial == "Float32" else "")
     if field.kind == "enum":
         return "byte"

@@ -3,6 +3,10 @@
 // generate.py makes from this file the C++ structs, the FlatBuffers schema and the code that converts between them;
 // passes/exec/attributes.td derives the compiler's attributes from it.
 // Rules: append fields and values, never renumber or reuse; every index into a table is checked by the loader.
+//
+// A new field: a line at the end of its table. Structs, conversions and the round-trip test follow. By hand: who writes
+// it (passes/serialize), the loader's check (runtime/executable), who reads and who shows it (tools/dump), and its number
+// in flatbuffer_test.cc. Old files have its default; old runtimes ignore it, so raise the version if they must not.
 #ifndef TANDEM_RUNTIME_FORMAT_INDEX
 #define TANDEM_RUNTIME_FORMAT_INDEX
 
@@ -378,7 +382,7 @@ def Format_Command : Format_Table<"Command", "an entry of a section"> {
     Format_UInt32s<"indices of buffers">:$inputs,
     Format_UInt32s<"indices of buffers">:$outputs,
     Format_UInt32<"index into Debug.locations">:$location,
-    // CPU programs only; exec::ExecutionAttr (passes/exec/attributes.td) says more.
+    // From here to `overlap`: CPU programs only; exec::ExecutionAttr (passes/exec/attributes.td) says more.
     Format_Bool<"its results stay valid until a variable changes that the program does not write: until then it need "
                 "not run again">:$invariant,
     Format_Bool<"too little work to wake a thread for: runs on the calling thread">:$run_inline,
@@ -419,7 +423,7 @@ def Format_Section : Format_Table<"Section", "commands that run in one way"> {
     Format_EnumField<Format_SectionKind>:$kind,
     Format_String<>:$name,
     Format_List<Format_Command>:$commands,
-    // CPU programs only.
+    // From here to `block_updates`: CPU programs only.
     Format_Bool<"Map: all lanes together have too little work to wake a thread for">:$run_inline,
     Format_UInt32<"Map: number of neighbouring lanes, of one microbatch each, that run as one task, where every thread "
                   "has so many", "1">:$lanes_together,

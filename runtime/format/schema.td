@@ -41,6 +41,7 @@ class Format_UInt32s<string doc = ""> : Format_Numbers<"uint32", doc>;
 class Format_UInt64s<string doc = ""> : Format_Numbers<"uint64", doc>;
 class Format_Strings<string doc = ""> : Format_Field<"strings", "string", doc>;
 // An element type, DType of base/dtype.h.
+// `initial`: Float32 or none.
 class Format_DType<string doc = "", string initial = ""> : Format_Field<"dtype", "DType", doc, initial>;
 // An element type and sizes: becomes the two fields `dtype` and `shape` of the table; a size of -1 is the batch.
 class Format_Tensor<string doc = ""> : Format_Field<"tensor", "", doc>;

@@ -111,14 +111,16 @@ def kinds_of_commands():
 
 
 def kinds_in_passes():
-    tree = {"passes/phases/memory/place.cc": "if (mlir::isa<exec::CommandOp>(op)) {\n", "passes/exec/ops.cc": "cast<exec::CopyOp>(op)",
-            "passes/phases/distribute/bucket_all_reduce.cc": "getOps<exec::AllReduceOp>()",
+    op = "def Exec_%sOp : Exec_Op<\"%s\", [\n    Pure, DeclareOpInterfaceMethods<Exec_CommandOp>]> {\n}\n"
+    bucket = "passes/phases/distribute/bucket_all_reduce.cc"
+    tree = {"passes/exec/ops.td": op % ("Copy", "copy") + op % ("AllReduce", "all_reduce"),
+            "passes/phases/memory/place.cc": "if (mlir::isa<exec::CommandOp>(op)) {\n",
+            "passes/exec/ops.cc": "cast<exec::CopyOp>(op)", bucket: "getOps<exec::AllReduceOp>()",
             "passes/make.cc": "builder.create<exec::CopyOp>(loc)"}
     equal(found("kinds_in_passes", tree), [])
     tree["passes/phases/memory/place.cc"] += "auto copy = mlir::dyn_cast<exec::CopyOp>(op);\n"
-    tree["passes/phases/distribute/bucket_all_reduce.cc"] = ""
-    equal(found("kinds_in_passes", tree), ["passes/phases/memory/place.cc:2: Copy",
-                                           "passes/phases/distribute/bucket_all_reduce.cc: no longer names AllReduce"])
+    tree[bucket] = ""
+    equal(found("kinds_in_passes", tree), ["passes/phases/memory/place.cc:2: Copy", bucket + ": no longer names AllReduce"])
 
 
 def json_of_others():

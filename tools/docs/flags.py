@@ -1,4 +1,4 @@
-"""The flags of programs: TANDEM_FLAGS from passes/tandem_flags.*, the others from ABSL_FLAG and cl::opt."""
+"""The flags of programs: TANDEM_FLAGS from passes/pipeline/tandem_flags.*, the others from ABSL_FLAG and cl::opt."""
 import glob
 import os
 import re

@@ -23,7 +23,7 @@ class LoadedKernels {
 
   // Loads all objects and looks every kernel's symbol up now, so that nothing can be missing later. Objects may call
   // only functions of the C library that are on an allow-list (mathematics, memcpy, memset, memmove).
-  // Errors: FailedPrecondition "compiled for avx512f ..." when this machine lacks a feature of Executable.target;
+  // Errors: FailedPrecondition "compiled for avx512f ..." when this machine lacks a feature of Index.target;
   // DataLoss (exit code 65) for an object that cannot be linked or a missing symbol, naming kernel and symbol.
   static absl::StatusOr<std::unique_ptr<LoadedKernels>> Load(const Executable& executable);
 
