@@ -22,8 +22,7 @@ class CommandContext {
   virtual uint32_t AddCollective(format::Collective collective) = 0;
 };
 
-// Elements of one row of a batched type, or of the whole.
-int64_t ElementsOfRow(mlir::Type type);
+// Returns the elements of one row of the first result, or of all of it where it has no rows; 0 without a result.
 int64_t ElementsOfFirstResult(mlir::Operation* op);
 
 // What a kernel of kind "block" counts: the places of all dimensions but the last one.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/gather.h"
+#include "graph/ir/reference_util.h"
 #include "passes/exec/dialect.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/exec/library_call.h"
@@ -17,13 +18,8 @@ int64_t ElementsIn(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(
 
 int64_t ElementsOfRows(mlir::ValueRange values) {
   int64_t elements = 0;
-  for (mlir::Value v : values) elements += ElementsOfRow(v.getType());
+  for (mlir::Value v : values) elements += td::RowElements(v.getType());
   return elements;
-}
-
-KernelKind KindOf(LaunchOp launch) {
-  auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(launch, launch.getKernelAttr());
-  return GetKernelKind(kernel).value_or(KernelKind::kOnce);
 }
 
 struct ScatterAddCommand : public CommandOp::ExternalModel<ScatterAddCommand, td::ScatterAddOp> {
@@ -36,13 +32,8 @@ struct ScatterAddCommand : public CommandOp::ExternalModel<ScatterAddCommand, td
 
 void ExecDialect::registerCommands() { td::ScatterAddOp::attachInterface<ScatterAddCommand>(*getContext()); }
 
-int64_t ElementsOfRow(mlir::Type type) {
-  auto shape = mlir::cast<mlir::RankedTensorType>(type).getShape();
-  return mlir::ShapedType::getNumElements(td::IsBatched(type) ? shape.drop_front() : shape);
-}
-
 int64_t ElementsOfFirstResult(mlir::Operation* op) {
-  return op->getNumResults() ? ElementsOfRow(op->getResult(0).getType()) : 0;
+  return op->getNumResults() ? td::RowElements(op->getResult(0).getType()) : 0;
 }
 
 int64_t RowsOfBlocks(mlir::Type type) {
@@ -52,10 +43,15 @@ int64_t RowsOfBlocks(mlir::Type type) {
 
 // exec.launch
 
+KernelKind LaunchOp::getKernelKind() {
+  auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(*this, getKernelAttr());
+  return GetKernelKind(kernel).value_or(KernelKind::kOnce);
+}
+
 void LaunchOp::writeCommand(CommandContext& context, format::Command& command) {
   format::KernelLaunch body;
   body.kernel = context.KernelNumber(getKernelAttr());
-  const KernelKind kind = KindOf(*this);
+  const KernelKind kind = getKernelKind();
   const bool by_operand = getNumResults() == 0 || kind == KernelKind::kSplit;
   const mlir::Type type = by_operand ? getOperand(0).getType() : getResult(0).getType();
   body.count = td::IsBatched(type) ? 0 : kind == KernelKind::kBlock ? RowsOfBlocks(type) : ElementsIn(type);
@@ -65,12 +61,12 @@ void LaunchOp::writeCommand(CommandContext& context, format::Command& command) {
 mlir::FlatSymbolRefAttr LaunchOp::getLaunchedKernel() { return getKernelAttr(); }
 
 std::optional<int64_t> LaunchOp::getElementsTouched(int64_t, int64_t) {
-  switch (DomainOf(KindOf(*this))) {
+  switch (DomainOf(getKernelKind())) {
     case format::Domain::kBlocks:
       return std::nullopt;
     case format::Domain::kElements:
-      return 2 * std::max(getNumOperands() ? ElementsOfRow(getOperand(0).getType()) : 0,
-                          ElementsOfRow(getResult(0).getType()));
+      return 2 * std::max(getNumOperands() ? td::RowElements(getOperand(0).getType()) : 0,
+                          td::RowElements(getResult(0).getType()));
     default:
       return 0;
   }
@@ -100,7 +96,8 @@ std::optional<int64_t> GroupedLaunchOp::getElementsTouched(int64_t, int64_t) {
   const auto members = static_cast<int64_t>(getMembers());
   const int64_t arguments = (getNumOperands() + getNumResults()) / members, results = getNumResults() / members;
   int64_t elements = 0;
-  for (int64_t member = 0; member < members; ++member) elements += ElementsOfRow(getResult(member * results).getType());
+  for (int64_t member = 0; member < members; ++member)
+    elements += td::RowElements(getResult(member * results).getType());
   return elements * arguments;
 }
 
@@ -172,7 +169,7 @@ bool CheckFiniteOp::mayEndStep() { return true; }
 std::optional<int64_t> CheckFiniteOp::getElementsTouched(int64_t, int64_t) {
   int64_t elements = 0;
   for (mlir::Value v : getOperands()) {
-    if (mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v))) elements += ElementsOfRow(v.getType());
+    if (mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(v))) elements += td::RowElements(v.getType());
   }
   return elements;
 }

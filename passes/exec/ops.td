@@ -74,6 +74,10 @@ def Exec_LaunchOp : Exec_Op<"launch", [
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Tensor>:$operands);
   let results = (outs Variadic<Exec_Tensor>:$results);
   let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
+  let extraClassDeclaration = [{
+    // The kind of the kernel; kOnce of a function that has none.
+    KernelKind getKernelKind();
+  }];
 }
 
 def Exec_GroupedLaunchOp : Exec_Op<"grouped_launch", [

@@ -40,8 +40,7 @@ bool IsBorder(mlir::Operation* op) { return mlir::isa<exec::MapMicrobatchesOp>(o
 std::optional<format::Domain> LaunchedDomain(mlir::Operation* op) {
   auto launch = mlir::dyn_cast<exec::LaunchOp>(op);
   if (!launch) return std::nullopt;
-  auto kernel = mlir::SymbolTable::lookupNearestSymbolFrom<mlir::func::FuncOp>(op, launch.getKernelAttr());
-  return exec::DomainOf(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kOnce));
+  return exec::DomainOf(launch.getKernelKind());
 }
 
 Execution GetExecution(mlir::Operation* op) {

@@ -1,6 +1,7 @@
 // td-mark-inline, as Passes.td describes it.
 #include <optional>
 
+#include "graph/ir/reference_util.h"
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/phases/commands/commands.h"
@@ -59,8 +60,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
         for (mlir::Value v : values) {
           const int64_t times =
               static_cast<int64_t>(map.getLanes()) * (td::IsBatched(v.getType()) ? rows : microbatches);
-          if (exec::ElementsOfRow(v.getType()) >= kInlineMapElements / times) return kInlineMapElements;
-          total += exec::ElementsOfRow(v.getType()) * times;
+          if (td::RowElements(v.getType()) >= kInlineMapElements / times) return kInlineMapElements;
+          total += td::RowElements(v.getType()) * times;
         }
       }
     }
