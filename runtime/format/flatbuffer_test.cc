@@ -54,7 +54,7 @@ class Filler {
       FillOneOf(value, static_cast<typename T::Variant*>(nullptr));
     } else {
       ++depth_;
-      VisitFields(value, [&](const char*, auto& field) { Fill(field); });
+      VisitFields(value, [&](auto& field) { Fill(field); });
       --depth_;
     }
   }

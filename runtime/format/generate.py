@@ -159,6 +159,15 @@ Offset<flatbuffers::Vector<Offset<Stored>>> PackAll(FlatBufferBuilder& b, const 
   return b.CreateVector(offsets);
 }
 """
+FINISHED = """\
+template <typename Table>
+std::string Finished(const Table& table, const char* identifier) {
+  FlatBufferBuilder b;
+  b.Finish(Pack(b, table), identifier);
+  return std::string(reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize());
+}
+"""
+
 
 def flatbuffer(schema):
     out = [NOTE, '#include "runtime/format/flatbuffer.h"', "", '#include "runtime/format/executable_generated.h"', "",
@@ -171,16 +180,9 @@ def flatbuffer(schema):
             out += unpack(t, schema)
         elif isinstance(t, reading.Union):
             out += pack_union(t) + unpack_union(t)
-    return "\n".join(out + [
-        "}  // namespace", "",
-        "std::string ToFlatBuffer(const Index& index) {",
-        "  FlatBufferBuilder b;",
-        "  b.Finish(Pack(b, index), fb::IndexIdentifier());",
-        "  return std::string(reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize());", "}", "",
-        "std::string ToFlatBuffer(const LibraryCall& call) {",
-        "  FlatBufferBuilder b;",
-        "  b.Finish(Pack(b, call));",
-        "  return std::string(reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize());", "}", "",
+    return "\n".join(out + [FINISHED, "}  // namespace", "",
+        "std::string ToFlatBuffer(const Index& index) { return Finished(index, fb::IndexIdentifier()); }", "",
+        "std::string ToFlatBuffer(const LibraryCall& call) { return Finished(call, nullptr); }", "",
         "std::optional<Index> IndexFromFlatBuffer(absl::string_view bytes) {",
         "  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());",
         "  flatbuffers::Verifier verifier(data, bytes.size());",
@@ -266,17 +268,15 @@ def unpack_union(union):
 # Visitors.
 
 def fields(schema):
-    out = [NOTE.rstrip(), "// VisitFields(table, visit): visit(name, field) for every field.",
+    out = [NOTE.rstrip(), "// VisitFields(table, visit): visit(field) for every field.",
            "#ifndef TANDEM_RUNTIME_FORMAT_FIELDS_H_", "#define TANDEM_RUNTIME_FORMAT_FIELDS_H_", "",
            '#include "runtime/format/index.h"', "", "namespace tandem::format {", ""]
     for t in schema.types:
         if is_table(t):
-            for const in ("", "const "):
-                out += ["template <typename Visit>",
-                        "void VisitFields(%s%s& %s, const Visit&%s) {" % (
-                            const, t.name, "t" if t.fields else "", " visit" if t.fields else "")]
-                out += ['  visit("%s", t.%s);' % (f.name, f.name) for f in t.fields] + ["}"]
-            out.append("")
+            out += ["template <typename Visit>",
+                    "void VisitFields(%s& %s, const Visit&%s) {" % (
+                        t.name, "t" if t.fields else "", " visit" if t.fields else "")]
+            out += ["  visit(t.%s);" % f.name for f in t.fields] + ["}", ""]
     return "\n".join(out + ["}  // namespace tandem::format", "", "#endif  // TANDEM_RUNTIME_FORMAT_FIELDS_H_"])
 
 

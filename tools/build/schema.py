@@ -4,10 +4,10 @@ import json
 
 Field = collections.namedtuple("Field", "name kind type doc initial")
 Case = collections.namedtuple("Case", "name value word doc")
-Enum = collections.namedtuple("Enum", "record name summary cases")
+Enum = collections.namedtuple("Enum", "name summary cases")
 # fields: as structs have them; parameters: the same with tensors as one.
-Table = collections.namedtuple("Table", "record name summary description fields parameters declarations is_inline")
-Union = collections.namedtuple("Union", "record name members")
+Table = collections.namedtuple("Table", "name summary description fields parameters declarations is_inline")
+Union = collections.namedtuple("Union", "name members")
 
 
 class Schema:
@@ -22,7 +22,6 @@ class Schema:
         self.types = [named[name] for name in sorted(named, key=lambda name: self._line(self.records[name]))]
         self.table_named = {t.name: t for t in self.tables.values()}
         self.union_named = {u.name: u for u in self.unions.values()}
-        self.enum_named = {e.name: e for e in self.enums.values()}
 
     def of_class(self, name):
         return [self.records[r] for r in self.records["!instanceof"].get(name, [])]
@@ -32,7 +31,7 @@ class Schema:
 
     def _enum(self, r):
         cases = [self.records[case["def"]] for case in r["cases"]]
-        return Enum(r["!name"], r["name"], r["summary"],
+        return Enum(r["name"], r["summary"],
                     [Case(c["name"], c["value"], c["word"], c["doc"]) for c in cases])
 
     def _table(self, r):
@@ -45,8 +44,8 @@ class Schema:
                            Field("shape", "numbers", "int64", "-1 for the batch", "")]
             else:
                 fields.append(parameters[-1])
-        return Table(r["!name"], r["name"], r["summary"], r["description"], fields, parameters, r["declarations"],
+        return Table(r["name"], r["summary"], r["description"], fields, parameters, r["declarations"],
                      bool(r["is_inline"]))
 
     def _union(self, r):
-        return Union(r["!name"], r["name"], [self.records[m["def"]]["name"] for m in r["members"]])
+        return Union(r["name"], [self.records[m["def"]]["name"] for m in r["members"]])
