@@ -220,8 +220,7 @@ def clusters():
     assert result["error"] < 0.8 and result["auc"] > 0.8, result
     result = launched("served_log", ["-n", "2", "--ps=1"],
                       command("tabular", "customers", sample.fresh_dir("tabular_served")))
-    # Asynchronous: another result with every run, by which worker comes first.
-    assert result["error"] < 1.5 and result["auc"] > 0.75, result
+    assert result["error"] < 1 and result["auc"] > 0.75, result
     result = launched("pictures_log", ["-n", "2"], command("pictures", "pictures", sample.fresh_dir("pictures_workers")))
     assert result["accuracy"] > 0.9, result
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 
 namespace tandem {
 namespace {
@@ -23,6 +25,23 @@ Place PlaceOf(absl::string_view tag) {
   if (tag == "examples/sec" || tag == "global_step/sec" || tag == "input_wait") return kThroughput;
   if (absl::StrContains(tag, "/")) return kScoped;  // "gradients/norm": a user's tag
   return absl::EndsWith(tag, "loss") ? kOtherLoss : kMetric;
+}
+
+// Rounds to six digits, which is enough for a picture.
+double Rounded(double value) {
+  double rounded = 0;
+  return absl::SimpleAtod(absl::StrFormat("%.6g", value), &rounded) ? rounded : value;
+}
+
+// Rounds here, so that the drawing and the page's scripts draw the same numbers.
+std::vector<CurveColumn> ColumnsOf(const std::vector<CurvePoint>& points) {
+  std::vector<CurveColumn> columns = ThinOut(points, kColumns);
+  for (CurveColumn& column : columns) {
+    column.mean = Rounded(column.mean);
+    column.least = Rounded(column.least);
+    column.most = Rounded(column.most);
+  }
+  return columns;
 }
 
 }  // namespace
@@ -41,7 +60,7 @@ PlotCharts MakeCharts(const std::vector<PlotRun>& runs) {
     for (const auto& [part, curves] : runs[r].parts) {
       const auto p = std::distance(parts.begin(), parts.find(part));
       for (const auto& [tag, points] : curves) {
-        by_tag[tag].push_back({static_cast<int>(r), static_cast<int>(p), ThinOut(points, kColumns)});
+        by_tag[tag].push_back({static_cast<int>(r), static_cast<int>(p), ColumnsOf(points)});
         result.first_step = std::min(result.first_step, static_cast<double>(points.front().step));
         result.last_step = std::max(result.last_step, static_cast<double>(points.back().step));
       }

@@ -51,8 +51,11 @@ Range ValuesOf(const Chart& chart) {
   return range;
 }
 
+// Rounds as `short` of page/curves.js does, which draws the same chart in a browser: halves up.
 std::string Coordinate(double value) {
-  std::string text = absl::StrFormat("%.1f", value);
+  double tenths = std::floor(value * 10);
+  if (value * 10 - tenths >= 0.5) ++tenths;
+  std::string text = absl::StrFormat("%.1f", tenths / 10);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text == "-0" ? "0" : text;
 }

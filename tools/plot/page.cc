@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -29,12 +28,7 @@ std::string Escape(absl::string_view text) {
 
 std::string Number(double value) { return std::isnan(value) ? "\u2013" : absl::StrFormat("%.4g", value); }
 
-// Rounds to six digits, which is enough for the picture.
-Json JsonNumber(double value) {
-  if (std::isnan(value)) return nullptr;
-  double rounded = 0;
-  return absl::SimpleAtod(absl::StrFormat("%.6g", value), &rounded) ? Json(rounded) : Json(value);
-}
+Json JsonNumber(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
 std::string PartName(const std::string& part) { return part.empty() ? "training" : part; }
 
