@@ -301,7 +301,8 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
     // again.
     absl::Status stored = CreateDirsUnsynced(env, options.cache_dir);
     DeleteLeftovers(options.cache_dir, ".tdx");
-    if (stored.ok()) stored = WriteFileUnsynced(env, path, {static_cast<const char*>(bytes.raw()), bytes.byte_size()});
+    const absl::string_view text(static_cast<const char*>(bytes.raw()), static_cast<size_t>(bytes.byte_size()));
+    if (stored.ok()) stored = WriteFileUnsynced(env, path, text);
     if (!stored.ok() && options.cache_required) return stored;
     if (!stored.ok()) {
       TD_LOG(WARNING) << "the compiled program is not kept, so that the next run compiles it again: "

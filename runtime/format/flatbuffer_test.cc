@@ -161,7 +161,9 @@ TEST(FlatBuffer, OtherBytesAreNoIndex) {
   for (size_t n = 0; n < bytes.size(); n += 7) {
     std::string cut = bytes.substr(0, n);
     cut.shrink_to_fit();
-    if (std::optional<Index> read = IndexFromFlatBuffer(cut)) EXPECT_FALSE(*read == index) << n;
+    if (std::optional<Index> read = IndexFromFlatBuffer(cut)) {
+      EXPECT_FALSE(*read == index) << n;
+    }
   }
 }
 
