@@ -97,17 +97,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   TD_RETURN_IF_ERROR(JoinWorkers());
   TD_RETURN_IF_ERROR(CheckOutputs());
   SignalGuard guard(config_.handle_signals);
-  if (WorkerGroup* group = workers(); group != nullptr && resident_.training() && !group->evaluating_with_chief()) {
-    if (between_own_steps_) {
-      TD_RETURN_IF_ERROR(group->MeetForEvaluation());
-    } else if (group->is_chief()) {
-      TD_RETURN_IF_ERROR(group->AnnounceEvaluation(evaluation_of_job_.value_or(0)));
-    } else {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "Evaluate inside of a training: the chief evaluates there, for TrainAndEvaluate, and this is ",
-          group->name(group->rank()), "; all workers may evaluate between the steps of a MonitoredTrainingSession"));
-    }
-  }
+  TD_RETURN_IF_ERROR(cooperation_->MeetForEvaluation(job_.evaluation.value_or(0)));
   TD_ASSIGN_OR_RETURN(const Prepared prepared, PrepareEvaluation(input_fn, options));
   if (is_chief()) TD_RETURN_IF_ERROR(CheckModelDirExists(options.checkpoint_path));
   const EstimatorSpec& spec = prepared.program->spec();
@@ -128,9 +118,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   MetricAccumulator metrics(spec.metrics);
   LoopOptions loop;
   loop.mode = Mode::kEval;
-  loop.scalars["seed"] = seed_;
+  loop.scalars["seed"] = state_.seed;
   loop.fetches = metrics.fetches();
-  loop.tracer = tracer_.get();
+  loop.tracer = tracing_.tracer();
   loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.max_rounds = options.steps.value_or(-1);
@@ -141,9 +131,9 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     return metrics.Add(values);
   };
   if (config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
-  MeetBetweenSteps(prepared, &loop);
+  prepared.cooperation->ConfigureLoop(&loop, [this] { return state_.step_scalars.Fingerprint(); });
   TD_ASSIGN_OR_RETURN(const LoopResult result,
-                      RunLoop(prepared.program->runner(), prepared.source(), hooks, loop, resident_.step_counter()));
+                      RunLoop(prepared.program->runner(), *prepared.input, hooks, loop, resident_.step_counter()));
   TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   TD_RETURN_IF_ERROR(SignalErrorOf(result, " during an evaluation"));
   if (metrics.examples() == 0) {
@@ -154,7 +144,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
 
   TD_LOG(INFO) << absl::StrFormat("Inference Time : %.5fs", config_.file_env()->MonotonicSeconds() - begin);
   TD_LOG(INFO) << "Finished evaluation at " << TimeStamp() << ": evaluated " << metrics.examples() << " examples in "
-               << prepared.batches() << " batches on " << prepared.replicas
+               << prepared.input->batches() << " batches on " << prepared.replicas
                << (prepared.replicas == 1 ? " replica" : " replicas");
   TD_ASSIGN_OR_RETURN(const EvalResult evaluated, metrics.Result(resident_.global_step()));
   const bool ranked = config_.keep_best.has_value() && config_.keep_best->evaluation == options.name;
@@ -164,7 +154,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
                   .stopped = result.reason == StopReason::kStopRequested,
                   .raw_weights = !options.use_moving_average};
   scope.data = prepared.EvaluatedData();
-  scope.job = evaluation_of_job_.has_value();
+  scope.job = job_.evaluation.has_value();
   if (!own) {
     scope.checkpoint = !options.checkpoint_path.empty() ? options.checkpoint_path
                        : assigned_.empty()              ? "initial values"
@@ -172,8 +162,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   }
   const std::string dir = EvalDir(config_.model_dir, options.name);
   if (own && !scope.stopped && IsCompared(dir, scope)) {
-    const bool better = best_.Update(options.name, evaluated, scope.kind());
-    if (better && ranked) best_step_ = evaluated.global_step();
+    best_.Update(options.name, evaluated, scope.kind(), ranked);
   }
   if (!is_chief()) {
     ++evaluations_;
@@ -182,7 +171,7 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
   // The result is in the log and is returned to the caller: a read-only directory is no reason to fail.
   if (absl::Status status = AppendEvalResult(config_.file_env(), dir, evaluated, scope); !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
-  } else if (auto summaries = SummariesIn(dir); summaries != nullptr && own && !scope.stopped) {
+  } else if (auto summaries = event_files_.In(dir); summaries != nullptr && own && !scope.stopped) {
     std::vector<ScalarSummary> scalars = MetricScalars(evaluated);
     scalars.push_back({"loss", evaluated["loss"]});
     summaries->AddScalars(evaluated.global_step(), scalars);
@@ -220,7 +209,7 @@ absl::StatusOr<std::vector<std::string>> Estimator::Impl::CheckEvaluation(const 
   if (const auto& best = config_.keep_best; best.has_value() && best->evaluation == options.name) {
     TD_RETURN_IF_ERROR(Annotate(CheckMetricName(best->metric, metrics), "RunConfig.keep_best: "));
   }
-  evaluation_metrics_[options.name] = metrics;
+  job_.evaluation_metrics[options.name] = metrics;
   return metrics;
 }
 
@@ -236,7 +225,7 @@ bool Estimator::Impl::IsCompared(const std::string& dir, const EvalScope& scope)
 }
 
 std::string Estimator::Impl::Prepared::EvaluatedData() const {
-  const std::string fingerprint = own_inputs == nullptr ? dealer->data_fingerprint() : "";
+  const std::string fingerprint = DataFingerprint();
   return fingerprint.empty() ? "" : absl::StrCat(absl::Hex(Fingerprint64(fingerprint), absl::kZeroPad16));
 }
 
@@ -268,9 +257,9 @@ absl::Status Estimator::Impl::Predict(const InputFn& input_fn, const PredictFn& 
 
   LoopOptions loop;
   loop.mode = Mode::kPredict;
-  loop.scalars["seed"] = seed_;
+  loop.scalars["seed"] = state_.seed;
   loop.fetches = names;
-  loop.tracer = tracer_.get();
+  loop.tracer = tracing_.tracer();
   loop.stall_watch = stall_watch_.get();
   loop.fetchable = prepared.program->runner().output_names();
   loop.on_step = [&](const RunValues&) { return CheckParams(*prepared.program); };

@@ -92,22 +92,16 @@ absl::StatusOr<Estimator::Impl::ServingShape> Estimator::Impl::ShapeOf(const Ser
 }
 
 absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShape& shape) {
-  std::unique_ptr<ModeProgram>& program =
-      programs_[absl::StrCat("export ", shape.rows_per_step, " ", SpecString(shape.components))];
-  const bool is_new = program == nullptr;
-  if (is_new) {
-    absl::StatusOr<std::unique_ptr<ModeProgram>> built =
-        ModeProgram::Build(model_fn_, Mode::kPredict, params_, shape.components, input_spec_.labels, ReplicaCount{});
-    if (!built.ok()) {
-      return Annotate(built.status(),
-                      absl::StrCat("ServingInput, with the features ", SpecString(shape.components), ": "));
-    }
-    program = *std::move(built);
-    ++programs_built_;
+  bool is_new = false;
+  absl::StatusOr<ModeProgram*> built =
+      programs_.FindOrBuild(absl::StrCat("export ", shape.rows_per_step, " ", SpecString(shape.components)),
+                            {.mode = Mode::kPredict, .components = shape.components}, &is_new);
+  if (!built.ok()) {
+    return Annotate(built.status(),
+                    absl::StrCat("ServingInput, with the features ", SpecString(shape.components), ": "));
   }
-  std::vector<const ModeProgram*> programs;
-  for (const auto& entry : programs_) programs.push_back(entry.second.get());
-  TD_RETURN_IF_ERROR(CheckVariables(*program, *resident_.model().store(), programs));
+  ModeProgram* const program = *built;
+  TD_RETURN_IF_ERROR(CheckVariables(*program, *resident_.model().store(), programs_.All()));
   const char* device = Strategy(Mode::kPredict).gpu() ? "gpu:0" : "cpu:0";
   TD_ASSIGN_OR_RETURN(const CompileOptions options, OptionsFor(Mode::kPredict, {device}, shape.rows_per_step));
   TD_RETURN_IF_ERROR(program->Compile({}, options));
@@ -115,8 +109,8 @@ absl::StatusOr<ModeProgram*> Estimator::Impl::ProgramForExport(const ServingShap
     return absl::InvalidArgumentError(
         "ServingInput: model_fn uses none of the features in mode predict, so there is nothing to serve");
   }
-  if (is_new) WarnOfUnusedFeatures(*program, input_spec_.labels);
-  return program.get();
+  if (is_new) WarnOfUnusedFeatures(*program, programs_.labels());
+  return program;
 }
 
 absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& export_dir_base, const ServingShape& shape,
@@ -132,7 +126,7 @@ absl::StatusOr<std::string> Estimator::Impl::ExportModel(const std::string& expo
 
   ModelSignature signature = SignatureOf(*program);
   signature.global_step = resident_.global_step();
-  signature.seed = static_cast<int64_t>(seed_);
+  signature.seed = static_cast<int64_t>(state_.seed);
   signature.metrics = options.metrics;
   std::vector<std::string> names;
   for (const auto& v : program->executable().index().variables) names.push_back(v.name);

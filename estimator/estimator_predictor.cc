@@ -245,7 +245,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const 
     TD_RETURN_IF_ERROR(store->Assign(v.name, values[i]));
   }
   Session::Options session;
-  TD_ASSIGN_OR_RETURN(session.pool, ThreadPool::Create(pool_->num_threads()));
+  TD_ASSIGN_OR_RETURN(session.pool, ThreadPool::Create(programs_.pool()->num_threads()));
   session.deadline_seconds = config_.deadline_secs;
   session.gpu_plans = config_.gpu_plans;
   std::vector<std::string> outputs;
@@ -256,7 +256,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Estimator::Impl::MakePredictor(const 
                                             program.components(), {scalars.begin(), scalars.end()}));
   auto impl = std::make_unique<Predictor::Impl>(std::move(runner), program.components(), program.label_ranges(),
                                                 std::move(outputs), prepared.replicas, options.batch_size);
-  impl->SetWeights(seed_, resident_.global_step(), resident_.checkpoint());
+  impl->SetWeights(state_.seed, resident_.global_step(), resident_.checkpoint());
   return std::unique_ptr<Predictor>(new Predictor(std::move(impl)));
 }
 

@@ -204,10 +204,10 @@ class Estimator::Impl::Replay {
   }
 
   absl::StatusOr<std::unique_ptr<ModeProgram>> BuildAgain() {
-    Params params = e_.params_;
-    params.SetPlacement({.num_replicas = prepared_.replicas});
-    return ModeProgram::Build(e_.model_fn_, Mode::kTrain, params, prepared_.dealer->spec(), e_.input_spec_.labels,
-                              {.all = prepared_.replicas, .processes = 1});
+    return e_.programs_.Build({.mode = Mode::kTrain,
+                               .components = prepared_.dealer->spec(),
+                               .placement = {.num_replicas = prepared_.replicas},
+                               .replicas = {.all = prepared_.replicas, .processes = 1}});
   }
 
   // The tensors that hooks fetched and how the batch is split change the bits, so both are taken from the run.
@@ -250,24 +250,25 @@ class Estimator::Impl::Replay {
         return Refuse(absl::StrCat("the data are not those that ", *path, " was trained with: they were { ", saved,
                                    " } and are { ", here, " }; replay with the data of the run"));
       }
-      TD_RETURN_IF_ERROR(Annotate(e_.step_scalars_.Restore(Extra(*data, kStepScalarsKey)), absl::StrCat(*path, ": ")));
+      TD_RETURN_IF_ERROR(
+          Annotate(e_.state_.step_scalars.Restore(Extra(*data, kStepScalarsKey)), absl::StrCat(*path, ": ")));
       TD_RETURN_IF_ERROR(e_.resident_.LoadForTraining(*data, *path, variables));
-      e_.seed_ = data->seed;
+      e_.state_.seed = data->seed;
       if (!data->iterator_state.empty()) {
-        TD_RETURN_IF_ERROR(Annotate(prepared_.RestorePosition(data->iterator_state),
+        TD_RETURN_IF_ERROR(Annotate(prepared_.input->RestorePosition(data->iterator_state),
                                     absl::StrCat("--replay_step=", step_, ": ", *path, ": ")));
       }
       first_ = data->global_step;
       began_at_ = BaseName(*path);
-      e_.step_scalars_.SetDefaults(prepared_.program->scalar_defaults());
+      e_.state_.step_scalars.SetDefaults(prepared_.program->scalar_defaults());
       return absl::OkStatus();
     }
-    if (start != nullptr) e_.seed_ = start->seed;
+    if (start != nullptr) e_.state_.seed = start->seed;
     TD_LOG(WARNING) << "There is no checkpoint at or before step " << step_ << " in " << e_.config_.model_dir
-                    << "; the replay begins with the first values, of seed " << e_.seed_ << ".";
+                    << "; the replay begins with the first values, of seed " << e_.state_.seed << ".";
     TD_RETURN_IF_ERROR(e_.InitializeVariables(*prepared_.program));
-    TD_RETURN_IF_ERROR(e_.step_scalars_.Restore(""));
-    e_.step_scalars_.SetDefaults(prepared_.program->scalar_defaults());
+    TD_RETURN_IF_ERROR(e_.state_.step_scalars.Restore(""));
+    e_.state_.step_scalars.SetDefaults(prepared_.program->scalar_defaults());
     began_at_ = "the first values";
     return absl::OkStatus();
   }
@@ -281,8 +282,8 @@ class Estimator::Impl::Replay {
     const HookList hooks = {std::make_shared<StopBehindStep>(step_)};
     LoopOptions loop;
     loop.mode = Mode::kTrain;
-    loop.scalars["seed"] = e_.seed_;
-    loop.step_scalars = &e_.step_scalars_;
+    loop.scalars["seed"] = e_.state_.seed;
+    loop.step_scalars = &e_.state_.step_scalars;
     loop.fetches = {"loss"};
     loop.stall_watch = e_.stall_watch_.get();
     loop.fetchable = prepared_.program->runner().output_names();
@@ -292,7 +293,7 @@ class Estimator::Impl::Replay {
     };
     if (e_.config_.handle_signals) loop.signalled = [] { return SignalGuard::pending() != 0; };
     TD_ASSIGN_OR_RETURN(const LoopResult result,
-                        RunLoop(compared, prepared_.source(), hooks, loop, e_.resident_.step_counter()));
+                        RunLoop(compared, *prepared_.input, hooks, loop, e_.resident_.step_counter()));
     if (result.reason == StopReason::kSignal) return SignalError(SignalGuard::pending(), " in a replay");
     if (made_) return absl::OkStatus();
     return Refuse(absl::StrCat("the input has ended at step ", e_.resident_.global_step(),
@@ -374,6 +375,7 @@ class Estimator::Impl::Replay {
     Estimator::Impl::Prepared bound;
     bound.program = program.get();
     bound.replicas = prepared_.replicas;
+    bound.cooperation = prepared_.cooperation;
     TD_RETURN_IF_ERROR(e_.BindVariables(bound, /*averages=*/false));
     TD_ASSIGN_OR_RETURN(StepOutcome outcome, program->runner().Run(all));
     *values = std::move(outcome.values);
@@ -492,9 +494,9 @@ absl::Status Estimator::Impl::ReplayTraining(const InputFn& input_fn, const Trai
   const int64_t step = replayed_->request.step;
   // The global step that the skipped calls of Train would have come to.
   std::optional<int64_t> end = options.max_steps;
-  if (options.steps.has_value()) end = replay_position_ + *options.steps;
+  if (options.steps.has_value()) end = replayed_->position + *options.steps;
   if (end.has_value() && step >= *end) {
-    replay_position_ = std::max(replay_position_, *end);
+    replayed_->position = std::max(replayed_->position, *end);
     TD_LOG(INFO) << "A training to step " << *end << " is passed over: step " << step << " is behind it.";
     return absl::OkStatus();
   }

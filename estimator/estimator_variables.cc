@@ -11,6 +11,7 @@
 #include "estimator/checkpoint/checkpoint_reader.h"
 #include "estimator/checkpoint/consistent_read.h"
 #include "estimator/estimator_impl.h"
+#include "estimator/training.h"
 #include "frontends/moving_average_name.h"
 
 namespace tandem {
@@ -87,7 +88,7 @@ struct Estimator::Impl::StoredVariables {
 
 absl::Status Estimator::Impl::CheckHasVariables(absl::string_view method) const {
   TD_RETURN_IF_ERROR(status_);
-  if (!served()) return absl::OkStatus();
+  if (!cooperation_->asynchronous()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(method,
                    ": parameter servers have the variables and change them at any time; read them from a "
@@ -136,8 +137,8 @@ absl::StatusOr<NamedTensors> Estimator::Impl::ReadVariables(const std::vector<st
   }
   KnownVariables known = stored.known;
   NamedTensors assigned;
-  if (!training) assigned = assigned_;
-  for (const auto& [name, value] : assigned_) {
+  if (!training) assigned = assigned_.tensors;
+  for (const auto& [name, value] : assigned_.tensors) {
     if (training) break;
     known.insert({name, {value.dtype(), value.shape(), false}});
     // A value assigned to a variable is also that of its moving average, as in ModelState::Assign.
@@ -182,20 +183,20 @@ absl::Status Estimator::Impl::AssignVariables(const NamedTensors& values) {
   if (resident_.training()) {
     TD_RETURN_IF_ERROR(CheckAssigned(values, InStore(*resident_.model().store()), /*complete=*/true));
     TD_RETURN_IF_ERROR(resident_.Assign(values));
-    if (saver_ != nullptr) saver_->NoteChange();
+    if (training_ != nullptr) training_->NoteChange();
     return absl::OkStatus();
   }
   TD_ASSIGN_OR_RETURN(const StoredVariables stored, StoredOutsideTraining());
   KnownVariables known = stored.known;
   // An untrained model is known from the programs built so far, but its slots only if mode train was built.
   bool complete = stored.reader != nullptr || resident_.has_training();
-  for (const auto& [name, program] : programs_) {
+  for (const ModeProgram* program : programs_.All()) {
     AddSpecs(program->variables(), &known);
     complete |= program->mode() == Mode::kTrain;
   }
   TD_RETURN_IF_ERROR(CheckAssigned(values, known, complete));
-  for (auto& [name, value] : Clones(values)) assigned_[name] = value;
-  assigned_anew_ = true;
+  for (auto& [name, value] : Clones(values)) assigned_.tensors[name] = value;
+  assigned_.changed = true;
   return absl::OkStatus();
 }
 
@@ -203,13 +204,13 @@ absl::Status Estimator::Impl::ApplyAssigned(const ModeProgram& program) {
   KnownVariables known = InStore(*resident_.model().store());
   AddSpecs(program.variables(), &known);
   const bool trains = program.mode() == Mode::kTrain;
-  if (absl::Status status = CheckAssigned(assigned_, known, /*complete=*/trains); !status.ok()) {
-    assigned_.clear();  // keeping them would repeat the error in every call
+  if (absl::Status status = CheckAssigned(assigned_.tensors, known, /*complete=*/trains); !status.ok()) {
+    assigned_.tensors.clear();  // keeping them would repeat the error in every call
     return status;
   }
   TensorMap values;
   std::vector<std::string> others;
-  for (const auto& [name, value] : assigned_) {
+  for (const auto& [name, value] : assigned_.tensors) {
     if (known.contains(name)) {
       values[name] = value;
     } else {
@@ -221,7 +222,7 @@ absl::Status Estimator::Impl::ApplyAssigned(const ModeProgram& program) {
                     << absl::StrJoin(others, ", ") << ". A training that has not got them either will refuse them.";
   }
   TD_RETURN_IF_ERROR(resident_.Assign(values));
-  assigned_anew_ = false;
+  assigned_.changed = false;
   return absl::OkStatus();
 }
 
@@ -235,7 +236,7 @@ absl::Status Estimator::Impl::InitializeAssigned(const ModeProgram& program) {
   if (there && !AssignedIsDue()) return absl::OkStatus();
   std::vector<std::string> others;
   for (const VariableSpec& v : variables) {
-    if (!assigned_.contains(v.name)) others.push_back(v.name);
+    if (!assigned_.tensors.contains(v.name)) others.push_back(v.name);
   }
   if (!others.empty()) {
     TD_LOG(WARNING) << "The model is not trained, and these variables, which AssignVariables was not given, have their "
@@ -248,6 +249,12 @@ absl::Status Estimator::Impl::InitializeAssigned(const ModeProgram& program) {
 absl::StatusOr<NamedTensors> Estimator::ReadVariables(const std::vector<std::string>& names,
                                                       const ReadVariablesOptions& options) {
   return CatchResourceErrors("reading variables", [&] { return impl_->ReadVariables(names, options); });
+}
+
+std::optional<HostTensor> Estimator::Impl::ServedValue(const std::string& name) const {
+  if (!cooperation_->asynchronous() || is_chief()) return std::nullopt;
+  absl::StatusOr<HostTensor> value = resident_.model().store()->Read(name);
+  return value.ok() ? std::make_optional(*std::move(value)) : std::nullopt;
 }
 
 absl::Status Estimator::Impl::CheckNextStep(int64_t step) const {

@@ -42,7 +42,7 @@ ExporterRun::ExporterRun(Estimator& estimator, const ExporterList& exporters, bo
     : estimator_(estimator),
       exporters_(exporters),
       use_moving_average_(use_moving_average),
-      exports_(estimator.is_evaluator() || (estimator.is_chief() && !estimator.impl_->has_evaluator())) {}
+      exports_(estimator.is_evaluator() || (estimator.is_chief() && !estimator.impl_->cooperation().has_evaluator())) {}
 
 absl::Status ExporterRun::Prepare() {
   for (const auto& exporter : exporters_) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/annotate.h"
@@ -305,6 +306,14 @@ std::vector<std::pair<std::string, std::string>> ModeProgram::parts() const {
 }
 
 std::map<std::string, double> ModeProgram::scalar_defaults() const { return graph_->scalar_defaults(); }
+
+std::string ModeProgram::NumbersText() const {
+  std::string numbers;
+  for (const auto& [name, value] : scalar_defaults()) {
+    absl::StrAppendFormat(&numbers, "%s%s: %.17g", numbers.empty() ? "" : ", ", name, value);
+  }
+  return numbers;
+}
 
 std::vector<LabelRange> ModeProgram::label_ranges() const {
   std::vector<LabelRange> ranges;

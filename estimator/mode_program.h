@@ -70,6 +70,8 @@ class ModeProgram {
   std::vector<std::pair<std::string, std::string>> option_parts() const;
   // Returns the values of step scalars that model_fn gave, such as a learning rate: they are not in the executable.
   std::map<std::string, double> scalar_defaults() const;
+  // Returns them in words, such as "learning_rate: 0.5"; all processes of a job must have the same.
+  std::string NumbersText() const;
   SessionRunner& runner() { return *runner_; }  // call after Bind
   const Executable& executable() const { return *executable_; }
   std::shared_ptr<const Executable> shared_executable() const { return executable_; }

@@ -61,7 +61,7 @@ MonitoredTrainingSession::MonitoredTrainingSession(const Estimator& estimator, s
       fetches_(fetches.begin(), fetches.end()) {
   fetches_.insert({"loss", "global_step"});
   if (training_ == nullptr) state_ = State::kNoStepLeft;
-  impl_->set_between_own_steps(training_ != nullptr);
+  impl_->cooperation().set_between_own_steps(training_ != nullptr);
 }
 
 MonitoredTrainingSession::~MonitoredTrainingSession() {
@@ -72,9 +72,9 @@ MonitoredTrainingSession::~MonitoredTrainingSession() {
 }
 
 absl::Status MonitoredTrainingSession::InTraining(const std::function<absl::Status()>& call) {
-  impl_->set_between_own_steps(false);
+  impl_->cooperation().set_between_own_steps(false);
   const absl::Status status = impl_->Together(call);
-  impl_->set_between_own_steps(true);
+  impl_->cooperation().set_between_own_steps(true);
   return status;
 }
 

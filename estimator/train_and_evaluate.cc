@@ -138,11 +138,11 @@ class TrainAndEvaluateRun {
     TD_RETURN_IF_ERROR(Validate());
     TD_RETURN_IF_ERROR(impl_.status());
     TD_RETURN_IF_ERROR(CheckWhatFollowsEvaluations());
-    if (impl_.is_server()) {
+    if (impl_.cooperation().is_server()) {
       TD_RETURN_IF_ERROR(impl_.Serve(train_spec_.input_fn));
       return EvalResults();
     }
-    if (impl_.is_evaluator() && !config_.compile_only) return EvaluateForOthers();
+    if (impl_.cooperation().is_evaluator() && !config_.compile_only) return EvaluateForOthers();
     if (config_.compile_only) return CompileOnly();
     TD_RETURN_IF_ERROR(impl_.JoinWorkers());  // before signals are caught, so that a signal can end the wait
     SignalGuard guard(config_.handle_signals);
@@ -166,11 +166,11 @@ class TrainAndEvaluateRun {
             std::make_shared<PlateauListener>(plateau_, [this] { return WouldBeEvaluated(); }));
       }
       for (JobEvaluation& evaluation : evaluations_) {
-        if (impl_.has_evaluator() || evaluation.spec.by_steps()) continue;
+        if (impl_.cooperation().has_evaluator() || evaluation.spec.by_steps()) continue;
         train.saving_listeners.push_back(Scheduler(evaluation));
       }
-    } else if (!impl_.served()) {
-      impl_.workers()->set_on_evaluate([this](uint64_t which) { return EvaluateWithChief(which); });
+    } else {
+      impl_.cooperation().set_on_evaluate([this](uint64_t which) { return EvaluateWithChief(which); });
     }
     TD_RETURN_IF_ERROR(impl_.Together([this] { return AgreeOnInterruption(); }));
     Estimator::Impl::Job job{.evaluation_hooks = [this](const BatchDealer& dealer) { return EvaluationHooks(dealer); },
@@ -181,7 +181,7 @@ class TrainAndEvaluateRun {
     impl_.set_job(std::move(job));
     const absl::Status training = estimator_.Train(train_spec_.input_fn, train);
     impl_.set_job(std::nullopt);
-    if (!impl_.is_chief() && !impl_.served()) impl_.workers()->set_on_evaluate(nullptr);
+    impl_.cooperation().set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
     TD_RETURN_IF_ERROR(evaluation_);  // not annotated as an error of the hook that happened to evaluate
     TD_RETURN_IF_ERROR(training);
@@ -191,7 +191,7 @@ class TrainAndEvaluateRun {
                                                               ", when all was done; its results are there"));
     }
     // If another task evaluates, it removes the marker when it has done the rest.
-    if (impl_.is_chief() && !impl_.has_evaluator()) {
+    if (impl_.is_chief() && !impl_.cooperation().has_evaluator()) {
       TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
     }
     return Results();
@@ -234,23 +234,23 @@ class TrainAndEvaluateRun {
     const auto by_steps = [](const EvalSpec& spec) { return spec.by_steps(); };
     const bool any_by_steps = std::any_of(eval_specs_.begin(), eval_specs_.end(), by_steps);
     const bool all_by_steps = std::all_of(eval_specs_.begin(), eval_specs_.end(), by_steps);
-    if (any_by_steps && impl_.has_evaluator()) {
+    if (any_by_steps && impl_.cooperation().has_evaluator()) {
       return absl::InvalidArgumentError(
           "EvalSpec: every_steps and every_epochs are for evaluations inside of the training, and the cluster has a "
           "task of type evaluator, which evaluates checkpoints; set RunConfig.save_checkpoints_steps and throttle_secs "
           "instead, or leave the evaluator out");
     }
-    if (any_by_steps && impl_.served()) {
+    if (any_by_steps && impl_.cooperation().asynchronous()) {
       return absl::InvalidArgumentError(
           "EvalSpec: every_steps and every_epochs go by each step, and with parameter servers the other workers make "
           "steps that the chief does not see; set RunConfig.save_checkpoints_steps and throttle_secs instead");
     }
-    if (train_spec_.reduce_on_plateau.has_value() && impl_.served()) {
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.cooperation().asynchronous()) {
       return absl::InvalidArgumentError(
           "TrainSpec: reduce_on_plateau sets the rate of all workers between steps, and with parameter servers each "
           "makes steps of its own; leave it out, or the tasks of type ps");
     }
-    if (train_spec_.reduce_on_plateau.has_value() && impl_.has_evaluator()) {
+    if (train_spec_.reduce_on_plateau.has_value() && impl_.cooperation().has_evaluator()) {
       return absl::InvalidArgumentError(
           "TrainSpec: reduce_on_plateau needs evaluations between steps, and the cluster has a task of type evaluator "
           "that makes them elsewhere; leave one of the two out");
@@ -262,13 +262,14 @@ class TrainAndEvaluateRun {
   }
 
   void LogStart() const {
-    if (impl_.has_evaluator()) {
+    if (impl_.cooperation().has_evaluator()) {
       TD_LOG(INFO) << "Running training; a task of its own evaluates.";
       return;
     }
-    TD_LOG(INFO) << (impl_.served()               ? "Running training on all workers; the chief evaluates."
-                     : impl_.workers() == nullptr ? "Running training and evaluation locally (non-distributed)."
-                                                  : "Running training and evaluation on all workers.");
+    const Cooperation& cooperation = impl_.cooperation();
+    TD_LOG(INFO) << (cooperation.asynchronous()  ? "Running training on all workers; the chief evaluates."
+                     : cooperation.synchronous() ? "Running training and evaluation on all workers."
+                                                 : "Running training and evaluation locally (non-distributed).");
     for (const EvalSpec& spec : eval_specs_) {
       const std::string which = eval_specs_.size() > 1 ? absl::StrCat("\"", spec.name, "\" ") : "";
       if (spec.by_steps()) {
@@ -343,9 +344,9 @@ class TrainAndEvaluateRun {
 
   // Only the chief needs to see model_dir, so its answer counts. With parameter servers only the chief needs it.
   absl::Status AgreeOnInterruption() {
-    if (impl_.workers() == nullptr) return absl::OkStatus();
-    const std::string mine = interrupted_since_.has_value() ? absl::StrCat(*interrupted_since_) : "";
-    TD_ASSIGN_OR_RETURN(const std::string chiefs, impl_.workers()->FromChief(mine, "the step at which the job began"));
+    std::string mine = interrupted_since_.has_value() ? absl::StrCat(*interrupted_since_) : "";
+    TD_ASSIGN_OR_RETURN(const std::string chiefs,
+                        impl_.cooperation().TextFromChief(std::move(mine), "the step at which the job began"));
     int64_t step = 0;
     interrupted_since_ = absl::SimpleAtoi(chiefs, &step) ? std::make_optional(step) : std::nullopt;
     return absl::OkStatus();
@@ -383,7 +384,9 @@ class TrainAndEvaluateRun {
   }
 
   // True if this process takes part in the evaluations.
-  bool Evaluates() const { return !impl_.has_evaluator() && (impl_.is_chief() || !impl_.served()); }
+  bool Evaluates() const {
+    return !impl_.cooperation().has_evaluator() && (impl_.is_chief() || !impl_.cooperation().asynchronous());
+  }
 
   // Looks for mistakes before the first step: the first evaluation may come when the training is nearly over.
   absl::Status CheckEvaluations(const ModeProgram& training) {
@@ -440,7 +443,7 @@ class TrainAndEvaluateRun {
       if (stopped_ || !evaluation_.ok()) return true;  // another evaluation after this step was stopped or failed
       const absl::Status evaluated = EvaluateOnce(evaluation, absl::StrCat("after step ", step));
       // Let training end in order, which saves the steps since the last checkpoint; Run then returns the error.
-      if (!evaluation_.ok() && impl_.workers() == nullptr) return true;
+      if (!evaluation_.ok() && !impl_.cooperation().synchronous()) return true;
       TD_RETURN_IF_ERROR(evaluated);
       return stopped_;
     };
@@ -511,21 +514,19 @@ class TrainAndEvaluateRun {
           Recorded(PlateausEvaluation().spec, step, /*by_job=*/true);
       if (found.ok() && found->has_value()) text = (*found)->ToJson();
     }
-    if (impl_.workers() != nullptr) {
-      TD_ASSIGN_OR_RETURN(text, impl_.workers()->FromChief(text, "the evaluation on record"));
-    }
+    TD_ASSIGN_OR_RETURN(text, impl_.cooperation().TextFromChief(std::move(text), "the evaluation on record"));
     if (text.empty()) return std::optional<EvalResult>();
     return EvalResult::FromJson(text);
   }
 
   absl::Status Finish() {
-    if (impl_.served() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
+    if (impl_.cooperation().asynchronous() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
     // Training may have ended before the signal came; the job is done only after the evaluation of its last step.
     const bool all_are_of_the_end = std::all_of(
         evaluations_.begin(), evaluations_.end(),
         [&](const JobEvaluation& evaluation) { return evaluation.last.global_step() == trained.global_step; });
-    if ((stopped_ || Signalled()) && !impl_.has_evaluator() && !all_are_of_the_end) {
+    if ((stopped_ || Signalled()) && !impl_.cooperation().has_evaluator() && !all_are_of_the_end) {
       const bool saved = config_.checkpoints_enabled();
       const std::string detail =
           absl::StrCat(" before the evaluation of global step ", trained.global_step,
@@ -534,7 +535,7 @@ class TrainAndEvaluateRun {
       return Signalled() ? SignalError(SignalGuard::pending(), detail) : PeerSignalError(detail);
     }
     for (JobEvaluation& evaluation : evaluations_) {
-      if (!evaluation.last.empty() || impl_.has_evaluator()) continue;
+      if (!evaluation.last.empty() || impl_.cooperation().has_evaluator()) continue;
       TD_RETURN_IF_ERROR(EvaluateWhatWasTrained(evaluation, trained));
     }
     if (!impl_.is_chief()) return absl::OkStatus();
@@ -547,7 +548,7 @@ class TrainAndEvaluateRun {
 
   // Nothing was trained: the last run may have ended between its final checkpoint and the evaluation of it.
   absl::Status EvaluateWhatWasTrained(JobEvaluation& evaluation, const TrainResult& trained) {
-    if (impl_.workers() == nullptr) {  // the other workers would not know what is recorded
+    if (!impl_.cooperation().synchronous()) {  // the other workers would not know what is recorded
       absl::StatusOr<std::optional<EvalResult>> recorded =
           Recorded(evaluation.spec, trained.global_step, /*by_job=*/false);
       if (recorded.ok() && recorded->has_value()) {

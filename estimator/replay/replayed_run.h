@@ -31,6 +31,7 @@ struct ReplayedRun {
   std::optional<RecordedSteps> steps;
   // A temporary directory for compiled programs, with links to those in the model_dir. Empty: not needed.
   std::string cache_dir;
+  int64_t position = 0;  // the step that the calls of Train that were passed over would have reached
 };
 
 }  // namespace tandem

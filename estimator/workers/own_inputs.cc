@@ -48,14 +48,14 @@ absl::StatusOr<bool> OwnInputs::Next(BatchRound* round) {
   }
 }
 
-absl::StatusOr<std::string> OwnInputs::SaveState() {
+absl::StatusOr<std::string> OwnInputs::SavePosition() {
   TD_ASSIGN_OR_RETURN(const std::string mine, mine_->SaveState());
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> all, workers_->Gather(mine, "the positions of the inputs"));
   return WorkerPositions{.states = all}.ToText();
 }
 
-absl::Status OwnInputs::RestoreState(absl::string_view state) {
-  TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(state));
+absl::Status OwnInputs::RestorePosition(absl::string_view position) {
+  TD_ASSIGN_OR_RETURN(const std::optional<WorkerPositions> saved, WorkerPositions::FromText(position));
   if (!saved.has_value() || saved->shared) {
     return absl::FailedPreconditionError(
         "the checkpoint has one position, in an input that all workers shared, and each has its own now (auto_shard)");
@@ -66,8 +66,8 @@ absl::Status OwnInputs::RestoreState(absl::string_view state) {
                                                       " workers' own inputs, and there are ", workers_->size(),
                                                       " workers"));
   }
-  const std::string& position = positions[workers_->rank()];
-  const absl::Status mine = position.empty() ? mine_->StartAgain() : mine_->RestoreState(position);
+  const std::string& own = positions[workers_->rank()];
+  const absl::Status mine = own.empty() ? mine_->StartAgain() : mine_->RestoreState(own);
   if (!mine.ok() && !absl::IsFailedPrecondition(mine)) return mine;
   TD_ASSIGN_OR_RETURN(const std::vector<std::string> problems,
                       workers_->Gather(mine.message(), "whether the inputs are those of the checkpoint"));

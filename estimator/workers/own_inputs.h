@@ -9,13 +9,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "estimator/batch_dealer.h"
-#include "estimator/step_runner.h"
+#include "estimator/worker_input.h"
 #include "estimator/workers/worker_group.h"
 
 namespace tandem {
 
 // All workers must make the same calls in the same order.
-class OwnInputs : public BatchSource {
+class OwnInputs : public WorkerInput {
  public:
   // `mine` deals the batches of this worker's replicas; all workers must have equally many. Both must outlive this
   // object.
@@ -28,15 +28,15 @@ class OwnInputs : public BatchSource {
   std::string TraceArgs() const override { return mine_->TraceArgs(); }
 
   // Returns the positions of all workers, in one text.
-  absl::StatusOr<std::string> SaveState();
+  absl::StatusOr<std::string> SavePosition() override;
   // FailedPrecondition, on all workers, if the text has another number of workers, or if an input is not the one that
   // the position was saved from: then all inputs start from their beginning.
-  absl::Status RestoreState(absl::string_view state);
+  absl::Status RestorePosition(absl::string_view position) override;
   // See BatchDealer::KeepEnd; all workers call it, or none.
-  void KeepEnd() { restored_ = false; }
-
+  void KeepEnd() override { restored_ = false; }
   // The number of batches of all workers so far.
-  int64_t batches() const { return batches_; }
+  int64_t batches() const override { return batches_; }
+  bool is_same_for_all() const override { return false; }
 
  private:
   // Exchanges the numbers of rows of all workers' replicas. `left`: this worker's input has not ended. Returns true if

@@ -1,13 +1,10 @@
-// Warnings of an Estimator about calls that are allowed but probably mistakes.
+#include "estimator/usage_warnings.h"
+
 #include <map>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "estimator/estimator_impl.h"
-#include "estimator/hooks/watched_values.h"
 #include "estimator/metric_accumulator.h"
 #include "estimator/warnings.h"
 
@@ -42,8 +39,9 @@ std::string HowToTrainOn(const BatchDealer& dealer) {
 
 }  // namespace
 
-void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDealer& dealer) const {
-  if (!is_chief() || !dealer.infinite() || options.steps.has_value() || options.max_steps.has_value()) return;
+void UsageWarnings::EndlessInput(const TrainOptions& options, const BatchDealer& dealer) const {
+  if (!cooperation_.is_chief() || !dealer.infinite() || options.steps.has_value() || options.max_steps.has_value())
+    return;
   const std::string repeat = LastStage(dealer, "Repeat");
   LogWarning(config_.silence, kEndlessTraining,
              absl::StrCat("The input never ends, by ", repeat.empty() ? LastStage(dealer, "") : repeat,
@@ -51,15 +49,16 @@ void Estimator::Impl::WarnIfEndless(const TrainOptions& options, const BatchDeal
                           "max_steps, or give Repeat a count."));
 }
 
-void Estimator::Impl::WarnIfShort(const TrainOptions& options, const BatchDealer& dealer) {
+void UsageWarnings::ShortInput(const TrainOptions& options, const BatchDealer& dealer, int64_t step) {
   short_input_said_ = false;
   const int64_t batches = dealer.dataset().cardinality();
   // If each worker has an input of its own, the lengths of the other inputs are not known.
-  const bool known = batches >= 0 && !served() && (workers() == nullptr || config_.auto_shard == AutoShard::kBatch);
+  const bool own_inputs = cooperation_.synchronous() && config_.auto_shard != AutoShard::kBatch;
+  const bool known = batches >= 0 && !cooperation_.asynchronous() && !own_inputs;
   const bool asked = options.max_steps.has_value() || options.steps.has_value();
-  if (!is_chief() || !known || !asked) return;
+  if (!cooperation_.is_chief() || !known || !asked) return;
   const int64_t per_step = dealer.batches_per_round(), steps = batches / per_step + (batches % per_step > 0);
-  const int64_t wanted = options.steps.has_value() ? *options.steps : *options.max_steps - resident_.global_step();
+  const int64_t wanted = options.steps.has_value() ? *options.steps : *options.max_steps - step;
   if (wanted <= steps) return;
   short_input_said_ = true;
   LogWarning(config_.silence, kInputEndedEarly,
@@ -67,16 +66,18 @@ void Estimator::Impl::WarnIfShort(const TrainOptions& options, const BatchDealer
                           Asked(options), HowToTrainOn(dealer)));
 }
 
-void Estimator::Impl::WarnOfEndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps) const {
+void UsageWarnings::EndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps,
+                               int64_t step) const {
   const bool asked = options.max_steps.has_value() || options.steps.has_value();
   // With parameter servers each worker's input ends by itself.
-  if (!is_chief() || served() || !asked || steps >= options.steps.value_or(steps + 1) || short_input_said_) return;
+  if (!cooperation_.is_chief() || cooperation_.asynchronous() || !asked || steps >= options.steps.value_or(steps + 1) ||
+      short_input_said_)
+    return;
   LogWarning(config_.silence, kInputEndedEarly,
-             absl::StrCat("The input ended at step ", resident_.global_step(), ", before ", Asked(options),
-                          HowToTrainOn(dealer)));
+             absl::StrCat("The input ended at step ", step, ", before ", Asked(options), HowToTrainOn(dealer)));
 }
 
-std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProgram& program) const {
+std::unique_ptr<WatchedValues> UsageWarnings::WatchValues(const ModeProgram& program) const {
   std::map<std::string, std::string> watched;
   for (const ModelSummary& summary : program.summaries()) {
     // Values of variables are checked when they are saved.
@@ -96,18 +97,19 @@ std::unique_ptr<WatchedValues> Estimator::Impl::MakeWatchedValues(const ModeProg
   });
 }
 
-void Estimator::Impl::WarnOfModel(const ModeProgram& program) {
-  if (!is_chief()) return;
+void UsageWarnings::Model(const ModeProgram& program) {
+  if (!cooperation_.is_chief()) return;
   const auto warn = [this](absl::string_view name, const std::string& text) {
-    if (warned_of_model_.insert(text).second) LogWarning(config_.silence, name, text);
+    if (said_of_model_.insert(text).second) LogWarning(config_.silence, name, text);
   };
   for (const ScoreProblem& problem : program.score_problems()) warn(problem.warning, problem.text);
-  const bool stale = served() && cluster_->world_size > 1 && config_.max_staleness.value_or(1) > 0;
+  const int workers = cooperation_.ShareOf(Mode::kTrain).workers;
+  const bool stale = cooperation_.asynchronous() && workers > 1 && config_.max_staleness.value_or(1) > 0;
   if (!stale || program.mode() != Mode::kTrain) return;
   for (const GraphNode& node : program.nodes()) {
     if (node.op != "apply_momentum" && node.op != "apply_rmsprop_momentum") continue;
     warn(kStaleMomentum,
-         absl::StrCat("The optimizer at ", node.source, " has momentum, and ", cluster_->world_size,
+         absl::StrCat("The optimizer at ", node.source, " has momentum, and ", workers,
                       " workers update the parameter servers without waiting for each other: their gradients are some "
                       "updates old, which momentum adds up, so that training is slower by step or diverges. Take a "
                       "smaller momentum or learning rate, bound the age with RunConfig.max_staleness, or train with "
@@ -116,8 +118,8 @@ void Estimator::Impl::WarnOfModel(const ModeProgram& program) {
   }
 }
 
-void Estimator::Impl::WarnOfUnreadParams() {
-  if (std::exchange(params_looked_at_, true) || !is_chief()) return;
+void UsageWarnings::UnreadParams() {
+  if (std::exchange(params_looked_at_, true) || !cooperation_.is_chief()) return;
   const std::string unread = params_.UnreadText();
   if (!unread.empty()) LogWarning(config_.silence, kUnreadParams, unread);
 }

@@ -13,6 +13,7 @@
 #include "estimator/estimator_impl.h"
 #include "estimator/record/machine_facts.h"
 #include "estimator/record/recording_runner.h"
+#include "estimator/training.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -45,9 +46,9 @@ std::string ParamText(const Params::Value& value) {
 
 RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled) const {
   const ModeProgram& program = *prepared.program;
-  RunStart start{.seed = seed_,
+  RunStart start{.seed = state_.seed,
                  .replicas = prepared.replicas,
-                 .workers = prepared.workers != nullptr ? prepared.workers->size() : 1,
+                 .workers = prepared.workers,
                  .batch = prepared.dealer->batch_size(),
                  .program = ProgramFingerprint(program.model_parts()),
                  .data = prepared.dealer->data_fingerprint(),
@@ -70,7 +71,7 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
   return start;
 }
 
-void Estimator::Impl::DescribeRun() {
+void Training::DescribeRun() {
   if (describe_run_ == nullptr) return;
   // This also runs at the end of a training that has run out of memory.
   const absl::Status described = CatchResourceErrors("describing the run", [this] {
@@ -80,34 +81,38 @@ void Estimator::Impl::DescribeRun() {
   if (!described.ok()) TD_LOG(WARNING) << "The run is not described; training goes on without: " << described.message();
 }
 
-std::unique_ptr<StepRunner> Estimator::Impl::RecordSteps(const Prepared& prepared, StepRunner* runner) {
-  if (!config_.record_bits || !config_.checkpoints_enabled() || !is_chief() || served()) return nullptr;
-  if (steps_writer_ == nullptr) {
-    steps_writer_ = std::make_unique<StepsWriter>(config_.file_env(), config_.model_dir);
+void Training::WriteDescription(int64_t step, const std::string& input) const {
+  const RunConfig& config = estimator_.config_;
+  RunStart start = estimator_.DescribeStart(prepared_);
+  start.step = step;
+  start.input = input;
+  absl::StatusOr<std::optional<RunDescription>> read = ReadRunDescription(config.file_env(), config.model_dir);
+  if (!read.ok()) TD_LOG(WARNING) << "The description of the run begins anew: " << read.status().message();
+  RunDescription description = read.ok() ? (*read).value_or(RunDescription()) : RunDescription();
+  description.Add(std::move(start), prepared_.program->model_parts());
+  if (absl::Status written = WriteRunDescription(config.file_env(), config.model_dir, description); !written.ok()) {
+    TD_LOG(WARNING) << "The run is not described; training goes on without: " << written.message();
   }
+}
+
+std::unique_ptr<StepRunner> Training::RecordSteps(StepRunner* runner) {
+  const RunConfig& config = estimator_.config_;
+  const Cooperation& cooperation = estimator_.cooperation();
+  if (!config.record_bits || !config.checkpoints_enabled() || !cooperation.is_chief() || cooperation.asynchronous()) {
+    return nullptr;
+  }
+  steps_writer_ = std::make_unique<StepsWriter>(config.file_env(), config.model_dir);
   // The description is written during the second step, so that the first one need not wait for it. It includes the
   // input position from before the first step.
-  auto begin = std::make_shared<std::string>();
-  if (const absl::StatusOr<std::string> position = prepared.dealer->SaveState(); position.ok()) {
-    *begin = absl::StrCat(absl::Hex(Fingerprint64(*position), absl::kZeroPad16));
+  std::string begin;
+  if (const absl::StatusOr<std::string> position = prepared_.dealer->SaveState(); position.ok()) {
+    begin = absl::StrCat(absl::Hex(Fingerprint64(*position), absl::kZeroPad16));
   }
-  auto describe = [this, &prepared, begin](int64_t step) {
-    RunStart start = DescribeStart(prepared);
-    start.step = step;
-    start.input = *begin;
-    absl::StatusOr<std::optional<RunDescription>> read = ReadRunDescription(config_.file_env(), config_.model_dir);
-    if (!read.ok()) TD_LOG(WARNING) << "The description of the run begins anew: " << read.status().message();
-    RunDescription description = read.ok() ? (*read).value_or(RunDescription()) : RunDescription();
-    description.Add(std::move(start), prepared.program->model_parts());
-    if (absl::Status written = WriteRunDescription(config_.file_env(), config_.model_dir, description); !written.ok()) {
-      TD_LOG(WARNING) << "The run is not described; training goes on without: " << written.message();
-    }
-  };
   return std::make_unique<RecordingRunner>(
-      runner, StepSampler(*resident_.model().store(), prepared.program->variables()),
-      [this, describe, described = false](int64_t step, const StepBits& bits) mutable {
+      runner, StepSampler(*estimator_.resident_.model().store(), prepared_.program->variables()),
+      [this, begin, described = false](int64_t step, const StepBits& bits) mutable {
         if (!std::exchange(described, true)) {
-          describe_run_ = [describe, step] { describe(step); };
+          describe_run_ = [this, begin, step] { WriteDescription(step, begin); };
         } else {
           DescribeRun();
         }

@@ -1,0 +1,20 @@
+// MakeCooperation: chooses how this process works on a job.
+#ifndef TANDEM_ESTIMATOR_JOB_MAKE_COOPERATION_H_
+#define TANDEM_ESTIMATOR_JOB_MAKE_COOPERATION_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "estimator/job/cooperation.h"
+#include "estimator/run_config.h"
+
+namespace tandem {
+
+// Returns the cooperation that the configuration or the environment describes; sets config->tls to the files that it
+// uses. `context.config` is *config. Errors: those of RunConfig::ResolvedCluster and ResolvedTls; InvalidArgument (exit
+// code 2) if the strategies do not fit the cluster.
+absl::StatusOr<std::unique_ptr<Cooperation>> MakeCooperation(RunConfig* config, const Cooperation::Context& context);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_JOB_MAKE_COOPERATION_H_
