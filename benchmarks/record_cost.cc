@@ -15,8 +15,8 @@
 #include "base/env.h"
 #include "base/logging.h"
 #include "benchmarks/training_turns.h"
+#include "estimator/checkpoint/model_dir.h"
 #include "estimator/estimator.h"
-#include "estimator/model_dir.h"
 #include "estimator/record/steps_file.h"
 #include "samples/models.h"
 

@@ -30,8 +30,8 @@ struct VocabularyOptions {
 };
 
 // The tokens have the indices 0, 1, ...; all strings that are not in the vocabulary share one more, the last index, as
-// OOV buckets have the last rows of a table (VocabInfo of estimator/warm_start_settings.h). Immutable; a cheap handle
-// that functions of datasets may keep. Thread-safe.
+// OOV buckets have the last rows of a table (VocabInfo of estimator/config/warm_start_settings.h). Immutable; a cheap
+// handle that functions of datasets may keep. Thread-safe.
 class Vocabulary {
  public:
   // Reads the whole dataset and numbers the strings of its component `component`, of any shape, by how often they

@@ -11,9 +11,9 @@
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
-#include "estimator/done_marker.h"
-#include "estimator/eval_log.h"
-#include "estimator/evaluator_task.h"
+#include "estimator/checkpoint/done_marker.h"
+#include "estimator/evaluation/eval_log.h"
+#include "estimator/internal/evaluator_task.h"
 #include "estimator/test_models.h"
 
 namespace tandem {

@@ -14,8 +14,8 @@
 
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
-#include "estimator/eval_result.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/evaluation/eval_result.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
-#include "estimator/done_marker.h"
-#include "estimator/eval_log.h"
+#include "estimator/checkpoint/done_marker.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 

@@ -19,16 +19,16 @@
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
 #include "base/named_tensors.h"
-#include "estimator/best_record.h"
-#include "estimator/estimator_spec.h"
-#include "estimator/eval_result.h"
+#include "estimator/config/run_config.h"
+#include "estimator/evaluation/best_record.h"
+#include "estimator/evaluation/eval_result.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
+#include "estimator/loop/session_run_hook.h"
+#include "estimator/loop/stop_reason.h"
+#include "estimator/loop/variable_access.h"
+#include "estimator/model/estimator_spec.h"
 #include "estimator/predictor.h"
-#include "estimator/run_config.h"
 #include "estimator/serving_input.h"
-#include "estimator/session_run_hook.h"
-#include "estimator/stop_reason.h"
-#include "estimator/variable_access.h"
 
 namespace tandem {
 

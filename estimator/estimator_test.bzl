@@ -4,15 +4,12 @@ load("//tools/build:jumbo.bzl", "folder_test")
 
 # Programs of their own: they fork, measure the process, or change its environment or signals.
 ALONE = [
-    "config_test",
     "estimator_evaluate_test",
     "estimator_files_test",
-    "eval_log_test",
     "export_test",
     "keep_best_test",
     "odd_steps_test",
     "resume_test",
-    "signals_test",
 ]
 
 # The tests of this folder that train small models.
@@ -60,10 +57,8 @@ def estimator_test(name):
         srcs = [name + ".cc"],
         deps = [
             ":continuous_eval",
-            ":done_marker",
             ":early_stopping",
             ":estimator",
-            ":eval_log",
             ":test_models",
             "//base:exit_code",
             "//base:fault_injecting_env",
@@ -72,6 +67,8 @@ def estimator_test(name):
             "//base:philox",
             "//base:status_macros",
             "//base:temporary_name",
+            "//estimator/checkpoint:done_marker",
+            "//estimator/evaluation",
             "//estimator/record",
             "//estimator/serving:export_dir",
             "//estimator/serving:model",

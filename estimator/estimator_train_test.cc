@@ -12,7 +12,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/monitored_training_session.h"
 #include "estimator/test_models.h"
 

@@ -11,7 +11,7 @@
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 

@@ -8,8 +8,8 @@
 #include "base/logging.h"
 #include "estimator/continuous_eval.h"
 #include "estimator/early_stopping.h"
+#include "estimator/evaluation/reduce_on_plateau.h"
 #include "estimator/exporter.h"
-#include "estimator/reduce_on_plateau.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 

@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/eval_result.h"
-#include "estimator/metric_direction.h"
+#include "estimator/config/metric_direction.h"
+#include "estimator/evaluation/eval_result.h"
 #include "estimator/serving_input.h"
 
 namespace tandem {

@@ -9,7 +9,7 @@
 #include "base/exit_code.h"
 #include "base/fault_injecting_env.h"
 #include "base/logging.h"
-#include "estimator/done_marker.h"
+#include "estimator/checkpoint/done_marker.h"
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/model.h"
 #include "estimator/test_models.h"

@@ -15,7 +15,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/logging.h"
-#include "estimator/fake_steps.h"
 #include "estimator/hooks/checkpoint_saver_hook.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
@@ -23,7 +22,8 @@
 #include "estimator/hooks/step_counter_hook.h"
 #include "estimator/hooks/stop_at_step_hook.h"
 #include "estimator/hooks/watched_values.h"
-#include "estimator/run_loop.h"
+#include "estimator/loop/fake_steps.h"
+#include "estimator/loop/run_loop.h"
 
 namespace tandem {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/exit_code.h"
 #include "base/logging.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/monitored_training_session.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "estimator/early_stopping.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
 #include "estimator/train_and_evaluate.h"

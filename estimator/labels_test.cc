@@ -1,5 +1,5 @@
 // Labels by name: one or several components of the input.
-#include "estimator/labels.h"
+#include "estimator/model/labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

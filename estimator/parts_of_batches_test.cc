@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/batch_dealer.h"
+#include "estimator/loop/batch_dealer.h"
 #include "estimator/test_models.h"
 
 namespace tandem {

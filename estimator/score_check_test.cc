@@ -1,4 +1,4 @@
-#include "estimator/score_check.h"
+#include "estimator/model/score_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/warnings.h"
+#include "estimator/config/warnings.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/metrics.h"

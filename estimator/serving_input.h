@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "data/element.h"
-#include "estimator/estimator_spec.h"
+#include "estimator/model/estimator_spec.h"
 
 namespace tandem {
 

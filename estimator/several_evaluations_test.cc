@@ -12,11 +12,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
-#include "estimator/done_marker.h"
+#include "estimator/checkpoint/done_marker.h"
 #include "estimator/early_stopping.h"
-#include "estimator/eval_log.h"
-#include "estimator/evaluator_task.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/exporter.h"
+#include "estimator/internal/evaluator_task.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 

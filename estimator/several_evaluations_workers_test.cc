@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/test_workers.h"
 #include "estimator/train_and_evaluate.h"

@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
+#include "estimator/evaluation/reduce_on_plateau.h"
 #include "estimator/exporter.h"
-#include "estimator/reduce_on_plateau.h"
 
 namespace tandem {
 

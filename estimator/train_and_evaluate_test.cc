@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
-#include "estimator/done_marker.h"
-#include "estimator/eval_log.h"
+#include "estimator/checkpoint/done_marker.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 
 namespace tandem {

@@ -1,4 +1,4 @@
-#include "estimator/warnings.h"
+#include "estimator/config/warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

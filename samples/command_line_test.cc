@@ -13,7 +13,7 @@
 #include "absl/strings/match.h"
 #include "base/env.h"
 #include "data/fashion_mnist.h"
-#include "estimator/eval_result.h"
+#include "estimator/evaluation/eval_result.h"
 
 namespace tandem {
 namespace {

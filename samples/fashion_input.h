@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "data/dataset.h"
 #include "data/fashion_mnist.h"
-#include "estimator/estimator_spec.h"
+#include "estimator/model/estimator_spec.h"
 
 namespace tandem {
 

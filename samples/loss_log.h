@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "estimator/estimator_spec.h"
+#include "estimator/model/estimator_spec.h"
 #include "samples/fashion_input.h"
 
 namespace tandem {

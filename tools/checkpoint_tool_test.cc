@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "estimator/model_dir.h"
+#include "estimator/checkpoint/model_dir.h"
 #include "estimator/test_models.h"
 
 namespace tandem {

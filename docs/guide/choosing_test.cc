@@ -10,7 +10,7 @@
 #include "estimator/continuous_eval.h"
 #include "estimator/early_stopping.h"
 #include "estimator/estimator.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 

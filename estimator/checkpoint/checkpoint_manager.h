@@ -3,7 +3,7 @@
 //
 // Save: write a temporary directory, fsync each file, rename to `model.ckpt-N`, fsync the directory, replace the
 // pointer file `checkpoint` (pointer_file.h), and only then delete old checkpoints. One process at a time may save into
-// a directory, the one that holds its lock (estimator/model_dir.h); any number may read.
+// a directory, the one that holds its lock (estimator/checkpoint/model_dir.h); any number may read.
 #ifndef TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 #define TANDEM_ESTIMATOR_CHECKPOINT_CHECKPOINT_MANAGER_H_
 

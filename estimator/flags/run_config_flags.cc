@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "base/output_file.h"
 #include "base/status_macros.h"
-#include "estimator/model_dir.h"
+#include "estimator/checkpoint/model_dir.h"
 
 ABSL_FLAG(std::string, trace, "",
           "Write a Chrome trace of some steps to this file: what every thread did when, how fast, and what limits it. "

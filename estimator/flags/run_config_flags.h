@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "estimator/run_config.h"
+#include "estimator/config/run_config.h"
 
 namespace tandem {
 

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/hooks/clock.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

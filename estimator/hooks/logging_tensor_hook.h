@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimator/hooks/clock.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

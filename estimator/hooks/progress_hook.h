@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "estimator/hooks/clock.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "estimator/hooks/checkpoint_saver_hook.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

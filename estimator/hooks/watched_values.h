@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem {
 

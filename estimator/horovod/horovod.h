@@ -16,8 +16,8 @@
 #include "absl/status/status.h"
 #include "base/source_location.h"
 #include "cluster/cluster.h"
-#include "estimator/run_config.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/config/run_config.h"
+#include "estimator/loop/session_run_hook.h"
 #include "frontends/optimizer.h"
 #include "graph/tensor.h"
 

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "estimator/config/run_config.h"
 #include "estimator/job/cooperation.h"
-#include "estimator/run_config.h"
 
 namespace tandem {
 

@@ -11,10 +11,10 @@
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/loop/signals.h"
 #include "estimator/parameter_server/parameter_server.h"
 #include "estimator/parameter_server/placement.h"
 #include "estimator/parameter_server/server_state.h"
-#include "estimator/signals.h"
 
 namespace tandem {
 namespace {

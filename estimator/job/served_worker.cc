@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
+#include "estimator/loop/signals.h"
 #include "estimator/parameter_server/own_batches.h"
 #include "estimator/parameter_server/served_runner.h"
-#include "estimator/signals.h"
 #include "estimator/workers/worker_positions.h"
 
 namespace tandem {

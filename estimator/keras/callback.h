@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "estimator/hook_state.h"
 #include "estimator/keras/logs.h"
+#include "estimator/loop/hook_state.h"
 
 namespace tandem::keras {
 

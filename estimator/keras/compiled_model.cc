@@ -10,8 +10,8 @@
 #include "base/logging.h"
 #include "base/nearest_name.h"
 #include "base/status_macros.h"
+#include "estimator/config/warnings.h"
 #include "estimator/keras/pipeline.h"
-#include "estimator/warnings.h"
 
 namespace tandem::keras {
 

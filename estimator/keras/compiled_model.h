@@ -14,11 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "estimator/estimator.h"
+#include "estimator/evaluation/metric_accumulator.h"
 #include "estimator/keras/data.h"
 #include "estimator/keras/files/optimizer_state.h"
 #include "estimator/keras/logs.h"
 #include "estimator/keras/model.h"
-#include "estimator/metric_accumulator.h"
 #include "frontends/keras/network.h"
 #include "frontends/keras/weight_cell.h"
 

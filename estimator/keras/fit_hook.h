@@ -11,11 +11,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "estimator/evaluation/metric_accumulator.h"
 #include "estimator/keras/callback_list.h"
 #include "estimator/keras/compiled_model.h"
 #include "estimator/keras/logs.h"
-#include "estimator/metric_accumulator.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 
 namespace tandem::keras {
 

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/batch_dealer.h"
-#include "estimator/step_runner.h"
+#include "estimator/loop/batch_dealer.h"
+#include "estimator/loop/step_runner.h"
 
 namespace tandem {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "estimator/loop/session_runner.h"
+#include "estimator/loop/step_runner.h"
 #include "estimator/parameter_server/served_variables.h"
-#include "estimator/session_runner.h"
-#include "estimator/step_runner.h"
 
 namespace tandem {
 

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/step_runner.h"
+#include "estimator/loop/step_runner.h"
 #include "graph/graph_builder.h"
 #include "runtime/variables/variable_store.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "estimator/loop/step_runner.h"
 #include "estimator/record/step_bits.h"
-#include "estimator/step_runner.h"
 
 namespace tandem {
 

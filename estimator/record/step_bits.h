@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/host_tensor.h"
-#include "estimator/step_runner.h"
+#include "estimator/loop/step_runner.h"
 #include "graph/graph_builder.h"
 #include "runtime/variables/variable_store.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/output_file.h"
 #include "base/status_macros.h"
-#include "estimator/model_dir.h"
+#include "estimator/checkpoint/model_dir.h"
 
 namespace tandem {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "base/env.h"
+#include "estimator/config/run_config.h"
 #include "estimator/record/run_description.h"
 #include "estimator/record/steps_file.h"
 #include "estimator/replay/replay_request.h"
-#include "estimator/run_config.h"
 
 namespace tandem {
 

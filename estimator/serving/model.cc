@@ -17,7 +17,7 @@
 #include "base/threads.h"
 #include "estimator/checkpoint/consistent_read.h"
 #include "estimator/checkpoint/safetensors.h"
-#include "estimator/round_seed.h"
+#include "estimator/loop/round_seed.h"
 #include "estimator/serving/export_dir.h"
 #include "estimator/serving/signature.h"
 #include "runtime/format/index.h"

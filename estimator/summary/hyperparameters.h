@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/params.h"
+#include "estimator/config/params.h"
 
 namespace tandem {
 

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/host_tensor.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 #include "estimator/summary/event_writer.h"
 #include "frontends/summary_marks.h"
 

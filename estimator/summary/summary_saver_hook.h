@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "estimator/hooks/clock.h"
-#include "estimator/session_run_hook.h"
+#include "estimator/loop/session_run_hook.h"
 #include "estimator/summary/event_writer.h"
 
 namespace tandem {

@@ -10,7 +10,7 @@
 #include "base/env.h"
 #include "base/host_tensor.h"
 #include "estimator/checkpoint/safetensors.h"
-#include "estimator/run_config.h"
+#include "estimator/config/run_config.h"
 #include "graph/graph_builder.h"
 
 namespace tandem {

@@ -11,7 +11,7 @@
 #include "cluster/cluster.h"
 #include "cluster/member.h"
 #include "cluster/tls_files.h"
-#include "estimator/run_config.h"
+#include "estimator/config/run_config.h"
 #include "estimator/workers/worker_group.h"
 #include "runtime/collectives/process_group.h"
 

@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "estimator/batch_dealer.h"
-#include "estimator/worker_input.h"
+#include "estimator/loop/batch_dealer.h"
+#include "estimator/loop/worker_input.h"
 #include "estimator/workers/worker_group.h"
 
 namespace tandem {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/cross_device_ops.h"
-#include "estimator/eval_result.h"
+#include "estimator/evaluation/eval_result.h"
 #include "estimator/hooks/logging_tensor_hook.h"
 #include "estimator/hooks/progress_hook.h"
 #include "estimator/hooks/step_counter_hook.h"

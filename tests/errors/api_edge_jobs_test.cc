@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "estimator/config/strategy.h"
 #include "estimator/continuous_eval.h"
 #include "estimator/early_stopping.h"
+#include "estimator/evaluation/reduce_on_plateau.h"
 #include "estimator/exporter.h"
+#include "estimator/loop/step_scalar_settings.h"
 #include "estimator/monitored_training_session.h"
 #include "estimator/predictor.h"
-#include "estimator/reduce_on_plateau.h"
 #include "estimator/serving/model.h"
-#include "estimator/step_scalar_settings.h"
-#include "estimator/strategy.h"
 #include "estimator/test_models.h"
 #include "estimator/train_and_evaluate.h"
 #include "gtest/gtest.h"

@@ -9,7 +9,7 @@
 
 #include "base/env.h"
 #include "estimator/checkpoint/safetensors.h"
-#include "estimator/metric_accumulator.h"
+#include "estimator/evaluation/metric_accumulator.h"
 #include "frontends/metrics.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"

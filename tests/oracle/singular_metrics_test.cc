@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/metric_accumulator.h"
+#include "estimator/evaluation/metric_accumulator.h"
 #include "frontends/metrics.h"
 #include "graph/ops.h"
 #include "gtest/gtest.h"

@@ -14,7 +14,7 @@
 #include "base/tensor_values.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/write_checkpoint.h"
-#include "estimator/eval_log.h"
+#include "estimator/evaluation/eval_log.h"
 #include "tools/checkpoint/average.h"
 #include "tools/checkpoint/compare.h"
 #include "tools/checkpoint/list.h"

@@ -11,9 +11,9 @@
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "base/text_file.h"
-#include "estimator/best_record.h"
 #include "estimator/checkpoint/checkpoint_manager.h"
 #include "estimator/checkpoint/checkpoint_reader.h"
+#include "estimator/evaluation/best_record.h"
 
 namespace tandem {
 namespace {

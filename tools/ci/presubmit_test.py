@@ -160,6 +160,9 @@ def parts_of_a_folder():
     tree["runtime/base/e.h"] = '#include <string>\n#include "runtime/run/b.h"\n'
     tree["runtime/loose.h"] = ""
     equal(found("parts", tree), ["runtime/base/e.h:2: runtime/run/b.h", "runtime/loose.h: in no part of runtime/parts.txt"])
+    tree["runtime/parts.txt"] = "base\n.\nrun\n"
+    tree["runtime/loose.h"] = '#include "runtime/base/a.h"\n#include "runtime/run/b.h"\n'
+    equal(found("parts", tree), ["runtime/base/e.h:2: runtime/run/b.h", "runtime/loose.h:2: runtime/run/b.h"])
 
 
 xunit.run("presubmit", [(f.__name__, f) for f in (

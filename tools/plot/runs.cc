@@ -93,8 +93,8 @@ absl::Status ReadEvents(Env* env, const std::string& folder, Points* points, std
   return absl::OkStatus();
 }
 
-// Reads results of estimator/eval_log.h. Skips those of another model's checkpoint, and of initial values, because they
-// are not part of a curve.
+// Reads results of estimator/evaluation/eval_log.h. Skips those of another model's checkpoint, and of initial values,
+// because they are not part of a curve.
 void ReadResults(Env* env, const std::string& path, Points* points, std::vector<absl::Status>* damaged) {
   const absl::StatusOr<std::string> text = ReadTextFile(env, path);
   if (!text.ok()) return damaged->push_back(text.status());

@@ -1,6 +1,6 @@
 // JSON that evaluations leave behind: a line of the log, and the best record.
-#include "estimator/best_record.h"
-#include "estimator/eval_result.h"
+#include "estimator/evaluation/best_record.h"
+#include "estimator/evaluation/eval_result.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace tandem::fuzz {

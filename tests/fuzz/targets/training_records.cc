@@ -1,11 +1,11 @@
 // The small files of a model_dir, and the texts that a checkpoint's state has: what was read can be written, and is
 // read as the same again.
 #include "estimator/checkpoint/checkpoint.h"
+#include "estimator/checkpoint/done_marker.h"
 #include "estimator/checkpoint/kept_by_hours.h"
-#include "estimator/done_marker.h"
-#include "estimator/eval_log.h"
-#include "estimator/reduce_on_plateau.h"
-#include "estimator/step_scalar_settings.h"
+#include "estimator/evaluation/eval_log.h"
+#include "estimator/evaluation/reduce_on_plateau.h"
+#include "estimator/loop/step_scalar_settings.h"
 #include "estimator/workers/worker_positions.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/one_file_env.h"

@@ -1,0 +1,32 @@
+// MetricDirection: whether smaller or larger values of a metric are better.
+#ifndef TANDEM_ESTIMATOR_CONFIG_METRIC_DIRECTION_H_
+#define TANDEM_ESTIMATOR_CONFIG_METRIC_DIRECTION_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace tandem {
+
+enum class MetricDirection { kMin, kMax };
+
+// Returns "min" or "max".
+inline absl::string_view Name(MetricDirection direction) { return direction == MetricDirection::kMin ? "min" : "max"; }
+// NaN is never better, and everything is better than NaN.
+inline bool IsBetter(double value, double other, MetricDirection direction) {
+  return direction == MetricDirection::kMin ? value < other || (value == value && other != other)
+                                            : value > other || (value == value && other != other);
+}
+
+// The default of options with a std::optional direction: smaller is better. Only for the loss; for other metrics the
+// direction must be set (DirectionProblem).
+inline MetricDirection OrMin(const std::optional<MetricDirection>& direction) {
+  return direction.value_or(MetricDirection::kMin);
+}
+// Returns what is wrong with this direction for this metric; "" if nothing.
+std::string DirectionProblem(absl::string_view metric, const std::optional<MetricDirection>& direction);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_CONFIG_METRIC_DIRECTION_H_

@@ -1,0 +1,80 @@
+// The best evaluation so far, as checkpoints keep it, and which checkpoints belong to the best evaluations.
+#ifndef TANDEM_ESTIMATOR_EVALUATION_BEST_RECORD_H_
+#define TANDEM_ESTIMATOR_EVALUATION_BEST_RECORD_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/env.h"
+#include "estimator/config/keep_best.h"
+#include "estimator/evaluation/eval_log.h"
+#include "estimator/evaluation/eval_result.h"
+
+namespace tandem {
+
+struct BestRecord {
+  double loss = 0;  // the evaluation's loss; may be infinite or NaN
+  int64_t global_step = 0;
+  // Steps that the evaluation was asked to make; 0: the whole input.
+  int64_t steps = 0;
+  bool raw_weights = false;  // evaluated without moving averages
+  // The metric that makes it the best: that of RunConfig.keep_best for the evaluations that it names, otherwise the
+  // loss (the smallest is the best).
+  std::string metric = "loss";
+  MetricDirection direction = MetricDirection::kMin;
+  double value = 0;
+  // The checkpoint of that step; empty if it does not exist. Set by Estimator::best only. With keep_best it exists
+  // unless somebody deleted it; without, rotation may have deleted it.
+  std::string checkpoint = "";
+};
+
+// The best evaluation for each evaluation name.
+class BestRecords {
+ public:
+  BestRecords() = default;
+  explicit BestRecords(std::optional<KeepBest> keep_best) : keep_best_(std::move(keep_best)) {}
+
+  // Takes a result if its metric is better than the record's; NaN is never taken. Returns true if it was taken. Only
+  // results of one kind are compared: a result over the whole input replaces a record over a part of it, and never the
+  // other way round; a result with another number of steps, or with other weights, replaces the record.
+  bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
+  const std::map<std::string, BestRecord>& records() const { return records_; }
+
+  // Returns {"": {"loss": 0.25, "global_step": 100}}, with "steps" if it is not 0, "raw_weights" if it is true, and
+  // "metric", "direction" and "value" if the record is not the one with the smallest loss. Infinities are written as in
+  // base/json_number.h. Returns "" if there is no record.
+  std::string ToJson() const;
+  static absl::StatusOr<BestRecords> FromJson(absl::string_view json);
+
+  // Replaces all records by those of a checkpoint's text, except those with another metric or direction than this
+  // object uses.
+  absl::Status Restore(absl::string_view json);
+  // Adds evaluations up to the global step `last_step` from the logs in `model_dir`: a checkpoint is saved before its
+  // evaluation, and an evaluator in a process of its own saves none. Evaluations over a part of the input count only if
+  // TrainAndEvaluate made them, or if the record is of the same kind.
+  absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step);
+
+ private:
+  // Returns the metric and direction that records of this evaluation use.
+  KeepBest Rule(const std::string& evaluation) const;
+
+  std::optional<KeepBest> keep_best_;
+  std::map<std::string, BestRecord> records_;
+};
+
+// Returns those of `steps`, the global steps of checkpoints, whose evaluations in `history` are the best
+// keep_best.count ones; of equal ones the earlier steps. Steps without an evaluation, or with a metric of NaN, are left
+// out.
+std::set<int64_t> BestSteps(const EvalHistory& history, const KeepBest& keep_best, const std::vector<int64_t>& steps);
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_EVALUATION_BEST_RECORD_H_

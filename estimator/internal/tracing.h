@@ -1,0 +1,34 @@
+// Tracing: the trace that an Estimator records, if it is asked for one.
+#ifndef TANDEM_ESTIMATOR_INTERNAL_TRACING_H_
+#define TANDEM_ESTIMATOR_INTERNAL_TRACING_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "estimator/config/run_config.h"
+#include "estimator/trace/tracer.h"
+
+namespace tandem {
+
+class Tracing {
+ public:
+  // Makes the tracer that the configuration or the environment asks for. Workers after the first one write files of
+  // their own. InvalidArgument if the steps in the environment cannot be parsed; those of the configuration are already
+  // checked.
+  absl::Status Configure(const RunConfig& config, int64_t rank);
+  // Null if nothing is traced.
+  Tracer* tracer() const { return tracer_.get(); }
+  // Returns an error if the trace file cannot be written.
+  absl::Status CheckFile() const;
+  // Notes an error of writing traces and returns the first one, once, outside of trainings: it must not end a training.
+  absl::Status TakeStatus(const absl::Status& of_loop, bool training);
+
+ private:
+  std::unique_ptr<Tracer> tracer_;
+  absl::Status status_;  // the first error that no call has returned
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_INTERNAL_TRACING_H_

@@ -1,0 +1,18 @@
+// HookState: the state of a hook that a checkpoint keeps.
+#ifndef TANDEM_ESTIMATOR_LOOP_HOOK_STATE_H_
+#define TANDEM_ESTIMATOR_LOOP_HOOK_STATE_H_
+
+#include <string>
+
+#include "base/named_tensors.h"
+
+namespace tandem {
+
+struct HookState {
+  std::string text;      // UTF-8
+  NamedTensors tensors;  // of number types, such as the best weights so far; must not be modified any more
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_LOOP_HOOK_STATE_H_

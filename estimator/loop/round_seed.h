@@ -1,0 +1,22 @@
+// SeedOfRound: random numbers of evaluations and predictions.
+#ifndef TANDEM_ESTIMATOR_LOOP_ROUND_SEED_H_
+#define TANDEM_ESTIMATOR_LOOP_ROUND_SEED_H_
+
+#include <array>
+#include <cstdint>
+
+#include "base/fingerprint.h"
+
+namespace tandem {
+
+// Returns the seed of a round outside of training. The global step does not change there, and random numbers must not
+// repeat in every batch.
+inline int64_t SeedOfRound(int64_t seed, int64_t round) {
+  if (round == 0) return seed;
+  const std::array<int64_t, 2> key = {seed, round};
+  return static_cast<int64_t>(Fingerprint64({reinterpret_cast<const char*>(key.data()), sizeof(key)}));
+}
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_LOOP_ROUND_SEED_H_

@@ -1,0 +1,71 @@
+// The interfaces that a loop uses: BatchSource gives it batches, StepRunner makes a step with them.
+#ifndef TANDEM_ESTIMATOR_LOOP_STEP_RUNNER_H_
+#define TANDEM_ESTIMATOR_LOOP_STEP_RUNNER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/host_tensor.h"
+#include "runtime/session/scalar_value.h"
+
+namespace tandem {
+
+class Tracer;  // estimator/trace/tracer.h
+
+// The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
+struct BatchRound {
+  std::vector<std::vector<HostTensor>> replicas;  // of this process
+  std::vector<int64_t> rows;                      // of every replica, also of other processes
+  int64_t examples = 0;                           // sum of rows
+};
+
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  // Sets `round` to the batches of the next step; returns false at the end of the input.
+  virtual absl::StatusOr<bool> Next(BatchRound* round) = 0;
+  // If the round that Next will return is ready, sets `round` to its tensors, which are not checked yet, and returns
+  // true.
+  virtual bool Peek(BatchRound* round) { return false; }
+  // True if the last round of Next ends a pass over the input: Iterator::ends_pass of one of its batches.
+  virtual bool ends_pass() { return false; }
+  // Returns the source's speed so far, for a trace: the inside of a JSON object.
+  virtual std::string TraceArgs() const { return ""; }
+};
+
+struct StepRequest {
+  const BatchRound* round = nullptr;
+  StepScalars scalars;  // "global_step", "seed", and scalars that the model added
+  std::vector<std::string> fetches;
+  Tracer* tracer = nullptr;  // records the program's commands while tracing; may be null
+};
+
+struct StepOutcome {
+  std::map<std::string, HostTensor> values;
+  int64_t examples = 0;
+  bool finite = true;  // false: a NaN or infinity was found and no variable has changed
+  // The global step after this step, if others make steps as well (parameter servers).
+  std::optional<int64_t> global_step;
+};
+
+// Makes the steps of one compiled mode. Implemented by SessionRunner.
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  virtual absl::StatusOr<StepOutcome> Run(const StepRequest& request) = 0;
+  // True if Prefetch makes steps faster.
+  virtual bool WantsNext() const { return false; }
+  // Announces the round after that of the coming Run: its copies to the devices may begin. Returns at once.
+  virtual void Prefetch(const BatchRound& round) {}
+  // Returns the first op with a NaN or infinity in that step, with its source line; "" if there is none.
+  virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_LOOP_STEP_RUNNER_H_

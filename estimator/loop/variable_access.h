@@ -1,0 +1,40 @@
+// VariableAccess: reads and assigns the values of a model's variables.
+#ifndef TANDEM_ESTIMATOR_LOOP_VARIABLE_ACCESS_H_
+#define TANDEM_ESTIMATOR_LOOP_VARIABLE_ACCESS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/named_tensors.h"
+
+namespace tandem {
+
+struct ReadVariablesOptions {
+  // If no names are given, return the optimizer's slots too ("dense/kernel/Adam"), not only the model's variables.
+  bool slots = false;
+};
+
+struct AssignVariablesOptions {
+  // The number of training steps that the values come from.
+  std::optional<int64_t> global_step = std::nullopt;
+};
+
+// Implemented for Estimator and RunContext; their comments say when it may be used. The tensors are copies.
+class VariableAccess {
+ public:
+  virtual ~VariableAccess() = default;
+  // Returns the named variables, which may be slots; without names, all. NotFound lists every name that does not exist.
+  virtual absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
+                                                     const ReadVariablesOptions& options) = 0;
+  // Assigns all values or, after an error, none. InvalidArgument lists every name that does not exist, with a similar
+  // one, and every value of another type or shape.
+  virtual absl::Status AssignVariables(const NamedTensors& values) = 0;
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_ESTIMATOR_LOOP_VARIABLE_ACCESS_H_
