@@ -216,9 +216,7 @@ class AttentionEmitter {
   // Returns a mask of the bytes that are not 0. With `lanes` only those bytes are read.
   Value LoadFlags(Value pointer, Value offset, Value lanes) {
     auto bytes = mlir::VectorType::get({v_.width()}, b_.getI8Type());
-    Value at = b_.create<arith::IndexCastOp>(v_.loc(), b_.getI64Type(), offset);
-    Value place =
-        b_.create<LLVM::GEPOp>(v_.loc(), pointer.getType(), b_.getI8Type(), pointer, llvm::ArrayRef<LLVM::GEPArg>{at});
+    Value place = v_.Address(pointer, b_.getI8Type(), offset);
     Value zero = b_.create<arith::ConstantOp>(v_.loc(), mlir::DenseElementsAttr::get(bytes, int8_t{0}));
     Value flags = lanes ? b_.create<LLVM::MaskedLoadOp>(v_.loc(), bytes, place, lanes, mlir::ValueRange{zero},
                                                         b_.getI32IntegerAttr(1))

@@ -92,7 +92,7 @@ void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<P
   for (int64_t tap = 0; tap < taps; ++tap) {
     llvm::SmallVector<mlir::Value> kept(shape.size());
     int64_t rest = tap;
-    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) kept[d] = e.indices().Constant(loc_, rest % shape[d]);
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) kept[d] = Int(rest % shape[d]);
     mlir::Value sum;
     for (const Point& point : points) {
       llvm::SmallVector<mlir::Value> at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
@@ -181,10 +181,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(f, r));
   const bool per_row = SumsPerRow();
   for (unsigned r : batch_reduces_) {
-    if (!per_row) continue;
-    mlir::Value size = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), InnerSize(results_[r].getType()));
-    accumulators_[r] = {
-        b_.create<LLVM::AllocaOp>(loc_, LLVM::LLVMPointerType::get(b_.getContext()), b_.getF32Type(), size, 64)};
+    if (per_row) accumulators_[r] = {Stack(b_.getF32Type(), InnerSize(results_[r].getType()))};
   }
   mlir::Type operand_type = results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType();
   space.radices = Radices(operand_type);
@@ -238,18 +235,13 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
       dims.push_back(d.radix);
     }
     const int64_t places = points.size();
-    auto add = [&](mlir::Value a, mlir::Value b) -> mlir::Value { return b_.create<mlir::arith::AddIOp>(loc_, a, b); };
-    auto scale = [&](mlir::Value v, int64_t n) -> mlir::Value {
-      return b_.create<mlir::arith::MulIOp>(loc_, v, e.indices().Constant(loc_, n));
-    };
     const int64_t ahead = std::max(places * width, kFetchAhead);
-    mlir::Value next = add(scale(e.indices().Linearize(loc_, place, dims), width), e.indices().Constant(loc_, ahead));
-    mlir::Value zero = e.indices().Constant(loc_, 0);
-    EmitLoop(e, loc_, {zero, e.indices().Constant(loc_, width)}, fetch_columns, [&](mlir::Value start) {
-      EmitFetch(b_, loc_, streams, add(next, scale(start, places)), places * fetch_columns);
-      EmitLoop(e, loc_, {zero, e.indices().Constant(loc_, fetch_columns)}, 1, [&](mlir::Value variable) {
+    mlir::Value next = Add(Mul(e.indices().Linearize(loc_, place, dims), width), ahead), zero = Int(0);
+    For(zero, Int(width), fetch_columns, [&](mlir::Value start) {
+      EmitFetch(*this, streams, Add(next, Mul(start, places)), places * fetch_columns);
+      For(zero, Int(fetch_columns), 1, [&](mlir::Value variable) {
         std::vector<Point> inner = points;
-        mlir::Value column = add(start, variable);
+        mlir::Value column = Add(start, variable);
         for (Point& point : inner) point.digits.append(DigitsOf(e, loc_, space, groups.back(), column));
         body(inner);
       });
@@ -265,14 +257,12 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
     }
     LoopBounds bounds = BoundsOf(e, loc_, space, groups[depth]);
     auto loop = [&](LoopBounds part, int64_t step) {
-      EmitLoop(e, loc_, part, step, [&](mlir::Value variable) {
+      For(part.begin, part.end, step, [&](mlir::Value variable) {
         std::vector<Point> next;
         for (const Point& point : points) {
           for (int64_t i = 0; i < step; ++i) {
-            mlir::Value v = variable;
-            if (i > 0) v = b_.create<mlir::arith::AddIOp>(loc_, variable, e.indices().Constant(loc_, i));
             next.push_back(point);
-            next.back().digits.append(DigitsOf(e, loc_, space, groups[depth], v));
+            next.back().digits.append(DigitsOf(e, loc_, space, groups[depth], Add(variable, i)));
           }
         }
         if (depth == 0 && per_row) {
@@ -284,9 +274,8 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
     };
     if (depth + 1 != first_column || unroll == 1) return loop(bounds, 1);
     // First whole blocks of `unroll` places, then the rest one by one.
-    mlir::Value count = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, bounds.begin);
-    mlir::Value rest = b_.create<mlir::arith::RemSIOp>(loc_, count, e.indices().Constant(loc_, unroll));
-    mlir::Value middle = b_.create<mlir::arith::SubIOp>(loc_, bounds.end, rest);
+    mlir::Value count = Sub(bounds.end, bounds.begin);
+    mlir::Value rest = b_.create<mlir::arith::RemSIOp>(loc_, count, Int(unroll)), middle = Sub(bounds.end, rest);
     loop({bounds.begin, middle}, unroll);
     loop({middle, bounds.end}, 1);
   };

@@ -4,7 +4,6 @@
 
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
@@ -84,8 +83,6 @@ class ConvWeightGradEmitter {
     pairs_ = v_.Scratch(taps_ * depth_ * kPairFloats);
   }
 
-  Value Product(Value a, Value b) { return b_.create<mlir::arith::MulIOp>(v_.loc(), a, b); }
-
   Window WindowOf(Value tap) {
     Window w;
     Value place[2] = {v_.Div(tap, op_.getSize()[1]), v_.Rem(tap, op_.getSize()[1])};
@@ -98,7 +95,7 @@ class ConvWeightGradEmitter {
       Value reach = v_.Max(v_.Sub(v_.Int(size_[d] + stride - 1), w.shift[d]), v_.Int(0));
       w.to[d] = v_.Max(v_.Min(v_.Div(reach, stride), v_.Int(out_[d])), w.from[d]);
     }
-    w.pixels = Product(v_.Sub(w.to[0], w.from[0]), v_.Sub(w.to[1], w.from[1]));
+    w.pixels = v_.Mul(v_.Sub(w.to[0], w.from[0]), v_.Sub(w.to[1], w.from[1]));
     return w;
   }
 
@@ -200,8 +197,8 @@ class ConvWeightGradEmitter {
   void Tile(Value out, Value pairs, Value pixels, Value offset, int64_t rows, int64_t live) {
     const int64_t vectors = TileVectors(v_, live), lane_rows = op_.getLaneRows();
     Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), lane_rows, [&](int64_t lane) {
-      Value begin = Product(v_.Int(lane * lane_rows), pixels);
-      Value end = Product(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), pixels);
+      Value begin = v_.Mul(v_.Int(lane * lane_rows), pixels);
+      Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), pixels);
       return v_.For(begin, end, 1, Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& sums) {
         Value pair = v_.At(pairs, v_.Mul(k, kPairFloats));
         Value left = v_.At(v_.LoadPointer(pair), offset);

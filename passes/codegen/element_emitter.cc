@@ -56,12 +56,9 @@ mlir::Value AddressOf(ElementEmitter& e, mlir::Location loc, mlir::Type type, El
     indices = indices.drop_front();
     dims = dims.drop_front();
   }
-  mlir::OpBuilder& b = e.builder();
   mlir::Value linear = e.indices().Linearize(loc, indices, dims);
-  mlir::Value offset = b.create<arith::IndexCastOp>(loc, b.getI64Type(), linear);
   mlir::Type element = StorageType(mlir::cast<mlir::RankedTensorType>(type).getElementType());
-  return b.create<LLVM::GEPOp>(loc, buffer.pointer.getType(), element, buffer.pointer,
-                               llvm::ArrayRef<LLVM::GEPArg>{offset}, /*inbounds=*/true);
+  return e.at(loc).Address(buffer.pointer, element, linear, /*inbounds=*/true);
 }
 
 }  // namespace
@@ -228,12 +225,13 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
       mlir::Value element = element_at(point);
       return Combine(builder_, loc, reduction.kind, accumulator, element, /*reassociate=*/true);
     }
-    return EmitAccumulatingLoop(*this, loc, BoundsOf(*this, loc, space, groups[depth]), accumulator,
-                                [&](mlir::Value variable, mlir::Value inner) {
-                                  Point next = point;
-                                  next.digits.append(DigitsOf(*this, loc, space, groups[depth], variable));
-                                  return emit(depth + 1, next, inner);
-                                });
+    const LoopBounds bounds = BoundsOf(*this, loc, space, groups[depth]);
+    return at(loc).For(bounds.begin, bounds.end, 1, {accumulator},
+                       [&](mlir::Value variable, const IndexBuilder::Values& before) -> IndexBuilder::Values {
+                         Point next = point;
+                         next.digits.append(DigitsOf(*this, loc, space, groups[depth], variable));
+                         return {emit(depth + 1, next, before[0])};
+                       })[0];
   };
   return emit(0, Point{}, NeutralElement(builder_, loc, reduction.kind, scalar));
 }

@@ -55,6 +55,7 @@ class ElementEmitter {
 
   mlir::OpBuilder& builder() { return builder_; }
   IndexAlgebra& indices() { return indices_; }
+  IndexBuilder at(mlir::Location loc) { return {builder_, loc}; }
   mlir::Value row_offset() const { return row_offset_; }
   // When set, called for every element that is loaded to compute another one.
   std::function<void(mlir::Value tensor, mlir::ValueRange indices)> on_load;

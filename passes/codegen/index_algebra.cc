@@ -22,10 +22,6 @@ mlir::Value SkipNoop(mlir::Value v) {
 
 }  // namespace
 
-mlir::Value IndexAlgebra::Constant(mlir::Location loc, int64_t value) {
-  return builder_.create<arith::ConstantIndexOp>(loc, value);
-}
-
 Digits IndexAlgebra::DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims) {
   Digits digits;
   for (auto [index, dim] : llvm::zip(indices, dims)) {
@@ -74,7 +70,7 @@ Digits IndexAlgebra::Merge(Digits digits) {
 
 mlir::Value IndexAlgebra::Shift(mlir::Location loc, mlir::Value digit, int64_t distance) {
   if (distance == 0) return digit;
-  mlir::Value sum = builder_.create<arith::AddIOp>(loc, digit, Constant(loc, distance));
+  mlir::Value sum = At(loc).Add(digit, distance);
   state_.shifted[sum] = {digit, distance};
   return sum;
 }
@@ -90,22 +86,19 @@ mlir::Value IndexAlgebra::Compose(mlir::Location loc, Digits digits) {
     scale = d.radix == kDynamic ? 0 : scale * d.radix;
   }
   if (distance != 0 && digits.size() > 1) {
-    mlir::Value sum = builder_.create<arith::AddIOp>(loc, Compose(loc, digits), Constant(loc, distance));
+    mlir::Value sum = At(loc).Add(Compose(loc, digits), distance);
     state_.composites[sum] = original;
     return sum;
   }
   digits = Merge(std::move(original));
-  if (digits.empty()) return Constant(loc, 0);
+  if (digits.empty()) return At(loc).Int(0);
   if (digits.size() == 1) return digits[0].value;
   mlir::Value result;
   if (probe != nullptr) {
-    result = Constant(loc, 0);
+    result = At(loc).Int(0);
   } else {
     result = digits[0].value;
-    for (const Digit& d : llvm::drop_begin(digits)) {
-      mlir::Value scaled = builder_.create<arith::MulIOp>(loc, result, Constant(loc, d.radix));
-      result = builder_.create<arith::AddIOp>(loc, scaled, d.value);
-    }
+    for (const Digit& d : llvm::drop_begin(digits)) result = At(loc).Add(At(loc).Mul(result, d.radix), d.value);
   }
   state_.composites[result] = digits;
   return result;
@@ -132,7 +125,7 @@ mlir::Value IndexAlgebra::Linearize(mlir::Location loc, mlir::ValueRange indices
   Digits digits = DigitsOf(indices, dims);
   if (probe != nullptr) {
     Record(digits);
-    return Constant(loc, 0);
+    return At(loc).Int(0);
   }
   return Compose(loc, std::move(digits));
 }
@@ -148,9 +141,8 @@ Digits IndexAlgebra::Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<i
     if (k == 0) {
       digits[k].value = rest;
     } else {
-      mlir::Value radix = Constant(loc, radices[k]);
-      digits[k].value = builder_.create<arith::RemUIOp>(loc, rest, radix);
-      rest = builder_.create<arith::DivUIOp>(loc, rest, radix);
+      digits[k].value = At(loc).Rem(rest, radices[k]);
+      rest = At(loc).Div(rest, radices[k]);
     }
   }
   for (unsigned k = 0; k < radices.size(); ++k) {
@@ -164,7 +156,7 @@ llvm::SmallVector<mlir::Value> IndexAlgebra::Split(mlir::Location loc, Digits di
   Digits rest = Merge(std::move(digits));
   for (unsigned k = dims.size(); k-- > 0;) {
     if (dims[k] == 1) {
-      result[k] = Constant(loc, 0);
+      result[k] = At(loc).Int(0);
       continue;
     }
     bool outermost = llvm::all_of(dims.take_front(k), [](int64_t d) { return d == 1; });

@@ -8,7 +8,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
-#include "mlir/IR/Builders.h"
+#include "passes/codegen/index_builder.h"
 
 namespace tandem {
 
@@ -29,7 +29,6 @@ class IndexAlgebra {
  public:
   explicit IndexAlgebra(mlir::OpBuilder& builder) : builder_(builder) {}
 
-  mlir::Value Constant(mlir::Location loc, int64_t value);
   // Returns the row-major linear index of `indices` in a tensor of shape `dims` (the batch, if any, is dimension 0).
   mlir::Value Linearize(mlir::Location loc, mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
   // Regroups `digits` as one index per dimension of `dims`; both have the same number of elements.
@@ -62,6 +61,7 @@ class IndexAlgebra {
   IndexProbe* probe = nullptr;
 
  private:
+  IndexBuilder At(mlir::Location loc) { return {builder_, loc}; }
   Digits DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
   // Joins digits that were cut from one value again.
   Digits Merge(Digits digits);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/index_builder.h"
 #include "passes/codegen/kernel_values.h"
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/reduction.h"
@@ -17,7 +18,7 @@
 
 namespace tandem {
 
-class KernelBuilder {
+class KernelBuilder : private IndexBuilder {
  public:
   KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol);
   absl::Status Emit();
@@ -59,8 +60,7 @@ class KernelBuilder {
 
   mlir::func::FuncOp kernel_;
   mlir::ModuleOp module_;
-  mlir::OpBuilder b_;
-  mlir::Location loc_;
+  mlir::OpBuilder builder_;  // IndexBuilder refers to it
   std::string symbol_;
   exec::KernelKind kind_;
   std::vector<mlir::Value> results_;

@@ -27,10 +27,10 @@ void LoadCodegenDialects(mlir::MLIRContext& context) {
 }
 
 KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
-    : kernel_(kernel),
+    : IndexBuilder(builder_, kernel.getLoc()),
+      kernel_(kernel),
       module_(module),
-      b_(kernel.getContext()),
-      loc_(kernel.getLoc()),
+      builder_(kernel.getContext()),
       symbol_(std::move(symbol)),
       kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)) {
   for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
@@ -60,8 +60,7 @@ LLVM::LLVMFuncOp KernelBuilder::Begin(const std::string& name, unsigned numbers)
 }
 
 mlir::Value KernelBuilder::NumberArgument(LLVM::LLVMFuncOp f, unsigned i) {
-  return b_.create<mlir::arith::IndexCastOp>(loc_, b_.getIndexType(),
-                                             f.getArgument(kernel_.getNumArguments() + results_.size() + i));
+  return Index(f.getArgument(kernel_.getNumArguments() + results_.size() + i));
 }
 
 ElementEmitter::Buffer KernelBuilder::ResultBuffer(LLVM::LLVMFuncOp f, unsigned result) {

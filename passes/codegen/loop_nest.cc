@@ -1,10 +1,6 @@
 #include "passes/codegen/loop_nest.h"
 
-#include <numeric>
 #include <set>
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tandem {
 namespace {
@@ -102,11 +98,9 @@ LoopBounds BoundsOf(ElementEmitter& e, mlir::Location loc, const Space& space, c
       size *= radices[k];
     }
   }
-  if (!rows) return {e.indices().Constant(loc, 0), e.indices().Constant(loc, size)};
-  if (size == 1) return {space.begin, space.end};
-  mlir::Value scale = e.indices().Constant(loc, size);
-  return {e.builder().create<mlir::arith::MulIOp>(loc, space.begin, scale),
-          e.builder().create<mlir::arith::MulIOp>(loc, space.end, scale)};
+  IndexBuilder at = e.at(loc);
+  if (!rows) return {at.Int(0), at.Int(size)};
+  return {at.Mul(space.begin, size), at.Mul(space.end, size)};
 }
 
 Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group,
@@ -116,30 +110,12 @@ Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const
                          llvm::ArrayRef<int64_t>(radices).slice(group.first, group.last - group.first + 1));
 }
 
-void EmitLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, int64_t step,
-              const std::function<void(mlir::Value)>& body) {
-  mlir::OpBuilder::InsertionGuard guard(e.builder());
-  auto loop = e.builder().create<mlir::scf::ForOp>(loc, bounds.begin, bounds.end, e.indices().Constant(loc, step));
-  e.builder().setInsertionPoint(loop.getBody()->getTerminator());
-  body(loop.getInductionVar());
-}
-
-mlir::Value EmitAccumulatingLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, mlir::Value init,
-                                 const std::function<mlir::Value(mlir::Value, mlir::Value)>& body) {
-  mlir::OpBuilder::InsertionGuard guard(e.builder());
-  auto loop = e.builder().create<mlir::scf::ForOp>(loc, bounds.begin, bounds.end, e.indices().Constant(loc, 1),
-                                                   mlir::ValueRange{init});
-  e.builder().setInsertionPointToEnd(loop.getBody());
-  mlir::Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
-  e.builder().create<mlir::scf::YieldOp>(loc, next);
-  return loop.getResult(0);
-}
-
 void EmitNest(ElementEmitter& e, mlir::Location loc, const Space& space, const PointFn& body) {
   llvm::SmallVector<LoopGroup> groups = PlanLoops(e, loc, space, {}, body);
   std::function<void(unsigned, Point)> emit = [&](unsigned depth, Point point) {
     if (depth == groups.size()) return body(point);
-    EmitLoop(e, loc, BoundsOf(e, loc, space, groups[depth]), 1, [&](mlir::Value variable) {
+    const LoopBounds bounds = BoundsOf(e, loc, space, groups[depth]);
+    e.at(loc).For(bounds.begin, bounds.end, 1, [&](mlir::Value variable) {
       Point inner = point;
       inner.digits.append(DigitsOf(e, loc, space, groups[depth], variable));
       emit(depth + 1, inner);

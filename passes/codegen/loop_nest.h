@@ -58,13 +58,6 @@ Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const
 // Returns the digits that no loop gives: the fixed row, if there is one.
 Digits FixedDigits(const Space& space);
 
-// Emits for (begin..end) body(variable).
-void EmitLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, int64_t step,
-              const std::function<void(mlir::Value)>& body);
-// Emits for (begin..end) accumulator = body(variable, accumulator).
-mlir::Value EmitAccumulatingLoop(ElementEmitter& e, mlir::Location loc, LoopBounds bounds, mlir::Value init,
-                                 const std::function<mlir::Value(mlir::Value, mlir::Value)>& body);
-
 // Emits the whole nest.
 void EmitNest(ElementEmitter& e, mlir::Location loc, const Space& space, const PointFn& body);
 

@@ -39,9 +39,7 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
       scratch_bytes += bytes;
       mlir::OpBuilder::InsertionGuard guard(b_);
       b_.setInsertionPointToStart(&f.getBody().front());
-      mlir::Value size = b_.create<LLVM::ConstantOp>(loc, b_.getI64Type(), InnerSize(type));
-      buffer = {b_.create<LLVM::AllocaOp>(loc, LLVM::LLVMPointerType::get(b_.getContext()), element, size, 64),
-                one_row};
+      buffer = {Stack(element, InnerSize(type)), one_row};
     }
     Space space = row;
     if (!one_row) space.rows = Space::Rows::kNone;
@@ -130,7 +128,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitRowKernel(bool batched) {
   ElementEmitter e(b_, NumberArgument(f, 2));
   EmitNeutral(e, f);
   llvm::SmallVector<mlir::Value> arguments(f.getArguments().drop_back(3));
-  EmitLoop(e, loc_, {NumberArgument(f, 0), NumberArgument(f, 1)}, 1, [&](mlir::Value i) {
+  For(NumberArgument(f, 0), NumberArgument(f, 1), 1, [&](mlir::Value i) {
     auto call = arguments;
     call.push_back(b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI64Type(), i));
     call.push_back(f.getArguments().back());

@@ -1,6 +1,5 @@
 #include "passes/codegen/stream_fetch.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace tandem {
@@ -13,17 +12,14 @@ constexpr int64_t kLine = 64;
 
 }  // namespace
 
-void EmitFetch(mlir::OpBuilder& builder, mlir::Location loc, const std::vector<Stream>& streams, mlir::Value first,
-               int64_t count) {
-  mlir::Value offset = builder.create<mlir::arith::IndexCastOp>(loc, builder.getI64Type(), first);
+void EmitFetch(IndexBuilder& at, const std::vector<Stream>& streams, mlir::Value first, int64_t count) {
+  mlir::OpBuilder& builder = at.builder();
   for (const Stream& stream : streams) {
-    mlir::Value start = builder.create<LLVM::GEPOp>(loc, stream.pointer.getType(), stream.storage, stream.pointer,
-                                                    llvm::ArrayRef<LLVM::GEPArg>{offset});
+    mlir::Value start = at.Address(stream.pointer, stream.storage, first);
     const int64_t bytes = count * stream.storage.getIntOrFloatBitWidth() / 8;
     for (int64_t byte = 0; byte < bytes; byte += kLine) {
-      mlir::Value line = builder.create<LLVM::GEPOp>(loc, stream.pointer.getType(), builder.getI8Type(), start,
-                                                     llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(byte)});
-      builder.create<LLVM::Prefetch>(loc, line, /*rw=*/stream.written ? 1 : 0, /*hint=*/3, /*cache=*/1);
+      mlir::Value line = at.Address(start, builder.getI8Type(), at.Int(byte));
+      builder.create<LLVM::Prefetch>(at.loc(), line, /*rw=*/stream.written ? 1 : 0, /*hint=*/3, /*cache=*/1);
     }
   }
 }

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "mlir/IR/Builders.h"
+#include "passes/codegen/index_builder.h"
 
 namespace tandem {
 
@@ -20,8 +20,7 @@ struct Stream {
 };
 
 // Fetches elements [first, first + count) of every stream, where `first` is an index. They may lie beyond its end.
-void EmitFetch(mlir::OpBuilder& builder, mlir::Location loc, const std::vector<Stream>& streams, mlir::Value first,
-               int64_t count);
+void EmitFetch(IndexBuilder& at, const std::vector<Stream>& streams, mlir::Value first, int64_t count);
 
 }  // namespace tandem
 

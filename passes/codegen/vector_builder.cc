@@ -2,13 +2,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tandem {
 
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
-namespace scf = mlir::scf;
 using mlir::Value;
 
 namespace {
@@ -25,47 +23,12 @@ llvm::SmallVector<int32_t> ByTurns(int width) {
 }  // namespace
 
 VectorBuilder::VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int width, bool native_bfloat16)
-    : b_(builder), loc_(loc), width_(width), native_bfloat16_(native_bfloat16 && width == 16) {}
+    : IndexBuilder(builder, loc), width_(width), native_bfloat16_(native_bfloat16 && width == 16) {}
 
 mlir::VectorType VectorBuilder::VectorType() const { return mlir::VectorType::get({width_}, b_.getF32Type()); }
 
-Value VectorBuilder::Int(int64_t n) { return b_.create<arith::ConstantIndexOp>(loc_, n); }
-Value VectorBuilder::Index(Value i64) { return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), i64); }
-Value VectorBuilder::Add(Value a, Value b) { return b_.create<arith::AddIOp>(loc_, a, b); }
-Value VectorBuilder::Sub(Value a, Value b) { return b_.create<arith::SubIOp>(loc_, a, b); }
-Value VectorBuilder::Mul(Value a, int64_t n) { return n == 1 ? a : b_.create<arith::MulIOp>(loc_, a, Int(n)); }
-Value VectorBuilder::Div(Value a, int64_t n) { return b_.create<arith::DivUIOp>(loc_, a, Int(n)); }
-Value VectorBuilder::Rem(Value a, int64_t n) { return b_.create<arith::RemUIOp>(loc_, a, Int(n)); }
-Value VectorBuilder::Min(Value a, Value b) { return b_.create<arith::MinSIOp>(loc_, a, b); }
-Value VectorBuilder::Max(Value a, Value b) { return b_.create<arith::MaxSIOp>(loc_, a, b); }
-Value VectorBuilder::Equal(Value a, int64_t n) {
-  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, a, Int(n));
-}
-Value VectorBuilder::AtMost(Value a, int64_t n) {
-  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, a, Int(n));
-}
-Value VectorBuilder::AtLeast(Value a, int64_t n) {
-  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, a, Int(n));
-}
-Value VectorBuilder::And(Value a, Value b) { return b_.create<arith::AndIOp>(loc_, a, b); }
-Value VectorBuilder::Within(Value a, int64_t n) {
-  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, a, Int(n));
-}
-Value VectorBuilder::Select(Value condition, Value a, Value b) {
-  return b_.create<arith::SelectOp>(loc_, condition, a, b);
-}
-
-Value VectorBuilder::At(Value pointer, Value floats) {
-  Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), floats);
-  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getF32Type(), pointer,
-                                llvm::ArrayRef<LLVM::GEPArg>{offset});
-}
-
-Value VectorBuilder::At16(Value pointer, Value elements) {
-  Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), elements);
-  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getI16Type(), pointer,
-                                llvm::ArrayRef<LLVM::GEPArg>{offset});
-}
+Value VectorBuilder::At(Value pointer, Value floats) { return Address(pointer, b_.getF32Type(), floats); }
+Value VectorBuilder::At16(Value pointer, Value elements) { return Address(pointer, b_.getI16Type(), elements); }
 
 Value VectorBuilder::Mask(int64_t live) {
   llvm::SmallVector<bool> bits(width_);
@@ -115,12 +78,6 @@ Value VectorBuilder::LoadPointer(Value pointer) {
 void VectorBuilder::StorePointer(Value value, Value pointer) { b_.create<LLVM::StoreOp>(loc_, value, pointer); }
 
 void VectorBuilder::Fence() { b_.create<LLVM::FenceOp>(loc_, LLVM::AtomicOrdering::seq_cst); }
-
-Value VectorBuilder::Scratch(int64_t floats) {
-  Value count = b_.create<LLVM::ConstantOp>(loc_, b_.getI64Type(), b_.getI64IntegerAttr(floats));
-  auto pointer = LLVM::LLVMPointerType::get(b_.getContext());
-  return b_.create<LLVM::AllocaOp>(loc_, pointer, b_.getF32Type(), count, /*alignment=*/64);
-}
 
 Value VectorBuilder::LoadSplat(Value pointer) {
   Value scalar = b_.create<LLVM::LoadOp>(loc_, b_.getF32Type(), pointer);
@@ -276,39 +233,6 @@ std::vector<Value> VectorBuilder::Transpose(const std::vector<Value>& rows) {
     }
   }
   return result;
-}
-
-void VectorBuilder::For(Value from, Value to, int64_t step, const std::function<void(Value)>& body) {
-  For(from, to, step, Values{}, [&](Value i, const Values&) {
-    body(i);
-    return Values{};
-  });
-}
-
-void VectorBuilder::For(int64_t from, int64_t to, int64_t step, const std::function<void(Value)>& body) {
-  if (from + step == to) return body(Int(from));
-  if (from < to) For(Int(from), Int(to), step, body);
-}
-
-VectorBuilder::Values VectorBuilder::For(Value from, Value to, int64_t step, const Values& first,
-                                         const std::function<Values(Value, const Values&)>& body) {
-  auto loop = b_.create<scf::ForOp>(loc_, from, to, Int(step), mlir::ValueRange(first));
-  mlir::OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(loop.getBody());
-  Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  Values next = body(loop.getInductionVar(), carried);
-  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // without values the builder has made the yield
-  return Values(loop.getResults().begin(), loop.getResults().end());
-}
-
-void VectorBuilder::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
-  auto op = b_.create<scf::IfOp>(loc_, condition, static_cast<bool>(otherwise));
-  mlir::OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(op.thenBlock());
-  then();
-  if (!otherwise) return;
-  b_.setInsertionPointToStart(op.elseBlock());
-  otherwise();
 }
 
 }  // namespace tandem

@@ -1,15 +1,14 @@
-// Short forms of the arith, scf and LLVM ops that kernels with explicit vectors of float32 are written in, with
-// bfloat16 in memory and as factors.
+// Short forms of the arith and LLVM ops that kernels with explicit vectors of float32 are written in, with bfloat16 in
+// memory and as factors.
 #ifndef TANDEM_PASSES_CODEGEN_VECTOR_BUILDER_H_
 #define TANDEM_PASSES_CODEGEN_VECTOR_BUILDER_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/IR/Value.h"
+#include "passes/codegen/index_builder.h"
 
 namespace tandem {
 
@@ -24,32 +23,12 @@ struct StoredFloats {
   bool bfloat16;
 };
 
-class VectorBuilder {
+class VectorBuilder : public IndexBuilder {
  public:
   // `width`: floats of one vector. `native_bfloat16`: with 16 floats, code may use AVX512-BF16.
   VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int width, bool native_bfloat16 = false);
 
   int width() const { return width_; }
-  mlir::OpBuilder& builder() { return b_; }
-  mlir::Location loc() const { return loc_; }
-
-  // Arithmetic on numbers of type index. For Div and Rem a must not be negative and n > 0.
-  mlir::Value Int(int64_t n);
-  mlir::Value Index(mlir::Value i64);
-  mlir::Value Add(mlir::Value a, mlir::Value b);
-  mlir::Value Add(mlir::Value a, int64_t n) { return n == 0 ? a : Add(a, Int(n)); }
-  mlir::Value Sub(mlir::Value a, mlir::Value b);
-  mlir::Value Mul(mlir::Value a, int64_t n);
-  mlir::Value Div(mlir::Value a, int64_t n);
-  mlir::Value Rem(mlir::Value a, int64_t n);
-  mlir::Value Min(mlir::Value a, mlir::Value b);
-  mlir::Value Max(mlir::Value a, mlir::Value b);
-  mlir::Value Equal(mlir::Value a, int64_t n);
-  mlir::Value AtMost(mlir::Value a, int64_t n);   // signed
-  mlir::Value AtLeast(mlir::Value a, int64_t n);  // signed
-  mlir::Value And(mlir::Value a, mlir::Value b);
-  mlir::Value Within(mlir::Value a, int64_t n);  // 0 <= a < n
-  mlir::Value Select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
   // Returns the address `floats` floats behind `pointer`.
   mlir::Value At(mlir::Value pointer, mlir::Value floats);
@@ -74,8 +53,7 @@ class VectorBuilder {
   // Fetches the cache line of `pointer` into the second-level cache. With `to_write` it goes into the first-level
   // cache, and no other core keeps it, so that a write does not wait. Any address will do, valid or not.
   void Prefetch(mlir::Value pointer, bool to_write = false);
-  // Returns memory on the stack, aligned to 64 bytes. Call it outside of all loops.
-  mlir::Value Scratch(int64_t floats);
+  mlir::Value Scratch(int64_t floats) { return Stack(b_.getF32Type(), floats); }
   // Returns a mask of all elements, or of none, by `condition`.
   mlir::Value Mask(mlir::Value condition);
   mlir::Value LoadSplat(mlir::Value pointer);
@@ -117,21 +95,11 @@ class VectorBuilder {
   // Returns the columns of the square matrix whose rows are width() vectors.
   std::vector<mlir::Value> Transpose(const std::vector<mlir::Value>& rows);
 
-  using Values = std::vector<mlir::Value>;
-  void For(mlir::Value from, mlir::Value to, int64_t step, const std::function<void(mlir::Value)>& body);
-  void For(int64_t from, int64_t to, int64_t step, const std::function<void(mlir::Value)>& body);
-  // A loop with values that go from one iteration to the next; returns the last ones.
-  Values For(mlir::Value from, mlir::Value to, int64_t step, const Values& first,
-             const std::function<Values(mlir::Value, const Values&)>& body);
-  void If(mlir::Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
-
  private:
   mlir::Value Mask(int64_t live);
   mlir::VectorType VectorType() const;
   mlir::Value Widen(mlir::Value bits);  // `bits`: a vector of i16
 
-  mlir::OpBuilder& b_;
-  mlir::Location loc_;
   int width_;
   bool native_bfloat16_;
 };

@@ -36,20 +36,18 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
       mlir::Value larger = is_float ? b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OGT, x, best[0]).getResult()
                                     : b_.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, x, best[0]).getResult();
       mlir::Value place = b_.create<arith::IndexCastOp>(loc, i32, Add(base, Int(i)));
-      best = {b_.create<arith::SelectOp>(loc, larger, x, best[0]),
-              b_.create<arith::SelectOp>(loc, larger, place, best[1])};
+      best = {Select(larger, x, best[0]), Select(larger, place, best[1])};
     }
     return best;
   };
-  const std::vector<mlir::Value> best =
-      EmitStrided(e, loc, lane, Int(space.size() / width), lanes, {first, constant(i32, 0)}, step);
+  const std::vector<mlir::Value> best = For(lane, Int(space.size() / width), lanes, {first, constant(i32, 0)}, step);
   mlir::Value order = best[0];
   if (is_float) {
     // The bits of negative numbers, without the sign, are in reverse order; both zeros are equal.
     mlir::Value zero = b_.create<arith::ConstantOp>(loc, b_.getF32FloatAttr(0));
     mlir::Value is_zero = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, best[0], zero);
     mlir::Value bits = b_.create<arith::BitcastOp>(loc, i32, best[0]);
-    bits = b_.create<arith::SelectOp>(loc, is_zero, constant(i32, 0), bits);
+    bits = Select(is_zero, constant(i32, 0), bits);
     mlir::Value sign = b_.create<arith::ShRSIOp>(loc, bits, constant(i32, 31));
     order = b_.create<arith::XOrIOp>(loc, bits, b_.create<arith::AndIOp>(loc, sign, constant(i32, INT32_MAX)));
   }
@@ -59,7 +57,7 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
   if (!is_float) return key;
   // Only the first element can be a NaN here: the largest key, whose place is 0.
   mlir::Value nan = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::UNO, best[0], best[0]);
-  return b_.create<arith::SelectOp>(loc, nan, constant(i64, INT64_MAX), key);
+  return Select(nan, constant(i64, INT64_MAX), key);
 }
 
 mlir::Value GpuKernelBuilder::ArgMaxPlace(mlir::Location loc, mlir::Value key) {

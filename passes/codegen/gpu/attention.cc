@@ -129,7 +129,6 @@ class AttentionEmitter {
   Value Larger(Value a, Value b) { return b_.create<arith::MaxNumFOp>(v_.loc(), a, b); }
   Value Reciprocal(Value x) { return b_.create<arith::DivFOp>(v_.loc(), Number(1), x); }
   Value Compare(arith::CmpIPredicate how, Value a, Value b) { return b_.create<arith::CmpIOp>(v_.loc(), how, a, b); }
-  Value AtMost(Value a, Value b) { return Compare(arith::CmpIPredicate::sle, a, b); }
   // Combines the values of `threads` neighbouring threads; each of them gets the result.
   Value Across(Value x, int threads, const std::function<Value(Value, Value)>& combine) {
     for (int mask = 1; mask < threads; mask *= 2) x = combine(x, device_.ShuffleXor(v_.loc(), x, mask));
@@ -176,10 +175,7 @@ class AttentionEmitter {
       row = v_.Add(v_.Mul(example_, s_.queries), v_.Min(query, v_.Int(s_.queries - 1)));
     }
     Value at = v_.Add(v_.Mul(row, s_.keys), v_.Min(key, v_.Int(s_.keys - 1)));
-    Value offset = b_.create<arith::IndexCastOp>(v_.loc(), b_.getI64Type(), at);
-    Value place = b_.create<LLVM::GEPOp>(v_.loc(), a_.keep.getType(), b_.getI8Type(), a_.keep,
-                                         llvm::ArrayRef<LLVM::GEPArg>{offset});
-    Value byte = b_.create<LLVM::LoadOp>(v_.loc(), b_.getI8Type(), place);
+    Value byte = b_.create<LLVM::LoadOp>(v_.loc(), b_.getI8Type(), v_.Address(a_.keep, b_.getI8Type(), at));
     Value zero = b_.create<arith::ConstantOp>(v_.loc(), b_.getI8IntegerAttr(0));
     return Compare(arith::CmpIPredicate::ne, byte, zero);
   }
@@ -225,7 +221,7 @@ class AttentionEmitter {
       Value row = RowAt(block, i), column = ColumnAt(block, i);
       Value query = block.columns_are_queries ? column : row, key = block.columns_are_queries ? row : column;
       Value& x = scored.scores[i];
-      Value earlier = a_.causal ? AtMost(key, query) : Value();
+      Value earlier = a_.causal ? v_.AtMost(key, query) : Value();
       if (a_.keep) {
         Value kept = Kept(query, key);
         if (earlier) kept = v_.And(kept, earlier);
@@ -450,7 +446,7 @@ void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
     plan_.split = s.heads * (plan.BlocksOf(s.queries) + (gradient ? plan.BlocksOf(s.keys) : 0));
     plan_.shared_bytes = plan.shared_bytes;
     Value example = Add(Number(0), Div(block_, plan_.split));
-    EmitIf(e, loc_, Less(example, Number(1)), [&] {
+    If(Less(example, Number(1)), [&] {
       AttentionEmitter emitter(attention, plan, b_, loc_, device_, thread_, example);
       gradient ? emitter.Gradient(Rem(block_, plan_.split)) : emitter.Forward(Rem(block_, plan_.split));
     });

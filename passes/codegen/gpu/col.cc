@@ -8,7 +8,6 @@
 #include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "passes/codegen/op_weight.h"
 
@@ -144,7 +143,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
       last = Min(last, Add(first, Int(places_per_part)));
     }
     // Threads without a column have no places.
-    last = b_.create<mlir::arith::SelectOp>(loc_, has_column, last, Int(0));
+    last = Select(has_column, last, Int(0));
 
     Space space;
     space.rows = Space::Rows::kLoop;
@@ -160,7 +159,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
       for (const ColumnSum& sum : column_sums_) ColumnAddend(e, sum, point);
       StorePoints(e, plain_results_, {point});
     });
-    sums = EmitUnrolled(e, loc_, Add(first, y), last, lanes, unroll, sums,
+    sums = EmitUnrolled(*this, Add(first, y), last, lanes, unroll, sums,
                         [&](llvm::ArrayRef<mlir::Value> all, const std::vector<mlir::Value>& before) {
                           std::vector<mlir::Value> after = before;
                           SumColumns(e, linear, column, width, all, after);
@@ -207,7 +206,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     auto slot = [&](int i) { return Add(Mul(thread.x, tile.width), Int(i)); };
     mlir::Value has_lane = Less(thread.y, Int(tile.lanes));
     if (first > 0) device_.SyncBlock(loc_);
-    EmitIf(e, loc_, has_lane, [&] {
+    If(has_lane, [&] {
       for (unsigned s = first; s < last; ++s) {
         for (int i = 0; i < tile.width; ++i) {
           e.Store(loc_, table(s), buffers[s - first], {thread.y, slot(i)}, sums[s * tile.width + i]);
@@ -216,7 +215,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     });
     device_.SyncBlock(loc_);
     for (int64_t half = llvm::PowerOf2Ceil(tile.lanes) / 2; half > 0; half /= 2) {
-      EmitIf(e, loc_, And(Less(thread.y, Int(half)), Less(Add(thread.y, Int(half)), Int(tile.lanes))), [&] {
+      If(And(Less(thread.y, Int(half)), Less(Add(thread.y, Int(half)), Int(tile.lanes))), [&] {
         for (unsigned s = first; s < last; ++s) {
           for (int i = 0; i < tile.width; ++i) {
             mlir::Type type = table(s);
@@ -229,7 +228,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
       });
       device_.SyncBlock(loc_);
     }
-    EmitIf(e, loc_, And(thread.has_column, Less(thread.y, Int(1))), [&] {
+    If(And(thread.has_column, Less(thread.y, Int(1))), [&] {
       for (unsigned s = first; s < last; ++s) {
         const Partial& of = partial(s);
         for (int i = 0; i < tile.width; ++i) {
@@ -245,7 +244,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     });
   }
   if (number || epilogue_results_.empty()) return;
-  EmitIf(e, loc_, And(thread.has_column, Less(thread.y, Int(1))), [&] {
+  If(And(thread.has_column, Less(thread.y, Int(1))), [&] {
     for (int i = 0; i < tile.width; ++i) {
       Point point;
       point.digits.push_back({column(i), tile.columns});

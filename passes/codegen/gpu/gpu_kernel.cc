@@ -27,11 +27,11 @@ int64_t BytesOf(mlir::Type element) { return (StorageType(element).getIntOrFloat
 
 GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows,
                                    bool cuts_rows)
-    : kernel_(kernel),
+    : IndexBuilder(builder_, kernel.getLoc()),
+      kernel_(kernel),
       module_(module),
-      b_(kernel.getContext()),
-      device_(b_, module),
-      loc_(kernel.getLoc()),
+      builder_(kernel.getContext()),
+      device_(builder_, module),
       symbol_(std::move(symbol)),
       kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)),
       rows_(rows),
@@ -55,34 +55,8 @@ GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp mod
   }
 }
 
-mlir::Value GpuKernelBuilder::Int(int64_t v) { return b_.create<arith::ConstantIndexOp>(loc_, v); }
-mlir::Value GpuKernelBuilder::Add(mlir::Value x, mlir::Value y) { return b_.create<arith::AddIOp>(loc_, x, y); }
-mlir::Value GpuKernelBuilder::Sub(mlir::Value x, mlir::Value y) { return b_.create<arith::SubIOp>(loc_, x, y); }
-mlir::Value GpuKernelBuilder::Mul(mlir::Value x, int64_t y) {
-  return y == 1 ? x : b_.create<arith::MulIOp>(loc_, x, Int(y)).getResult();
-}
-mlir::Value GpuKernelBuilder::Div(mlir::Value x, int64_t y) {
-  return y == 1 ? x : b_.create<arith::DivUIOp>(loc_, x, Int(y)).getResult();
-}
-mlir::Value GpuKernelBuilder::Rem(mlir::Value x, int64_t y) {
-  return y == 1 ? Int(0) : b_.create<arith::RemUIOp>(loc_, x, Int(y)).getResult();
-}
-mlir::Value GpuKernelBuilder::Min(mlir::Value x, mlir::Value y) { return b_.create<arith::MinSIOp>(loc_, x, y); }
-mlir::Value GpuKernelBuilder::Max(mlir::Value x, mlir::Value y) { return b_.create<arith::MaxSIOp>(loc_, x, y); }
-mlir::Value GpuKernelBuilder::Less(mlir::Value x, mlir::Value y) {
-  return b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, x, y);
-}
-mlir::Value GpuKernelBuilder::And(mlir::Value x, mlir::Value y) { return b_.create<arith::AndIOp>(loc_, x, y); }
-
-mlir::Value GpuKernelBuilder::Offset(mlir::Value pointer, mlir::Value bytes) {
-  mlir::Value offset = b_.create<arith::IndexCastOp>(loc_, b_.getI64Type(), bytes);
-  return b_.create<LLVM::GEPOp>(loc_, pointer.getType(), b_.getI8Type(), pointer, llvm::ArrayRef<LLVM::GEPArg>{offset},
-                                /*inbounds=*/true);
-}
-
 mlir::Value GpuKernelBuilder::Number(unsigned i) {
-  mlir::Value argument = f_.getArgument(kernel_.getNumArguments() + results_.size() + i);
-  return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), argument);
+  return Index(f_.getArgument(kernel_.getNumArguments() + results_.size() + i));
 }
 
 ElementEmitter::Buffer GpuKernelBuilder::ResultBuffer(unsigned result) {
@@ -139,17 +113,14 @@ void GpuKernelBuilder::Function(const std::string& name, const std::function<voi
   }
   mlir::Value runs = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, flag.getResult(0), zero);
   mlir::Value row_offset = Number(2);
-  {
-    mlir::OpBuilder::InsertionGuard insertion(b_);
-    auto run = b_.create<mlir::scf::IfOp>(loc_, runs, /*withElseRegion=*/false);
-    b_.setInsertionPoint(run.thenBlock()->getTerminator());
+  If(runs, [&] {
     thread_ = device_.Thread(loc_);
     block_ = device_.Block(loc_);
     ElementEmitter e(b_, row_offset);
     BindOperands(e);
     body(e);
     status_.Update(e.status);
-  }
+  });
   b_.create<LLVM::ReturnOp>(loc_, mlir::ValueRange{});
   if (!row_offset.use_empty()) index_bits_ = 64;  // the number of a row in the global batch has no bound
 }

@@ -13,13 +13,14 @@
 #include "passes/codegen/gpu/gpu_kernel.h"
 #include "passes/codegen/gpu/linear_space.h"
 #include "passes/codegen/gpu/matrix_tiles.h"
+#include "passes/codegen/index_builder.h"
 #include "passes/codegen/kernel_values.h"
 #include "passes/codegen/reduction.h"
 #include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
-class GpuKernelBuilder {
+class GpuKernelBuilder : private IndexBuilder {
  public:
   // `cuts_rows`: several blocks may share a row if each of its reductions goes over a part of it only, such as softmax
   // over the keys of every query.
@@ -57,20 +58,10 @@ class GpuKernelBuilder {
   mlir::Value Scratch();
   mlir::Value Counters();  // at the beginning of the scratch parameter
 
-  // Arithmetic on indices.
-  mlir::Value Int(int64_t v);
-  mlir::Value Add(mlir::Value x, mlir::Value y);
-  mlir::Value Sub(mlir::Value x, mlir::Value y);
-  mlir::Value Mul(mlir::Value x, int64_t y);
-  mlir::Value Div(mlir::Value x, int64_t y);
-  mlir::Value Rem(mlir::Value x, int64_t y);
-  mlir::Value CeilDiv(mlir::Value x, int64_t y) { return Div(Add(x, Int(y - 1)), y); }
-  mlir::Value Min(mlir::Value x, mlir::Value y);
-  mlir::Value Max(mlir::Value x, mlir::Value y);
-  mlir::Value Less(mlir::Value x, mlir::Value y);
-  mlir::Value And(mlir::Value x, mlir::Value y);
   // Returns `pointer` moved by a number of bytes (index).
-  mlir::Value Offset(mlir::Value pointer, mlir::Value bytes);
+  mlir::Value Offset(mlir::Value pointer, mlir::Value bytes) {
+    return Address(pointer, b_.getI8Type(), bytes, /*inbounds=*/true);
+  }
 
   // loop.cc
   void EmitLoopKernel();
@@ -212,9 +203,8 @@ class GpuKernelBuilder {
 
   mlir::func::FuncOp kernel_;
   mlir::ModuleOp module_;
-  mlir::OpBuilder b_;
+  mlir::OpBuilder builder_;  // IndexBuilder refers to it
   Device device_;
-  mlir::Location loc_;
   std::string symbol_;
   exec::KernelKind kind_;
   int64_t rows_;

@@ -1,6 +1,5 @@
 // Emits reductions of whole tensors to single numbers, such as the norm of a gradient: every block reduces its share,
 // and the last block adds up the blocks' sums and computes the kernel's other results from them.
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
@@ -77,11 +76,11 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
       mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kGridReduceThreads);
       sum = CombineAcrossBlock(e, block, op->getLoc(), reduction.kind, sum, i * kReduceAreaBytes);
       types.push_back(sum.getType());
-      EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
+      If(Less(thread_, Int(1)), [&] {
         e.Store(loc_, TableOf(blocks, sum.getType()), {Offset(Scratch(), Int(i * kPartialBytes))}, {block_}, sum);
       });
     }
-    EmitIf(e, loc_, IsLastBlock(e, Int(0), Int(blocks)), [&] { AddUpGrid(e, block, values, types, blocks); });
+    If(IsLastBlock(e, Int(0), Int(blocks)), [&] { AddUpGrid(e, block, values, types, blocks); });
   });
 }
 
@@ -95,8 +94,8 @@ void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
     Reduction reduction;
     GetReduction(v.getDefiningOp(), reduction);
     auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, reduction.kind, x, y, false); };
-    mlir::Value sum = EmitStrided(
-        e, loc_, thread_, Int(blocks), kGridReduceThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
+    mlir::Value sum = For(
+        thread_, Int(blocks), kGridReduceThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
         [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
           return {combine(before[0],
                           e.Load(loc_, TableOf(blocks, types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
@@ -105,7 +104,7 @@ void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
     sum = CombineAcrossBlock(e, block, loc_, reduction.kind, sum, i * kReduceAreaBytes);
     ElementEmitter::Buffer buffer = {Offset(shared_, Int(sums + 16 * i))};
     auto found = llvm::find(results_, v);
-    EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
+    If(Less(thread_, Int(1)), [&] {
       auto at = IndicesAt(e, loc_, Point{}, v.getType());
       e.Store(loc_, v.getType(), buffer, at, sum);
       if (found != results_.end()) e.Store(loc_, v.getType(), ResultBuffer(found - results_.begin()), at, sum);

@@ -1,12 +1,6 @@
 #include "passes/codegen/gpu/linear_space.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 namespace tandem {
-
-namespace arith = mlir::arith;
-namespace scf = mlir::scf;
 
 LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& space, unsigned border,
                          const PointFn& body)
@@ -80,62 +74,21 @@ unsigned DigitsBefore(llvm::ArrayRef<int64_t> radices, int64_t size) {
   return first;
 }
 
-void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
-                 const std::function<void(mlir::Value)>& body) {
-  EmitLoop(e, loc, {begin, end}, step, body);
-}
-
-std::vector<mlir::Value> EmitStrided(
-    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
-    const std::vector<mlir::Value>& init,
-    const std::function<std::vector<mlir::Value>(mlir::Value, const std::vector<mlir::Value>&)>& body) {
-  mlir::OpBuilder& b = e.builder();
-  mlir::OpBuilder::InsertionGuard guard(b);
-  auto loop = b.create<scf::ForOp>(loc, begin, end, e.indices().Constant(loc, step), init);
-  b.setInsertionPointToEnd(loop.getBody());
-  std::vector<mlir::Value> arguments(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-  b.create<scf::YieldOp>(loc, body(loop.getInductionVar(), arguments));
-  return {loop.getResults().begin(), loop.getResults().end()};
-}
-
-std::vector<mlir::Value> EmitUnrolled(
-    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll,
-    const std::vector<mlir::Value>& init,
-    const std::function<std::vector<mlir::Value>(llvm::ArrayRef<mlir::Value>, const std::vector<mlir::Value>&)>& body) {
-  mlir::OpBuilder& b = e.builder();
-  auto constant = [&](int64_t v) { return e.indices().Constant(loc, v); };
-  auto loop = [&](mlir::Value from, mlir::Value to, int64_t count, const std::vector<mlir::Value>& values) {
-    return EmitStrided(e, loc, from, to, count * step, values,
-                       [&](mlir::Value v, const std::vector<mlir::Value>& before) {
-                         std::vector<mlir::Value> all = {v};
-                         for (int64_t i = 1; i < count; ++i) {
-                           all.push_back(b.create<arith::AddIOp>(loc, v, constant(i * step)));
-                         }
-                         return body(all, before);
-                       });
+IndexBuilder::Values EmitUnrolled(
+    IndexBuilder& b, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll, const IndexBuilder::Values& init,
+    const std::function<IndexBuilder::Values(llvm::ArrayRef<mlir::Value>, const IndexBuilder::Values&)>& body) {
+  auto loop = [&](mlir::Value from, mlir::Value to, int64_t count, const IndexBuilder::Values& values) {
+    return b.For(from, to, count * step, values, [&](mlir::Value v, const IndexBuilder::Values& before) {
+      IndexBuilder::Values all = {v};
+      for (int64_t i = 1; i < count; ++i) all.push_back(b.Add(v, i * step));
+      return body(all, before);
+    });
   };
   if (unroll == 1) return loop(begin, end, 1, init);
   // `middle` is the end of the whole bunches of `unroll` iterations.
-  mlir::Value last = b.create<arith::AddIOp>(loc, begin, constant((unroll - 1) * step));
-  mlir::Value rest = b.create<arith::SubIOp>(loc, end, last);
-  rest = b.create<arith::MaxSIOp>(loc, rest, constant(0));
-  mlir::Value bunches = b.create<arith::AddIOp>(loc, rest, constant(unroll * step - 1));
-  bunches = b.create<arith::DivUIOp>(loc, bunches, constant(unroll * step));
-  mlir::Value middle = b.create<arith::MulIOp>(loc, bunches, constant(unroll * step));
-  middle = b.create<arith::AddIOp>(loc, begin, middle);
+  mlir::Value last = b.Add(begin, (unroll - 1) * step), rest = b.Max(b.Sub(end, last), b.Int(0));
+  mlir::Value middle = b.Add(begin, b.Mul(b.CeilDiv(rest, unroll * step), unroll * step));
   return loop(middle, end, 1, loop(begin, middle, unroll, init));
-}
-
-void EmitIf(ElementEmitter& e, mlir::Location loc, mlir::Value condition, const std::function<void()>& body,
-            const std::function<void()>& otherwise) {
-  mlir::OpBuilder& b = e.builder();
-  mlir::OpBuilder::InsertionGuard guard(b);
-  auto op = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/otherwise != nullptr);
-  b.setInsertionPoint(op.thenBlock()->getTerminator());
-  body();
-  if (!otherwise) return;
-  b.setInsertionPoint(op.elseBlock()->getTerminator());
-  otherwise();
 }
 
 }  // namespace tandem

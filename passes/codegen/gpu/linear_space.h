@@ -42,23 +42,12 @@ class LinearSpace {
 // Returns the first of the last digits whose radices multiply to `size` or more.
 unsigned DigitsBefore(llvm::ArrayRef<int64_t> radices, int64_t size);
 
-// Emits for (v = begin; v < end; v += step) body(v).
-void EmitStrided(ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
-                 const std::function<void(mlir::Value)>& body);
-// The same with values that go from one iteration to the next.
-std::vector<mlir::Value> EmitStrided(
-    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step,
-    const std::vector<mlir::Value>& init,
-    const std::function<std::vector<mlir::Value>(mlir::Value, const std::vector<mlir::Value>&)>& body);
-// The same, `unroll` iterations at a time as long as there are so many, so that their loads are under way together.
-// `body` gets the iterations' values of v, one or `unroll` of them.
-std::vector<mlir::Value> EmitUnrolled(
-    ElementEmitter& e, mlir::Location loc, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll,
-    const std::vector<mlir::Value>& init,
-    const std::function<std::vector<mlir::Value>(llvm::ArrayRef<mlir::Value>, const std::vector<mlir::Value>&)>& body);
-// Emits if (condition) body(), and otherwise() if it is given.
-void EmitIf(ElementEmitter& e, mlir::Location loc, mlir::Value condition, const std::function<void()>& body,
-            const std::function<void()>& otherwise = nullptr);
+// Emits for (v = begin; v < end; v += step) with values that go from one iteration to the next, `unroll` iterations at
+// a time as long as there are so many, so that their loads are under way together. `body` gets the iterations' values
+// of v, one or `unroll` of them.
+IndexBuilder::Values EmitUnrolled(
+    IndexBuilder& b, mlir::Value begin, mlir::Value end, int64_t step, int64_t unroll, const IndexBuilder::Values& init,
+    const std::function<IndexBuilder::Values(llvm::ArrayRef<mlir::Value>, const IndexBuilder::Values&)>& body);
 
 }  // namespace tandem
 

@@ -55,14 +55,14 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
     first = Mul(block_, plan_.block);
     step *= plan_.split;
   }
-  EmitStrided(e, loc_, Add(first, thread_), last, step, [&](mlir::Value run) {
+  For(Add(first, thread_), last, step, [&](mlir::Value run) {
     mlir::Value base = Mul(run, width);
     auto whole = [&] { StorePoints(e, which, linear.At(base, static_cast<int>(width))); };
     if (row % width == 0) return whole();
     mlir::Value next = Add(base, Int(width));
-    EmitIf(e, loc_, And(Less(Sub(begin, Int(1)), base), Less(next, Add(end, Int(1)))), whole, [&] {
-      EmitStrided(e, loc_, Max(base, begin), Min(next, end), 1,
-                  [&](mlir::Value element) { StorePoints(e, which, linear.At(element, 1)); });
+    If(And(Less(Sub(begin, Int(1)), base), Less(next, Add(end, Int(1)))), whole, [&] {
+      For(Max(base, begin), Min(next, end), 1,
+          [&](mlir::Value element) { StorePoints(e, which, linear.At(element, 1)); });
     });
   });
 }

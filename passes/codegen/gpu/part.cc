@@ -1,7 +1,6 @@
 // Emits kernels whose reductions go over parts of rows that fit into the registers of some threads, such as softmax
 // over the keys of a query or layer normalization of a position. Values that one reduction has read and computed stay
 // in registers for the next one and the results.
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
@@ -53,7 +52,7 @@ void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space&
     auto emit = [&] {
       body(parts_ > 1 ? linear.At(part_, Mul(run, width), width) : linear.At(Mul(run, width), width));
     };
-    is_one ? EmitIf(e, loc_, is_one, emit) : emit();
+    is_one ? If(is_one, emit) : emit();
   });
 }
 
@@ -93,7 +92,7 @@ void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
     }
     own_parts_.insert(part_);
     if (parts > 1) e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
-    EmitIf(e, loc_, runs, [&] { EmitPart(e, team, space); });
+    If(runs, [&] { EmitPart(e, team, space); });
   });
 }
 
@@ -112,8 +111,7 @@ void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space
     const llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, type);
     mlir::Value result = ReduceAcross(e, op, reduction, at, team.lane, team.size);
     if (const std::optional<unsigned> r = TakeResult(v, late)) {
-      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)),
-             [&] { e.Store(op->getLoc(), type, ResultBuffer(*r), at, result); });
+      If(Less(team.lane, Int(1)), [&] { e.Store(op->getLoc(), type, ResultBuffer(*r), at, result); });
     }
     e.BindElement(op->getLoc(), v, result);
   }

@@ -39,7 +39,7 @@ mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter
   plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 16);
   const auto flag = mlir::RankedTensorType::get({1}, b_.getI32Type());
   device_.SyncBlock(loc_);  // now the block has written its part and no longer uses its shared memory
-  EmitIf(e, loc_, Less(thread_, Int(1)), [&] {
+  If(Less(thread_, Int(1)), [&] {
     mlir::Value address = Offset(Counters(), Mul(counter, sizeof(int32_t)));
     mlir::Value blocks = b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI32Type(), count);
     e.Store(loc_, flag, {shared_}, {Int(0)}, device_.Arrive(loc_, address, blocks));
@@ -62,7 +62,7 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
     for (int64_t i = 0; i < std::min(kGroup, slots.most); ++i) {
       mlir::Value number = Add(begin, Int(i)), slot = Add(slots.first, Mul(Min(number, end), slots.stride));
       mlir::Value sum = e.Load(loc_, all, {Offset(Scratch(), Int(partial.offset))}, {slot, element});
-      v.push_back(b_.create<mlir::arith::SelectOp>(loc_, Less(number, slots.count), sum, neutral));
+      v.push_back(Select(Less(number, slots.count), sum, neutral));
     }
     for (size_t step = 1; step < v.size(); step *= 2) {
       for (size_t i = 0; i + step < v.size(); i += 2 * step) v[i] = combine(v[i], v[i + step]);
@@ -70,10 +70,10 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
     return v[0];
   };
   if (slots.most <= kGroup) return sum_from(Int(0));
-  return EmitStrided(e, loc_, Int(0), slots.count, kGroup, {neutral},
-                     [&](mlir::Value begin, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-                       return {combine(before[0], sum_from(begin))};
-                     })[0];
+  return For(Int(0), slots.count, kGroup, {neutral},
+             [&](mlir::Value begin, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+               return {combine(before[0], sum_from(begin))};
+             })[0];
 }
 
 void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
@@ -85,13 +85,13 @@ void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const
       if (elements > 1) point.digits.push_back({k, elements});
       body(k, point);
     };
-    if (arrival.tiles == 1) return EmitStrided(e, loc_, thread_, Int(elements), plan_.block, at);
+    if (arrival.tiles == 1) return For(thread_, Int(elements), plan_.block, at);
     const int64_t columns = arrival.columns, of_tile = arrival.columns_of_tile, taps = elements / columns;
     mlir::Value begin = Mul(arrival.tile, of_tile);
-    EmitStrided(e, loc_, thread_, Int(taps * of_tile), plan_.block, [&](mlir::Value k) {
+    For(thread_, Int(taps * of_tile), plan_.block, [&](mlir::Value k) {
       mlir::Value column = Add(begin, Rem(k, of_tile)), element = Add(Mul(Div(k, of_tile), columns), column);
       if (columns % of_tile == 0) return at(element);
-      EmitIf(e, loc_, Less(column, Int(columns)), [&] { at(element); });
+      If(Less(column, Int(columns)), [&] { at(element); });
     });
   };
   for (const Partial& partial : partials_) {
@@ -128,17 +128,17 @@ void GpuKernelBuilder::AddUpPartials(ElementEmitter& e, const Arrival& arrival) 
     SumSlots(e, arrival, {Mul(arrival.number, per_block), Int(per_block), per_block, 1}, /*whole=*/false);
   }
   if (groups == 1) {
-    EmitIf(e, loc_, IsLastBlock(e, counter, arrival.count), [&] {
+    If(IsLastBlock(e, counter, arrival.count), [&] {
       SumSlots(e, arrival, {Int(0), arrival.count, arrival.most, per_block}, /*whole=*/true);
     });
     return;
   }
   mlir::Value group = Div(arrival.number, kGroup), first = Mul(group, kGroup);
   mlir::Value members = Min(Int(kGroup), Sub(arrival.count, first));
-  EmitIf(e, loc_, IsLastBlock(e, Add(Add(counter, Int(1)), group), members), [&] {
+  If(IsLastBlock(e, Add(Add(counter, Int(1)), group), members), [&] {
     SumSlots(e, arrival, {Mul(first, per_block), members, kGroup, per_block}, /*whole=*/false);
     mlir::Value all = CeilDiv(arrival.count, kGroup);
-    EmitIf(e, loc_, IsLastBlock(e, counter, all), [&] {
+    If(IsLastBlock(e, counter, all), [&] {
       SumSlots(e, arrival, {Int(0), all, groups, per_block * kGroup}, /*whole=*/true);
     });
   });

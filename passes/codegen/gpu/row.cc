@@ -1,6 +1,5 @@
 // Emits kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
 #include "base/align.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
@@ -100,7 +99,7 @@ void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Sp
                              [&](const Point& point) { body({point}); });
     const int width = rest % 4 == 0 ? linear.width() : 1;
     const int64_t runs = rest / width;
-    EmitStrided(e, loc_, Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
+    For(Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
       mlir::Value part = Div(run, runs);
       own_parts_.insert(part);
       body(linear.At(part, Mul(Rem(run, runs), width), width));
@@ -109,8 +108,8 @@ void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Sp
   }
   const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { body({point}); });
   const int width = linear.size() == 1 ? 1 : linear.width();
-  EmitStrided(e, loc_, team.lane, Int(linear.size() / width), team.size,
-              [&](mlir::Value run) { body(linear.At(Mul(run, width), width)); });
+  For(team.lane, Int(linear.size() / width), team.size,
+      [&](mlir::Value run) { body(linear.At(Mul(run, width), width)); });
 }
 
 std::optional<unsigned> GpuKernelBuilder::TakeResult(mlir::Value v, std::vector<unsigned>& late) const {
@@ -206,7 +205,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
     if (!batched) return EmitRow(e, team, Space{});
     for (const Partial& partial : partials_) {
       auto type = mlir::RankedTensorType::get({partial.elements}, partial.type.getElementType());
-      EmitStrided(e, loc_, team.lane, Int(partial.elements), team.size, [&](mlir::Value k) {
+      For(team.lane, Int(partial.elements), team.size, [&](mlir::Value k) {
         e.Store(loc_, type, PartialBuffer(partial, team.number), {k},
                 NeutralElement(b_, loc_, partial.kind, type.getElementType()));
       });
@@ -219,7 +218,7 @@ void GpuKernelBuilder::EmitRowKernel(bool batched) {
       e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
     }
     mlir::Value last = Min(Add(first, Int(rows_per_team)), Number(1));
-    EmitStrided(e, loc_, first, last, 1, [&](mlir::Value row) {
+    For(first, last, 1, [&](mlir::Value row) {
       Space space;
       space.rows = Space::Rows::kFixed;
       space.row = row;

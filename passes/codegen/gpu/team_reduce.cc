@@ -3,7 +3,6 @@
 // threads compute it.
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
@@ -63,15 +62,15 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
       mlir::Value all = neutral;
       ForRuns(lane, lanes, linear.size() / width, [&](mlir::Value run, mlir::Value is_one) {
         mlir::Value v = of_run(run);
-        if (is_one) v = b_.create<mlir::arith::SelectOp>(loc, is_one, v, neutral);
+        if (is_one) v = Select(is_one, v, neutral);
         all = combine(all, v);
       });
       return all;
     }
-    return EmitStrided(e, loc, lane, Int(linear.size() / width), lanes, {neutral},
-                       [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-                         return {combine(before[0], of_run(run))};
-                       })[0];
+    return For(lane, Int(linear.size() / width), lanes, {neutral},
+               [&](mlir::Value run, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+                 return {combine(before[0], of_run(run))};
+               })[0];
   };
   mlir::Value sum = reduction.arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();
   for (int mask = static_cast<int>(std::min<int64_t>(lanes, kWarp)) / 2; mask > 0; mask /= 2) {
@@ -85,8 +84,7 @@ mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& 
   const int64_t warps = team.size / kWarp;
   auto type = mlir::RankedTensorType::get({warps}, value.getType());
   ElementEmitter::Buffer buffer = {Offset(shared_, Int(area))};
-  EmitIf(e, loc, Less(Rem(team.lane, kWarp), Int(1)),
-         [&] { e.Store(loc, type, buffer, {Div(team.lane, kWarp)}, value); });
+  If(Less(Rem(team.lane, kWarp), Int(1)), [&] { e.Store(loc, type, buffer, {Div(team.lane, kWarp)}, value); });
   device_.SyncBlock(loc);
   mlir::Value sum;
   for (int64_t w = 0; w < warps; ++w) {
@@ -132,7 +130,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
       mlir::Value sum = ReduceAcross(e, op, reduction, fixed(at), team.lane, lanes);
       sum = CombineAcrossBlock(e, team, op->getLoc(), reduction.kind, sum,
                                team_shared_ + kReduceAreaBytes * reduce_areas_++);
-      EmitIf(e, op->getLoc(), Less(team.lane, Int(1)), [&] { store(indices(Int(o)), result(sum)); });
+      If(Less(team.lane, Int(1)), [&] { store(indices(Int(o)), result(sum)); });
     }
     return;
   }
@@ -145,17 +143,16 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
   // Each part of a row has one result, and a block has some of the parts.
   mlir::Value begin = parts_ > 1 ? part_begin_ : Int(0), end = parts_ > 1 ? part_end_ : Int(results);
   if (lanes == 1) {
-    EmitStrided(e, op->getLoc(), Add(begin, team.lane), end, team.size,
-                [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
+    For(Add(begin, team.lane), end, team.size, [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
     return;
   }
   // All threads of a warp must shuffle together, so those beyond the last result compute it once more.
   const int64_t groups = team.size / lanes;
   mlir::Value group = Div(team.lane, lanes), lane = Rem(team.lane, lanes);
-  EmitStrided(e, op->getLoc(), Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {
+  For(Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {
     mlir::Value o = Add(begin, Add(Mul(trip, groups), group));
     mlir::Value sum = element(parts_ == 1 && results % groups == 0 ? o : Min(o, Sub(end, Int(1))), lane);
-    EmitIf(e, op->getLoc(), And(Less(lane, Int(1)), Less(o, end)), [&] { store(indices(o), result(sum)); });
+    If(And(Less(lane, Int(1)), Less(o, end)), [&] { store(indices(o), result(sum)); });
   });
 }
 
