@@ -9,8 +9,6 @@
 namespace tandem {
 namespace {
 
-namespace LLVM = mlir::LLVM;
-
 // Rows with at least kMinPositions places per column are summed up by themselves first: the rounding error of a sum
 // grows with the number of addends in a chain. Their sums, of up to kMaxPartialBytes, are on the stack.
 constexpr int64_t kMinPositions = 64;
@@ -131,7 +129,7 @@ void KernelBuilder::ForEachSum(ElementEmitter& e, const std::function<void(unsig
   }
 }
 
-void KernelBuilder::EmitRowSums(ElementEmitter& e, LLVM::LLVMFuncOp f, const std::function<void()>& body) {
+void KernelBuilder::EmitRowSums(ElementEmitter& e, const std::function<void()>& body) {
   ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
     mlir::Type type = results_[r].getType();
     e.Store(loc_, type, accumulators_[r], at,
@@ -140,13 +138,12 @@ void KernelBuilder::EmitRowSums(ElementEmitter& e, LLVM::LLVMFuncOp f, const std
   body();
   ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
     mlir::Type type = results_[r].getType();
-    mlir::Value sum = e.Load(loc_, type, ResultBuffer(f, r), at), row = e.Load(loc_, type, accumulators_[r], at);
-    e.Store(loc_, type, ResultBuffer(f, r), at,
-            Combine(b_, loc_, td::ReduceKind::kSum, sum, row, /*reassociate=*/false));
+    mlir::Value sum = e.Load(loc_, type, ResultBuffer(r), at), row = e.Load(loc_, type, accumulators_[r], at);
+    e.Store(loc_, type, ResultBuffer(r), at, Combine(b_, loc_, td::ReduceKind::kSum, sum, row, /*reassociate=*/false));
   });
 }
 
-std::vector<Stream> KernelBuilder::Streams(LLVM::LLVMFuncOp f, int64_t size) {
+std::vector<Stream> KernelBuilder::Streams(int64_t size) {
   auto in_order = [](mlir::Operation* user) {
     auto op = mlir::dyn_cast<td::ElementalOp>(user);
     return op && (op.getFusionKind() == td::FusionKind::kElementwise || IsBatchReduce(user));
@@ -157,28 +154,28 @@ std::vector<Stream> KernelBuilder::Streams(LLVM::LLVMFuncOp f, int64_t size) {
   };
   for (mlir::BlockArgument v : kernel_.getArguments()) {
     if (td::IsBatched(v.getType()) && InnerSize(v.getType()) == size && llvm::all_of(v.getUsers(), in_order)) {
-      add(v, f.getArgument(v.getArgNumber()), false);
+      add(v, f_.getArgument(v.getArgNumber()), false);
     }
   }
-  for (unsigned r : plain_results_) add(results_[r], ResultBuffer(f, r).pointer, true);
+  for (unsigned r : plain_results_) add(results_[r], ResultBuffer(r).pointer, true);
   int64_t bytes = 0;
   for (const Stream& stream : streams) bytes += size * stream.storage.getIntOrFloatBitWidth() / 8;
   if (bytes < kMinFetchedBytes) streams.clear();
   return streams;
 }
 
-LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
-  LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
+void KernelBuilder::EmitColumnKernel() {
+  Begin(symbol_ + ".body", 3);
   Space space;
   space.rows = Space::Rows::kLoop;
-  space.begin = NumberArgument(f, 0);
-  space.end = NumberArgument(f, 1);
-  ElementEmitter e(b_, NumberArgument(f, 2));
-  BindOperands(e, f);
-  EmitNeutral(e, f);
+  space.begin = Number(0);
+  space.end = Number(1);
+  ElementEmitter e(b_, Number(2));
+  BindOperands(e);
+  EmitNeutral(e);
 
   accumulators_.clear();
-  for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(f, r));
+  for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(r));
   const bool per_row = SumsPerRow();
   for (unsigned r : batch_reduces_) {
     if (per_row) accumulators_[r] = {Stack(b_.getF32Type(), InnerSize(results_[r].getType()))};
@@ -193,7 +190,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
     for (const Point& point : points) {
       for (unsigned r : plain_results_) {
         auto at = IndicesAt(e, loc_, point, results_[r].getType());
-        e.Store(loc_, results_[r].getType(), ResultBuffer(f, r), at, e.Element(loc_, results_[r], at));
+        e.Store(loc_, results_[r].getType(), ResultBuffer(r), at, e.Element(loc_, results_[r], at));
       }
     }
     for (unsigned r : batch_reduces_) {
@@ -225,7 +222,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   const int64_t unroll = first_column == groups.size() ? 1 : taps || weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
 
   // A loop over `width` neighbours at places side by side, which fetches for as many places further on.
-  const std::vector<Stream> streams = Streams(f, InnerSize(operand_type));
+  const std::vector<Stream> streams = Streams(InnerSize(operand_type));
   const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;  // whole cache lines of bfloat16 too
   auto emit_fetching = [&](const std::vector<Point>& points, int64_t width) {
     llvm::SmallVector<mlir::Value> place;
@@ -266,7 +263,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
           }
         }
         if (depth == 0 && per_row) {
-          EmitRowSums(e, f, [&] { emit(depth + 1, next); });
+          EmitRowSums(e, [&] { emit(depth + 1, next); });
         } else {
           emit(depth + 1, next);
         }
@@ -281,8 +278,7 @@ LLVM::LLVMFuncOp KernelBuilder::EmitColumnKernel() {
   };
   emit(0, {Point{}});
   status_.Update(e.status);
-  End();
-  return f;
+  EndFunction();
 }
 
 }  // namespace tandem

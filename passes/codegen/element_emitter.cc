@@ -71,6 +71,8 @@ mlir::Type StorageType(mlir::Type element_type) {
   return element_type;
 }
 
+int64_t StorageBytes(mlir::Type element_type) { return (StorageType(element_type).getIntOrFloatBitWidth() + 7) / 8; }
+
 bool IsBatchReduce(mlir::Operation* op) {
   Reduction reduction;
   return GetBatchReduction(op, reduction);

@@ -17,6 +17,7 @@ namespace tandem {
 // Returns the type of an element in memory: booleans take a byte, bfloat16 two bytes; integers have no sign, which is
 // up to the ops. In registers elements have td::RegisterType.
 mlir::Type StorageType(mlir::Type element_type);
+int64_t StorageBytes(mlir::Type element_type);
 
 // True for an op that sums (or takes the maximum) over the rows of a batched operand.
 bool IsBatchReduce(mlir::Operation* op);

@@ -26,130 +26,53 @@ void LoadCodegenDialects(mlir::MLIRContext& context) {
                       mlir::cf::ControlFlowDialect, mlir::LLVM::LLVMDialect, mlir::func::FuncDialect>();
 }
 
-KernelBuilder::KernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
-    : IndexBuilder(builder_, kernel.getLoc()),
-      kernel_(kernel),
-      module_(module),
-      builder_(kernel.getContext()),
-      symbol_(std::move(symbol)),
-      kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)) {
-  for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
-  alias_.assign(results_.size(), -1);
-  const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
-  for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
-  for (unsigned r = 0; r < results_.size(); ++r) {
-    mlir::Operation* op = results_[r].getDefiningOp();
-    (op != nullptr && IsBatchReduce(op) ? batch_reduces_ : plain_results_).push_back(r);
-  }
-}
-
-LLVM::LLVMFuncOp KernelBuilder::Begin(const std::string& name, unsigned numbers) {
-  mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
-  unsigned buffers = kernel_.getNumArguments() + results_.size();
-  llvm::SmallVector<mlir::Type> arguments(buffers, pointer);
-  arguments.append(numbers, b_.getI64Type());
-  b_.setInsertionPointToEnd(module_.getBody());
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), arguments);
-  auto f = b_.create<LLVM::LLVMFuncOp>(loc_, name, type, LLVM::Linkage::Internal);
+void KernelBuilder::Begin(const std::string& name, unsigned numbers) {
+  BeginFunction(name, llvm::SmallVector<mlir::Type>(numbers, b_.getI64Type()), LLVM::Linkage::Internal);
   // Never inlined: only arguments can be marked as not overlapping, and all rows must run the same code.
-  f.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
-  for (unsigned i = 0; i < buffers; ++i) f.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
-  mlir::Block* block = f.addEntryBlock(b_);
-  b_.setInsertionPointToStart(block);
-  return f;
+  f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
 }
 
-mlir::Value KernelBuilder::NumberArgument(LLVM::LLVMFuncOp f, unsigned i) {
-  return Index(f.getArgument(kernel_.getNumArguments() + results_.size() + i));
-}
-
-ElementEmitter::Buffer KernelBuilder::ResultBuffer(LLVM::LLVMFuncOp f, unsigned result) {
-  return {f.getArgument(kernel_.getNumArguments() + result)};
-}
-
-void KernelBuilder::BindOperands(ElementEmitter& e, LLVM::LLVMFuncOp f) {
-  for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f.getArgument(i)});
-  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
-  for (unsigned r = 0; r < alias_.size(); ++r) {
-    if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(f, r));
-  }
-}
-
-void KernelBuilder::EmitEntry(LLVM::LLVMFuncOp body) {
-  const KernelEntry entry = BeginKernelEntry(b_, loc_, symbol_, module_, kernel_.getNumArguments() + results_.size());
+void KernelBuilder::EmitEntry() {
+  const KernelEntry entry = BeginKernelEntry(b_, loc_, symbol_, module_, num_buffers());
   std::vector<mlir::Value> arguments = entry.buffers;
   arguments.insert(arguments.end(), {entry.begin, entry.end, entry.rows});
-  b_.create<LLVM::CallOp>(loc_, body, arguments);
-  End();
+  b_.create<LLVM::CallOp>(loc_, f_, arguments);
+  EndFunction();
 }
 
-void KernelBuilder::EmitStores(ElementEmitter& e, LLVM::LLVMFuncOp f, Space space, const std::vector<unsigned>& which) {
+void KernelBuilder::EmitStores(ElementEmitter& e, Space space, const std::vector<unsigned>& which) {
   space.radices = Radices(results_[which[0]].getType());
-  EmitNest(e, loc_, space, [&](const Point& point) {
-    // All loads come before the first store, since a result may overwrite an operand.
-    std::vector<llvm::SmallVector<mlir::Value>> at;
-    std::vector<mlir::Value> elements;
-    for (unsigned r : which) {
-      at.push_back(IndicesAt(e, loc_, point, results_[r].getType()));
-      elements.push_back(e.Element(loc_, results_[r], at.back()));
-    }
-    for (unsigned i = 0; i < which.size(); ++i) {
-      e.Store(loc_, results_[which[i]].getType(), ResultBuffer(f, which[i]), at[i], elements[i]);
-    }
-  });
+  EmitNest(e, loc_, space, [&](const Point& point) { StorePoints(e, which, {point}); });
 }
 
-LLVM::LLVMFuncOp KernelBuilder::EmitLoopKernel() {
-  LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
+void KernelBuilder::EmitLoopKernel() {
+  Begin(symbol_ + ".body", 3);
   Space space;
   space.rows = Space::Rows::kLoop;
-  space.begin = NumberArgument(f, 0);
-  space.end = NumberArgument(f, 1);
-  ElementEmitter e(b_, NumberArgument(f, 2));
-  BindOperands(e, f);
-  for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, f, space, group);
+  space.begin = Number(0);
+  space.end = Number(1);
+  ElementEmitter e(b_, Number(2));
+  BindOperands(e);
+  for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, space, group);
   status_.Update(e.status);
-  End();
-  return f;
+  EndFunction();
 }
 
 absl::Status KernelBuilder::Emit() {
-  for (unsigned r = 0; r < alias_.size(); ++r) {
-    if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
-      return absl::InternalError(
-          absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
-    }
+  if (!is_of_loops()) {
+    return absl::InternalError(absl::StrCat("kernel ", symbol_, " is no kernel of loops, but of the kind ",
+                                            exec::stringifyKernelKind(kind_).str()));
   }
-  for (mlir::Operation& op : kernel_.getBody().front()) {
-    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-    if (elemental && elemental.getFusionKind() == td::FusionKind::kNone) {
-      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": ", op.getName().getStringRef().str(),
-                                              " of these types is no op of a generated kernel"));
-    }
-  }
-  bool batched = kind_ != exec::KernelKind::kOnce;
-  bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat;
-  const std::string kind = exec::stringifyKernelKind(kind_).str();
-  if (!elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol &&
-      kind_ != exec::KernelKind::kOnce) {
-    return absl::InternalError(absl::StrCat("kernel ", symbol_, " is no kernel of loops, but of the kind ", kind));
-  }
-  for (unsigned r = 0; batched && r < results_.size(); ++r) {
-    bool summed = llvm::is_contained(batch_reduces_, r);
-    if ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType()))) {
-      return absl::InternalError(
-          absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ", kind, " kernel needs"));
-    }
-  }
-  const bool columns = !elementwise && FitsColumns();
+  TD_RETURN_IF_ERROR(Check(/*takes_epilogues=*/false));
+  const bool columns = !is_elementwise() && FitsColumns();
   for (unsigned r : batch_reduces_) {
     if (!columns && IsColumnSum(results_[r].getDefiningOp())) {
       return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r,
                                               " is a column sum, and the kernel has no loop over columns"));
     }
   }
-  LLVM::LLVMFuncOp body = elementwise ? EmitLoopKernel() : columns ? EmitColumnKernel() : EmitRowKernel(batched);
-  EmitEntry(body);
+  is_elementwise() ? EmitLoopKernel() : columns ? EmitColumnKernel() : EmitRowKernel();
+  EmitEntry();
   return status_;
 }
 

@@ -1,5 +1,6 @@
 #include "passes/codegen/kernel_values.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "passes/codegen/loop_nest.h"
 #include "passes/codegen/op_weight.h"
@@ -36,6 +37,20 @@ std::vector<std::vector<unsigned>> GroupBySize(llvm::ArrayRef<mlir::Value> value
     }
   }
   return groups;
+}
+
+bool DependsOn(mlir::Value value, llvm::function_ref<bool(mlir::Value)> is_one) {
+  llvm::SmallVector<mlir::Value> work = {value};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Operation* op = work.pop_back_val().getDefiningOp();
+    if (op == nullptr) continue;
+    for (mlir::Value operand : op->getOperands()) {
+      if (is_one(operand)) return true;
+      if (seen.insert(operand).second) work.push_back(operand);
+    }
+  }
+  return false;
 }
 
 bool IsReduceOp(mlir::Operation* op) {

@@ -22,6 +22,9 @@ std::vector<std::vector<unsigned>> GroupBySize(llvm::ArrayRef<mlir::Value> value
 // order of the kernel: reductions, and values that are better stored than computed twice.
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched);
 
+// True if `value` is computed from one that `is_one` accepts.
+bool DependsOn(mlir::Value value, llvm::function_ref<bool(mlir::Value)> is_one);
+
 // True if `op` reduces: each element of its result takes a loop over some dimensions of its operand.
 bool IsReduceOp(mlir::Operation* op);
 

@@ -14,7 +14,7 @@ constexpr int64_t kMaxScratchBytes = 1 << 18;
 
 }  // namespace
 
-void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& row) {
+void KernelBuilder::EmitRow(ElementEmitter& e, const Space& row) {
   int64_t scratch_bytes = 0;
   std::vector<unsigned> late = plain_results_;
   for (mlir::Value v : StagedValues(kernel_, row.rows != Space::Rows::kNone)) {
@@ -25,11 +25,11 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
     auto result = llvm::find(results_, v);
     if (result != results_.end()) {
       unsigned r = result - results_.begin();
-      buffer = ResultBuffer(f, r);
+      buffer = ResultBuffer(r);
       late.erase(std::remove(late.begin(), late.end(), r), late.end());
     } else {
       mlir::Type element = StorageType(type.getElementType());
-      int64_t bytes = InnerSize(type) * ((element.getIntOrFloatBitWidth() + 7) / 8);
+      int64_t bytes = InnerSize(type) * StorageBytes(type.getElementType());
       if (scratch_bytes + bytes > kMaxScratchBytes) {
         // A stage without room is computed again for each use, unless it is a reduction.
         if (!IsReduceOp(v.getDefiningOp())) continue;
@@ -38,7 +38,7 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
       }
       scratch_bytes += bytes;
       mlir::OpBuilder::InsertionGuard guard(b_);
-      b_.setInsertionPointToStart(&f.getBody().front());
+      b_.setInsertionPointToStart(&f_.getBody().front());
       buffer = {Stack(element, InnerSize(type)), one_row};
     }
     Space space = row;
@@ -50,11 +50,11 @@ void KernelBuilder::EmitRow(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& 
     });
     e.Bind(v, buffer);
   }
-  for (const auto& group : GroupBySize(results_, late)) EmitStores(e, f, row, group);
-  for (unsigned r : batch_reduces_) Accumulate(e, f, row, r);
+  for (const auto& group : GroupBySize(results_, late)) EmitStores(e, row, group);
+  for (unsigned r : batch_reduces_) Accumulate(e, row, r);
 }
 
-void KernelBuilder::EmitNeutral(ElementEmitter& e, LLVM::LLVMFuncOp f) {
+void KernelBuilder::EmitNeutral(ElementEmitter& e) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
@@ -62,13 +62,13 @@ void KernelBuilder::EmitNeutral(ElementEmitter& e, LLVM::LLVMFuncOp f) {
     Space space;
     space.radices = Radices(type);
     EmitNest(e, loc_, space, [&](const Point& point) {
-      e.Store(loc_, type, ResultBuffer(f, r), IndicesAt(e, loc_, point, type),
+      e.Store(loc_, type, ResultBuffer(r), IndicesAt(e, loc_, point, type),
               NeutralElement(b_, loc_, reduction.kind, td::RegisterType(type.getElementType())));
     });
   }
 }
 
-void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Space& row, unsigned result) {
+void KernelBuilder::Accumulate(ElementEmitter& e, const Space& row, unsigned result) {
   mlir::Operation* op = results_[result].getDefiningOp();
   Reduction reduction;
   GetBatchReduction(op, reduction);
@@ -76,8 +76,8 @@ void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Spac
   mlir::Value operand = op->getOperand(0);
   int64_t rank = mlir::cast<mlir::RankedTensorType>(operand.getType()).getRank();
   auto add = [&](mlir::ValueRange at, mlir::Value element) {
-    mlir::Value sum = e.Load(op->getLoc(), type, ResultBuffer(f, result), at);
-    e.Store(op->getLoc(), type, ResultBuffer(f, result), at,
+    mlir::Value sum = e.Load(op->getLoc(), type, ResultBuffer(result), at);
+    e.Store(op->getLoc(), type, ResultBuffer(result), at,
             Combine(b_, op->getLoc(), reduction.kind, sum, element, /*reassociate=*/false));
   };
   Space space = row;
@@ -103,39 +103,38 @@ void KernelBuilder::Accumulate(ElementEmitter& e, LLVM::LLVMFuncOp f, const Spac
   });
 }
 
-LLVM::LLVMFuncOp KernelBuilder::EmitRowKernel(bool batched) {
-  if (!batched) {
-    LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
-    ElementEmitter e(b_, NumberArgument(f, 2));
-    BindOperands(e, f);
-    EmitRow(e, f, Space{});
+void KernelBuilder::EmitRowKernel() {
+  if (!has_rows()) {
+    Begin(symbol_ + ".body", 3);
+    ElementEmitter e(b_, Number(2));
+    BindOperands(e);
+    EmitRow(e, Space{});
     status_.Update(e.status);
-    End();
-    return f;
+    return EndFunction();
   }
-  LLVM::LLVMFuncOp row = Begin(symbol_ + ".row", 2);
+  Begin(symbol_ + ".row", 2);
   {
     Space space;
     space.rows = Space::Rows::kFixed;
-    space.row = NumberArgument(row, 0);
-    ElementEmitter e(b_, NumberArgument(row, 1));
-    BindOperands(e, row);
-    EmitRow(e, row, space);
+    space.row = Number(0);
+    ElementEmitter e(b_, Number(1));
+    BindOperands(e);
+    EmitRow(e, space);
     status_.Update(e.status);
-    End();
+    EndFunction();
   }
-  LLVM::LLVMFuncOp f = Begin(symbol_ + ".body", 3);
-  ElementEmitter e(b_, NumberArgument(f, 2));
-  EmitNeutral(e, f);
-  llvm::SmallVector<mlir::Value> arguments(f.getArguments().drop_back(3));
-  For(NumberArgument(f, 0), NumberArgument(f, 1), 1, [&](mlir::Value i) {
+  LLVM::LLVMFuncOp row = f_;
+  Begin(symbol_ + ".body", 3);
+  ElementEmitter e(b_, Number(2));
+  EmitNeutral(e);
+  llvm::SmallVector<mlir::Value> arguments(f_.getArguments().drop_back(3));
+  For(Number(0), Number(1), 1, [&](mlir::Value i) {
     auto call = arguments;
     call.push_back(b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI64Type(), i));
-    call.push_back(f.getArguments().back());
+    call.push_back(Argument(2));
     b_.create<LLVM::CallOp>(loc_, row, call);
   });
-  End();
-  return f;
+  EndFunction();
 }
 
 }  // namespace tandem

@@ -16,90 +16,30 @@ namespace tandem {
 namespace arith = mlir::arith;
 namespace LLVM = mlir::LLVM;
 
-namespace {
-
-// Numbers of parameters behind the buffers, which are begin, end, row_offset, scratch, guard.
-constexpr unsigned kScratch = 3, kGuard = 4;
-
-int64_t BytesOf(mlir::Type element) { return (StorageType(element).getIntOrFloatBitWidth() + 7) / 8; }
-
-}  // namespace
-
 GpuKernelBuilder::GpuKernelBuilder(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol, int64_t rows,
                                    bool cuts_rows)
-    : IndexBuilder(builder_, kernel.getLoc()),
-      kernel_(kernel),
-      module_(module),
-      builder_(kernel.getContext()),
-      device_(builder_, module),
-      symbol_(std::move(symbol)),
-      kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)),
-      rows_(rows),
-      cuts_rows_(cuts_rows) {
-  for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
-  alias_.assign(results_.size(), -1);
-  const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
-  for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
-  const bool sums = kind_ == exec::KernelKind::kCol;
-  for (mlir::Operation& op : kernel.getBody().front().without_terminator()) {
-    const auto follows = [&](mlir::Value v) {
-      return epilogue_.contains(v) || (v.getDefiningOp() != nullptr && IsBatchReduce(v.getDefiningOp()));
-    };
-    if (!sums || llvm::none_of(op.getOperands(), follows)) continue;
-    epilogue_.insert(op.result_begin(), op.result_end());
-  }
-  for (unsigned r = 0; r < results_.size(); ++r) {
-    mlir::Operation* op = results_[r].getDefiningOp();
-    const bool sum = op != nullptr && IsBatchReduce(op), epilogue = sums && !td::IsBatched(results_[r].getType());
-    (sum ? batch_reduces_ : epilogue ? epilogue_results_ : plain_results_).push_back(r);
-  }
-}
-
-mlir::Value GpuKernelBuilder::Number(unsigned i) {
-  return Index(f_.getArgument(kernel_.getNumArguments() + results_.size() + i));
-}
-
-ElementEmitter::Buffer GpuKernelBuilder::ResultBuffer(unsigned result) {
-  return {f_.getArgument(kernel_.getNumArguments() + result)};
-}
-
-mlir::Value GpuKernelBuilder::Counters() {
-  return f_.getArgument(kernel_.getNumArguments() + results_.size() + kScratch);
-}
+    : KernelContext(kernel, module, std::move(symbol)), device_(b_, module), rows_(rows), cuts_rows_(cuts_rows) {}
 
 mlir::Value GpuKernelBuilder::Scratch() { return Offset(Counters(), Int(kGpuCounterBytes)); }
 
-void GpuKernelBuilder::BindOperands(ElementEmitter& e) {
-  for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
-  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
-  for (unsigned r = 0; r < alias_.size(); ++r) {
-    if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(r));
-  }
-}
-
 void GpuKernelBuilder::Function(const std::string& name, const std::function<void(ElementEmitter&)>& body) {
   mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
-  const unsigned buffers = kernel_.getNumArguments() + results_.size();
-  llvm::SmallVector<mlir::Type> types(buffers, pointer);
-  types.append({i64, i64, i64, pointer, pointer});
-  b_.setInsertionPointToEnd(module_.getBody());
-  f_ = b_.create<LLVM::LLVMFuncOp>(loc_, name,
-                                   LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), types));
+  // Threads never read what others wrote to a result: they exchange values through shared memory or `scratch` only.
+  BeginFunction(name, {i64, i64, i64, pointer, pointer}, LLVM::Linkage::External);
   f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
-  for (unsigned i = 0; i < buffers; ++i) {
-    // Threads never read what others wrote to a result: they exchange values through shared memory or `scratch` only.
-    f_.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+  const auto set_alignment = [&](unsigned argument, int64_t bytes) {
+    f_.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(bytes));
+  };
+  for (unsigned i = 0; i < num_buffers(); ++i) {
     mlir::Type type = i < kernel_.getNumArguments() ? kernel_.getArgument(i).getType()
                                                     : results_[i - kernel_.getNumArguments()].getType();
     // The step's scalars are 8 bytes apart; all other buffers are aligned to at least 16 bytes.
     const bool scalar = !td::IsBatched(type) && InnerSize(type) == 1;
-    const int64_t align = scalar ? BytesOf(mlir::getElementTypeOrSelf(type)) : 16;
-    f_.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(align));
+    set_alignment(i, scalar ? StorageBytes(mlir::getElementTypeOrSelf(type)) : 16);
   }
-  f_.setArgAttr(buffers + kScratch, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(16));
-  b_.setInsertionPointToStart(f_.addEntryBlock(b_));
+  set_alignment(num_buffers() + kScratch, 16);
 
-  mlir::Value guard = f_.getArgument(buffers + kGuard);
+  mlir::Value guard = Argument(kGuard);
   mlir::Value null = b_.create<LLVM::ZeroOp>(loc_, pointer);
   mlir::Value guarded = b_.create<LLVM::ICmpOp>(loc_, LLVM::ICmpPredicate::ne, guard, null);
   mlir::Value zero = b_.create<arith::ConstantOp>(loc_, b_.getI32IntegerAttr(0));
@@ -121,7 +61,7 @@ void GpuKernelBuilder::Function(const std::string& name, const std::function<voi
     body(e);
     status_.Update(e.status);
   });
-  b_.create<LLVM::ReturnOp>(loc_, mlir::ValueRange{});
+  EndFunction();
   if (!row_offset.use_empty()) index_bits_ = 64;  // the number of a row in the global batch has no bound
 }
 
@@ -150,36 +90,24 @@ bool HasSmallIndices(mlir::func::FuncOp kernel, mlir::ModuleOp module, int64_t r
 }  // namespace
 
 absl::Status GpuKernelBuilder::Emit(int arch) {
-  const bool elementwise = kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat,
-             once = kind_ == exec::KernelKind::kOnce;
   const std::optional<Factors> attention = AttentionFactors(kernel_, arch);
-  if (!attention && !elementwise && kind_ != exec::KernelKind::kRow && kind_ != exec::KernelKind::kCol && !once) {
+  if (!attention && !is_of_loops()) {
     return absl::UnimplementedError(absl::StrCat(
         "kernel ", symbol_, " of kind \"", exec::stringifyKernelKind(kind_).str(), "\" cannot be compiled for GPUs"));
   }
-  for (unsigned r = 0; r < results_.size(); ++r) {
-    if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
-      return absl::InternalError(
-          absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
-    }
-    const bool summed = llvm::is_contained(batch_reduces_, r) || llvm::is_contained(epilogue_results_, r);
-    if (!once && ((summed && elementwise) || (!summed && !td::IsBatched(results_[r].getType())))) {
-      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ",
-                                              exec::stringifyKernelKind(kind_).str(), " kernel needs"));
-    }
-  }
+  TD_RETURN_IF_ERROR(Check(/*takes_epilogues=*/true));
   index_bits_ = 32;
   const bool reduces = llvm::any_of(kernel_.getBody().front(), [](mlir::Operation& op) { return IsReduceOp(&op); });
   if (attention) {
     EmitAttentionKernel(*attention);
-  } else if (elementwise || (once && !reduces)) {
+  } else if (is_elementwise() || (!has_rows() && !reduces)) {
     EmitLoopKernel();
   } else if (FitsColumns()) {
     EmitColumnKernel();
   } else if (ReducesOverGrid()) {
     EmitGridReduceKernel();
   } else {
-    EmitRowKernel(!once);
+    EmitRowKernel();
   }
   const bool small_scratch = plan_.scratch_bytes < (int64_t{1} << 31);
   if (kind_ == exec::KernelKind::kFlat || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;

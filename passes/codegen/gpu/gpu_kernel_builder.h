@@ -7,20 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/codegen/gpu/device.h"
 #include "passes/codegen/gpu/gpu_kernel.h"
 #include "passes/codegen/gpu/linear_space.h"
 #include "passes/codegen/gpu/matrix_tiles.h"
-#include "passes/codegen/index_builder.h"
-#include "passes/codegen/kernel_values.h"
+#include "passes/codegen/kernel_context.h"
 #include "passes/codegen/reduction.h"
-#include "passes/exec/kernel_kind.h"
 
 namespace tandem {
 
-class GpuKernelBuilder : private IndexBuilder {
+class GpuKernelBuilder : private KernelContext {
  public:
   // `cuts_rows`: several blocks may share a row if each of its reductions goes over a part of it only, such as softmax
   // over the keys of every query.
@@ -48,15 +44,14 @@ class GpuKernelBuilder : private IndexBuilder {
     bool in_shared = true;
     int64_t offset = 0;  // bytes from the start of the team's shared memory, or of its part of `scratch`
   };
+  // Numbers of parameters behind the buffers, which are begin, end, row_offset, scratch, guard.
+  static constexpr unsigned kScratch = 3, kGuard = 4;
   using Store = std::function<void(mlir::ValueRange at, mlir::Value element)>;
 
   // Emits a function with the kernel's parameters, whose body does nothing if the guard is set.
   void Function(const std::string& name, const std::function<void(ElementEmitter&)>& body);
-  mlir::Value Number(unsigned i);  // begin, end, row_offset as index
-  ElementEmitter::Buffer ResultBuffer(unsigned result);
-  void BindOperands(ElementEmitter& e);
   mlir::Value Scratch();
-  mlir::Value Counters();  // at the beginning of the scratch parameter
+  mlir::Value Counters() { return Argument(kScratch); }  // at the beginning of the scratch parameter
 
   // Returns `pointer` moved by a number of bytes (index).
   mlir::Value Offset(mlir::Value pointer, mlir::Value bytes) {
@@ -66,11 +61,10 @@ class GpuKernelBuilder : private IndexBuilder {
   // loop.cc
   void EmitLoopKernel();
   void EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin, mlir::Value rows_end);
-  void StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 
   // row.cc
-  void EmitRowKernel(bool batched);
-  void PlanStages(bool batched);
+  void EmitRowKernel();
+  void PlanStages();
   void EmitRow(ElementEmitter& e, const Team& team, const Space& row);
   // Returns the number of the result that `v` is, and removes it from `late`; nothing if it is no result.
   std::optional<unsigned> TakeResult(mlir::Value v, std::vector<unsigned>& late) const;
@@ -201,19 +195,8 @@ class GpuKernelBuilder : private IndexBuilder {
   // Stores the results that are computed from sums at these points; the thread that has stored the sums does so.
   void StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 
-  mlir::func::FuncOp kernel_;
-  mlir::ModuleOp module_;
-  mlir::OpBuilder builder_;  // IndexBuilder refers to it
   Device device_;
-  std::string symbol_;
-  exec::KernelKind kind_;
   int64_t rows_;
-  std::vector<mlir::Value> results_;
-  std::vector<int> alias_;                  // by result: the operand whose buffer it shares, or -1
-  std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
-  std::vector<unsigned> epilogue_results_;  // results without batch that are computed from those sums
-  std::vector<unsigned> plain_results_;     // all others
-  llvm::DenseSet<mlir::Value> epilogue_;    // values that are computed from sums over the batch
   std::vector<Stage> stages_;
   std::vector<Partial> partials_;
   std::vector<ColumnSum> column_sums_;
@@ -228,9 +211,6 @@ class GpuKernelBuilder : private IndexBuilder {
   int64_t reduce_areas_ = 0;  // areas of kReduceAreaBytes behind the teams' shared memory
   GpuPlan plan_;
   int index_bits_ = 64;
-  absl::Status status_;
-  // The function that is being emitted.
-  mlir::LLVM::LLVMFuncOp f_;
   mlir::Value thread_, block_, shared_;
 };
 

@@ -18,21 +18,6 @@ mlir::Type TableOf(int64_t blocks, mlir::Type element) { return mlir::RankedTens
 // Returns the offset of the sums in shared memory, which are behind the areas of the block's reductions.
 int64_t SumsOffset(int64_t sums) { return sums * kReduceAreaBytes; }
 
-// True if `value` is computed from one of `others`.
-bool DependsOn(mlir::Value value, const std::vector<mlir::Value>& others) {
-  llvm::SmallVector<mlir::Value> work = {value};
-  llvm::DenseSet<mlir::Value> seen;
-  while (!work.empty()) {
-    mlir::Operation* op = work.pop_back_val().getDefiningOp();
-    if (op == nullptr) continue;
-    for (mlir::Value operand : op->getOperands()) {
-      if (llvm::is_contained(others, operand)) return true;
-      if (seen.insert(operand).second) work.push_back(operand);
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 bool GpuKernelBuilder::ReducesOverGrid() const {
@@ -42,7 +27,7 @@ bool GpuKernelBuilder::ReducesOverGrid() const {
   for (mlir::Value v : values) {
     Reduction reduction;
     if (!GetReduction(v.getDefiningOp(), reduction) || reduction.taps > 0 || InnerSize(v.getType()) != 1) return false;
-    if (DependsOn(v, values)) return false;
+    if (DependsOn(v, [&](mlir::Value other) { return llvm::is_contained(values, other); })) return false;
     domain = std::max(domain, InnerSize(v.getDefiningOp()->getOperand(0).getType()));
   }
   const bool small = llvm::all_of(results_, [](mlir::Value v) { return InnerSize(v.getType()) <= kMaxResult; });

@@ -12,26 +12,6 @@ constexpr int64_t kManyBlocks = 2048;
 
 }  // namespace
 
-void GpuKernelBuilder::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which,
-                                   llvm::ArrayRef<Point> points) {
-  // All loads come before the first store, since a result may overwrite an operand, and neighbouring accesses are
-  // joined only when nothing is between them.
-  std::vector<llvm::SmallVector<mlir::Value>> at;
-  std::vector<mlir::Value> elements;
-  for (const Point& point : points) {
-    for (unsigned r : which) {
-      at.push_back(IndicesAt(e, loc_, point, results_[r].getType()));
-      elements.push_back(e.Element(loc_, results_[r], at.back()));
-    }
-  }
-  for (unsigned w = 0; w < which.size(); ++w) {
-    for (unsigned p = 0; p < points.size(); ++p) {
-      const unsigned i = p * which.size() + w;
-      e.Store(loc_, results_[which[w]].getType(), ResultBuffer(which[w]), at[i], elements[i]);
-    }
-  }
-}
-
 void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin,
                                   mlir::Value rows_end) {
   Space space;
@@ -68,7 +48,7 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
 }
 
 void GpuKernelBuilder::EmitLoopKernel() {
-  const bool batched = kind_ != exec::KernelKind::kOnce;
+  const bool batched = has_rows();
   int64_t row = 1;
   for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
   // The number of elements of a flat kernel is not known; blocks stay small, so that an update of a small variable does

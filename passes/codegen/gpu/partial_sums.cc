@@ -23,16 +23,16 @@ void GpuKernelBuilder::PlanPartials(int64_t most) {
     Reduction reduction;
     GetBatchReduction(results_[r].getDefiningOp(), reduction);
     mlir::Type element = td::RegisterType(type.getElementType());  // partial sums are not rounded
-    const int64_t elements = InnerSize(type), bytes = (StorageType(element).getIntOrFloatBitWidth() + 7) / 8;
+    const int64_t elements = InnerSize(type);
     partials_.push_back(
         {r, reduction.kind, elements, plan_.scratch_bytes, mlir::RankedTensorType::get(type.getShape(), element)});
-    plan_.scratch_bytes += AlignUp(most * elements * bytes, 256);
+    plan_.scratch_bytes += AlignUp(most * elements * StorageBytes(element), 256);
   }
 }
 
 ElementEmitter::Buffer GpuKernelBuilder::PartialBuffer(const Partial& partial, mlir::Value number) {
-  const int64_t bytes = (StorageType(partial.type.getElementType()).getIntOrFloatBitWidth() + 7) / 8;
-  return {Offset(Scratch(), Add(Mul(number, partial.elements * bytes), Int(partial.offset)))};
+  const int64_t bytes = partial.elements * StorageBytes(partial.type.getElementType());
+  return {Offset(Scratch(), Add(Mul(number, bytes), Int(partial.offset)))};
 }
 
 mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count) {

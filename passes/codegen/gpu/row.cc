@@ -28,16 +28,16 @@ int64_t GpuKernelBuilder::RowDomain() const {
 
 void GpuKernelBuilder::Sync(const Team& team) { team.warp ? device_.SyncWarp(loc_) : device_.SyncBlock(loc_); }
 
-void GpuKernelBuilder::PlanStages(bool batched) {
+void GpuKernelBuilder::PlanStages() {
   auto bytes = [](mlir::Value v) {
-    const int64_t element = (StorageType(mlir::getElementTypeOrSelf(v.getType())).getIntOrFloatBitWidth() + 7) / 8;
-    return AlignUp(InnerSize(v.getType()) * element, 16);
+    return AlignUp(InnerSize(v.getType()) * StorageBytes(mlir::getElementTypeOrSelf(v.getType())), 16);
   };
-  std::vector<mlir::Value> values = StagedValues(kernel_, batched);
-  llvm::erase_if(values, [&](mlir::Value v) { return epilogue_.contains(v); });
+  std::vector<mlir::Value> values = StagedValues(kernel_, has_rows());
+  const auto is_sum = [](mlir::Value v) { return IsBatchReduce(v.getDefiningOp()); };
+  if (!epilogue_results_.empty()) llvm::erase_if(values, [&](mlir::Value v) { return DependsOn(v, is_sum); });
   int64_t reduced = 0;
   for (mlir::Value v : values) reduced += IsReduceOp(v.getDefiningOp()) ? bytes(v) : 0;
-  warp_teams_ = batched && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
+  warp_teams_ = has_rows() && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
   const int64_t limit = warp_teams_ ? kStageBytes / kWarps : kStageBytes;
   int64_t free = limit - reduced;  // left for values that could be computed again instead
   for (mlir::Value v : values) {
@@ -164,8 +164,9 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
   }
 }
 
-void GpuKernelBuilder::EmitRowKernel(bool batched) {
-  PlanStages(batched);
+void GpuKernelBuilder::EmitRowKernel() {
+  const bool batched = has_rows();
+  PlanStages();
   if (const int64_t parts = batched ? PartsInRegisters() : 0; parts > 0) return EmitPartKernel(parts);
   const int64_t domain = RowDomain();
   if (batched && cuts_rows_ && !warp_teams_ && batch_reduces_.empty()) parts_ = PartsOfRow();

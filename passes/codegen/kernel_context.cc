@@ -1,0 +1,90 @@
+#include "passes/codegen/kernel_context.h"
+
+#include "absl/strings/str_cat.h"
+#include "passes/codegen/kernel_emitter.h"
+
+namespace tandem {
+
+namespace LLVM = mlir::LLVM;
+
+KernelContext::KernelContext(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
+    : IndexBuilder(builder_, kernel.getLoc()),
+      kernel_(kernel),
+      module_(module),
+      symbol_(std::move(symbol)),
+      kind_(exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster)),
+      builder_(kernel.getContext()) {
+  for (mlir::Value v : kernel.getBody().front().getTerminator()->getOperands()) results_.push_back(v);
+  alias_.assign(results_.size(), -1);
+  const llvm::ArrayRef<int64_t> alias = exec::GetAliases(kernel);
+  for (unsigned i = 0; i < alias_.size() && i < alias.size(); ++i) alias_[i] = static_cast<int>(alias[i]);
+  for (unsigned r = 0; r < results_.size(); ++r) {
+    const bool sum = IsBatchReduce(results_[r].getDefiningOp());
+    const bool epilogue = kind_ == exec::KernelKind::kCol && !td::IsBatched(results_[r].getType());
+    (sum ? batch_reduces_ : epilogue ? epilogue_results_ : plain_results_).push_back(r);
+  }
+}
+
+absl::Status KernelContext::Check(bool takes_epilogues) {
+  for (mlir::Operation& op : kernel_.getBody().front()) {
+    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
+    if (elemental && elemental.getFusionKind() == td::FusionKind::kNone) {
+      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": ", op.getName().getStringRef().str(),
+                                              " of these types is no op of a generated kernel"));
+    }
+  }
+  for (unsigned r = 0; r < results_.size(); ++r) {
+    if (alias_[r] >= 0 && !MayAlias(kernel_, alias_[r], r)) {
+      return absl::InternalError(
+          absl::StrCat("kernel ", symbol_, ": result ", r, " may not share operand ", alias_[r], "'s buffer"));
+    }
+    const bool summed =
+        llvm::is_contained(batch_reduces_, r) || (takes_epilogues && llvm::is_contained(epilogue_results_, r));
+    if (has_rows() && (summed ? is_elementwise() : !td::IsBatched(results_[r].getType()))) {
+      return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r, " has no batch axis, which a ",
+                                              exec::stringifyKernelKind(kind_).str(), " kernel needs"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void KernelContext::BeginFunction(const std::string& name, llvm::ArrayRef<mlir::Type> numbers, LLVM::Linkage linkage) {
+  llvm::SmallVector<mlir::Type> types(num_buffers(), LLVM::LLVMPointerType::get(b_.getContext()));
+  types.append(numbers.begin(), numbers.end());
+  b_.setInsertionPointToEnd(module_.getBody());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b_.getContext()), types);
+  f_ = b_.create<LLVM::LLVMFuncOp>(loc_, name, type, linkage);
+  for (unsigned i = 0; i < num_buffers(); ++i) {
+    f_.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
+  }
+  b_.setInsertionPointToStart(f_.addEntryBlock(b_));
+}
+
+void KernelContext::BindOperands(ElementEmitter& e) {
+  for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
+  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
+  for (unsigned r = 0; r < alias_.size(); ++r) {
+    if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(r));
+  }
+}
+
+void KernelContext::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points) {
+  // All loads come before the first store, since a result may overwrite an operand, and neighbouring accesses are
+  // joined only when nothing is between them.
+  std::vector<llvm::SmallVector<mlir::Value>> at;
+  std::vector<mlir::Value> elements;
+  for (const Point& point : points) {
+    for (unsigned r : which) {
+      at.push_back(IndicesAt(e, loc_, point, results_[r].getType()));
+      elements.push_back(e.Element(loc_, results_[r], at.back()));
+    }
+  }
+  for (unsigned w = 0; w < which.size(); ++w) {
+    for (unsigned p = 0; p < points.size(); ++p) {
+      const unsigned i = p * which.size() + w;
+      e.Store(loc_, results_[which[w]].getType(), ResultBuffer(which[w]), at[i], elements[i]);
+    }
+  }
+}
+
+}  // namespace tandem

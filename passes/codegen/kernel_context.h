@@ -1,0 +1,66 @@
+// What emitters of kernels for all targets share: what the kernel computes, and the function that is being emitted.
+#ifndef TANDEM_PASSES_CODEGEN_KERNEL_CONTEXT_H_
+#define TANDEM_PASSES_CODEGEN_KERNEL_CONTEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "passes/codegen/element_emitter.h"
+#include "passes/codegen/index_builder.h"
+#include "passes/codegen/kernel_values.h"
+#include "passes/codegen/loop_nest.h"
+#include "passes/exec/kernel_kind.h"
+
+namespace tandem {
+
+class KernelContext : protected IndexBuilder {
+ public:
+  // `symbol`: the name of the function by which the runtime calls the kernel.
+  KernelContext(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol);
+
+ protected:
+  // Returns an error for ops that generated kernels cannot have, for a result that may not share its operand's buffer,
+  // and for one without a batch axis that kernels of this kind do not compute. `takes_epilogues`: kernels of columns
+  // may compute such results from sums.
+  absl::Status Check(bool takes_epilogues);
+  bool is_elementwise() const { return kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat; }
+  bool is_of_loops() const {
+    return is_elementwise() || kind_ == exec::KernelKind::kRow || kind_ == exec::KernelKind::kCol || !has_rows();
+  }
+  bool has_rows() const { return kind_ != exec::KernelKind::kOnce; }
+
+  unsigned num_buffers() { return kernel_.getNumArguments() + static_cast<unsigned>(results_.size()); }
+  // Begins a function of the kernel's buffers, operands and then results, and of `numbers` behind them. Insertion goes
+  // to its body.
+  void BeginFunction(const std::string& name, llvm::ArrayRef<mlir::Type> numbers, mlir::LLVM::Linkage linkage);
+  void EndFunction() { b_.create<mlir::LLVM::ReturnOp>(loc_, mlir::ValueRange{}); }
+  // Return arguments of that function: number i, as it is and as index, and the buffer of a result.
+  mlir::Value Argument(unsigned i) { return f_.getArgument(num_buffers() + i); }
+  mlir::Value Number(unsigned i) { return Index(Argument(i)); }
+  ElementEmitter::Buffer ResultBuffer(unsigned result) { return {f_.getArgument(kernel_.getNumArguments() + result)}; }
+  void BindOperands(ElementEmitter& e);
+  // Stores the elements of the results `which` at these points.
+  void StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
+
+  mlir::func::FuncOp kernel_;
+  mlir::ModuleOp module_;
+  const std::string symbol_;
+  const exec::KernelKind kind_;
+  std::vector<mlir::Value> results_;
+  std::vector<int> alias_;                  // by result: the operand whose buffer it shares, or -1
+  std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
+  std::vector<unsigned> epilogue_results_;  // results without batch that a kernel of columns computes from those sums
+  std::vector<unsigned> plain_results_;     // all others
+  mlir::LLVM::LLVMFuncOp f_;                // the function that is being emitted
+  absl::Status status_;
+
+ private:
+  mlir::OpBuilder builder_;  // IndexBuilder refers to it
+};
+
+}  // namespace tandem
+
+#endif  // TANDEM_PASSES_CODEGEN_KERNEL_CONTEXT_H_
