@@ -22,16 +22,6 @@ constexpr int64_t kFetchAhead = 1024;
 // Columns of a cache line of float32. Each step over so many columns fetches these columns of places further on.
 constexpr int64_t kFetchColumns = 16;
 
-// Returns the number of columns: the trailing elements of a row that a reduction does not combine.
-int64_t Columns(mlir::Operation* op) {
-  Reduction reduction;
-  if (!GetReduction(op, reduction)) return 1;
-  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
-  int64_t columns = 1;
-  for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];
-  return columns;
-}
-
 // Returns the number of turns of a loop over static dimensions of a space with rows.
 int64_t SizeOf(const Space& space, const LoopGroup& group) {
   int64_t size = 1;
@@ -40,22 +30,6 @@ int64_t SizeOf(const Space& space, const LoopGroup& group) {
 }
 
 }  // namespace
-
-bool KernelBuilder::FitsColumns() const {
-  if (batch_reduces_.empty() || kind_ == exec::KernelKind::kOnce) return false;
-  int64_t size = InnerSize(results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType());
-  for (unsigned r : batch_reduces_) {
-    mlir::Operation* op = results_[r].getDefiningOp();
-    if (InnerSize(op->getOperand(0).getType()) != size || Columns(op) < 2) return false;
-  }
-  for (unsigned r : plain_results_) {
-    if (InnerSize(results_[r].getType()) != size) return false;
-  }
-  bool fits = true;
-  const_cast<mlir::func::FuncOp&>(kernel_).walk(
-      [&](td::ElementalOp op) { fits &= op.getFusionKind() != td::FusionKind::kReduce || IsBatchReduce(op); });
-  return fits;
-}
 
 void KernelBuilder::SumColumn(ElementEmitter& e, unsigned result, const Reduction& reduction,
                               llvm::ArrayRef<Point> points) {
@@ -114,7 +88,7 @@ bool KernelBuilder::SumsPerRow() const {
     GetReduction(op, reduction);
     mlir::Type type = results_[r].getType();
     if (reduction.kind != td::ReduceKind::kSum || !mlir::getElementTypeOrSelf(type).isF32()) return false;
-    if (InnerSize(op->getOperand(0).getType()) / Columns(op) < kMinPositions) return false;
+    if (InnerSize(op->getOperand(0).getType()) / ColumnsOf(op, reduction) < kMinPositions) return false;
     bytes += 4 * InnerSize(type);
   }
   return bytes <= kMaxPartialBytes;
@@ -180,10 +154,8 @@ void KernelBuilder::EmitColumnKernel() {
   for (unsigned r : batch_reduces_) {
     if (per_row) accumulators_[r] = {Stack(b_.getF32Type(), InnerSize(results_[r].getType()))};
   }
-  mlir::Type operand_type = results_[batch_reduces_[0]].getDefiningOp()->getOperand(0).getType();
-  space.radices = Radices(operand_type);
-  int64_t columns = Columns(results_[batch_reduces_[0]].getDefiningOp());
-  for (unsigned r : batch_reduces_) columns = std::min(columns, Columns(results_[r].getDefiningOp()));
+  space.radices = Radices(columns_->operand);
+  const int64_t columns = columns_->columns;
   // `points`: consecutive places of the reduced dimensions at one column. A sum that keeps more dimensions has a column
   // for each place.
   auto body = [&](llvm::ArrayRef<Point> points) {
@@ -199,7 +171,7 @@ void KernelBuilder::EmitColumnKernel() {
       GetReduction(op, reduction);
       if (reduction.taps > 0) {
         SumTaps(e, r, points);
-      } else if (Columns(op) == columns) {
+      } else if (ColumnsOf(op, reduction) == columns) {
         SumColumn(e, r, reduction, points);
       } else {
         for (const Point& point : points) SumColumn(e, r, reduction, point);
@@ -222,7 +194,7 @@ void KernelBuilder::EmitColumnKernel() {
   const int64_t unroll = first_column == groups.size() ? 1 : taps || weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
 
   // A loop over `width` neighbours at places side by side, which fetches for as many places further on.
-  const std::vector<Stream> streams = Streams(InnerSize(operand_type));
+  const std::vector<Stream> streams = Streams(InnerSize(columns_->operand));
   const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;  // whole cache lines of bfloat16 too
   auto emit_fetching = [&](const std::vector<Point>& points, int64_t width) {
     llvm::SmallVector<mlir::Value> place;

@@ -35,7 +35,6 @@ class KernelBuilder : private KernelContext {
   void EmitRowKernel();
   void EmitRow(ElementEmitter& e, const Space& row);
   void Accumulate(ElementEmitter& e, const Space& row, unsigned result);
-  bool FitsColumns() const;
   void EmitColumnKernel();
   // Add the elements at `points`, consecutive places of the reduced dimensions at one column, to a result: SumColumn
   // for a td.reduce, SumTaps for a column sum.

@@ -1,7 +1,10 @@
 #include "passes/codegen/kernel_context.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "passes/codegen/kernel_emitter.h"
+#include "passes/codegen/reduction.h"
 
 namespace tandem {
 
@@ -23,6 +26,28 @@ KernelContext::KernelContext(mlir::func::FuncOp kernel, mlir::ModuleOp module, s
     const bool epilogue = kind_ == exec::KernelKind::kCol && !td::IsBatched(results_[r].getType());
     (sum ? batch_reduces_ : epilogue ? epilogue_results_ : plain_results_).push_back(r);
   }
+  columns_ = FindColumns();
+}
+
+std::optional<ColumnLoop> KernelContext::FindColumns() {
+  if (batch_reduces_.empty() || !has_rows()) return std::nullopt;
+  const auto operand = [&](unsigned r) { return results_[r].getDefiningOp()->getOperand(0).getType(); };
+  const int64_t size = InnerSize(operand(batch_reduces_[0]));
+  std::vector<int64_t> columns;
+  bool keeps_columns_only = true;
+  for (unsigned r : batch_reduces_) {
+    mlir::Operation* op = results_[r].getDefiningOp();
+    Reduction reduction;
+    if (!GetReduction(op, reduction) || InnerSize(operand(r)) != size) return std::nullopt;
+    columns.push_back(ColumnsOf(op, reduction));
+    keeps_columns_only &= reduction.axes.back() + 1 == static_cast<int64_t>(reduction.axes.size());
+  }
+  const auto [least, most] = std::minmax_element(columns.begin(), columns.end());
+  const auto fits = [&](unsigned r) { return InnerSize(results_[r].getType()) == size; };
+  const auto reduces_row = [](mlir::Operation& op) { return IsReduceOp(&op) && !IsBatchReduce(&op); };
+  if (*least < 2 || !llvm::all_of(plain_results_, fits)) return std::nullopt;
+  if (llvm::any_of(kernel_.getBody().front(), reduces_row)) return std::nullopt;
+  return ColumnLoop{operand(batch_reduces_[0]), *least, keeps_columns_only && *least == *most};
 }
 
 absl::Status KernelContext::Check(bool takes_epilogues) {

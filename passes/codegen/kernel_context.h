@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_CONTEXT_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_CONTEXT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@
 #include "passes/exec/kernel_kind.h"
 
 namespace tandem {
+
+// A loop over columns, of which all sums over the batch of a kernel have at least two (ColumnsOf).
+struct ColumnLoop {
+  mlir::Type operand;  // of the first sum; what the others read has as many elements in a row
+  int64_t columns;     // the fewest columns of a sum
+  bool equal_columns;  // all sums have the same columns, and sum over all dimensions in front of them
+};
 
 class KernelContext : protected IndexBuilder {
  public:
@@ -54,10 +62,13 @@ class KernelContext : protected IndexBuilder {
   std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
   std::vector<unsigned> epilogue_results_;  // results without batch that a kernel of columns computes from those sums
   std::vector<unsigned> plain_results_;     // all others
+  std::optional<ColumnLoop> columns_;       // the loop that can compute all sums and results, if there is one
   mlir::LLVM::LLVMFuncOp f_;                // the function that is being emitted
   absl::Status status_;
 
  private:
+  std::optional<ColumnLoop> FindColumns();
+
   mlir::OpBuilder builder_;  // IndexBuilder refers to it
 };
 

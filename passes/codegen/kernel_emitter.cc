@@ -64,14 +64,13 @@ absl::Status KernelBuilder::Emit() {
                                             exec::stringifyKernelKind(kind_).str()));
   }
   TD_RETURN_IF_ERROR(Check(/*takes_epilogues=*/false));
-  const bool columns = !is_elementwise() && FitsColumns();
   for (unsigned r : batch_reduces_) {
-    if (!columns && IsColumnSum(results_[r].getDefiningOp())) {
+    if (!columns_ && IsColumnSum(results_[r].getDefiningOp())) {
       return absl::InternalError(absl::StrCat("kernel ", symbol_, ": result ", r,
                                               " is a column sum, and the kernel has no loop over columns"));
     }
   }
-  is_elementwise() ? EmitLoopKernel() : columns ? EmitColumnKernel() : EmitRowKernel();
+  is_elementwise() ? EmitLoopKernel() : columns_ ? EmitColumnKernel() : EmitRowKernel();
   EmitEntry();
   return status_;
 }

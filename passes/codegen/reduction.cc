@@ -53,6 +53,13 @@ bool GetBatchReduction(mlir::Operation* op, Reduction& reduction) {
   return rule.getBatchRule() == td::BatchRule::kBatchMax || rule.getBatchRule() == td::BatchRule::kBatchSum;
 }
 
+int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  int64_t columns = 1;
+  for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];
+  return columns;
+}
+
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Type type) {
   const bool is_max = kind == td::ReduceKind::kMax, is_min = kind == td::ReduceKind::kMin;
   const bool is_prod = kind == td::ReduceKind::kProd;

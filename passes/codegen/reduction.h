@@ -32,6 +32,9 @@ bool GetArgMax(mlir::Operation* op, Reduction& reduction);
 // stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
 
+// Returns the columns of a reduction: the trailing elements of operand 0 that it keeps apart.
+int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction);
+
 // Returns the neutral element of `kind` for a scalar of type `type`.
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Type type);
 // Returns `a` and `b` combined. `reassociate` allows LLVM to sum in vector lanes: only where all runs over the data use

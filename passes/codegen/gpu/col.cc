@@ -24,38 +24,7 @@ constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-// If the reduction keeps the trailing dimensions of a row and nothing else, returns their elements; else 0.
-int64_t TrailingColumns(mlir::Operation* op) {
-  Reduction reduction;
-  if (!GetReduction(op, reduction)) return 0;
-  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
-  int64_t columns = 1, d = shape.size();
-  while (d-- > 0 && !llvm::is_contained(reduction.axes, d)) columns *= shape[d];
-  for (; d >= 0; --d) {
-    if (!llvm::is_contained(reduction.axes, d)) return 0;
-  }
-  return columns;
-}
-
 }  // namespace
-
-bool GpuKernelBuilder::FitsColumns() const {
-  if (batch_reduces_.empty() || kind_ == exec::KernelKind::kOnce) return false;
-  mlir::Operation* first = results_[batch_reduces_[0]].getDefiningOp();
-  const int64_t size = InnerSize(first->getOperand(0).getType()), columns = TrailingColumns(first);
-  if (columns < 2) return false;
-  for (unsigned r : batch_reduces_) {
-    mlir::Operation* op = results_[r].getDefiningOp();
-    if (InnerSize(op->getOperand(0).getType()) != size || TrailingColumns(op) != columns) return false;
-  }
-  for (unsigned r : plain_results_) {
-    if (InnerSize(results_[r].getType()) != size) return false;
-  }
-  bool fits = true;
-  const_cast<mlir::func::FuncOp&>(kernel_).walk(
-      [&](mlir::Operation* op) { fits &= !IsReduceOp(op) || IsBatchReduce(op); });
-  return fits;
-}
 
 void GpuKernelBuilder::PlanColumnSums(int64_t columns) {
   for (unsigned p = 0; p < partials_.size(); ++p) {
@@ -100,9 +69,7 @@ void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, m
 }
 
 void GpuKernelBuilder::EmitColumnKernel() {
-  mlir::Operation* first_op = results_[batch_reduces_[0]].getDefiningOp();
-  mlir::Type operand = first_op->getOperand(0).getType();
-  const int64_t columns = TrailingColumns(first_op), places = InnerSize(operand) / columns;
+  const int64_t columns = columns_->columns, places = InnerSize(columns_->operand) / columns;
   int64_t sums_of_column = 0;
   for (unsigned r : batch_reduces_) sums_of_column += InnerSize(results_[r].getType()) / columns;
   int width = columns % 4 == 0 ? 4 : 1;
@@ -147,7 +114,7 @@ void GpuKernelBuilder::EmitColumnKernel() {
 
     Space space;
     space.rows = Space::Rows::kLoop;
-    space.radices = KernelRadices(kernel_, operand);
+    space.radices = KernelRadices(kernel_, columns_->operand);
     // The first digit of columns, behind the rows and the reduced dimensions
     const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;

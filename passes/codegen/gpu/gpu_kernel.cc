@@ -102,7 +102,7 @@ absl::Status GpuKernelBuilder::Emit(int arch) {
     EmitAttentionKernel(*attention);
   } else if (is_elementwise() || (!has_rows() && !reduces)) {
     EmitLoopKernel();
-  } else if (FitsColumns()) {
+  } else if (columns_ && columns_->equal_columns) {
     EmitColumnKernel();
   } else if (ReducesOverGrid()) {
     EmitGridReduceKernel();

@@ -126,7 +126,6 @@ class GpuKernelBuilder : private KernelContext {
                  llvm::ArrayRef<mlir::Type> types, int64_t blocks);
 
   // col.cc
-  bool FitsColumns() const;
   void EmitColumnKernel();
   struct ColumnThread {
     mlir::Value x, y;        // this thread's run of columns and its lane in the block

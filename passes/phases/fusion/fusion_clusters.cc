@@ -52,13 +52,6 @@ bool IsWidening(mlir::Operation* op) {
   return mlir::isa<td::CastOp>(op) && bits(op->getOperand(0)) < bits(op->getResult(0));
 }
 
-int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {
-  auto shape = TypeOf(op->getOperand(0)).getShape();
-  int64_t columns = 1;
-  for (int64_t d = shape.size(); d-- > 0 && !llvm::is_contained(reduction.axes, d);) columns *= shape[d];
-  return columns;
-}
-
 }  // namespace
 
 FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) : costly_launches_(costly_launches) {
