@@ -44,31 +44,22 @@ void KernelBuilder::SumColumn(ElementEmitter& e, unsigned result, const Reductio
   for (int64_t d = 0; d < static_cast<int64_t>(at.size()); ++d) {
     if (!llvm::is_contained(reduction.axes, d)) column.push_back(at[d]);
   }
-  // Adds pairs first, for a shorter chain of dependent additions and a smaller rounding error.
-  for (size_t n = v.size(); n > 1; n /= 2) {
-    for (size_t i = 0; i < n / 2; ++i) {
-      v[i] = Combine(b_, loc_, reduction.kind, v[2 * i], v[2 * i + 1], /*reassociate=*/false);
-    }
-  }
   mlir::Type type = results_[result].getType();
   ElementEmitter::Buffer buffer = accumulators_[result];
-  mlir::Value sum = e.Load(loc_, type, buffer, column);
-  e.Store(loc_, type, buffer, column, Combine(b_, loc_, reduction.kind, sum, v[0], /*reassociate=*/false));
+  mlir::Value all = CombinePairs(b_, loc_, reduction.kind, std::move(v)), sum = e.Load(loc_, type, buffer, column);
+  e.Store(loc_, type, buffer, column, Combine(b_, loc_, reduction.kind, sum, all, /*reassociate=*/false));
 }
 
 void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<Point> points) {
   mlir::Operation* op = results_[result].getDefiningOp();
   auto type = mlir::cast<mlir::RankedTensorType>(results_[result].getType());
-  auto shape = type.getShape().drop_back();
   const int64_t taps = type.getNumElements() / type.getShape().back();
   for (int64_t tap = 0; tap < taps; ++tap) {
-    llvm::SmallVector<mlir::Value> kept(shape.size());
-    int64_t rest = tap;
-    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) kept[d] = Int(rest % shape[d]);
+    llvm::SmallVector<mlir::Value> kept;
     mlir::Value sum;
     for (const Point& point : points) {
       llvm::SmallVector<mlir::Value> at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
-      if (kept.size() == shape.size()) kept.push_back(at.back());
+      if (kept.empty()) kept = TapIndices(type, tap, at.back());
       at.append(kept);
       // Addends that are products make the chain of sums one of multiply-adds.
       mlir::Value addend = e.Addend(op, at);

@@ -192,6 +192,21 @@ mlir::Value ElementEmitter::Addend(mlir::Operation* op, mlir::ValueRange indices
   return mlir::cast<td::ElementalOp>(op).emitElement(context, 0, indices);
 }
 
+mlir::Value ElementEmitter::ReducedElement(mlir::Operation* op, const Reduction& reduction, mlir::ValueRange kept,
+                                           const Digits& digits) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  llvm::SmallVector<int64_t> reduced;
+  for (int64_t axis : reduction.axes) reduced.push_back(shape[axis]);
+  const llvm::SmallVector<mlir::Value> over = indices_.Split(op->getLoc(), digits, reduced);
+  llvm::SmallVector<mlir::Value> at;
+  unsigned next_kept = 0, next_reduced = 0;
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+    const bool is_reduced = next_reduced < reduction.axes.size() && reduction.axes[next_reduced] == d;
+    at.push_back(is_reduced ? over[next_reduced++] : kept[next_kept++]);
+  }
+  return Element(op->getLoc(), op->getOperand(0), at);
+}
+
 mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row) {
   Reduction reduction;
   GetReduction(op, reduction);
@@ -200,27 +215,11 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
     reduction.axes.erase(reduction.axes.begin());
     fixed.insert(fixed.begin(), row);
   }
-  mlir::Value operand = op->getOperand(0);
-  auto shape = mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
   mlir::Location loc = op->getLoc();
-  Space space;
-  llvm::SmallVector<int64_t> reduced;
-  for (int64_t axis : reduction.axes) reduced.push_back(shape[axis]);
-  for (int64_t d : reduced) {
-    if (d != 1) space.radices.push_back(d);
-  }
-  auto element_at = [&](const Point& point) {
-    llvm::SmallVector<mlir::Value> over = indices_.Split(loc, point.digits, reduced);
-    llvm::SmallVector<mlir::Value> at;
-    unsigned next_kept = 0, next_reduced = 0;
-    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-      bool is_reduced = next_reduced < reduction.axes.size() && reduction.axes[next_reduced] == d;
-      at.push_back(is_reduced ? over[next_reduced++] : fixed[next_kept++]);
-    }
-    return Element(loc, operand, at);
-  };
+  const Space space = ReducedSpace(op, reduction);
+  auto element_at = [&](const Point& point) { return ReducedElement(op, reduction, fixed, point.digits); };
   auto groups = PlanLoops(*this, loc, space, {}, [&](const Point& p) { element_at(p); });
-  mlir::Type scalar = td::RegisterType(mlir::cast<mlir::RankedTensorType>(operand.getType()).getElementType());
+  mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(op->getOperand(0).getType()));
   std::function<mlir::Value(unsigned, Point, mlir::Value)> emit = [&](unsigned depth, Point point,
                                                                       mlir::Value accumulator) {
     if (depth == groups.size()) {

@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/Builders.h"
 #include "passes/codegen/index_algebra.h"
+#include "passes/codegen/reduction.h"
 
 namespace tandem {
 
@@ -45,6 +46,11 @@ class ElementEmitter {
 
   // Returns what row `row` adds to element `kept` of a reduction over the batch.
   mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
+
+  // Returns one of the elements of operand 0 that a reduction combines: the one at a point of ReducedSpace
+  // (loop_nest.h) in the reduced dimensions, and at `kept` in all others.
+  mlir::Value ReducedElement(mlir::Operation* op, const Reduction& reduction, mlir::ValueRange kept,
+                             const Digits& digits);
 
   // Returns what one element of operand 0 adds to one element of a column sum's result: see IsColumnSum for the
   // indices.

@@ -93,6 +93,14 @@ void KernelContext::BindOperands(ElementEmitter& e) {
   }
 }
 
+llvm::SmallVector<mlir::Value> KernelContext::TapIndices(mlir::Type type, int64_t tap, mlir::Value column) {
+  const llvm::ArrayRef<int64_t> taps = mlir::cast<mlir::RankedTensorType>(type).getShape().drop_back();
+  llvm::SmallVector<mlir::Value> indices(taps.size());
+  for (size_t d = taps.size(); d-- > 0; tap /= taps[d]) indices[d] = Int(tap % taps[d]);
+  indices.push_back(column);
+  return indices;
+}
+
 void KernelContext::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points) {
   // All loads come before the first store, since a result may overwrite an operand, and neighbouring accesses are
   // joined only when nothing is between them.

@@ -50,6 +50,8 @@ class KernelContext : protected IndexBuilder {
   mlir::Value Number(unsigned i) { return Index(Argument(i)); }
   ElementEmitter::Buffer ResultBuffer(unsigned result) { return {f_.getArgument(kernel_.getNumArguments() + result)}; }
   void BindOperands(ElementEmitter& e);
+  // Returns the indices in a column sum's result, of type `type`, of the element of tap number `tap` in a column.
+  llvm::SmallVector<mlir::Value> TapIndices(mlir::Type type, int64_t tap, mlir::Value column);
   // Stores the elements of the results `which` at these points.
   void StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 

@@ -49,6 +49,15 @@ llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_
   return first;
 }
 
+Space ReducedSpace(mlir::Operation* op, const Reduction& reduction) {
+  auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
+  Space space;
+  for (int64_t axis : reduction.axes) {
+    if (shape[axis] != 1) space.radices.push_back(shape[axis]);
+  }
+  return space;
+}
+
 Digits FixedDigits(const Space& space) {
   if (space.rows != Space::Rows::kFixed) return {};
   return {{space.row, kDynamicRadix}};

@@ -33,6 +33,9 @@ llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_
 // Returns the dimensions of `type` without the batch.
 llvm::SmallVector<int64_t> InnerShape(mlir::Type type);
 
+// Returns the space of the elements that a reduction combines to one.
+Space ReducedSpace(mlir::Operation* op, const Reduction& reduction);
+
 // Returns the indices of `point` in a tensor of type `type`, which must be as large as the space.
 llvm::SmallVector<mlir::Value> IndicesAt(ElementEmitter& e, mlir::Location loc, const Point& point, mlir::Type type);
 

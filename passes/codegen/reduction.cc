@@ -98,4 +98,12 @@ mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind
   return builder.create<arith::MinSIOp>(loc, a, b);
 }
 
+mlir::Value CombinePairs(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind,
+                         std::vector<mlir::Value> v) {
+  for (size_t n = v.size(); n > 1; n /= 2) {
+    for (size_t i = 0; i < n / 2; ++i) v[i] = Combine(builder, loc, kind, v[2 * i], v[2 * i + 1], false);
+  }
+  return v[0];
+}
+
 }  // namespace tandem

@@ -41,6 +41,9 @@ mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::Red
 // the same code.
 mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Value a, mlir::Value b,
                     bool reassociate);
+// Returns all of `v`, whose number is a power of two, combined pair by pair: the chains of operations are shorter than
+// one after another, and so are the rounding errors smaller.
+mlir::Value CombinePairs(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, std::vector<mlir::Value> v);
 
 }  // namespace tandem
 

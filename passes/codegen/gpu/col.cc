@@ -36,13 +36,7 @@ mlir::Value GpuKernelBuilder::ColumnAddend(ElementEmitter& e, const ColumnSum& s
   mlir::Operation* op = results_[partials_[sum.partial].result].getDefiningOp();
   llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, op->getOperand(0).getType());
   if (!IsColumnSum(op)) return e.Element(op->getLoc(), op->getOperand(0), at);
-  const llvm::ArrayRef<int64_t> taps =
-      mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType()).getShape().drop_back();
-  llvm::SmallVector<mlir::Value> kept(taps.size());
-  int64_t rest = sum.tap;
-  for (size_t d = taps.size(); d-- > 0; rest /= taps[d]) kept[d] = Int(rest % taps[d]);
-  kept.push_back(at.back());
-  at.append(kept);
+  at.append(TapIndices(op->getResult(0).getType(), sum.tap, at.back()));
   return e.Addend(op, at);
 }
 
@@ -58,10 +52,7 @@ void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, m
     for (int i = 0; i < width; ++i) {
       std::vector<mlir::Value> v;
       for (unsigned p = 0; p < places.size(); ++p) v.push_back(ColumnAddend(e, sum, points[p * width + i]));
-      for (size_t n = v.size(); n > 1; n /= 2) {
-        for (size_t k = 0; k < n / 2; ++k) v[k] = Combine(b_, loc_, kind, v[2 * k], v[2 * k + 1], false);
-      }
-      sums[next] = Combine(b_, loc_, kind, sums[next], v[0], false);
+      sums[next] = Combine(b_, loc_, kind, sums[next], CombinePairs(b_, loc_, kind, std::move(v)), false);
       ++next;
     }
   }

@@ -24,39 +24,20 @@ int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op,
 
 mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction,
                                            mlir::ValueRange fixed, mlir::Value lane, int64_t lanes) {
-  mlir::Value operand = op->getOperand(0);
-  auto shape = mlir::cast<mlir::RankedTensorType>(operand.getType()).getShape();
   mlir::Location loc = op->getLoc();
-  Space space;
-  llvm::SmallVector<int64_t> reduced;
-  for (int64_t axis : reduction.axes) reduced.push_back(shape[axis]);
-  for (int64_t d : reduced) {
-    if (d != 1) space.radices.push_back(d);
-  }
-  auto element_at = [&](const Point& point) {
-    llvm::SmallVector<mlir::Value> over = e.indices().Split(loc, point.digits, reduced);
-    llvm::SmallVector<mlir::Value> at;
-    unsigned next_kept = 0, next_reduced = 0;
-    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-      bool is_reduced = next_reduced < reduction.axes.size() && reduction.axes[next_reduced] == d;
-      at.push_back(is_reduced ? over[next_reduced++] : fixed[next_kept++]);
-    }
-    return e.Element(loc, operand, at);
-  };
+  const Space space = ReducedSpace(op, reduction);
+  auto element_at = [&](const Point& point) { return e.ReducedElement(op, reduction, fixed, point.digits); };
   if (space.radices.empty()) return element_at(Point{});
   const LinearSpace linear(e, loc, space, /*border=*/0, [&](const Point& p) { element_at(p); });
   auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc, reduction.kind, x, y, false); };
   auto reduce = [&] {
     const int width = linear.width();
-    mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(operand.getType()));
+    mlir::Type scalar = td::RegisterType(mlir::getElementTypeOrSelf(op->getOperand(0).getType()));
     mlir::Value neutral = NeutralElement(b_, loc, reduction.kind, scalar);
     auto of_run = [&](mlir::Value run) {
       std::vector<mlir::Value> v;
       for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
-      for (size_t n = v.size(); n > 1; n /= 2) {
-        for (size_t i = 0; i < n / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
-      }
-      return v[0];
+      return CombinePairs(b_, loc, reduction.kind, std::move(v));
     };
     if (in_registers_) {
       mlir::Value all = neutral;
