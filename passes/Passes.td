@@ -496,7 +496,7 @@ def OutlineContractionsPass : ModulePass<"td-outline-contractions"> {
       up, which is known now.
     - exec.direct_conv2d of more than 16 taps, with its bias and relu where these are its only uses. A kernel that fuses
       writes all taps out for one element, which is profitable for few; these have an emitter of their own
-      (passes/codegen/direct_conv_kernel.h).
+      (passes/codegen/direct_conv_kernel.cc).
 
     ```
     %y, %scratch = exec.winograd_conv2d %x, %u ...   =>   %y, %scratch = exec.launch @winograd(%x, %u)

@@ -1,18 +1,16 @@
-// Kernels work on one head of one example at a time: its keys and values are packed once, and blocks of queries are
-// multiplied with all keys. Only the scores of one block are in memory, so that memory grows with the length of the
-// sequence and not with its square. The gradient computes the weights of a block again from the scores' largest value
-// and sum (Dao et al. 2022, with whole rows in place of blocks of keys: a row of scores is much smaller than a cache).
-#include "passes/codegen/attention_kernel.h"
-
+// Emits kernels of attention and its gradient (passes/exec/attention.td), which compute examples [begin, end). They
+// work on one head of one example at a time: its keys and values are packed once, and blocks of queries are multiplied
+// with all keys. Only the scores of one block are in memory, so that memory grows with the length of the sequence and
+// not with its square. The gradient computes the weights of a block again from the scores' largest value and sum (Dao
+// et al. 2022, with whole rows in place of blocks of keys: a row of scores is much smaller than a cache).
 #include <limits>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/product_tile.h"
-#include "passes/codegen/vector_builder.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/codegen/winograd_tiles.h"
 #include "passes/exec/attention.h"
 #include "passes/exec/attention_scratch.h"
@@ -34,41 +32,36 @@ struct ScoreMasks {
   Value kept;   // lanes whose scores are products, not `low`; null: all
 };
 
-class AttentionEmitter {
+class AttentionEmitter : private VectorKernel {
  public:
   template <typename Op>
-  AttentionEmitter(Op op, mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
-      : s_(exec::ShapeOf(op)),
+  AttentionEmitter(Op op, const EmitRequest& request)
+      : VectorKernel(request),
+        s_(exec::ShapeOf(op)),
         gradient_(mlir::isa<exec::AttentionGradOp>(op.getOperation())),
         at_(s_, gradient_),
         scale_(op.getScale().convertToDouble()),
         low_(op.getLow().convertToDouble()),
-        causal_(op.getCausal()),
-        b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), vector_width) {
-    const unsigned operands = kernel.getNumArguments();
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, operands + kernel.getNumResults());
-    const std::vector<Value>& buffers = entry.buffers;
-    query_ = buffers[0], key_ = buffers[1], value_ = buffers[2];
+        causal_(op.getCausal()) {
+    query_ = buffers_[0], key_ = buffers_[1], value_ = buffers_[2];
     if (gradient_) {
-      output_ = buffers[3], largest_ = buffers[4], sum_ = buffers[5], dy_ = buffers[6];
-      dquery_ = buffers[operands], dkey_ = buffers[operands + 1], dvalue_ = buffers[operands + 2];
+      output_ = buffers_[3], largest_ = buffers_[4], sum_ = buffers_[5], dy_ = buffers_[6];
+      dquery_ = Result(0), dkey_ = Result(1), dvalue_ = Result(2);
     } else {
-      output_ = buffers[operands], largest_ = buffers[operands + 1], sum_ = buffers[operands + 2];
+      output_ = Result(0), largest_ = Result(1), sum_ = Result(2);
     }
     if (op.getKeep()) {
-      keep_ = buffers[operands - 1];
+      keep_ = buffers_[kernel_.getNumArguments() - 1];
       keep_is_by_query_ = td::TypeOf(op.getKeep()).getRank() == 3;
     }
-    scratch_ = buffers.back();
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
+    scratch_ = buffers_.back();
   }
 
   void Emit() {
     v_.For(begin_, end_, 1, [&](Value example) {
       v_.For(0, s_.heads, 1, [&](Value head) { gradient_ ? HeadGradient(example, head) : Head(example, head); });
     });
-    b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+    End();
   }
 
  private:
@@ -396,29 +389,27 @@ class AttentionEmitter {
   const AttentionScratch at_;
   const double scale_, low_;
   const bool causal_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
   Value query_, key_, value_, output_, largest_, sum_, dy_, dquery_, dkey_, dvalue_, scratch_;
   Value keep_;  // null where there is none
   bool keep_is_by_query_ = false;
-  Value begin_, end_;
 };
 
-}  // namespace
-
-bool IsAttentionKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<exec::AttentionOp, exec::AttentionGradOp>(kernel.getBody().front().front());
-}
-
-void EmitAttentionKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits) {
+absl::Status EmitAttention(const EmitRequest& request) {
+  mlir::func::FuncOp kernel = request.kernel;
   // Lowering of vector functions to polynomials needs this dialect.
   kernel.getContext()->loadDialect<mlir::vector::VectorDialect>();
   mlir::Operation& op = kernel.getBody().front().front();
   if (auto forward = mlir::dyn_cast<exec::AttentionOp>(op)) {
-    AttentionEmitter(forward, kernel, symbol, module, vector_bits / 32).Emit();
+    AttentionEmitter(forward, request).Emit();
   } else {
-    AttentionEmitter(mlir::cast<exec::AttentionGradOp>(op), kernel, symbol, module, vector_bits / 32).Emit();
+    AttentionEmitter(mlir::cast<exec::AttentionGradOp>(op), request).Emit();
   }
+  return absl::OkStatus();
 }
+
+}  // namespace
+
+extern const Emitter kAttentionEmitter = {"attention", IsKernelOf<exec::AttentionOp, exec::AttentionGradOp>,
+                                          EmitAttention, /*has_vectors=*/true};
 
 }  // namespace tandem

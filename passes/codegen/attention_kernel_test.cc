@@ -1,5 +1,4 @@
 // Kernels of attention and its gradient against their definition in double precision.
-#include "passes/codegen/attention_kernel.h"
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"

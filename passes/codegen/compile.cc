@@ -17,14 +17,12 @@
 #include "base/threads.h"
 #include "llvm/IR/LLVMContext.h"
 #include "mlir/IR/Verifier.h"
-#include "passes/codegen/attention_kernel.h"
 #include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/kernel_text.h"
 #include "passes/codegen/lower_math.h"
 #include "passes/codegen/optimize.h"
 #include "passes/codegen/ready_queue.h"
 #include "passes/codegen/translate.h"
-#include "passes/codegen/winograd_kernel.h"
 
 namespace tandem {
 namespace {
@@ -45,6 +43,7 @@ class Stopwatch {
 // A kernel being compiled. Its LLVM IR has a context of its own, so that any thread may go on with it.
 struct Job {
   mlir::func::FuncOp function;
+  const Emitter* emitter = nullptr;
   std::string key;  // its key in the cache
   CompiledKernel kernel;
   std::unique_ptr<llvm::LLVMContext> context;
@@ -60,6 +59,7 @@ bool AllScalars(mlir::func::FuncOp kernel) {
 Job MakeJob(mlir::func::FuncOp kernel, const CpuTarget& target, absl::string_view build, KernelSanitizer sanitizer) {
   Job job;
   job.function = kernel;
+  job.emitter = &EmitterOf(kernel);
   job.kernel.name = kernel.getName().str();
   if (auto kind = exec::GetKernelKind(kernel)) job.kernel.domain = exec::DomainOf(*kind);
   std::string text = KernelText(kernel);
@@ -87,7 +87,9 @@ absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
   TD_ASSIGN_OR_RETURN(
       mlir::OwningOpRef<mlir::ModuleOp> emitted,
       EmitKernel(job.function, job.kernel.symbol, target.has_fma, target.vector_bits, target.native_bfloat16));
-  if (verify && mlir::failed(mlir::verify(*emitted))) return absl::InternalError("it was emitted as invalid code");
+  if (verify && mlir::failed(mlir::verify(*emitted))) {
+    return absl::InternalError(absl::StrCat("the emitter of ", job.emitter->name, " made invalid code"));
+  }
   job.kernel.seconds.emit = watch.Lap();
   TD_RETURN_IF_ERROR(LowerMath(*emitted, AllScalars(job.function), target.native_bfloat16));
   job.kernel.seconds.lower = watch.Lap();
@@ -99,8 +101,7 @@ absl::Status Prepare(const CpuTarget& target, bool verify, Job& job) {
 
 void Finish(ObjectCompiler& compiler, const KernelCache& cache, Job& job) {
   Stopwatch watch;
-  const bool has_vectors = IsWinogradKernel(job.function) || IsAttentionKernel(job.function);
-  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!has_vectors);
+  absl::StatusOr<OptimizedObject> object = compiler.Compile(*job.module, /*vectorize=*/!job.emitter->has_vectors);
   if (object.ok()) {
     job.kernel.seconds.assemble = object->assemble_seconds;
     job.kernel.seconds.optimize = watch.Lap() - object->assemble_seconds;

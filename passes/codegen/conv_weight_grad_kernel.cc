@@ -1,21 +1,22 @@
+// Emits kernels of convolutions' weight gradients, whose rows threads share out among themselves: a call computes rows
+// [begin, end) of the result, where row r is input channel r / taps of tap r % taps, from the first `rows` examples of
+// the operands. Rows of a few channels share the copies of the operands for all taps. Bits do not depend on how the
+// result is split (see weight_grad_kernel.cc). The copies lie on the stack: ConvWeightGradStackBytes.
 #include "passes/codegen/conv_weight_grad_kernel.h"
 
 #include <algorithm>
 
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/register_tile.h"
-#include "passes/codegen/vector_builder.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/exec/weight_grad.h"
 #include "runtime/commands/block_kernel.h"
 
 namespace tandem {
 namespace {
 
-namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
@@ -40,14 +41,13 @@ int64_t BlockChannels(int64_t taps, int64_t kept) {
 // as [pixel][width], so that products run over memory in order. For each tap, the pixels of dy whose window is inside
 // the image at that tap are a rectangle. The addresses of the pairs of pixels are listed, so that padding is not
 // multiplied.
-class ConvWeightGradEmitter {
+class ConvWeightGradEmitter : private VectorKernel {
  public:
-  ConvWeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
-      : op_(mlir::cast<exec::Conv2DWeightGradOp>(kernel.getBody().front().front())),
-        b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), vector_width),
-        tile_(RegisterTileRows(vector_width)),
-        width_(kTileVectors * vector_width) {
+  explicit ConvWeightGradEmitter(const EmitRequest& request)
+      : VectorKernel(request),
+        op_(mlir::cast<exec::Conv2DWeightGradOp>(kernel_.getBody().front().front())),
+        tile_(RegisterTileRows(v_.width())),
+        width_(kTileVectors * v_.width()) {
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getDy()).getShape();
     size_[0] = x[1], size_[1] = x[2], channels_ = x[3];
     out_[0] = dy[1], out_[1] = dy[2], columns_ = dy[3];
@@ -56,14 +56,17 @@ class ConvWeightGradEmitter {
     depth_ = batch * out_[0] * out_[1];
     kept_ = KeptPixels(taps_, batch * size_[0] * size_[1], depth_);
     block_ = BlockChannels(taps_, kept_);
-    Begin(kernel, symbol, module);
+    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getDy());
+    tiles_ = v_.Scratch(block_ * kept_);
+    panel_ = v_.Scratch(width_ * depth_);
+    pairs_ = v_.Scratch(taps_ * depth_ * kPairFloats);
   }
 
   void Emit() {
     v_.For(0, taps_, 1, [&](Value tap) { List(tap); });
     Value first = v_.Div(begin_, taps_), last = v_.Div(v_.Add(end_, taps_ - 1), taps_);
     v_.For(first, last, block_, [&](Value channel) { Block(channel, v_.Min(v_.Add(channel, block_), last)); });
-    b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+    End();
   }
 
  private:
@@ -72,16 +75,6 @@ class ConvWeightGradEmitter {
   struct Window {
     Value from[2], to[2], shift[2], pixels;
   };
-
-  void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3);
-    x_ = StoredFloats::Of(entry.buffers[0], op_.getX()), dy_ = StoredFloats::Of(entry.buffers[1], op_.getDy());
-    output_ = entry.buffers[2];
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
-    tiles_ = v_.Scratch(block_ * kept_);
-    panel_ = v_.Scratch(width_ * depth_);
-    pairs_ = v_.Scratch(taps_ * depth_ * kPairFloats);
-  }
 
   Window WindowOf(Value tap) {
     Window w;
@@ -102,7 +95,7 @@ class ConvWeightGradEmitter {
   // Calls visit(number of the pair, pixel of x, pixel of dy) for all pairs of a window.
   void ForPairs(const Window& w, const std::function<void(Value, Value, Value)>& visit) {
     auto place = [&](int d, Value i) { return v_.Add(v_.Mul(i, op_.getStrides()[d]), w.shift[d]); };
-    v_.For(v_.Int(0), batch_, 1, Values{v_.Int(0)}, [&](Value n, const Values& image) {
+    v_.For(v_.Int(0), rows_, 1, Values{v_.Int(0)}, [&](Value n, const Values& image) {
       return v_.For(w.from[0], w.to[0], 1, image, [&](Value i, const Values& row) {
         Value of_x = v_.Mul(v_.Add(v_.Mul(n, size_[0]), place(0, i)), size_[1]);
         Value of_dy = v_.Mul(v_.Add(v_.Mul(n, out_[0]), i), out_[1]);
@@ -143,12 +136,12 @@ class ConvWeightGradEmitter {
     if (taps_ == 1) {
       ForPairs(WindowOf(v_.Int(0)), [&](Value number, Value of_x, Value) { copy(number, of_x); });
     } else {
-      v_.For(v_.Int(0), v_.Mul(batch_, size_[0] * size_[1]), 1, [&](Value pixel) { copy(pixel, pixel); });
+      v_.For(v_.Int(0), v_.Mul(rows_, size_[0] * size_[1]), 1, [&](Value pixel) { copy(pixel, pixel); });
     }
   }
 
   void CopyPanel(Value column, int64_t live) {
-    v_.For(v_.Int(0), v_.Mul(batch_, out_[0] * out_[1]), 1, [&](Value k) {
+    v_.For(v_.Int(0), v_.Mul(rows_, out_[0] * out_[1]), 1, [&](Value k) {
       const StoredFloats from = v_.At(dy_, v_.Add(v_.Mul(k, columns_), column));
       Value to = v_.At(panel_, v_.Mul(k, width_));
       for (int64_t n = 0; n < live; n += v_.width()) {
@@ -184,7 +177,7 @@ class ConvWeightGradEmitter {
         // Channels that are taken one by one may be anywhere in a tile.
         Value place = v_.Sub(channel, origin), within = v_.Rem(place, tile_);
         Value offset = v_.Add(v_.Mul(v_.Sub(place, within), kept_), within);
-        Value out = v_.At(output_, v_.Mul(v_.Add(v_.Mul(tap, channels_), channel), columns_));
+        Value out = v_.At(Result(0), v_.Mul(v_.Add(v_.Mul(tap, channels_), channel), columns_));
         Tile(v_.At(out, column), pairs, pixels, offset, rows, live);
       });
     };
@@ -196,9 +189,9 @@ class ConvWeightGradEmitter {
   // Computes a register tile. `offset`: floats from the first tile's factors in x to this tile's.
   void Tile(Value out, Value pairs, Value pixels, Value offset, int64_t rows, int64_t live) {
     const int64_t vectors = TileVectors(v_, live), lane_rows = op_.getLaneRows();
-    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), lane_rows, [&](int64_t lane) {
+    Values sums = EmitLaneTree(v_, rows_, op_.getLanes(), lane_rows, [&](int64_t lane) {
       Value begin = v_.Mul(v_.Int(lane * lane_rows), pixels);
-      Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), pixels);
+      Value end = v_.Mul(v_.Min(rows_, v_.Int((lane + 1) * lane_rows)), pixels);
       return v_.For(begin, end, 1, Values(rows * vectors, v_.Splat(0)), [&](Value k, const Values& sums) {
         Value pair = v_.At(pairs, v_.Mul(k, kPairFloats));
         Value left = v_.At(v_.LoadPointer(pair), offset);
@@ -210,22 +203,15 @@ class ConvWeightGradEmitter {
   }
 
   exec::Conv2DWeightGradOp op_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
   const int64_t tile_, width_;  // rows and columns of a register tile
   int64_t size_[2], channels_, out_[2], columns_, taps_;
   int64_t depth_, kept_;  // in a full batch: pixels of dy, and pixels of x that are copied
   int64_t block_;         // channels whose tiles are copied together
   StoredFloats x_, dy_;
-  Value output_, begin_, end_, batch_;
   Value tiles_, panel_, pairs_;
 };
 
 }  // namespace
-
-bool IsConvWeightGradKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<exec::Conv2DWeightGradOp>(kernel.getBody().front().front());
-}
 
 int64_t ConvWeightGradStackBytes(int64_t taps, int64_t x_pixels, int64_t dy_pixels) {
   constexpr int64_t kWidth = kTileVectors * 16;
@@ -233,9 +219,7 @@ int64_t ConvWeightGradStackBytes(int64_t taps, int64_t x_pixels, int64_t dy_pixe
   return 4 * (BlockChannels(taps, kept) * kept + (kWidth + kPairFloats * taps) * dy_pixels);
 }
 
-void EmitConvWeightGradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,
-                              int vector_bits) {
-  ConvWeightGradEmitter(kernel, symbol, module, vector_bits / 32).Emit();
-}
+extern const Emitter kConvWeightGradEmitter = {"convolution's weight gradient", IsKernelOf<exec::Conv2DWeightGradOp>,
+                                               EmitBy<ConvWeightGradEmitter>};
 
 }  // namespace tandem

@@ -1,21 +1,18 @@
-#include "passes/codegen/direct_conv_kernel.h"
-
+// Emits kernels of convolutions of few input channels, with bias and relu: a call computes rows [begin, end) of the
+// result. An element is a chain of multiply-adds over all taps in order, with zeros in the padding.
 #include <algorithm>
 
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "graph/ir/unary.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/base/channel_bias.h"
-#include "passes/codegen/kernel_entry.h"
-#include "passes/codegen/vector_builder.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/exec/direct.h"
 
 namespace tandem {
 namespace {
 
-namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
@@ -29,8 +26,8 @@ struct DirectConv {
   bool relu = false;
 };
 
-// Returns the parts of a kernel that is a convolution as IsDirectConvKernel describes it; `op` is null for other
-// kernels.
+// Returns the parts of a kernel that is one float32 exec.direct_conv2d of its arguments, perhaps followed by a bias per
+// channel, perhaps followed by td.relu, if the lines of its images fit a thread's stack; `op` is null for others.
 DirectConv Match(mlir::func::FuncOp kernel) {
   mlir::Block& block = kernel.getBody().front();
   if (block.getTerminator()->getNumOperands() != 1) return {};
@@ -61,10 +58,10 @@ DirectConv Match(mlir::func::FuncOp kernel) {
 // The lines of the image that a line of pixels reads are copied with their padding, so that the products of all pixels
 // are the same. Sums of a few neighbouring pixels and some vectors of channels stay in registers over the loop over all
 // taps.
-class DirectConvEmitter {
+class DirectConvEmitter : private VectorKernel {
  public:
-  DirectConvEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
-      : conv_(Match(kernel)), op_(conv_.op), b_(kernel.getContext()), v_(b_, kernel.getLoc(), vector_width) {
+  explicit DirectConvEmitter(const EmitRequest& request) : VectorKernel(request), conv_(Match(kernel_)), op_(conv_.op) {
+    const int vector_width = v_.width();
     llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), w = td::TypeOf(op_.getKernel()).getShape(),
                             y = op_.getType().getShape();
     height_ = x[1], width_ = x[2], in_ = x[3];
@@ -75,11 +72,9 @@ class DirectConvEmitter {
     line_ = (line_ + vector_width - 1) / vector_width * vector_width;
     vectors_ = std::min<int64_t>(ChannelVectors(vector_width), (channels_ + vector_width - 1) / vector_width);
     pixels_ = std::min<int64_t>(SumVectors(vector_width) / vectors_, out_[1]);
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, kernel.getNumArguments() + 1);
-    auto buffer = [&](Value v) { return entry.buffers[mlir::cast<mlir::BlockArgument>(v).getArgNumber()]; };
-    x_ = buffer(op_.getX()), w_ = buffer(op_.getKernel()), y_ = entry.buffers.back();
+    auto buffer = [&](Value v) { return buffers_[mlir::cast<mlir::BlockArgument>(v).getArgNumber()]; };
+    x_ = buffer(op_.getX()), w_ = buffer(op_.getKernel()), y_ = Result(0);
     if (conv_.bias) bias_ = buffer(conv_.bias);
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
     lines_ = v_.Scratch(size_[0] * line_);
   }
 
@@ -94,7 +89,7 @@ class DirectConvEmitter {
         if (whole < channels_) Line(y, v_.Int(whole), channels_ - whole);
       });
     });
-    b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+    End();
   }
 
  private:
@@ -155,21 +150,16 @@ class DirectConvEmitter {
 
   const DirectConv conv_;
   exec::DirectConv2DOp op_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;
   int64_t line_;              // floats of a copied line, with its padding
   int64_t vectors_, pixels_;  // vectors of channels, and pixels, whose sums are in registers
-  Value x_, w_, bias_, y_, begin_, end_, lines_;
+  Value x_, w_, bias_, y_, lines_;
 };
 
 }  // namespace
 
-bool IsDirectConvKernel(mlir::func::FuncOp kernel) { return Match(kernel).op != nullptr; }
-
-void EmitDirectConvKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,
-                          int vector_bits) {
-  DirectConvEmitter(kernel, symbol, module, vector_bits / 32).Emit();
-}
+extern const Emitter kDirectConvEmitter = {"convolution of few input channels",
+                                           [](mlir::func::FuncOp kernel) { return Match(kernel).op != nullptr; },
+                                           EmitBy<DirectConvEmitter>};
 
 }  // namespace tandem

@@ -3,12 +3,39 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "passes/codegen/kernel_emitter.h"
 #include "passes/codegen/reduction.h"
 
 namespace tandem {
 
 namespace LLVM = mlir::LLVM;
+
+bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
+  const std::optional<exec::KernelKind> kind = exec::GetKernelKind(kernel);
+  mlir::Operation* end = kernel.getBody().front().getTerminator();
+  if (kind != exec::KernelKind::kLoop && kind != exec::KernelKind::kFlat) return false;
+  if (operand >= kernel.getNumArguments() || result >= end->getNumOperands()) return false;
+  mlir::Type type = kernel.getArgument(operand).getType();
+  for (mlir::Type t : end->getOperandTypes()) {
+    if (mlir::cast<mlir::RankedTensorType>(t).getShape() != mlir::cast<mlir::RankedTensorType>(type).getShape()) {
+      return false;
+    }
+  }
+  if (end->getOperand(result).getType() != type) return false;
+  // Everything that depends on the operand must be elementwise.
+  llvm::SmallVector<mlir::Value> work = {kernel.getArgument(operand)};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Value v = work.pop_back_val();
+    if (!seen.insert(v).second) continue;
+    for (mlir::Operation* user : v.getUsers()) {
+      if (user == end) continue;
+      auto op = mlir::dyn_cast<td::ElementalOp>(user);
+      if (!op || op.getFusionKind() != td::FusionKind::kElementwise) return false;
+      work.append(user->result_begin(), user->result_end());
+    }
+  }
+  return true;
+}
 
 KernelContext::KernelContext(mlir::func::FuncOp kernel, mlir::ModuleOp module, std::string symbol)
     : IndexBuilder(builder_, kernel.getLoc()),

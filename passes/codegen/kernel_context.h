@@ -17,6 +17,10 @@
 
 namespace tandem {
 
+// True if result `result` may overwrite the buffer of operand `operand`: every element of the operand is only read to
+// compute the same element of the results.
+bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
+
 // A loop over columns, of which all sums over the batch of a kernel have at least two (ColumnsOf).
 struct ColumnLoop {
   mlir::Type operand;  // of the first sum; what the others read has as many elements in a row

@@ -6,15 +6,19 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/codegen/emitter.h"
 
 namespace tandem {
+
+// Returns the emitter that takes a kernel. The last one that is asked, of loops, takes every kernel.
+const Emitter& EmitterOf(mlir::func::FuncOp kernel);
 
 // Loads the dialects that emitted kernels use; call it before threads share the context.
 void LoadCodegenDialects(mlir::MLIRContext& context);
 
 // Returns a module with `void SYMBOL(ptr args, i64 begin, i64 end, i64 row_offset)` for `kernel`; see
 // docs/developers/internals.md for the ABI and the kinds of kernels. The attribute `exec.alias` (per result the operand
-// whose buffer it may share, or -1) is honoured for kernels and operands where MayAlias holds.
+// whose buffer it may share, or -1) is honoured for kernels and operands where MayAlias (kernel_context.h) holds.
 //
 // Results have the same bits for every split of [begin, end) and every alignment: elementwise code has no freedom of
 // rounding (multiply-adds are fused here, not by LLVM), and every row with a reduction goes through one function.
@@ -23,10 +27,6 @@ void LoadCodegenDialects(mlir::MLIRContext& context);
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> EmitKernel(mlir::func::FuncOp kernel, const std::string& symbol,
                                                              bool fuse_multiply_add, int vector_bits,
                                                              bool native_bfloat16);
-
-// True if result `result` may overwrite the buffer of operand `operand`: every element of the operand is only read to
-// compute the same element of the results.
-bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
 
 }  // namespace tandem
 

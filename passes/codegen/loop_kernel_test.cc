@@ -5,7 +5,7 @@
 #include "graph/ir/dialect.h"
 #include "gtest/gtest.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/codegen/kernel_emitter.h"
+#include "passes/codegen/kernel_context.h"
 #include "passes/codegen/kernel_test_util.h"
 #include "passes/exec/dialect.h"
 

@@ -1,11 +1,9 @@
-#include "passes/codegen/packed_kernel.h"
-
+// Emits kernels of convolutions' filter gradients by a CPU's matrix unit (passes/exec/packed.td): a call computes the
+// sum over rows [begin, end), of which there is at least one. The target must have AVX-512 and AMX with bfloat16.
 #include <algorithm>
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/tile_builder.h"
-#include "passes/codegen/vector_builder.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/codegen/winograd_tiles.h"
 #include "passes/exec/packed.h"
 
@@ -17,18 +15,17 @@ using Values = VectorBuilder::Values;
 
 constexpr int kLanes = 16;
 
-class PackedFilterGradEmitter {
+class PackedFilterGradEmitter : private VectorKernel {
  public:
-  PackedFilterGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module)
-      : s_(exec::ShapeOf(mlir::cast<exec::PackedFilterGradOp>(kernel.getBody().front().front()))),
+  explicit PackedFilterGradEmitter(const EmitRequest& request)
+      : VectorKernel(request),
+        s_(exec::ShapeOf(mlir::cast<exec::PackedFilterGradOp>(kernel_.getBody().front().front()))),
         at_(s_),
-        b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), kLanes),
-        tiles_(v_) {
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 4);
-    x_ = entry.buffers[0], dy_ = entry.buffers[1], dk_ = entry.buffers[2], scratch_ = entry.buffers[3];
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
-  }
+        tiles_(v_),
+        x_(buffers_[0]),
+        dy_(buffers_[1]),
+        dk_(Result(0)),
+        scratch_(Result(1)) {}
 
   void Emit() {
     tiles_.Configure();
@@ -51,7 +48,7 @@ class PackedFilterGradEmitter {
       Pairs(s_.channels_out, columns);
     });
     tiles_.Release();
-    b_.create<mlir::LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+    End();
   }
 
  private:
@@ -198,20 +195,13 @@ class PackedFilterGradEmitter {
 
   const PackedShape s_;
   const PackedScratch at_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
   TileBuilder tiles_;
-  Value x_, dy_, dk_, scratch_, begin_, end_;
+  Value x_, dy_, dk_, scratch_;
 };
 
 }  // namespace
 
-bool IsPackedKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<exec::PackedFilterGradOp>(kernel.getBody().front().front());
-}
-
-void EmitPackedKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
-  PackedFilterGradEmitter(kernel, symbol, module).Emit();
-}
+extern const Emitter kPackedFilterGradEmitter = {"packed filter gradient", IsKernelOf<exec::PackedFilterGradOp>,
+                                                 EmitBy<PackedFilterGradEmitter>};
 
 }  // namespace tandem

@@ -1,5 +1,4 @@
 // Filter gradients by tiles of bfloat16 numbers against sums in double precision over the same bfloat16 images.
-#include "passes/codegen/packed_kernel.h"
 
 #include <cmath>
 

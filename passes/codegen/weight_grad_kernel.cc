@@ -1,31 +1,32 @@
+// Emits kernels of weight gradients, whose rows threads share out among themselves: a call computes rows [begin, end)
+// of the result from the first `rows` rows of the operands. Bits do not depend on how the result is split: an element
+// is a chain of multiply-adds per lane, in the order of rows, and the lanes' sums are combined in the order of the
+// reduction tree. The part of x that a call copies is on the stack: WeightGradStackBytes.
 #include "passes/codegen/weight_grad_kernel.h"
 
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/lane_tree.h"
-#include "passes/codegen/vector_builder.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/exec/weight_grad.h"
 #include "runtime/commands/block_kernel.h"
 
 namespace tandem {
 namespace {
 
-namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
 // With fewer tiles side by side it is faster to read x directly than to copy it.
 constexpr int64_t kMinPackedTiles = 8;
 
-class WeightGradEmitter {
+class WeightGradEmitter : private VectorKernel {
  public:
-  WeightGradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width)
-      : op_(mlir::cast<exec::WeightGradOp>(kernel.getBody().front().front())),
-        b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), vector_width) {
-    Begin(kernel, symbol, module);
+  explicit WeightGradEmitter(const EmitRequest& request)
+      : VectorKernel(request, kFetchedMatrices),
+        op_(mlir::cast<exec::WeightGradOp>(kernel_.getBody().front().front())) {
+    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getDy());
+    fetched_.assign(buffers_.begin() + 3, buffers_.end());
     rows_of_result_ = td::TypeOf(op_.getX()).getShape().back();
     columns_ = td::TypeOf(op_.getDy()).getShape().back();
     inner_ = td::RowElements(op_.getX().getType()) / rows_of_result_;
@@ -39,18 +40,10 @@ class WeightGradEmitter {
     Value middle = v_.Sub(end_, v_.Rem(v_.Sub(end_, begin_), tile));
     v_.For(begin_, middle, tile, [&](Value row) { Rows(row, tile, packs || x_.bfloat16); });
     v_.For(middle, end_, 1, [&](Value row) { Rows(row, 1, x_.bfloat16); });
-    b_.create<LLVM::ReturnOp>(v_.loc(), mlir::ValueRange{});
+    End();
   }
 
  private:
-  void Begin(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module) {
-    const KernelEntry entry = BeginKernelEntry(b_, kernel.getLoc(), symbol, module, 3 + kFetchedMatrices);
-    x_ = StoredFloats::Of(entry.buffers[0], op_.getX()), dy_ = StoredFloats::Of(entry.buffers[1], op_.getDy());
-    output_ = entry.buffers[2];
-    fetched_.assign(entry.buffers.begin() + 3, entry.buffers.end());
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end), batch_ = v_.Index(entry.rows);
-  }
-
   void Rows(Value row, int64_t rows, bool packs) {
     if (!packs) return Strip(row, rows, v_.At(x_, row).pointer, rows_of_result_);
     Pack(row, rows);
@@ -61,7 +54,7 @@ class WeightGradEmitter {
   // lines share a set of the first-level cache, and without a copy every tile of the strip would fetch them again.
   void Pack(Value row, int64_t rows) {
     const StoredFloats x = v_.At(x_, row);
-    v_.For(v_.Int(0), v_.Mul(batch_, inner_), 1, [&](Value k) {
+    v_.For(v_.Int(0), v_.Mul(rows_, inner_), 1, [&](Value k) {
       v_.Store(v_.Load(v_.At(x, v_.Mul(k, rows_of_result_)), rows), v_.At(strip_, v_.Mul(k, rows)), rows);
     });
   }
@@ -76,11 +69,11 @@ class WeightGradEmitter {
   void Tile(Value row, int64_t rows, Value x, int64_t stride, Value column, int64_t width) {
     const StoredFloats dy = v_.At(dy_, column);
     Value corner = v_.Add(v_.Mul(row, columns_), column);
-    Values sums = EmitLaneTree(v_, batch_, op_.getLanes(), op_.getLaneRows(), [&](int64_t lane) {
+    Values sums = EmitLaneTree(v_, rows_, op_.getLanes(), op_.getLaneRows(), [&](int64_t lane) {
       Fetch(lane, rows, corner, width);
       return Lane(lane, rows, x, stride, dy, width);
     });
-    StoreTile(v_, sums, rows, v_.At(output_, corner), columns_, width);
+    StoreTile(v_, sums, rows, v_.At(Result(0), corner), columns_, width);
   }
 
   // Fetches a lane's share of the memory that the caller reads at the tile's place. Each lane fetches a part, since a
@@ -97,7 +90,7 @@ class WeightGradEmitter {
   // Returns a tile's sums over one lane's rows.
   Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, StoredFloats dy, int64_t width) {
     const int64_t lane_rows = op_.getLaneRows();
-    Value end = v_.Mul(v_.Min(batch_, v_.Int((lane + 1) * lane_rows)), inner_);
+    Value end = v_.Mul(v_.Min(rows_, v_.Int((lane + 1) * lane_rows)), inner_);
     const Values zeros(rows * TileVectors(v_, width), v_.Splat(0));
     return v_.For(v_.Int(lane * lane_rows * inner_), end, 1, zeros, [&](Value k, const Values& sums) {
       Values right = LoadTileRow(v_, v_.At(dy, v_.Mul(k, columns_)), width);
@@ -106,23 +99,15 @@ class WeightGradEmitter {
   }
 
   exec::WeightGradOp op_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
   StoredFloats x_, dy_;
-  Value output_, begin_, end_, batch_, strip_;
+  Value strip_;
   std::vector<Value> fetched_;
 };
 
 }  // namespace
 
-bool IsWeightGradKernel(mlir::func::FuncOp kernel) {
-  return mlir::isa<exec::WeightGradOp>(kernel.getBody().front().front());
-}
-
-void EmitWeightGradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module,
-                          int vector_bits) {
-  WeightGradEmitter(kernel, symbol, module, vector_bits / 32).Emit();
-}
+extern const Emitter kWeightGradEmitter = {"weight gradient", IsKernelOf<exec::WeightGradOp>,
+                                           EmitBy<WeightGradEmitter>};
 
 }  // namespace tandem

@@ -1,9 +1,10 @@
-#include "passes/codegen/winograd_kernel.h"
+// Emits kernels of Winograd convolutions (passes/exec/winograd.td). Convolutions and input gradients work on rows
+// [begin, end) and give each row the same bits whatever the other rows are; filter gradients sum over these rows;
+// transforms of kernels work on elements [begin, end) of the kernel. Without AVX512-BF16 products of bfloat16 numbers
+// are multiply-adds of float32.
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "passes/codegen/kernel_entry.h"
 #include "passes/codegen/linear_transform.h"
+#include "passes/codegen/vector_kernel.h"
 #include "passes/codegen/winograd_products.h"
 #include "passes/codegen/winograd_tiles.h"
 #include "passes/exec/winograd.h"
@@ -11,44 +12,28 @@
 namespace tandem {
 namespace {
 
-namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-class WinogradEmitter {
+class WinogradEmitter : private VectorKernel {
  public:
-  WinogradEmitter(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_width,
-                  bool native_bfloat16)
-      : kernel_(kernel),
-        symbol_(symbol),
-        module_(module),
-        b_(kernel.getContext()),
-        v_(b_, kernel.getLoc(), vector_width, native_bfloat16) {}
+  using VectorKernel::VectorKernel;
 
   void Emit() {
-    Begin();
     kernel_.walk([&](mlir::Operation* op) {
       if (auto f = mlir::dyn_cast<exec::WinogradKernelOp>(op)) TransformKernel(f);
       if (auto f = mlir::dyn_cast<exec::WinogradConv2DOp>(op)) Forward(f);
       if (auto f = mlir::dyn_cast<exec::WinogradInputGradOp>(op)) InputGrad(f);
       if (auto f = mlir::dyn_cast<exec::WinogradFilterGradOp>(op)) FilterGrad(f);
     });
-    b_.create<LLVM::ReturnOp>(kernel_.getLoc(), mlir::ValueRange{});
+    End();
   }
 
  private:
-  void Begin() {
-    const KernelEntry entry =
-        BeginKernelEntry(b_, kernel_.getLoc(), symbol_, module_, kernel_.getNumArguments() + kernel_.getNumResults());
-    buffers_ = entry.buffers;
-    begin_ = v_.Index(entry.begin), end_ = v_.Index(entry.end);
-  }
-
   Value Buffer(Value operand) { return buffers_[mlir::cast<mlir::BlockArgument>(operand).getArgNumber()]; }
   Value Result(mlir::Value result) {
     mlir::Operation* end = kernel_.getBody().front().getTerminator();
-    auto at = llvm::find(end->getOperands(), result) - end->operand_begin();
-    return buffers_[kernel_.getNumArguments() + at];
+    return VectorKernel::Result(llvm::find(end->getOperands(), result) - end->operand_begin());
   }
 
   // The intermediate values of one block in the scratch memory.
@@ -295,27 +280,14 @@ class WinogradEmitter {
     });
   }
 
-  mlir::func::FuncOp kernel_;
-  const std::string& symbol_;
-  mlir::ModuleOp module_;
-  mlir::OpBuilder b_;
-  VectorBuilder v_;
-  Values buffers_;
-  Value begin_, end_;
   Value staged_;  // adjoint only: the taps of a group of rows
 };
 
 }  // namespace
 
-bool IsWinogradKernel(mlir::func::FuncOp kernel) {
-  mlir::Operation& first = kernel.getBody().front().front();
-  return mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
-                   exec::WinogradFilterGradOp>(first);
-}
-
-void EmitWinogradKernel(mlir::func::FuncOp kernel, const std::string& symbol, mlir::ModuleOp module, int vector_bits,
-                        bool native_bfloat16) {
-  WinogradEmitter(kernel, symbol, module, vector_bits / 32, native_bfloat16).Emit();
-}
+extern const Emitter kWinogradEmitter = {
+    "Winograd",
+    IsKernelOf<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp, exec::WinogradFilterGradOp>,
+    EmitBy<WinogradEmitter>, /*has_vectors=*/true};
 
 }  // namespace tandem

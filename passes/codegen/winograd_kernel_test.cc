@@ -1,5 +1,4 @@
 // Kernels of Winograd convolutions against direct convolution in double precision.
-#include "passes/codegen/winograd_kernel.h"
 
 #include <algorithm>
 #include <cmath>
