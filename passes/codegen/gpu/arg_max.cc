@@ -3,20 +3,19 @@
 // are compared.
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/gpu/row.h"
 
 namespace tandem {
 
 namespace arith = mlir::arith;
 
-bool GpuKernelBuilder::HasArgMaxKeys(mlir::Operation* op, const Reduction& reduction) const {
+bool RowKernel::HasArgMaxKeys(mlir::Operation* op, const Reduction& reduction) {
   auto type = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   mlir::Type element = td::RegisterType(type.getElementType());
   return (element.isF32() || element.isInteger(32)) && type.getShape()[reduction.axes[0]] <= INT32_MAX;
 }
 
-mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, const LinearSpace& space,
-                                        mlir::Value lane, int64_t lanes,
+mlir::Value GpuKernelBuilder::ArgMaxKey(mlir::Location loc, const LinearSpace& space, mlir::Value lane, int64_t lanes,
                                         const std::function<mlir::Value(const Point&)>& at) {
   mlir::Type i32 = b_.getI32Type(), i64 = b_.getI64Type();
   auto constant = [&](mlir::Type type, int64_t v) -> mlir::Value {
@@ -60,7 +59,7 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(ElementEmitter& e, mlir::Location loc, c
   return Select(nan, constant(i64, INT64_MAX), key);
 }
 
-mlir::Value GpuKernelBuilder::ArgMaxPlace(mlir::Location loc, mlir::Value key) {
+mlir::Value RowKernel::ArgMaxPlace(mlir::Location loc, mlir::Value key) {
   mlir::Value low = b_.create<arith::TruncIOp>(loc, b_.getI32Type(), key);
   mlir::Value ones = b_.create<arith::ConstantOp>(loc, b_.getI32IntegerAttr(-1));
   return b_.create<arith::ExtUIOp>(loc, b_.getI64Type(), b_.create<arith::XOrIOp>(loc, low, ones));

@@ -421,12 +421,22 @@ class AttentionEmitter {
   Value thread_, example_, head_, shared_;
 };
 
-}  // namespace
+class AttentionKernel : public GpuKernelBuilder {
+ public:
+  explicit AttentionKernel(const GpuRequest& request)
+      : GpuKernelBuilder(request), factors_(AttentionFactors(request.kernel, request.arch)) {}
+  bool Takes() override { return factors_.has_value(); }
 
-void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
+ private:
+  void EmitThread() override;
+
+  const std::optional<Factors> factors_;
+};
+
+void AttentionKernel::EmitThread() {
   mlir::Operation* op = &kernel_.getBody().front().front();
   const bool gradient = mlir::isa<td::AttentionGradOp>(op);
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     llvm::SmallVector<Value> operands(f_.getArguments().take_front(kernel_.getNumArguments())), results;
     for (unsigned r = 0; r < results_.size(); ++r) results.push_back(ResultBuffer(r).pointer);
     const Attention attention = gradient ? Attention(mlir::cast<td::AttentionGradOp>(op), operands, results)
@@ -438,11 +448,12 @@ void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
                        " numbers, not of ", s.size, " and values of ", s.value_size)));
       return;
     }
-    const AttentionPlan plan(s, factors, gradient);
+    const AttentionPlan plan(s, *factors_, gradient);
     plan_.block = plan.threads();
     // With more blocks per multiprocessor, ptxas would have to store a few registers in memory.
     const bool large = s.size + s.value_size > 192;
-    if (attention.keep ? gradient || large : gradient && factors != Factors::kBFloat16) plan_.blocks_per_processor = 2;
+    if (attention.keep ? gradient || large : gradient && *factors_ != Factors::kBFloat16)
+      plan_.blocks_per_processor = 2;
     plan_.split = s.heads * (plan.BlocksOf(s.queries) + (gradient ? plan.BlocksOf(s.keys) : 0));
     plan_.shared_bytes = plan.shared_bytes;
     Value example = Add(Number(0), Div(block_, plan_.split));
@@ -452,5 +463,9 @@ void GpuKernelBuilder::EmitAttentionKernel(Factors factors) {
     });
   });
 }
+
+}  // namespace
+
+extern const GpuEmitter kGpuAttention = {"attention", MakeBuilder<AttentionKernel>};
 
 }  // namespace tandem

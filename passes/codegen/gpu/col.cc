@@ -8,7 +8,7 @@
 #include "base/align.h"
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/gpu/partial_sums.h"
 #include "passes/codegen/op_weight.h"
 
 namespace tandem {
@@ -24,15 +24,51 @@ constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-}  // namespace
+class ColumnKernel : public PartialSums {
+ public:
+  using PartialSums::PartialSums;
+  bool Takes() override { return is_of_loops() && columns_ && columns_->equal_columns; }
 
-void GpuKernelBuilder::PlanColumnSums(int64_t columns) {
+ private:
+  struct Thread {
+    mlir::Value x, y;        // this thread's run of columns and its lane in the block
+    mlir::Value column;      // first column of the run
+    mlir::Value has_column;  // false: there is no column left for this thread
+  };
+  // The columns of a block: `range` runs of `width` columns, with `lanes` threads for each run.
+  struct Tile {
+    int64_t columns;  // columns of all blocks
+    int64_t range, lanes;
+    int width;
+  };
+  // A sum that a thread adds up in each of its columns: a plain sum, or one tap of a sum with taps.
+  struct Sum {
+    unsigned partial;
+    int64_t tap;
+  };
+
+  void EmitThread() override;
+  void PlanSums(int64_t columns);
+  // Returns what the element of the operand at `point` adds to `sum`.
+  mlir::Value Addend(ElementEmitter& e, const Sum& sum, const Point& point);
+  // Adds the elements of `width` columns at `places` of the reduced dimensions to `sums`, which has `width` sums for
+  // each of sums_.
+  void SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
+                  llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums);
+  // Adds up the sums of a block's lanes and stores them: as partial sum `number`, or (null) as the results.
+  void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const Thread& thread, const Tile& tile,
+                    mlir::Value number);
+
+  std::vector<Sum> sums_;
+};
+
+void ColumnKernel::PlanSums(int64_t columns) {
   for (unsigned p = 0; p < partials_.size(); ++p) {
-    for (int64_t tap = 0; tap < partials_[p].elements / columns; ++tap) column_sums_.push_back({p, tap});
+    for (int64_t tap = 0; tap < partials_[p].elements / columns; ++tap) sums_.push_back({p, tap});
   }
 }
 
-mlir::Value GpuKernelBuilder::ColumnAddend(ElementEmitter& e, const ColumnSum& sum, const Point& point) {
+mlir::Value ColumnKernel::Addend(ElementEmitter& e, const Sum& sum, const Point& point) {
   mlir::Operation* op = results_[partials_[sum.partial].result].getDefiningOp();
   llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, op->getOperand(0).getType());
   if (!IsColumnSum(op)) return e.Element(op->getLoc(), op->getOperand(0), at);
@@ -40,18 +76,18 @@ mlir::Value GpuKernelBuilder::ColumnAddend(ElementEmitter& e, const ColumnSum& s
   return e.Addend(op, at);
 }
 
-void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
-                                  llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums) {
+void ColumnKernel::SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
+                              llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums) {
   std::vector<Point> points;
   for (mlir::Value place : places) {
     for (Point& point : space.At(place, column, width)) points.push_back(std::move(point));
   }
   unsigned next = 0;
-  for (const ColumnSum& sum : column_sums_) {
+  for (const Sum& sum : sums_) {
     const td::ReduceKind kind = partials_[sum.partial].kind;
     for (int i = 0; i < width; ++i) {
       std::vector<mlir::Value> v;
-      for (unsigned p = 0; p < places.size(); ++p) v.push_back(ColumnAddend(e, sum, points[p * width + i]));
+      for (unsigned p = 0; p < places.size(); ++p) v.push_back(Addend(e, sum, points[p * width + i]));
       sums[next] = Combine(b_, loc_, kind, sums[next], CombinePairs(b_, loc_, kind, std::move(v)), false);
       ++next;
     }
@@ -59,7 +95,7 @@ void GpuKernelBuilder::SumColumns(ElementEmitter& e, const LinearSpace& space, m
   if (!plain_results_.empty()) StorePoints(e, plain_results_, points);
 }
 
-void GpuKernelBuilder::EmitColumnKernel() {
+void ColumnKernel::EmitThread() {
   const int64_t columns = columns_->columns, places = InnerSize(columns_->operand) / columns;
   int64_t sums_of_column = 0;
   for (unsigned r : batch_reduces_) sums_of_column += InnerSize(results_[r].getType()) / columns;
@@ -81,12 +117,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
   plan_.split = tiles * parts;
   plan_.blocks_per_processor = 1;
   PlanPartials(direct ? 0 : ranges * parts);
-  PlanColumnSums(columns);
+  PlanSums(columns);
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
   const int64_t unroll = weight <= 16 ? 4 : 1;
 
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     shared_ = device_.Shared(loc_);
     mlir::Value part = Div(Rem(block_, plan_.split), tiles), tile = Rem(Rem(block_, plan_.split), tiles);
     mlir::Value x = Rem(thread_, range), y = Div(thread_, range);
@@ -109,12 +145,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
     // The first digit of columns, behind the rows and the reduced dimensions
     const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;
-    for (const ColumnSum& sum : column_sums_) {
+    for (const Sum& sum : sums_) {
       const Partial& partial = partials_[sum.partial];
       sums.insert(sums.end(), width, NeutralElement(b_, loc_, partial.kind, partial.type.getElementType()));
     }
     const LinearSpace linear(e, loc_, space, border, [&](const Point& point) {
-      for (const ColumnSum& sum : column_sums_) ColumnAddend(e, sum, point);
+      for (const Sum& sum : sums_) Addend(e, sum, point);
       StorePoints(e, plain_results_, {point});
     });
     sums = EmitUnrolled(*this, Add(first, y), last, lanes, unroll, sums,
@@ -140,12 +176,12 @@ void GpuKernelBuilder::EmitColumnKernel() {
   });
 }
 
-void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const ColumnThread& thread,
-                                    const ColumnTile& tile, mlir::Value number) {
+void ColumnKernel::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const Thread& thread,
+                                const Tile& tile, mlir::Value number) {
   // As many sums at a time as fit together into shared memory.
   const int64_t slots = tile.range * tile.width;
-  const auto count = static_cast<unsigned>(column_sums_.size());
-  auto partial = [&](unsigned s) -> const Partial& { return partials_[column_sums_[s].partial]; };
+  const auto count = static_cast<unsigned>(sums_.size());
+  auto partial = [&](unsigned s) -> const Partial& { return partials_[sums_[s].partial]; };
   auto table = [&](unsigned s) {
     return mlir::RankedTensorType::get({tile.lanes, slots}, partial(s).type.getElementType());
   };
@@ -191,7 +227,7 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
         const Partial& of = partial(s);
         for (int i = 0; i < tile.width; ++i) {
           mlir::Value sum = e.Load(loc_, table(s), buffers[s - first], {Int(0), slot(i)});
-          const int64_t tap = column_sums_[s].tap;
+          const int64_t tap = sums_[s].tap;
           Point point;
           point.digits.push_back({tap == 0 ? column(i) : Add(column(i), Int(tap * tile.columns)), of.elements});
           mlir::Type type = number ? mlir::Type(of.type) : results_[of.result].getType();
@@ -210,5 +246,9 @@ void GpuKernelBuilder::StoreColumns(ElementEmitter& e, const std::vector<mlir::V
     }
   });
 }
+
+}  // namespace
+
+extern const GpuEmitter kGpuColumns = {"columns", MakeBuilder<ColumnKernel>};
 
 }  // namespace tandem

@@ -18,10 +18,20 @@ mlir::Type TableOf(int64_t blocks, mlir::Type element) { return mlir::RankedTens
 // Returns the offset of the sums in shared memory, which are behind the areas of the block's reductions.
 int64_t SumsOffset(int64_t sums) { return sums * kReduceAreaBytes; }
 
-}  // namespace
+class GridReduceKernel : public GpuKernelBuilder {
+ public:
+  using GpuKernelBuilder::GpuKernelBuilder;
+  bool Takes() override;
 
-bool GpuKernelBuilder::ReducesOverGrid() const {
-  if (kind_ != exec::KernelKind::kOnce) return false;
+ private:
+  void EmitThread() override;
+  // Emits the work of the last block. `types`: the types of the sums of `values` that the blocks have left.
+  void AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
+                 llvm::ArrayRef<mlir::Type> types, int64_t blocks);
+};
+
+bool GridReduceKernel::Takes() {
+  if (has_rows() || !Check().ok()) return false;
   const std::vector<mlir::Value> values = StagedValues(kernel_, /*batched=*/false);
   int64_t domain = 0;
   for (mlir::Value v : values) {
@@ -34,7 +44,7 @@ bool GpuKernelBuilder::ReducesOverGrid() const {
   return domain >= kMinDomain && small;
 }
 
-void GpuKernelBuilder::EmitGridReduceKernel() {
+void GridReduceKernel::EmitThread() {
   const std::vector<mlir::Value> values = StagedValues(kernel_, /*batched=*/false);
   const auto count = static_cast<int64_t>(values.size());
   int64_t domain = 0;
@@ -46,7 +56,7 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
   plan_.scratch_bytes = count * kPartialBytes;
   plan_.shared_bytes = SumsOffset(count) + 16 * count;
   std::vector<mlir::Type> types;
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     Team block;
     block.size = kGridReduceThreads;
     block.lane = thread_;
@@ -59,7 +69,7 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
       GetReduction(op, reduction);
       auto at = IndicesAt(e, op->getLoc(), Point{}, values[i].getType());
       mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kGridReduceThreads);
-      sum = CombineAcrossBlock(e, block, op->getLoc(), reduction.kind, sum, i * kReduceAreaBytes);
+      sum = CombineAcrossBlock(e, block, reduction.kind, sum, i * kReduceAreaBytes);
       types.push_back(sum.getType());
       If(Less(thread_, Int(1)), [&] {
         e.Store(loc_, TableOf(blocks, sum.getType()), {Offset(Scratch(), Int(i * kPartialBytes))}, {block_}, sum);
@@ -69,7 +79,7 @@ void GpuKernelBuilder::EmitGridReduceKernel() {
   });
 }
 
-void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
+void GridReduceKernel::AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
                                  llvm::ArrayRef<mlir::Type> types, int64_t blocks) {
   const auto count = static_cast<int64_t>(values.size());
   const int64_t sums = SumsOffset(count);
@@ -86,17 +96,14 @@ void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
                           e.Load(loc_, TableOf(blocks, types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
         })[0];
     for (int mask = kWarp / 2; mask > 0; mask /= 2) sum = combine(sum, device_.ShuffleXor(loc_, sum, mask));
-    sum = CombineAcrossBlock(e, block, loc_, reduction.kind, sum, i * kReduceAreaBytes);
+    sum = CombineAcrossBlock(e, block, reduction.kind, sum, i * kReduceAreaBytes);
     ElementEmitter::Buffer buffer = {Offset(shared_, Int(sums + 16 * i))};
-    auto found = llvm::find(results_, v);
+    const std::optional<unsigned> result = TakeResult(v, late);
     If(Less(thread_, Int(1)), [&] {
       auto at = IndicesAt(e, loc_, Point{}, v.getType());
       e.Store(loc_, v.getType(), buffer, at, sum);
-      if (found != results_.end()) e.Store(loc_, v.getType(), ResultBuffer(found - results_.begin()), at, sum);
+      if (result) e.Store(loc_, v.getType(), ResultBuffer(*result), at, sum);
     });
-    if (found != results_.end()) {
-      late.erase(std::remove(late.begin(), late.end(), static_cast<unsigned>(found - results_.begin())), late.end());
-    }
     device_.SyncBlock(loc_);
     e.Bind(v, buffer);
   }
@@ -105,5 +112,9 @@ void GpuKernelBuilder::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
                 [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
   }
 }
+
+}  // namespace
+
+extern const GpuEmitter kGpuGridReduce = {"reductions over the grid", MakeBuilder<GridReduceKernel>};
 
 }  // namespace tandem

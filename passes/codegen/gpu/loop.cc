@@ -10,10 +10,21 @@ constexpr int64_t kLoopThreads = 256;
 constexpr int64_t kFewElements = 4 * kLoopThreads, kManyElements = 4 * kFewElements;
 constexpr int64_t kManyBlocks = 2048;
 
-}  // namespace
+class LoopKernel : public GpuKernelBuilder {
+ public:
+  using GpuKernelBuilder::GpuKernelBuilder;
+  bool Takes() override {
+    const auto reduces = [](mlir::Operation& op) { return IsReduceOp(&op); };
+    return is_elementwise() || (!has_rows() && llvm::none_of(kernel_.getBody().front(), reduces));
+  }
 
-void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin,
-                                  mlir::Value rows_end) {
+ private:
+  void EmitThread() override;
+  void EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin, mlir::Value rows_end);
+};
+
+void LoopKernel::EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin,
+                            mlir::Value rows_end) {
   Space space;
   space.rows = rows_begin ? Space::Rows::kLoop : Space::Rows::kNone;
   space.begin = rows_begin;
@@ -47,7 +58,7 @@ void GpuKernelBuilder::EmitStores(ElementEmitter& e, const std::vector<unsigned>
   });
 }
 
-void GpuKernelBuilder::EmitLoopKernel() {
+void LoopKernel::EmitThread() {
   const bool batched = has_rows();
   int64_t row = 1;
   for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
@@ -60,7 +71,7 @@ void GpuKernelBuilder::EmitLoopKernel() {
   if (row * (batched ? rows_ : 1) <= kWarp && kind_ != exec::KernelKind::kFlat) plan_.block = kWarp;
   plan_.items_per_block = batched ? std::max<int64_t>(1, target / row) : 1;
   plan_.split = (row + target - 1) / target;
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     mlir::Value begin, end;
     if (batched) {
       begin = Add(Number(0), Mul(Div(block_, plan_.split), plan_.items_per_block));
@@ -69,5 +80,9 @@ void GpuKernelBuilder::EmitLoopKernel() {
     for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, group, begin, end);
   });
 }
+
+}  // namespace
+
+extern const GpuEmitter kGpuLoop = {"loops", MakeBuilder<LoopKernel>};
 
 }  // namespace tandem

@@ -1,7 +1,7 @@
 // Emits kernels whose reductions go over parts of rows that fit into the registers of some threads, such as softmax
 // over the keys of a query or layer normalization of a position. Values that one reduction has read and computed stay
 // in registers for the next one and the results.
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/gpu/row.h"
 
 namespace tandem {
 namespace {
@@ -9,9 +9,31 @@ namespace {
 constexpr int64_t kPartThreads = 256;
 constexpr int64_t kMaxPart = 1024;  // most elements of a part, 32 per thread
 
-}  // namespace
+class PartKernel : public RowKernel {
+ public:
+  using RowKernel::RowKernel;
+  bool Takes() override {
+    if (!is_of_loops() || !has_rows() || !Check().ok()) return false;
+    PlanStages();
+    parts_ = PartsInRegisters();
+    return parts_ > 0;
+  }
 
-int64_t GpuKernelBuilder::PartsInRegisters() const {
+ private:
+  void EmitThread() override;
+  // Returns the number of parts of a row if each part fits the registers of a team and has one result of every
+  // reduction; else 0.
+  int64_t PartsInRegisters() const;
+  void EmitPart(ElementEmitter& e, const Team& team, const Space& row);
+  // Calls `body` for the elements of values of one inner size in part `part_` of a row, spread over the team without a
+  // loop.
+  void ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+               const std::function<void(llvm::ArrayRef<Point>)>& body);
+
+  mlir::Value part_;  // part of this team
+};
+
+int64_t PartKernel::PartsInRegisters() const {
   if (!batch_reduces_.empty()) return 0;
   const int64_t parts = cuts_rows_ ? PartsOfRow() : 1;
   auto fits = [&](mlir::Value v) { return InnerSize(v.getType()) <= kMaxPart * parts; };
@@ -28,20 +50,8 @@ int64_t GpuKernelBuilder::PartsInRegisters() const {
   return llvm::all_of(results_, fits) ? parts : 0;
 }
 
-void GpuKernelBuilder::ForRuns(mlir::Value lane, int64_t lanes, int64_t runs,
-                               const std::function<void(mlir::Value, mlir::Value)>& body) {
-  for (int64_t first = 0; first < runs; first += lanes) {
-    mlir::Value run = Add(lane, Int(first));
-    if (first + lanes <= runs) {
-      body(run, nullptr);
-    } else {
-      body(Min(run, Int(runs - 1)), Less(run, Int(runs)));
-    }
-  }
-}
-
-void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
-                               const std::function<void(llvm::ArrayRef<Point>)>& body) {
+void PartKernel::ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+                         const std::function<void(llvm::ArrayRef<Point>)>& body) {
   Space space = row;
   space.radices = KernelRadices(kernel_, type);
   const int64_t rest = InnerSize(type) / parts_;
@@ -56,10 +66,8 @@ void GpuKernelBuilder::ForPart(ElementEmitter& e, const Team& team, const Space&
   });
 }
 
-void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
-  parts_ = parts;
-  in_registers_ = true;
-  team_shared_ = team_scratch_ = 0;
+void PartKernel::EmitThread() {
+  const int64_t parts = parts_;
   // Teams may be smaller than a warp if a warp has a whole number of them, because all threads of a warp must shuffle
   // together.
   int64_t lanes = kWarp;
@@ -71,7 +79,7 @@ void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
   plan_.block = kPartThreads;
   plan_.split = (parts + teams - 1) / teams;
   plan_.items_per_block = plan_.split > 1 ? 1 : teams / parts;
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     Team team;
     team.warp = true;
     team.size = lanes;
@@ -91,12 +99,12 @@ void GpuKernelBuilder::EmitPartKernel(int64_t parts) {
       if (teams % parts != 0) runs = And(runs, Less(in_block, Int(plan_.items_per_block * parts)));
     }
     own_parts_.insert(part_);
-    if (parts > 1) e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
+    if (parts > 1) CheckParts(e);
     If(runs, [&] { EmitPart(e, team, space); });
   });
 }
 
-void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space& row) {
+void PartKernel::EmitPart(ElementEmitter& e, const Team& team, const Space& row) {
   std::vector<unsigned> late = plain_results_;
   for (const Stage& stage : stages_) {
     mlir::Value v = stage.value;
@@ -109,7 +117,7 @@ void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space
     point.digits.push_back({row.row, mlir::ShapedType::kDynamic});
     if (parts_ > 1) point.digits.push_back({part_, parts_});
     const llvm::SmallVector<mlir::Value> at = IndicesAt(e, op->getLoc(), point, type);
-    mlir::Value result = ReduceAcross(e, op, reduction, at, team.lane, team.size);
+    mlir::Value result = ReduceAcross(e, op, reduction, at, team.lane, team.size, /*in_registers=*/true);
     if (const std::optional<unsigned> r = TakeResult(v, late)) {
       If(Less(team.lane, Int(1)), [&] { e.Store(op->getLoc(), type, ResultBuffer(*r), at, result); });
     }
@@ -120,5 +128,9 @@ void GpuKernelBuilder::EmitPart(ElementEmitter& e, const Team& team, const Space
             [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
   }
 }
+
+}  // namespace
+
+extern const GpuEmitter kGpuParts = {"parts of rows", MakeBuilder<PartKernel>};
 
 }  // namespace tandem

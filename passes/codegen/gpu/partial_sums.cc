@@ -1,10 +1,10 @@
 // Emits sums over the batch: blocks leave partial sums in `scratch`, which the last block to arrive adds up. Blocks
 // form groups: the last block of a group adds up the partial sums of the group, and the last of these blocks adds up
 // the groups. Which block is last changes from launch to launch, but the order of additions does not.
+#include "passes/codegen/gpu/partial_sums.h"
+
 #include "base/align.h"
 #include "graph/ir/register_type.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
 #include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
@@ -17,7 +17,7 @@ int64_t GroupsOf(int64_t blocks) { return (blocks + kGroup - 1) / kGroup; }
 
 }  // namespace
 
-void GpuKernelBuilder::PlanPartials(int64_t most) {
+void PartialSums::PlanPartials(int64_t most) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
@@ -30,29 +30,13 @@ void GpuKernelBuilder::PlanPartials(int64_t most) {
   }
 }
 
-ElementEmitter::Buffer GpuKernelBuilder::PartialBuffer(const Partial& partial, mlir::Value number) {
+ElementEmitter::Buffer PartialSums::PartialBuffer(const Partial& partial, mlir::Value number) {
   const int64_t bytes = partial.elements * StorageBytes(partial.type.getElementType());
   return {Offset(Scratch(), Add(Mul(number, bytes), Int(partial.offset)))};
 }
 
-mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count) {
-  plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 16);
-  const auto flag = mlir::RankedTensorType::get({1}, b_.getI32Type());
-  device_.SyncBlock(loc_);  // now the block has written its part and no longer uses its shared memory
-  If(Less(thread_, Int(1)), [&] {
-    mlir::Value address = Offset(Counters(), Mul(counter, sizeof(int32_t)));
-    mlir::Value blocks = b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI32Type(), count);
-    e.Store(loc_, flag, {shared_}, {Int(0)}, device_.Arrive(loc_, address, blocks));
-  });
-  device_.SyncBlock(loc_);
-  mlir::Value last = e.Load(loc_, flag, {shared_}, {Int(0)});
-  device_.SyncBlock(loc_);
-  mlir::Value zero = b_.create<mlir::arith::ConstantOp>(loc_, b_.getI32IntegerAttr(0));
-  return b_.create<mlir::arith::CmpIOp>(loc_, mlir::arith::CmpIPredicate::ne, last, zero);
-}
-
-mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& partial, mlir::Value element,
-                                            const Slots& slots) {
+mlir::Value PartialSums::SumOfPartials(ElementEmitter& e, const Partial& partial, mlir::Value element,
+                                       const Slots& slots) {
   const mlir::Type type = partial.type.getElementType();
   const auto all = mlir::RankedTensorType::get({mlir::ShapedType::kDynamic, partial.elements}, type);
   mlir::Value neutral = NeutralElement(b_, loc_, partial.kind, type), end = Sub(slots.count, Int(1));
@@ -76,7 +60,7 @@ mlir::Value GpuKernelBuilder::SumOfPartials(ElementEmitter& e, const Partial& pa
              })[0];
 }
 
-void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
+void PartialSums::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
   // Calls `body` for this thread's elements of a result with `elements` elements, as far as they are in the tile. A
   // thread gets the same elements of all results of equal size.
   const auto for_elements = [&](int64_t elements, const std::function<void(mlir::Value, const Point&)>& body) {
@@ -109,15 +93,14 @@ void GpuKernelBuilder::SumSlots(ElementEmitter& e, const Arrival& arrival, const
   }
 }
 
-void GpuKernelBuilder::StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which,
-                                     llvm::ArrayRef<Point> points) {
+void PartialSums::StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points) {
   for (unsigned r : batch_reduces_) e.Bind(results_[r], ResultBuffer(r));
   StorePoints(e, which, points);
 }
 
-void GpuKernelBuilder::AddUpPartials(ElementEmitter& e, const Arrival& arrival) {
+void PartialSums::AddUpPartials(ElementEmitter& e, const Arrival& arrival) {
   const int64_t per_block = arrival.partials_per_block, groups = GroupsOf(arrival.most);
-  const int64_t counters = CountersOf(arrival.most);
+  const int64_t counters = groups == 1 ? 1 : 1 + groups;
   if (arrival.tiles * counters > kGpuCounters) {
     status_.Update(absl::InternalError(symbol_ + " sums over too many blocks"));
     return;
@@ -142,11 +125,6 @@ void GpuKernelBuilder::AddUpPartials(ElementEmitter& e, const Arrival& arrival) 
       SumSlots(e, arrival, {Int(0), all, groups, per_block * kGroup}, /*whole=*/true);
     });
   });
-}
-
-int64_t GpuKernelBuilder::CountersOf(int64_t most) {
-  const int64_t groups = GroupsOf(most);
-  return groups == 1 ? 1 : 1 + groups;
 }
 
 }  // namespace tandem

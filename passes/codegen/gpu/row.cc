@@ -1,6 +1,7 @@
 // Emits kernels with reductions: a warp or a block per row, stage by stage, through shared memory.
+#include "passes/codegen/gpu/row.h"
+
 #include "base/align.h"
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
 
 namespace tandem {
 namespace {
@@ -16,9 +17,9 @@ constexpr int64_t kRowBlocks = 1024, kMinElements = 2048, kMinParts = 8;
 
 }  // namespace
 
-int64_t GpuKernelBuilder::RowDomain() const {
+int64_t RowKernel::RowDomain() {
   int64_t domain = 1;
-  const_cast<mlir::func::FuncOp&>(kernel_).walk([&](mlir::Operation* op) {
+  kernel_.walk([&](mlir::Operation* op) {
     for (mlir::Value v : op->getResults()) domain = std::max(domain, InnerSize(v.getType()));
     if (!IsReduceOp(op)) return;
     for (mlir::Value v : op->getOperands()) domain = std::max(domain, InnerSize(v.getType()));
@@ -26,9 +27,9 @@ int64_t GpuKernelBuilder::RowDomain() const {
   return domain;
 }
 
-void GpuKernelBuilder::Sync(const Team& team) { team.warp ? device_.SyncWarp(loc_) : device_.SyncBlock(loc_); }
+void RowKernel::Sync(const Team& team) { team.warp ? device_.SyncWarp(loc_) : device_.SyncBlock(loc_); }
 
-void GpuKernelBuilder::PlanStages() {
+void RowKernel::PlanStages() {
   auto bytes = [](mlir::Value v) {
     return AlignUp(InnerSize(v.getType()) * StorageBytes(mlir::getElementTypeOrSelf(v.getType())), 16);
   };
@@ -52,7 +53,7 @@ void GpuKernelBuilder::PlanStages() {
   }
 }
 
-int64_t GpuKernelBuilder::PartsOfRow() const {
+int64_t RowKernel::PartsOfRow() const {
   int64_t parts = 1;
   for (const Stage& stage : stages_) {
     Reduction reduction;
@@ -75,52 +76,39 @@ int64_t GpuKernelBuilder::PartsOfRow() const {
   return parts;
 }
 
-void GpuKernelBuilder::CheckPart(ElementEmitter& e, mlir::Value tensor, mlir::ValueRange indices) {
-  if (e.indices().probe != nullptr) return;
-  if (llvm::none_of(stages_, [&](const Stage& stage) { return stage.value == tensor; })) return;
-  llvm::SmallVector<int64_t> shape = InnerShape(tensor.getType());
-  int64_t size = 1;
-  size_t leading = 0;
-  while (leading < shape.size() && size < parts_) size *= shape[leading++];
-  mlir::Value part = size != parts_ ? mlir::Value()
-                                    : e.indices().Linearize(loc_, indices.slice(1, leading),
-                                                            llvm::ArrayRef<int64_t>(shape).take_front(leading));
-  parts_depend_ |= !part || !own_parts_.contains(part);
+void RowKernel::CheckParts(ElementEmitter& e) {
+  e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) {
+    if (e.indices().probe != nullptr) return;
+    if (llvm::none_of(stages_, [&](const Stage& stage) { return stage.value == tensor; })) return;
+    llvm::SmallVector<int64_t> shape = InnerShape(tensor.getType());
+    int64_t size = 1;
+    size_t leading = 0;
+    while (leading < shape.size() && size < parts_) size *= shape[leading++];
+    mlir::Value part = size != parts_ ? mlir::Value()
+                                      : e.indices().Linearize(loc_, indices.slice(1, leading),
+                                                              llvm::ArrayRef<int64_t>(shape).take_front(leading));
+    parts_depend_ |= !part || !own_parts_.contains(part);
+  };
 }
 
-void GpuKernelBuilder::ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
-                                   const std::function<void(llvm::ArrayRef<Point>)>& body) {
+void RowKernel::ForOwnElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
+                               const std::function<void(llvm::ArrayRef<Point>)>& body) {
+  if (parts_ == 1) return ForElements(e, team, row, type, body);
   Space space = row;
-  if (!td::IsBatched(type)) space.rows = Space::Rows::kNone;
   space.radices = KernelRadices(kernel_, type);
-  if (parts_ > 1) {
-    const int64_t rest = InnerSize(type) / parts_;
-    const LinearSpace linear(e, loc_, space, DigitsBefore(space.radices, rest),
-                             [&](const Point& point) { body({point}); });
-    const int width = rest % 4 == 0 ? linear.width() : 1;
-    const int64_t runs = rest / width;
-    For(Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
-      mlir::Value part = Div(run, runs);
-      own_parts_.insert(part);
-      body(linear.At(part, Mul(Rem(run, runs), width), width));
-    });
-    return;
-  }
-  const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { body({point}); });
-  const int width = linear.size() == 1 ? 1 : linear.width();
-  For(team.lane, Int(linear.size() / width), team.size,
-      [&](mlir::Value run) { body(linear.At(Mul(run, width), width)); });
+  const int64_t rest = InnerSize(type) / parts_;
+  const LinearSpace linear(e, loc_, space, DigitsBefore(space.radices, rest),
+                           [&](const Point& point) { body({point}); });
+  const int width = rest % 4 == 0 ? linear.width() : 1;
+  const int64_t runs = rest / width;
+  For(Add(Mul(part_begin_, runs), team.lane), Mul(part_end_, runs), team.size, [&](mlir::Value run) {
+    mlir::Value part = Div(run, runs);
+    own_parts_.insert(part);
+    body(linear.At(part, Mul(Rem(run, runs), width), width));
+  });
 }
 
-std::optional<unsigned> GpuKernelBuilder::TakeResult(mlir::Value v, std::vector<unsigned>& late) const {
-  const auto found = llvm::find(results_, v);
-  if (found == results_.end()) return std::nullopt;
-  const unsigned r = found - results_.begin();
-  late.erase(std::remove(late.begin(), late.end(), r), late.end());
-  return r;
-}
-
-void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space& row) {
+void RowKernel::EmitRow(ElementEmitter& e, const Team& team, const Space& row) {
   std::vector<unsigned> late = plain_results_;
   for (const Stage& stage : stages_) {
     mlir::Value v = stage.value;
@@ -141,7 +129,7 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
     if (GetReduction(v.getDefiningOp(), reduction) || GetArgMax(v.getDefiningOp(), reduction)) {
       EmitReduction(e, team, v.getDefiningOp(), row.row, store);
     } else {
-      ForElements(e, team, row, type, [&](llvm::ArrayRef<Point> points) {
+      ForOwnElements(e, team, row, type, [&](llvm::ArrayRef<Point> points) {
         std::vector<mlir::Value> elements;
         for (const Point& p : points) elements.push_back(e.Element(loc, v, IndicesAt(e, loc, p, type)));
         for (unsigned i = 0; i < points.size(); ++i) store(IndicesAt(e, loc, points[i], type), elements[i]);
@@ -151,8 +139,8 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
     e.Bind(v, buffer);
   }
   for (const auto& group : GroupBySize(results_, late)) {
-    ForElements(e, team, row, results_[group[0]].getType(),
-                [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
+    ForOwnElements(e, team, row, results_[group[0]].getType(),
+                   [&](llvm::ArrayRef<Point> points) { StorePoints(e, group, points); });
   }
   for (const Partial& partial : partials_) {
     mlir::Operation* op = results_[partial.result].getDefiningOp();
@@ -164,10 +152,9 @@ void GpuKernelBuilder::EmitRow(ElementEmitter& e, const Team& team, const Space&
   }
 }
 
-void GpuKernelBuilder::EmitRowKernel() {
+void RowKernel::EmitThread() {
   const bool batched = has_rows();
   PlanStages();
-  if (const int64_t parts = batched ? PartsInRegisters() : 0; parts > 0) return EmitPartKernel(parts);
   const int64_t domain = RowDomain();
   if (batched && cuts_rows_ && !warp_teams_ && batch_reduces_.empty()) parts_ = PartsOfRow();
   int64_t parts_per_block = parts_;
@@ -194,7 +181,7 @@ void GpuKernelBuilder::EmitRowKernel() {
   const int64_t per_team = team_shared_;
   team_shared_ *= teams;  // shared memory behind that of the teams belongs to the block
 
-  Function(symbol_, [&](ElementEmitter& e) {
+  Function([&](ElementEmitter& e) {
     Team team;
     team.warp = warp_teams_;
     team.size = threads / teams;
@@ -216,7 +203,7 @@ void GpuKernelBuilder::EmitRowKernel() {
     if (parts_ > 1) {
       part_begin_ = Mul(Rem(block_, plan_.split), parts_per_block);
       part_end_ = Min(Add(part_begin_, Int(parts_per_block)), Int(parts_));
-      e.on_load = [&](mlir::Value tensor, mlir::ValueRange indices) { CheckPart(e, tensor, indices); };
+      CheckParts(e);
     }
     mlir::Value last = Min(Add(first, Int(rows_per_team)), Number(1));
     For(first, last, 1, [&](mlir::Value row) {
@@ -238,5 +225,7 @@ void GpuKernelBuilder::EmitRowKernel() {
   });
   plan_.shared_bytes = std::max(plan_.shared_bytes, team_shared_ + kReduceAreaBytes * reduce_areas_);
 }
+
+extern const GpuEmitter kGpuRows = {"rows", MakeBuilder<RowKernel>};
 
 }  // namespace tandem

@@ -3,12 +3,11 @@
 // threads compute it.
 #include "graph/ir/register_type.h"
 #include "llvm/Support/MathExtras.h"
-#include "passes/codegen/gpu/gpu_kernel_builder.h"
+#include "passes/codegen/gpu/row.h"
 
 namespace tandem {
 
-int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction,
-                                          int64_t results) const {
+int64_t RowKernel::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) {
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
   // Neighbouring threads should read neighbouring elements: those of one result, if the last dimension is reduced, or
   // else those of several results, with one thread per result.
@@ -23,7 +22,7 @@ int64_t GpuKernelBuilder::LanesPerElement(const Team& team, mlir::Operation* op,
 }
 
 mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction,
-                                           mlir::ValueRange fixed, mlir::Value lane, int64_t lanes) {
+                                           mlir::ValueRange fixed, mlir::Value lane, int64_t lanes, bool in_registers) {
   mlir::Location loc = op->getLoc();
   const Space space = ReducedSpace(op, reduction);
   auto element_at = [&](const Point& point) { return e.ReducedElement(op, reduction, fixed, point.digits); };
@@ -39,7 +38,7 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
       for (const Point& point : linear.At(Mul(run, width), width)) v.push_back(element_at(point));
       return CombinePairs(b_, loc, reduction.kind, std::move(v));
     };
-    if (in_registers_) {
+    if (in_registers) {
       mlir::Value all = neutral;
       ForRuns(lane, lanes, linear.size() / width, [&](mlir::Value run, mlir::Value is_one) {
         mlir::Value v = of_run(run);
@@ -53,30 +52,30 @@ mlir::Value GpuKernelBuilder::ReduceAcross(ElementEmitter& e, mlir::Operation* o
                  return {combine(before[0], of_run(run))};
                })[0];
   };
-  mlir::Value sum = reduction.arg_max ? ArgMaxKey(e, loc, linear, lane, lanes, element_at) : reduce();
+  mlir::Value sum = reduction.arg_max ? ArgMaxKey(loc, linear, lane, lanes, element_at) : reduce();
   for (int mask = static_cast<int>(std::min<int64_t>(lanes, kWarp)) / 2; mask > 0; mask /= 2) {
     sum = combine(sum, device_.ShuffleXor(loc, sum, mask));
   }
   return sum;
 }
 
-mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& team, mlir::Location loc,
-                                                 td::ReduceKind kind, mlir::Value value, int64_t area) {
+mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& team, td::ReduceKind kind,
+                                                 mlir::Value value, int64_t area) {
   const int64_t warps = team.size / kWarp;
   auto type = mlir::RankedTensorType::get({warps}, value.getType());
   ElementEmitter::Buffer buffer = {Offset(shared_, Int(area))};
-  If(Less(Rem(team.lane, kWarp), Int(1)), [&] { e.Store(loc, type, buffer, {Div(team.lane, kWarp)}, value); });
-  device_.SyncBlock(loc);
+  If(Less(Rem(team.lane, kWarp), Int(1)), [&] { e.Store(loc_, type, buffer, {Div(team.lane, kWarp)}, value); });
+  device_.SyncBlock(loc_);
   mlir::Value sum;
   for (int64_t w = 0; w < warps; ++w) {
-    mlir::Value part = e.Load(loc, type, buffer, {Int(w)});
-    sum = sum ? Combine(b_, loc, kind, sum, part, false) : part;
+    mlir::Value part = e.Load(loc_, type, buffer, {Int(w)});
+    sum = sum ? Combine(b_, loc_, kind, sum, part, false) : part;
   }
   return sum;
 }
 
-void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row,
-                                     const Store& store) {
+void RowKernel::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row,
+                              const Store& store) {
   Reduction reduction;
   const bool over_batch = GetBatchReduction(op, reduction);
   const bool arg_max = !over_batch && GetArgMax(op, reduction);
@@ -109,8 +108,7 @@ void GpuKernelBuilder::EmitReduction(ElementEmitter& e, const Team& team, mlir::
     for (int64_t o = 0; o < results; ++o) {
       auto at = indices(Int(o));
       mlir::Value sum = ReduceAcross(e, op, reduction, fixed(at), team.lane, lanes);
-      sum = CombineAcrossBlock(e, team, op->getLoc(), reduction.kind, sum,
-                               team_shared_ + kReduceAreaBytes * reduce_areas_++);
+      sum = CombineAcrossBlock(e, team, reduction.kind, sum, team_shared_ + kReduceAreaBytes * reduce_areas_++);
       If(Less(team.lane, Int(1)), [&] { store(indices(Int(o)), result(sum)); });
     }
     return;
