@@ -354,7 +354,7 @@ def InsertFiniteCheckPass : ModulePass<"td-insert-finite-check"> {
     the maps that updates and the output "loss" are computed from (gradients, losses, statistics) and the values of
     td.check_finite, which are no results of the step any more, behind the last map and collective that it needs, and
     every op that serves an update and no map stands behind the check. What a map needs too stays before it;
-    td-assign-buffers then writes the variable by a copy at the end of the step. Other outputs are only watched: they may
+    td-insert-copies then lets a copy at the end of the step write the variable. Other outputs are only watched: they may
     be infinite or NaN. Steps that update nothing (evaluation) get no check, but for a worker's part of a step, whose
     results go into updates of parameter servers.
   }];
@@ -601,11 +601,31 @@ def VerifySchedulePass : VerifyPhasePass<"schedule"> {
 
 // Phase memory
 
+def InsertCopiesPass : ModulePass<"td-insert-copies"> {
+  let summary = "Copies values that are wanted in a place where nothing can write them";
+  let description = [{
+    Before: a scheduled step of launches, library calls, maps, collectives, copies and constants, in which every value is
+    wanted wherever it is read. After: what td-assign-buffers takes for granted and does not check, so that programs are
+    wrong without this pass, by an exec.copy where it was not so:
+
+    - an output is not a step scalar, a variable or a constant itself;
+    - a command computes the update of a variable, nothing else reads it, and nothing behind that command reads the old
+      value: the update can be written straight over the variable. The launch of a flat kernel may read it itself;
+    - nothing behind a command reads an operand that it writes over;
+    - a map yields every value once, and commands of its body compute them.
+
+    ```
+    return %v, %w {td.update = @w, td.update = @v}   =>   %0 = exec.copy %v   %1 = exec.copy %w
+                                                          %2 = exec.copy %0   %3 = exec.copy %1
+                                                          return %2, %3
+    ```
+  }];
+}
+
 def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
   let summary = "Gives every value a place in one of the arenas";
   let description = [{
-    Before: a scheduled step of launches, library calls, maps, collectives, copies and constants. After: module and ops
-    carry these attributes for the serialiser:
+    Before: what td-insert-copies leaves. After: module and ops carry these attributes for the serialiser:
 
     ```
     module              exec.buffers = [{name, space, index | offset, bytes, row_bytes, type}, ...]
@@ -618,8 +638,7 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
 
     Arguments lie where the runtime put them; a value that a map reduces over the lanes is written straight into the
     lane's slot, a kept one straight into the batch arena (kept values share it by life time, as all that crosses maps
-    of a model with batch statistics is there), an update straight over its variable when nothing reads the old value
-    later (else exec.copy is inserted, as for a value that is wanted in two places). Everything else shares the
+    of a model with batch statistics is there), an update straight over its variable. Everything else shares the
     microbatch arena (inside maps; one per thread) or the step arena (top level) by life time. On a CPU, what is
     computed from variables alone that the program does not write shares its place with nothing, so that it need not be
     computed in every step (td-mark-invariants). What every device computes alike, from variables and constants, is
@@ -627,6 +646,23 @@ def AssignBuffersPass : ModulePass<"td-assign-buffers"> {
 
     A GPU program has one lane per device and one microbatch per lane, so there is nothing to sum up: what a map reduces
     goes straight to the step arena, and there are no slots.
+  }];
+}
+
+def SeparateAliasesPass : ModulePass<"td-separate-aliases"> {
+  let summary = "Makes a kernel for every pattern of results that overwrite operands";
+  let description = [{
+    Before: td-assign-buffers has run. After: every kernel that is launched says in `exec.alias` which operand's buffer
+    each of its results has, or -1. It is compiled for that, so a kernel whose launches differ in it is there several
+    times.
+
+    ```
+    %0 = exec.launch @sgd(%w, %g) {exec.out = array<i64: 1>}   // %w has buffer 1
+    %1 = exec.launch @sgd(%v, %h) {exec.out = array<i64: 9>}   // %v has buffer 2
+    =>
+    %0 = exec.launch @sgd(%w, %g)     // exec.alias = array<i64: 0>
+    %1 = exec.launch @sgd_1(%v, %h)   // exec.alias = array<i64: -1>
+    ```
   }];
 }
 

@@ -25,8 +25,6 @@ def Exec_CommandOp : OpInterface<"CommandOp"> {
 
     InterfaceMethod<"The operand in whose place `result` is written, or null for a result with a place of its own.",
       "::mlir::OpOperand*", "getOperandInPlace", (ins "unsigned":$result), /*methodBody=*/"", "return nullptr;">,
-    InterfaceMethod<"Whether every result is written over an operand.", "bool", "isInPlace", (ins), /*methodBody=*/"",
-      "return false;">,
 
     InterfaceMethod<"Whether it may fail the step: nothing moves across it.", "bool", "mayEndStep", (ins),
       /*methodBody=*/"", "return false;">,

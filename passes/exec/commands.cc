@@ -152,7 +152,6 @@ void AllReduceOp::writeCommand(CommandContext& context, format::Command& command
 }
 
 mlir::OpOperand* AllReduceOp::getOperandInPlace(unsigned result) { return &getOperation()->getOpOperand(result); }
-bool AllReduceOp::isInPlace() { return true; }
 
 std::optional<int64_t> AllReduceOp::getElementsTouched(int64_t replicas, int64_t) {
   return ElementsOfRows(getOperands()) * replicas;

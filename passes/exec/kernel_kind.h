@@ -17,7 +17,7 @@ std::optional<KernelKind> GetKernelKind(mlir::func::FuncOp function);
 void SetKernelKind(mlir::func::FuncOp function, KernelKind kind);
 
 // Returns, for each result of the kernel, the operand whose buffer it shares, or -1; an empty list before
-// td-assign-buffers.
+// td-separate-aliases.
 llvm::ArrayRef<int64_t> GetAliases(mlir::func::FuncOp kernel);
 void SetAliases(mlir::func::FuncOp kernel, mlir::DenseI64ArrayAttr aliases);
 

@@ -139,7 +139,7 @@ def Exec_LaneReduceOp : Exec_Op<"lane_reduce", [Pure, DeclareOpInterfaceMethods<
 
 def Exec_AllReduceOp : Exec_Op<"all_reduce", [
     Pure, DeclareOpInterfaceMethods<Td_ReferenceOp>, DeclareOpInterfaceMethods<Td_ReplicaValueOp>,
-    DeclareOpInterfaceMethods<Exec_CommandOp, ["getOperandInPlace", "isInPlace", "getElementsTouched", "isListable"]>]> {
+    DeclareOpInterfaceMethods<Exec_CommandOp, ["getOperandInPlace", "getElementsTouched", "isListable"]>]> {
   let summary = "combines values of all replicas";
   let description = [{
     `kind` is sum, max or mean (over the replicas that had rows). Every replica gets the result.
@@ -179,7 +179,7 @@ def Exec_CopyOp : Exec_Op<"copy", [
     DeclareOpInterfaceMethods<Td_BatchOp>,
     DeclareOpInterfaceMethods<Exec_CommandOp, ["isListable"]>]> {
   let summary = "the same value in a buffer of its own";
-  let description = "Inserted when buffers are assigned, where a value is wanted in a place that its producer cannot write.";
+  let description = "Inserted by td-insert-copies, where a value is wanted in a place that its producer cannot write.";
   let arguments = (ins Exec_Tensor:$input);
   let results = (outs Exec_Tensor:$output);
   let assemblyFormat = "$input attr-dict `:` type($input)";

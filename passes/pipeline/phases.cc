@@ -37,7 +37,11 @@ const std::vector<Phase>& Phases() {
        {"td-outline-contractions", "td-form-fusions", "td-fuse-sum-epilogues", "td-number-collectives",
         "td-outline-kernels", "td-group-updates", "td-verify-fusion"}},
       {"schedule", "order of execution", "", {"td-schedule", "td-verify-schedule"}},
-      {"memory", "arenas and offsets", "", {"td-assign-buffers", "td-check-memory", "td-verify-memory"}},
+      {"memory",
+       "copies, arenas and offsets, kernels that overwrite operands",
+       "Copies stand where nothing could write a value in the place that it is wanted in, so that offsets follow from "
+       "life times. Which operands kernels overwrite follows from the offsets.",
+       {"td-insert-copies", "td-assign-buffers", "td-separate-aliases", "td-check-memory", "td-verify-memory"}},
       {"commands",
        "how commands of CPU programs run: not in every step, several at once, block by block",
        "What the runtime need not do in every step, and what it may do at once, depends on where values lie.",

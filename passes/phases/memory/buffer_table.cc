@@ -2,7 +2,9 @@
 
 #include <functional>
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "mlir/IR/Builders.h"
+#include "passes/base/pass_util.h"
 #include "passes/exec/format_attributes.h"
 #include "passes/target/target.h"
 
@@ -54,10 +56,57 @@ mlir::LogicalResult VerifySlots(exec::MapMicrobatchesOp map, const std::function
 
 }  // namespace
 
-void SetBuffers(mlir::ModuleOp module, const std::vector<format::Buffer>& buffers) {
+format::Buffer& BufferAssignment::Append(mlir::Value value, std::string name, exec::Space space) {
+  numbers_[value] = static_cast<int64_t>(buffers_.size());
+  format::Buffer& buffer = buffers_.emplace_back();
+  buffer.name = std::move(name);
+  buffer.space = space;
+  buffer.row_bytes = td::IsBatched(value.getType()) ? RowBytes(value.getType()) : 0;
+  buffer.dtype = td::ToDType(mlir::getElementTypeOrSelf(value.getType()));
+  buffer.shape = td::ToShape(value.getType());
+  buffer.common = space == exec::Space::kStep && common_.contains(value);
+  return buffer;
+}
+
+void BufferAssignment::Add(mlir::Value value, exec::Space space, int64_t offset, int64_t bytes) {
+  format::Buffer& buffer = Append(value, ValueName(value), space);
+  buffer.offset = offset;
+  buffer.bytes = bytes;
+}
+
+void BufferAssignment::AddNumbered(mlir::Value value, std::string name, exec::Space space, int64_t index,
+                                   int64_t bytes) {
+  format::Buffer& buffer = Append(value, std::move(name), space);
+  buffer.index = static_cast<uint32_t>(index);
+  buffer.bytes = bytes;
+}
+
+void BufferAssignment::AddView(mlir::Value view, mlir::Value value) {
+  const format::Buffer source = buffers_[NumberOf(value)];
+  format::Buffer& buffer = Append(view, ValueName(view), source.space);
+  buffer.index = source.index;
+  buffer.offset = source.offset;
+  buffer.bytes = source.bytes;
+}
+
+void BufferAssignment::Annotate(mlir::func::FuncOp step) const {
+  mlir::Builder b(step.getContext());
+  for (mlir::BlockArgument a : step.getArguments()) {
+    step.setArgAttr(a.getArgNumber(), kBuffer, b.getI64IntegerAttr(NumberOf(a)));
+  }
+  step.walk([&](mlir::Operation* op) {
+    if (op == step.getOperation()) return;
+    SetResultBuffers(op, NumbersOf(op->getResults()));
+    auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op);
+    if (map) map->setAttr(kArgs, b.getDenseI64ArrayAttr(NumbersOf(map.getBody().getArguments())));
+  });
   llvm::SmallVector<exec::BufferAttr> rows;
-  for (const format::Buffer& b : buffers) rows.push_back(exec::ToAttr(module.getContext(), b));
-  SetArray<exec::BufferAttr>(module, kBuffers, rows);
+  for (const format::Buffer& buffer : buffers_) rows.push_back(exec::ToAttr(step.getContext(), buffer));
+  SetArray<exec::BufferAttr>(step->getParentOfType<mlir::ModuleOp>(), kBuffers, rows);
+}
+
+llvm::SmallVector<int64_t> BufferAssignment::NumbersOf(mlir::ValueRange values) const {
+  return llvm::map_to_vector(values, [&](mlir::Value v) { return NumberOf(v); });
 }
 
 std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module) {
@@ -86,16 +135,10 @@ mlir::DenseI64ArrayAttr GetResultBuffers(mlir::Operation* op) {
   return op->getAttrOfType<mlir::DenseI64ArrayAttr>(kOut);
 }
 
-void SetArgumentBuffers(exec::MapMicrobatchesOp map, llvm::ArrayRef<int64_t> buffers) {
-  map->setAttr(kArgs, mlir::DenseI64ArrayAttr::get(map.getContext(), buffers));
-}
 mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map) {
   return map->getAttrOfType<mlir::DenseI64ArrayAttr>(kArgs);
 }
 
-void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffer) {
-  step.setArgAttr(argument, kBuffer, mlir::Builder(step.getContext()).getI64IntegerAttr(buffer));
-}
 int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument) {
   auto buffer = step.getArgAttrOfType<mlir::IntegerAttr>(argument, kBuffer);
   return buffer ? buffer.getInt() : -1;

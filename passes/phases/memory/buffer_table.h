@@ -10,14 +10,48 @@
 #define TANDEM_PASSES_PHASES_MEMORY_BUFFER_TABLE_H_
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/exec/dialect.h"
 
 namespace tandem {
 
-void SetBuffers(mlir::ModuleOp module, const std::vector<format::Buffer>& buffers);
+// The buffers that values have been given so far.
+class BufferAssignment {
+ public:
+  // `common`: the values that every device computes alike.
+  explicit BufferAssignment(llvm::DenseSet<mlir::Value> common) : common_(std::move(common)) {}
+
+  bool Has(mlir::Value value) const { return numbers_.contains(value); }
+  // Returns the number of the value's buffer; -1 for a value that has none.
+  int64_t NumberOf(mlir::Value value) const { return Has(value) ? numbers_.lookup(value) : -1; }
+
+  // Gives `value` the bytes from `offset` on in an arena.
+  void Add(mlir::Value value, exec::Space space, int64_t offset, int64_t bytes);
+  // Gives `value` the input, step scalar or variable `index`.
+  void AddNumbered(mlir::Value value, std::string name, exec::Space space, int64_t index, int64_t bytes);
+  // Gives `view` the bytes of `value`, under its own type.
+  void AddView(mlir::Value view, mlir::Value value);
+  // Gives `value` the buffer of `other`.
+  void Share(mlir::Value value, mlir::Value other) { numbers_[value] = NumberOf(other); }
+
+  // Writes the attributes with buffers and their numbers.
+  void Annotate(mlir::func::FuncOp step) const;
+
+ private:
+  format::Buffer& Append(mlir::Value value, std::string name, exec::Space space);
+  llvm::SmallVector<int64_t> NumbersOf(mlir::ValueRange values) const;
+
+  llvm::DenseSet<mlir::Value> common_;
+  std::vector<format::Buffer> buffers_;
+  llvm::DenseMap<mlir::Value, int64_t> numbers_;
+};
+
 // Returns an empty list before td-assign-buffers.
 std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module);
 
@@ -35,9 +69,7 @@ llvm::SmallVector<exec::LaneSlotAttr> GetLaneSlots(exec::MapMicrobatchesOp map);
 // return null or -1 where none were set.
 void SetResultBuffers(mlir::Operation* op, llvm::ArrayRef<int64_t> buffers);
 mlir::DenseI64ArrayAttr GetResultBuffers(mlir::Operation* op);
-void SetArgumentBuffers(exec::MapMicrobatchesOp map, llvm::ArrayRef<int64_t> buffers);
 mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map);
-void SetArgumentBuffer(mlir::func::FuncOp step, unsigned argument, int64_t buffer);
 int64_t GetArgumentBuffer(mlir::func::FuncOp step, unsigned argument);
 // Returns the number of the buffer of any value: a result of an op, or an argument of @step or of a map's body.
 int64_t BufferOf(mlir::Value value);

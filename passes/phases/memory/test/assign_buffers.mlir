@@ -1,4 +1,4 @@
-// RUN: tandem-opt %s -td-assign-buffers -split-input-file | FileCheck %s
+// RUN: tandem-opt %s -td-insert-copies -td-assign-buffers -split-input-file | FileCheck %s
 
 func.func private @neg(%x: tensor<?x16xf32>) -> tensor<?x16xf32> attributes {exec.kernel = #exec.kernel_kind<loop>} {
   %0 = td.neg %x : tensor<?x16xf32>
@@ -163,39 +163,23 @@ func.func @step(%x: tensor<?x4xf32> {td.input = "x"}, %w: tensor<4x4xf32> {td.va
 
 // -----
 
-func.func private @mix_both(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
-  %0 = td.add %v, %w : tensor<?xf32>
-  return %0 : tensor<?xf32>
+func.func private @half(%x: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {exec.kernel = #exec.kernel_kind<split>} {
+  %0 = td.neg %x : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }
 
-// The members of a group run in any order: where one reads what another one would write over, they are written apart.
-// CHECK-LABEL: func.func private @mix_both(
+// %a is read by no command that is not invariant, and the call writes the output %b over it: %c does not get its place.
+// CHECK: module attributes
+// CHECK-SAME: exec.arenas = #exec.arenas<step = 192>
+// CHECK-LABEL: func.func private @half(
 // CHECK: func.func @step
-// CHECK: %[[U:.*]]:2 = exec.grouped_launch @mix_both x 2
-// CHECK-DAG: exec.copy %[[U]]#0
-// CHECK-DAG: exec.copy %[[U]]#1
-func.func @step(%a: tensor<4xf32> {td.variable = @a}, %b: tensor<4xf32> {td.variable = @b})
-    -> (tensor<4xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}) {
-  %0:2 = exec.grouped_launch @mix_both x 2(%a, %b, %b, %a)
-      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
-}
-
-// -----
-
-func.func private @mix_own(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> attributes {exec.kernel = #exec.kernel_kind<flat>} {
-  %0 = td.add %v, %w : tensor<?xf32>
-  return %0 : tensor<?xf32>
-}
-
-// Each reads its own variable alone, element by element as it writes.
-// CHECK-LABEL: func.func private @mix_own(
-// CHECK: func.func @step
-// CHECK: exec.grouped_launch @mix_own x 2
-// CHECK-NOT: exec.copy
-func.func @step(%a: tensor<4xf32> {td.variable = @a}, %b: tensor<4xf32> {td.variable = @b})
-    -> (tensor<4xf32> {td.update = @a}, tensor<4xf32> {td.update = @b}) {
-  %0:2 = exec.grouped_launch @mix_own x 2(%a, %a, %b, %b)
-      : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+// CHECK: exec.launch @half(%arg0) {exec.out = array<i64: [[A:[0-9]+]]>}
+// CHECK-NEXT: exec.library_call({{.*}}) #exec.matmul<{{.*}}exec.out = array<i64: [[A]]>}
+func.func @step(%f: tensor<4x4xf32> {td.variable = @frozen})
+    -> (tensor<4x4xf32> {td.output = "b"}, tensor<4x4xf32> {td.output = "d"}) {
+  %a = exec.launch @half(%f) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = exec.library_call(%f, %f, %a) #exec.matmul<epilogue = <residual = true>> by library : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = exec.launch @half(%f) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = exec.launch @half(%c) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %b, %d : tensor<4x4xf32>, tensor<4x4xf32>
 }
