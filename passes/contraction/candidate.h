@@ -1,7 +1,8 @@
 // A way to compute contractions: matrix products, convolutions and their gradients. Every candidate is one file of this
 // folder: what it can compute, how long that is expected to take, and what the op becomes. td-choose-contractions asks
-// them and notes its choice on the op (choice.h); td-expand-contractions and td-lower-contractions carry the choice
-// out.
+// them and notes its choice on the op (choice.h); td-expand-contractions, td-lower-contractions and td-select-libraries
+// carry the choice out. An op that becomes a library call is asked for again then: by which algorithm the call is
+// computed depends on its epilogue and on packed weights.
 #ifndef TANDEM_PASSES_CONTRACTION_CANDIDATE_H_
 #define TANDEM_PASSES_CONTRACTION_CANDIDATE_H_
 
@@ -9,11 +10,15 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/string_view.h"
 #include "graph/ir/interfaces.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/exec/dialect.h"
 #include "passes/target/target.h"
+#include "runtime/format/index.h"
+#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 
@@ -35,6 +40,13 @@ struct Contraction {
   int64_t tile = 0;  // Winograd's tile that TANDEM_FLAGS asks for; 0: any
 };
 
+// What the algorithm of a library call depends on besides the call.
+struct CallContext {
+  const MachineModel& machine;
+  bool avx512;  // the target has AVX-512
+  const KernelLibrary& library;
+};
+
 // A candidate's verdict on a contraction.
 struct Weighing {
   bool able = false;    // it can compute this contraction
@@ -47,30 +59,53 @@ inline Weighing Unable(std::string why_not) { return {false, std::move(why_not)}
 inline Weighing NotProfitable(std::string why_not, double seconds = 0) { return {true, std::move(why_not), seconds}; }
 inline Weighing Profitable(double seconds = 0) { return {true, "", seconds}; }
 
+inline constexpr char kNoAvx512[] = "the target has no AVX-512";
+
 // Which pass replaces the ops that a candidate takes.
 enum class Lowering {
   kBeforeMaps,  // td-expand-contractions: other td ops, or ops behind the maps
   kInMaps,      // td-lower-contractions
-  kLibrary,     // td-select-libraries; or no pass: the op itself becomes part of a generated kernel
+  kLibrary,     // td-select-libraries
+  kInCall,      // none: it takes library calls only
 };
 
 struct Candidate {
   exec::Algorithm algorithm;
   Lowering lowering;
-  // Returns the verdict, or nothing for kinds of ops or targets that the candidate is not meant for.
+  // Returns the verdict on an op, or nothing for kinds of ops or targets that the candidate is not meant for. Null with
+  // kInCall.
   std::optional<Weighing> (*weigh)(const Contraction& contraction);
-  // Replaces an op that `weigh` was able to take. Null with kLibrary.
-  void (*lower)(const Contraction& contraction, exec::ContractionAttr choice);
+  // Replaces an op that `weigh` was able to take. Emits an error where that cannot be done. Null with kInCall.
+  mlir::LogicalResult (*lower)(const Contraction& contraction, exec::ContractionAttr choice);
+  // Returns the verdict on a library call that the candidate can compute (runtime/library_calls/library_algorithm.h).
+  // Null for algorithms of generated kernels.
+  Weighing (*weigh_call)(const format::LibraryCall& call, const CallContext& context) = nullptr;
 };
 
-// Also used by the weight gradients in blocks, which must be faster than Winograd's (weight_grad_blocks.cc).
-extern const Candidate kWinograd;
+// Also used by others: the weight gradients in blocks must be faster than Winograd's (weight_grad_blocks.cc), and a
+// strided gradient may be a product once it is dense (dense_pointwise.cc).
+extern const Candidate kWinograd, kPointwiseProduct;
 
-// Returns all candidates in the order in which they are asked. The last one, a library call, takes every contraction.
+// Returns all candidates, one for each algorithm, in the order in which they are asked. The last one, a library call,
+// takes every contraction.
 llvm::ArrayRef<const Candidate*> Candidates();
-
-// Returns the candidate of an algorithm; for the algorithms of library calls, that of library calls.
 const Candidate& CandidateFor(exec::Algorithm algorithm);
+
+struct Verdict {
+  const Candidate* candidate;
+  Weighing weighing;
+};
+
+// Returns the verdicts of all candidates that are meant for this kind of op.
+std::vector<Verdict> WeighOp(const Contraction& contraction);
+// Returns the verdicts of all candidates that can compute a call on a CPU. `call` is valid (CheckLibraryCall); its own
+// algorithm does not matter.
+std::vector<Verdict> WeighCall(const format::LibraryCall& call, const CallContext& context);
+
+// Returns the one that is taken: the first that should be.
+const Verdict& Taken(llvm::ArrayRef<Verdict> verdicts);
+// Returns why `verdict` is not taken, but one that is called `taken`.
+std::string WhyNot(const Verdict& verdict, absl::string_view taken);
 
 // Returns the expected seconds of the library's primitive for a microbatch.
 double LibrarySeconds(const Contraction& contraction);

@@ -1,10 +1,7 @@
 // td-choose-contractions, as Passes.td describes it.
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "graph/ir/dialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "passes/base/pass_util.h"
@@ -39,11 +36,6 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
   }
 
  private:
-  struct Option {
-    const Candidate* candidate;
-    Weighing weighing;
-  };
-
   void WarnOfUnusedOverrides(const Contractions& contractions) {
     if (!contractions.config().getChoices()) return;
     std::vector<std::string> names;
@@ -56,39 +48,30 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
     }
   }
 
-  // Returns the verdicts of all candidates that are meant for this kind of op.
-  static std::vector<Option> Weigh(const Contraction& contraction) {
-    std::vector<Option> options;
-    for (const Candidate* candidate : Candidates()) {
-      if (candidate->lowering == Lowering::kBeforeMaps && contraction.microbatches.known) continue;
-      if (std::optional<Weighing> w = candidate->weigh(contraction)) options.push_back({candidate, *std::move(w)});
-    }
-    return options;
-  }
-
-  // Returns the option that computes the op by `algorithm`. An algorithm that is no candidate's on this target may be
-  // one of library calls.
-  static std::vector<Option>::const_iterator FindWanted(const std::vector<Option>& options, exec::Algorithm algorithm) {
+  // Returns the verdict on what computes the op by `algorithm`. An algorithm that is no candidate's on this target may
+  // be one of library calls.
+  static std::vector<Verdict>::const_iterator FindWanted(const std::vector<Verdict>& verdicts,
+                                                         exec::Algorithm algorithm) {
     const auto find = [&](exec::Algorithm wanted) {
-      return llvm::find_if(options, [&](const Option& o) { return o.candidate->algorithm == wanted; });
+      return llvm::find_if(verdicts, [&](const Verdict& v) { return v.candidate->algorithm == wanted; });
     };
     const auto wanted = find(algorithm);
-    if (wanted != options.end()) return wanted->weighing.able ? wanted : options.end();
-    return algorithm < exec::Algorithm::kFusedProduct ? find(exec::Algorithm::kLibrary) : options.end();
+    if (wanted != verdicts.end()) return wanted->weighing.able ? wanted : verdicts.end();
+    return CandidateFor(algorithm).weigh_call ? find(exec::Algorithm::kLibrary) : verdicts.end();
   }
 
   mlir::LogicalResult Choose(td::LibraryOp op, const Contractions& contractions, ContractionReports& reports) {
     const Override forced = OverrideOf(op, contractions.config());
     const Contraction contraction = contractions.Describe(op, forced.choice ? forced.choice.getTile() : 0);
-    const std::vector<Option> options = Weigh(contraction);
-    auto taken = options.end();
-    if (forced.choice) taken = FindWanted(options, forced.choice.getAlgorithm());
-    const bool is_forced = taken != options.end();
-    if (!is_forced) taken = llvm::find_if(options, [](const Option& o) { return o.weighing.why_not.empty(); });
-    const auto choice = exec::ContractionAttr::get(&getContext(), taken->candidate->algorithm, taken->weighing.tile,
-                                                   taken->weighing.block, is_forced);
+    const std::vector<Verdict> verdicts = WeighOp(contraction);
+    auto wanted = verdicts.end();
+    if (forced.choice) wanted = FindWanted(verdicts, forced.choice.getAlgorithm());
+    const bool is_forced = wanted != verdicts.end();
+    const Verdict& taken = is_forced ? *wanted : Taken(verdicts);
+    const auto choice = exec::ContractionAttr::get(&getContext(), taken.candidate->algorithm, taken.weighing.tile,
+                                                   taken.weighing.block, is_forced);
     SetChoice(op, choice);
-    reports.Add(op, contraction.microbatches.rows, Verdicts(options, *taken, choice));
+    reports.Add(op, contraction.microbatches.rows, AttributesOf(verdicts, taken, choice));
     if (!forced.exact || is_forced || !contraction.microbatches.known) return mlir::success();
     std::string why = "it is not for such ops on this target";
     for (exec::VerdictAttr v : reports.Of(op)) {
@@ -99,19 +82,19 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
                            << ", as --choose wants it: " << why;
   }
 
-  llvm::SmallVector<exec::VerdictAttr> Verdicts(llvm::ArrayRef<Option> options, const Option& taken,
-                                                exec::ContractionAttr choice) {
-    llvm::SmallVector<exec::VerdictAttr> verdicts;
-    for (const Option& o : options) {
-      const Weighing& w = o.weighing;
+  llvm::SmallVector<exec::VerdictAttr> AttributesOf(llvm::ArrayRef<Verdict> verdicts, const Verdict& taken,
+                                                    exec::ContractionAttr choice) {
+    llvm::SmallVector<exec::VerdictAttr> attributes;
+    for (const Verdict& v : verdicts) {
+      const Weighing& w = v.weighing;
       const auto contraction =
-          exec::ContractionAttr::get(&getContext(), o.candidate->algorithm, w.tile, w.block, false);
-      const std::string why_not = w.why_not.empty() ? absl::StrCat(ChoiceName(choice), " is taken") : w.why_not;
-      const bool is_taken = o.candidate == taken.candidate;
-      verdicts.push_back(exec::VerdictAttr::get(&getContext(), is_taken ? choice : contraction,
-                                                static_cast<int64_t>(1e9 * w.seconds), is_taken ? "" : why_not));
+          exec::ContractionAttr::get(&getContext(), v.candidate->algorithm, w.tile, w.block, false);
+      const bool is_taken = v.candidate == taken.candidate;
+      attributes.push_back(exec::VerdictAttr::get(&getContext(), is_taken ? choice : contraction,
+                                                  static_cast<int64_t>(1e9 * w.seconds),
+                                                  is_taken ? "" : WhyNot(v, ChoiceName(choice))));
     }
-    return verdicts;
+    return attributes;
   }
 };
 

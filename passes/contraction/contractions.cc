@@ -47,10 +47,10 @@ mlir::LogicalResult CarryOutChoices(mlir::ModuleOp module, Lowering lowering) {
   if (!contractions.ok()) return module->emitError() << std::string(contractions.status().message());
   for (td::LibraryOp op : contractions->ops()) {
     const exec::ContractionAttr choice = ChoiceOf(op);
-    if (!choice) continue;
     if (lowering == Lowering::kInMaps && !op->getParentOfType<exec::MapMicrobatchesOp>()) continue;
-    const Candidate& candidate = CandidateFor(choice.getAlgorithm());
-    if (candidate.lowering == lowering) candidate.lower(contractions->Describe(op), choice);
+    const Candidate& candidate = CandidateFor(choice ? choice.getAlgorithm() : exec::Algorithm::kLibrary);
+    if (candidate.lowering != lowering) continue;
+    if (mlir::failed(candidate.lower(contractions->Describe(op), choice))) return mlir::failure();
   }
   return mlir::success();
 }

@@ -5,7 +5,7 @@
 
 namespace tandem {
 
-void LowerToDirect(const Contraction& c, exec::ContractionAttr) {
+mlir::LogicalResult LowerToDirect(const Contraction& c, exec::ContractionAttr) {
   mlir::Operation* op = c.op;
   mlir::OpBuilder b(op);
   if (auto forward = mlir::dyn_cast<td::Conv2DOp>(op)) {
@@ -21,6 +21,7 @@ void LowerToDirect(const Contraction& c, exec::ContractionAttr) {
                                 .getResult());
   }
   op->erase();
+  return mlir::success();
 }
 
 }  // namespace tandem

@@ -7,7 +7,7 @@
 namespace tandem {
 
 // Replaces a td.conv2d or td.conv2d_filter_grad by the direct op.
-void LowerToDirect(const Contraction& contraction, exec::ContractionAttr choice);
+mlir::LogicalResult LowerToDirect(const Contraction& contraction, exec::ContractionAttr choice);
 
 }  // namespace tandem
 

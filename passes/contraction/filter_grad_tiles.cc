@@ -35,7 +35,7 @@ std::optional<Weighing> WeighFilterGradTiles(const Contraction& c) {
   return Profitable();
 }
 
-void LowerFilterGradTiles(const Contraction& c, exec::ContractionAttr) {
+mlir::LogicalResult LowerFilterGradTiles(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
   const PackedShape s = exec::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
   mlir::OpBuilder b(op);
@@ -44,6 +44,7 @@ void LowerFilterGradTiles(const Contraction& c, exec::ContractionAttr) {
                                          op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
   op.replaceAllUsesWith(packed.getDkernel());
   op.erase();
+  return mlir::success();
 }
 
 }  // namespace

@@ -93,10 +93,11 @@ class Expansion {
   mlir::RankedTensorType type_;
 };
 
-void LowerFusedProduct(const Contraction& c, exec::ContractionAttr) {
+mlir::LogicalResult LowerFusedProduct(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::MatMulOp>(c.op);
   op.replaceAllUsesWith(Expansion(op).Build(*SizesOf(op)));
   op.erase();
+  return mlir::success();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Leaves a contraction to generated kernels, which compute it together with the ops around it, as they do elementwise
 // ops: depthwise convolutions.
 #include "passes/contraction/candidate.h"
+#include "passes/contraction/choice.h"
 
 namespace tandem {
 namespace {
@@ -14,9 +15,14 @@ std::optional<Weighing> WeighGeneratedLoop(const Contraction& c) {
   return Profitable();
 }
 
+mlir::LogicalResult LeaveToKernels(const Contraction& c, exec::ContractionAttr) {
+  RemoveChoice(c.op);
+  return mlir::success();
+}
+
 }  // namespace
 
 extern const Candidate kGeneratedLoop = {exec::Algorithm::kGeneratedLoop, Lowering::kLibrary, WeighGeneratedLoop,
-                                         nullptr};
+                                         LeaveToKernels};
 
 }  // namespace tandem

@@ -1,8 +1,7 @@
-// Computes a contraction by a kernel library's primitive. passes/library_algorithms chooses the algorithm once the
-// call is known.
+// Computes a contraction by a kernel library's primitive.
 #include "graph/ir/contract.h"
 #include "passes/analysis/cost_model.h"
-#include "passes/contraction/candidate.h"
+#include "passes/contraction/library_calls.h"
 
 namespace tandem {
 namespace {
@@ -19,7 +18,9 @@ double Elements(mlir::Value v, int64_t rows) {
   return elements;
 }
 
-std::optional<Weighing> WeighLibraryCall(const Contraction& c) { return Profitable(LibrarySeconds(c)); }
+std::optional<Weighing> WeighLibraryOp(const Contraction& c) { return Profitable(LibrarySeconds(c)); }
+
+Weighing WeighPrimitive(const format::LibraryCall&, const CallContext&) { return Profitable(); }
 
 }  // namespace
 
@@ -40,6 +41,7 @@ double LibrarySeconds(const Contraction& c) {
   return mlir::isa<td::Conv2DFilterGradOp>(c.op) ? seconds + kBFloat16FilterGradCall : seconds;
 }
 
-extern const Candidate kLibraryCall = {exec::Algorithm::kLibrary, Lowering::kLibrary, WeighLibraryCall, nullptr};
+extern const Candidate kLibraryCall = {exec::Algorithm::kLibrary, Lowering::kLibrary, WeighLibraryOp, LowerToCall,
+                                       WeighPrimitive};
 
 }  // namespace tandem

@@ -31,7 +31,7 @@ std::optional<Weighing> WeighSingleChannel(const Contraction& c) {
   return Profitable();
 }
 
-void LowerSingleChannel(const Contraction& c, exec::ContractionAttr) {
+mlir::LogicalResult LowerSingleChannel(const Contraction& c, exec::ContractionAttr) {
   auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
   mlir::OpBuilder b(op);
   mlir::Location loc = op.getLoc();
@@ -44,6 +44,7 @@ void LowerSingleChannel(const Contraction& c, exec::ContractionAttr) {
                                                                op.getPadLow(), op.getPadHigh());
   op.replaceAllUsesWith(td::BuildReshape(b, loc, grad, kernel));
   op.erase();
+  return mlir::success();
 }
 
 }  // namespace

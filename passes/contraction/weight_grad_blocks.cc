@@ -149,7 +149,7 @@ std::optional<Weighing> WeighWeightGradBlocks(const Contraction& c) {
   return images ? WeighImages(c, images) : std::nullopt;
 }
 
-void LowerWeightGradBlocks(const Contraction& c, exec::ContractionAttr) {
+mlir::LogicalResult LowerWeightGradBlocks(const Contraction& c, exec::ContractionAttr) {
   mlir::Operation* op = c.op;
   mlir::OpBuilder b(op);
   if (auto product = mlir::dyn_cast<td::MatMulOp>(op)) {
@@ -162,6 +162,7 @@ void LowerWeightGradBlocks(const Contraction& c, exec::ContractionAttr) {
                                   .getResult());
   }
   op->erase();
+  return mlir::success();
 }
 
 }  // namespace

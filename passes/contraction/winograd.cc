@@ -93,7 +93,7 @@ mlir::Value Transformed(mlir::Operation* op, const td::LibraryCallSpec& spec, co
   return map.getBody().front().addArgument(type, op->getLoc());
 }
 
-void LowerWinograd(const Contraction& c, exec::ContractionAttr choice) {
+mlir::LogicalResult LowerWinograd(const Contraction& c, exec::ContractionAttr choice) {
   mlir::Operation* op = c.op;
   const td::LibraryCallSpec& spec = c.spec;
   const WinogradRole role = *RoleOf(op);
@@ -111,7 +111,8 @@ void LowerWinograd(const Contraction& c, exec::ContractionAttr choice) {
     auto conv = b.create<exec::WinogradConv2DOp>(loc, epilogue.last()->getResult(0).getType(), scratch, spec.x, kernel,
                                                  epilogue.bias, epilogue.residual, s.tile, s.block, spec.pad_low,
                                                  epilogue.relu);
-    return ReplaceAll(epilogue, conv.getOutput());
+    ReplaceAll(epilogue, conv.getOutput());
+    return mlir::success();
   }
   if (role == WinogradRole::kInputGrad) {
     mlir::Value kernel = Transformed(op, spec, s, true);
@@ -124,6 +125,7 @@ void LowerWinograd(const Contraction& c, exec::ContractionAttr choice) {
     op->getResult(0).replaceAllUsesWith(grad.getDkernel());
   }
   op->erase();
+  return mlir::success();
 }
 
 }  // namespace

@@ -1,8 +1,5 @@
 // The target for NVIDIA GPUs: cuBLASLt and cuDNN compute contractions, generated kernels everything else.
-#include "base/status_macros.h"
 #include "passes/target/target.h"
-#include "runtime/library_calls/pack_weights.h"
-#include "runtime/session/kernel_library.h"
 
 namespace tandem {
 namespace {
@@ -29,32 +26,8 @@ class Cuda final : public Target {
     return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
   }
 
-  bool AddsResidual(const format::LibraryCall&, const MachineModel&) const override { return false; }
-
-  // Direction and types of the reading call are normalized: they do not matter for packing, and would keep calls from
-  // sharing a packed kernel.
-  absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call, const MachineModel&,
-                                                          std::optional<format::Algorithm>) const override {
-    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    WeightsPacking packing{PackingFor(call)};
-    TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
-    if (packing.bytes == 0) return std::nullopt;
-    if (format::Conv2D* reader = packing.call.operation.As<format::PackWeights>()->reader.As<format::Conv2D>()) {
-      reader->direction = format::Direction::kForward;
-      reader->x_dtype = reader->y_dtype = reader->kernel_dtype;
-    }
-    return packing;
-  }
-
-  absl::Status ChooseAlgorithm(format::LibraryCall& call, const MachineModel&,
-                               std::optional<format::Algorithm> forced) const override {
-    if (forced && *forced != format::Algorithm::kLibrary) {
-      return absl::InvalidArgumentError("a GPU's libraries choose their algorithms themselves");
-    }
-    TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf(device_class()));
-    TD_ASSIGN_OR_RETURN(call.implementation, library->ImplementationOf(call));
-    return absl::OkStatus();
-  }
+  bool has_call_algorithms() const override { return false; }
+  bool packs_for_all_directions() const override { return true; }
 };
 
 }  // namespace

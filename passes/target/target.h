@@ -5,23 +5,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/analysis/machine_model.h"
 #include "passes/exec/dialect.h"
-#include "runtime/format/index.h"
 
 namespace tandem {
-
-// The PackWeights call for an operand of another call, and the bytes of its result.
-struct WeightsPacking {
-  format::LibraryCall call;
-  uint64_t bytes = 0;
-};
 
 class Target {
  public:
@@ -66,16 +56,10 @@ class Target {
   // True if summing two-byte elements and their squares as doubles takes no longer than reading the elements from
   // memory.
   virtual bool SumsDoublesAtOnce(const MachineModel&) const { return false; }
-  // True if the library computes the call in the same way when it also adds a residual to its result.
-  virtual bool AddsResidual(const format::LibraryCall& call, const MachineModel& machine) const = 0;
-  // Returns how the weights of the call are packed, once for many calls; nothing if the call reads them unpacked.
-  // `forced`: the algorithm that the user wants for the call, if any.
-  virtual absl::StatusOr<std::optional<WeightsPacking>> PackingOf(const format::LibraryCall& call,
-                                                                  const MachineModel& machine,
-                                                                  std::optional<format::Algorithm> forced) const = 0;
-  // Chooses `call.algorithm`, or takes the `forced` one, and names it in `call.implementation`.
-  virtual absl::Status ChooseAlgorithm(format::LibraryCall& call, const MachineModel& machine,
-                                       std::optional<format::Algorithm> forced = std::nullopt) const = 0;
+  // True if the compiler chooses the algorithm of every library call; else libraries do so by themselves.
+  virtual bool has_call_algorithms() const = 0;
+  // True if weights are packed in the same way for a convolution and its gradients, of images of any type.
+  virtual bool packs_for_all_directions() const = 0;
 };
 
 // Returns the target in the module's configuration; for a module without one, a CPU with AVX-512.

@@ -201,7 +201,7 @@ class Machine {
     return seconds;
   }
 
-  // Returns the largest width of images for which passes/library_algorithms/direct_filter_grad.cc uses its algorithm:
+  // Returns the largest width of images for which passes/contraction/direct_filter_grad.cc uses its algorithm:
   // kSmall if images of 28 pixels gain nothing from it, else any width.
   absl::StatusOr<double> DirectFilterGradWidth() {
     constexpr double kSmall = 13, kAny = 4096;

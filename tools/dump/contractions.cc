@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "passes/base/report_segments.h"
-#include "passes/library_algorithms/candidates.h"
+#include "passes/contraction/candidate.h"
 #include "runtime/library_calls/library_call.h"
 #include "runtime/session/kernel_library.h"
 
@@ -57,13 +57,18 @@ std::string ReportText(absl::string_view lines) {
 }
 
 // The program stores only the compiler's choice; the other algorithms are derived from the call.
-std::string CallText(const format::Command& command, const format::LibraryCall& call, const LibraryContext& context) {
+std::string CallText(const format::Command& command, const format::LibraryCall& call, const CallContext& context) {
   std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", format::Name(call.algorithm), " (",
                                   call.implementation, ")\n");
-  for (const Verdict& verdict : WeighAlgorithms(call, context)) {
-    if (verdict.algorithm == call.algorithm) continue;
-    absl::StrAppend(&text, "    not ", format::Name(verdict.algorithm), ": ",
-                    verdict.why_not.empty() ? "this machine model would take it" : verdict.why_not, "\n");
+  const std::vector<Verdict> verdicts = WeighCall(call, context);
+  const Candidate* taken = Taken(verdicts).candidate;
+  for (const Verdict& verdict : verdicts) {
+    const format::Algorithm algorithm = verdict.candidate->algorithm;
+    if (algorithm == call.algorithm) continue;
+    absl::StrAppend(&text, "    not ", format::Name(algorithm), ": ",
+                    verdict.candidate == taken ? "this machine model would take it"
+                                               : WhyNot(verdict, format::Name(taken->algorithm)),
+                    "\n");
   }
   return text;
 }
@@ -88,7 +93,7 @@ std::string KernelText(const format::Kernel& kernel) {
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine) {
   const format::Index& index = executable.index();
   TD_ASSIGN_OR_RETURN(const KernelLibrary* library, KernelLibraryOf("cpu"));
-  const LibraryContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
+  const CallContext context{machine, absl::StrContains(index.target, "avx512f"), *library};
   std::string calls, kernels;
   for (const auto& program : index.programs) {
     for (const auto& section : program.sections) {

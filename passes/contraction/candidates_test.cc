@@ -1,4 +1,4 @@
-#include "passes/library_algorithms/candidates.h"
+#include "passes/contraction/candidate.h"
 
 #include <gtest/gtest.h>
 
@@ -28,13 +28,15 @@ format::LibraryCall FilterGrad(int images, int width, int in, int taps, int out,
 
 MachineModel Machine(const char* name) { return *BuiltInMachineModel(name); }
 
-LibraryContext On(const MachineModel& machine, bool avx512 = true) {
-  return {machine, avx512, **KernelLibraryOf("cpu")};
+CallContext On(const MachineModel& machine, bool avx512 = true) { return {machine, avx512, **KernelLibraryOf("cpu")}; }
+
+A Best(const format::LibraryCall& call, const CallContext& context) {
+  return Taken(WeighCall(call, context)).candidate->algorithm;
 }
 
-A ChooseFor(const char* machine, const format::LibraryCall& call) { return BestAlgorithm(call, On(Machine(machine))); }
+A ChooseFor(const char* machine, const format::LibraryCall& call) { return Best(call, On(Machine(machine))); }
 
-TEST(LibraryCandidatesTest, UnpackedProductsAreOfLargeMatricesAndFewRows) {
+TEST(CallCandidatesTest, UnpackedProductsAreOfLargeMatricesAndFewRows) {
   const auto choose = [](int64_t rows, int64_t depth, int64_t columns, bool transposed) {
     return ChooseFor("sapphirerapids", Product(rows, depth, columns, transposed));
   };
@@ -54,14 +56,14 @@ TEST(LibraryCandidatesTest, UnpackedProductsAreOfLargeMatricesAndFewRows) {
   EXPECT_EQ(ChooseFor("sapphirerapids", call), A::kLibrary);
 }
 
-TEST(LibraryCandidatesTest, DirectFilterGradsAreOfSmallImages) {
+TEST(CallCandidatesTest, DirectFilterGradsAreOfSmallImages) {
   EXPECT_EQ(ChooseFor("sapphirerapids", FilterGrad(8, 5, 64, 3, 64)), A::kDirectFilterGrad);
   EXPECT_EQ(ChooseFor("sapphirerapids", FilterGrad(8, 5, 64, 3, 48)), A::kLibrary);  // no whole tiles
   EXPECT_EQ(ChooseFor("sapphirerapids", FilterGrad(1, 5, 64, 3, 64)), A::kLibrary);  // short sums
   EXPECT_EQ(ChooseFor("sapphirerapids", FilterGrad(8, 5, 8, 3, 64)), A::kLibrary);   // few channels
 }
 
-TEST(LibraryCandidatesTest, TheMachineModelSaysHowWideTheirImagesAre) {
+TEST(CallCandidatesTest, TheMachineModelSaysHowWideTheirImagesAre) {
   for (const format::LibraryCall& call : {FilterGrad(8, 5, 512, 3, 512), FilterGrad(8, 30, 32, 3, 64)}) {
     EXPECT_EQ(ChooseFor("sapphirerapids", call), A::kLibrary);
     EXPECT_EQ(ChooseFor("generic-avx512", call), A::kLibrary);
@@ -69,7 +71,7 @@ TEST(LibraryCandidatesTest, TheMachineModelSaysHowWideTheirImagesAre) {
   }
 }
 
-TEST(LibraryCandidatesTest, FilterGradsOf1x1ConvolutionsAreProducts) {
+TEST(CallCandidatesTest, FilterGradsOf1x1ConvolutionsAreProducts) {
   EXPECT_EQ(ChooseFor("zen4", FilterGrad(2, 14, 256, 1, 1024)), A::kPointwiseProduct);
   EXPECT_EQ(ChooseFor("zen4", FilterGrad(2, 14, 256, 1, 64)), A::kLibrary);
   EXPECT_EQ(ChooseFor("zen4", FilterGrad(2, 14, 256, 1, 1024, 2)), A::kDensePointwise);
@@ -79,31 +81,36 @@ TEST(LibraryCandidatesTest, FilterGradsOf1x1ConvolutionsAreProducts) {
   EXPECT_EQ(ChooseFor("zen4", call), A::kDensePointwise);
 }
 
-TEST(LibraryCandidatesTest, AllButOneSayWhyTheyAreNotTaken) {
+TEST(CallCandidatesTest, AllButOneSayWhyTheyAreNotTaken) {
   const MachineModel zen4 = Machine("zen4");
-  const std::vector<Verdict> product = WeighAlgorithms(Product(512, 1024, 1024, false), On(zen4));
+  const std::vector<Verdict> product = WeighCall(Product(512, 1024, 1024, false), On(zen4));
   ASSERT_EQ(product.size(), 2u);
-  EXPECT_EQ(product[0].algorithm, A::kUnpackedGemm);
-  EXPECT_EQ(product[0].why_not, "512 rows are not between 4 and 64");
-  EXPECT_EQ(product[1].algorithm, A::kLibrary);
-  EXPECT_EQ(product[1].why_not, "");
-  const std::vector<Verdict> gradient = WeighAlgorithms(FilterGrad(2, 14, 256, 1, 1024), On(zen4));
+  EXPECT_EQ(product[0].candidate->algorithm, A::kUnpackedGemm);
+  EXPECT_EQ(product[0].weighing.why_not, "512 rows are not between 4 and 64");
+  EXPECT_EQ(product[1].candidate->algorithm, A::kLibrary);
+  EXPECT_EQ(product[1].weighing.why_not, "");
+  const std::vector<Verdict> gradient = WeighCall(FilterGrad(2, 14, 256, 1, 1024), On(zen4));
   ASSERT_EQ(gradient.size(), 3u);
-  EXPECT_EQ(gradient[0].why_not, "a 1x1 kernel has one tap");
-  EXPECT_EQ(gradient[1].algorithm, A::kPointwiseProduct);
-  EXPECT_EQ(gradient[1].why_not, "");
-  EXPECT_EQ(gradient[2].why_not, "PointwiseProduct is expected to be faster");
+  EXPECT_EQ(gradient[0].weighing.why_not, "a 1x1 kernel has one tap");
+  EXPECT_EQ(gradient[1].candidate->algorithm, A::kPointwiseProduct);
+  EXPECT_EQ(gradient[1].weighing.why_not, "");
+  EXPECT_EQ(WhyNot(gradient[2], "pointwise_product"), "pointwise_product is taken");
 }
 
-TEST(LibraryCandidatesTest, WithoutAvx512OnlyTheLibraryMultiplies) {
+TEST(CallCandidatesTest, WithoutAvx512OnlyTheLibraryMultiplies) {
   const MachineModel machine = Machine("generic-avx2");
-  EXPECT_EQ(BestAlgorithm(Product(32, 1024, 1024, false), On(machine, /*avx512=*/false)), A::kLibrary);
-  EXPECT_EQ(BestAlgorithm(FilterGrad(8, 5, 64, 3, 64), On(machine, /*avx512=*/false)), A::kLibrary);
-  EXPECT_EQ(BestAlgorithm(FilterGrad(2, 14, 256, 1, 1024), On(machine, /*avx512=*/false)), A::kPointwiseProduct);
+  EXPECT_EQ(Best(Product(32, 1024, 1024, false), On(machine, /*avx512=*/false)), A::kLibrary);
+  EXPECT_EQ(Best(FilterGrad(8, 5, 64, 3, 64), On(machine, /*avx512=*/false)), A::kLibrary);
+  EXPECT_EQ(Best(FilterGrad(2, 14, 256, 1, 1024), On(machine, /*avx512=*/false)), A::kPointwiseProduct);
+}
+
+TEST(CallCandidatesTest, EveryAlgorithmHasARow) {
+  for (A algorithm : format::kAlgorithmValues) EXPECT_EQ(CandidateFor(algorithm).algorithm, algorithm);
+  EXPECT_EQ(Candidates().back()->algorithm, A::kLibrary);
 }
 
 // An algorithm that a forged executable names for a call of another kind is refused.
-TEST(LibraryCandidatesTest, AnAlgorithmIsForItsCallsOnly) {
+TEST(CallCandidatesTest, AnAlgorithmIsForItsCallsOnly) {
   format::LibraryCall call = Product(32, 1024, 1000, false);
   call.algorithm = A::kUnpackedGemm;
   EXPECT_EQ(CheckAlgorithm(call).message(),

@@ -5,30 +5,33 @@
 // candidate pays for matrices that do not fit the second-level cache, 4 to 64 rows and, where the matrix is transposed,
 // long sums.
 #include "absl/strings/str_cat.h"
-#include "passes/library_algorithms/candidates.h"
+#include "passes/contraction/candidate.h"
 #include "runtime/library_calls/matmul.h"
 
 namespace tandem {
 namespace {
 
-std::string WhyNotUnpackedGemm(const format::LibraryCall& call, const LibraryContext&) {
+Weighing WeighUnpackedGemm(const format::LibraryCall& call, const CallContext& context) {
   constexpr int64_t kMinElements = 1 << 18, kMinRows = 4, kMaxRows = 64, kMinTransposedDepth = 512;
+  if (!context.avx512) return NotProfitable(kNoAvx512);
   const format::MatMul& product = *call.operation.As<format::MatMul>();
   const int64_t rows = RowsOf(product.a_shape), depth = product.a_shape.back(), columns = product.y_shape.back();
   if (depth * columns < kMinElements) {
-    return absl::StrCat(depth * columns, " weights stay in the second-level cache: less than ", kMinElements);
+    return NotProfitable(
+        absl::StrCat(depth * columns, " weights stay in the second-level cache: less than ", kMinElements));
   }
   if (rows < kMinRows || rows > kMaxRows) {
-    return absl::StrCat(rows, " rows are not between ", kMinRows, " and ", kMaxRows);
+    return NotProfitable(absl::StrCat(rows, " rows are not between ", kMinRows, " and ", kMaxRows));
   }
   if (product.transpose_b && depth < kMinTransposedDepth) {
-    return absl::StrCat("sums of ", depth, " are shorter than ", kMinTransposedDepth);
+    return NotProfitable(absl::StrCat("sums of ", depth, " are shorter than ", kMinTransposedDepth));
   }
-  return "";
+  return Profitable();
 }
 
 }  // namespace
 
-const LibraryCandidate kUnpackedGemm = {format::Algorithm::kUnpackedGemm, /*needs_avx512=*/true, WhyNotUnpackedGemm};
+extern const Candidate kUnpackedGemm = {exec::Algorithm::kUnpackedGemm, Lowering::kInCall, nullptr, nullptr,
+                                        WeighUnpackedGemm};
 
 }  // namespace tandem
