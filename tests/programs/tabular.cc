@@ -22,6 +22,7 @@ namespace tandem {
 namespace {
 
 constexpr float kMissing = -1;
+constexpr int kSteps = 2000;
 
 EstimatorSpec ModelFn(const Features& features, const Labels& labels, Mode mode, const Params& params) {
   const auto embed = [&](const std::string& column) {
@@ -41,7 +42,9 @@ EstimatorSpec ModelFn(const Features& features, const Labels& labels, Mode mode,
     return EstimatorSpec::Eval(loss, {{"error", metrics::MeanAbsoluteError(labels["spending"], spending)},
                                       {"auc", metrics::AUC(labels["stays"], stays)}});
   }
-  return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 0.01}).Minimize(loss));
+  // The rate ends at 0, so that workers that do not wait for each other also end near the best weights.
+  const Schedule rate = schedules::CosineDecay({.initial_learning_rate = 0.02, .decay_steps = kSteps});
+  return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = rate}).Minimize(loss));
 }
 
 Dataset Table(const std::string& file) {
@@ -66,8 +69,8 @@ absl::Status Run() {
   const InputFn eval_input = [=](const InputContext&) { return examples("test.csv").Batch(64); };
   Estimator estimator(ModelFn, {.model_dir = absl::GetFlag(FLAGS_model_dir), .save_checkpoints_steps = 100},
                       {{"job", jobs.size()}, {"city", cities.size()}}, {.labels = {"spending", "stays"}});
-  TD_ASSIGN_OR_RETURN(const EvalResult result, TrainAndEvaluate(estimator, {.input_fn = train_input, .max_steps = 1000},
-                                                                {.input_fn = eval_input}));
+  const TrainSpec train{.input_fn = train_input, .max_steps = kSteps};
+  TD_ASSIGN_OR_RETURN(const EvalResult result, TrainAndEvaluate(estimator, train, {.input_fn = eval_input}));
   if (estimator.is_chief()) std::printf("%s\n", result.ToString().c_str());
   return absl::OkStatus();
 }
