@@ -39,13 +39,13 @@ inline RunConfig Config(const std::string& model_dir, int replicas = 1) {
   return config;
 }
 
-// y = 3 x0 - 2 x1 + 1 at `n` points.
-inline Dataset LinePoints(int64_t n) {
+// y = 3 x0 - 2 x1 + 1 at `n` points, times `factor`.
+inline Dataset LinePoints(int64_t n, float factor = 1) {
   std::vector<float> x, y;
   for (int64_t i = 0; i < n; ++i) {
     const float a = static_cast<float>(i % 7) / 7, b = static_cast<float>(i % 11) / 11;
     x.insert(x.end(), {a, b});
-    y.push_back(3 * a - 2 * b + 1);
+    y.push_back(factor * (3 * a - 2 * b + 1));
   }
   return Dataset::FromTensorSlices(
       {{"x", HostTensor::FromVector({n, 2}, x)}, {"label", HostTensor::FromVector({n, 1}, y)}});

@@ -17,9 +17,11 @@
 
 namespace tandem::test {
 
-// The tasks of a job: numbers 0 to workers - 1 are the chief and the other workers; the servers follow.
+// The tasks of a job: numbers 0 to workers - 1 are the chief and the other workers; the servers follow, then the
+// evaluator, if there is one.
 struct Job {
   int workers = 1, servers = 1, devices = 1;
+  bool evaluator = false;
   std::string model_dir;
   std::vector<std::string> addresses;  // of the servers
 
@@ -27,6 +29,8 @@ struct Job {
       : workers(workers), servers(servers), devices(devices), model_dir(std::move(model_dir)) {
     for (int i = 0; i < servers; ++i) addresses.push_back(FreeAddress());
   }
+
+  int tasks() const { return workers + servers + (evaluator ? 1 : 0); }
 
   RunConfig ConfigOf(int task) const {
     RunConfig config = Config(model_dir, devices);
@@ -36,11 +40,13 @@ struct Job {
     config.peer_deadline_secs = 20;
     Cluster cluster{.source = "a test", .world_size = workers};
     cluster.addresses[TaskType::kParameterServer] = addresses;
+    if (evaluator) cluster.addresses[TaskType::kEvaluator] = {"localhost:1"};  // nobody connects to it
     if (task < workers) {
       cluster.task = {task == 0 ? TaskType::kChief : TaskType::kWorker, task == 0 ? 0 : task - 1};
       cluster.rank = task;
     } else {
-      cluster.task = {TaskType::kParameterServer, task - workers};
+      const bool serves = task < workers + servers;
+      cluster.task = serves ? Task{TaskType::kParameterServer, task - workers} : Task{TaskType::kEvaluator, 0};
       cluster.rank = -1;
     }
     config.cluster = cluster;
@@ -68,9 +74,9 @@ inline int RunTask(const Job& job, const ModelFn& model_fn, int task, const Work
 // Runs a job and returns the exit codes of all tasks.
 inline std::vector<int> RunJob(const Job& job, const ModelFn& model_fn, const Work& work,
                                const std::function<void(RunConfig*)>& change = nullptr) {
-  Processes processes(job.workers + job.servers, [&](int task) { return RunTask(job, model_fn, task, work, change); });
+  Processes processes(job.tasks(), [&](int task) { return RunTask(job, model_fn, task, work, change); });
   std::vector<int> codes;
-  for (int task = 0; task < job.workers + job.servers; ++task) codes.push_back(processes.Wait(task));
+  for (int task = 0; task < job.tasks(); ++task) codes.push_back(processes.Wait(task));
   return codes;
 }
 
