@@ -59,6 +59,12 @@ Request ReadRequest(const std::vector<PlacedPart>& parts) {
   return request;
 }
 
+Request HoldRequest(double seconds) {
+  Request request;
+  request.mutable_hold()->set_seconds(seconds);
+  return request;
+}
+
 void Describe(const std::string& name, int dtype, const Shape& shape, parameters::Tensor* tensor) {
   tensor->set_name(name);
   tensor->set_dtype(dtype);
@@ -337,8 +343,7 @@ bool ServedVariables::HaveHadTime(Clock::time_point begin) const {
 }
 
 absl::Status ServedVariables::Hold(Server& server, Cut* cut) {
-  Request request;
-  request.mutable_hold()->set_seconds(options_.deadline_seconds / 2);
+  Request request = HoldRequest(options_.deadline_seconds / 2);
   request.mutable_hold()->set_positions(position_ != nullptr && &server == servers_.data());
   TD_ASSIGN_OR_RETURN(const Reply reply, AskOnce(server, request));
   for (const parameters::Progress& worker : reply.workers()) {
@@ -359,6 +364,11 @@ absl::Status ServedVariables::ReadAll() {
   std::vector<absl::Status> of_server;
   Cut cut;
   bool held = options_.rank == 0;
+  // Server 0 waits for positions, which come with updates. A worker that is too far ahead makes its next one when no
+  // server lets it wait for the chief. Whether a server is lost is seen below.
+  for (size_t i = 1; held && i < servers_.size(); ++i) {
+    AskOnce(servers_[i], HoldRequest(/*seconds=*/0)).status().IgnoreError();
+  }
   for (Server& server : servers_) {
     of_server.push_back(held ? Hold(server, &cut) : absl::OkStatus());
     held = held && of_server.back().ok();

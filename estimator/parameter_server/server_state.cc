@@ -309,6 +309,7 @@ absl::Status ServerState::Update(int64_t id, Connection& connection, const param
   }
   progress_.Update(connection.rank, exchange);
   connection.read_step = step_;
+  connection.will_read = false;
   connection.training = true;
   AnswerUpdate(id, exchange.seconds(), finite);
   return absl::OkStatus();
@@ -380,6 +381,12 @@ void ServerState::WatchRows(const Connection& connection, const VariableInfo& se
 }
 
 absl::Status ServerState::Hold(int64_t id, const parameters::Hold& hold) {
+  Connection& connection = connections_.at(id);
+  connection.will_read = true;
+  if (!(hold.seconds() > 0)) {
+    AnswerOk(connection);
+    return absl::OkStatus();
+  }
   cut_ = {.connection = id, .wants_positions = hold.positions()};
   waiting_.push_back(
       {id,
@@ -425,6 +432,7 @@ absl::Status ServerState::Read(int64_t id, const parameters::Read& read) {
                       [this, id, names](Connection& c) {
                         if (cut_.has_value() && cut_->connection == id) cut_.reset();
                         c.read_step = step_;
+                        c.will_read = false;
                         Reply reply = NewReply(c);
                         if (options_.index == 0) *reply.mutable_workers() = progress_.All(/*positions=*/true);
                         AnswerWith(c, reply, names);
@@ -509,8 +517,9 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
   for (const auto& [id, c] : connections_) {
     if (id == connection || !c.training) continue;
     // A worker that waits for an answer with values has already made its update.
-    const bool waits =
-        c.ahead || std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.connection == id; });
+    const bool waits = c.ahead || c.will_read || std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+                         return w.connection == id;
+                       });
     if (!waits) staleness = std::max(staleness, step_ - c.read_step);
   }
   return staleness;

@@ -76,6 +76,7 @@ class ServerState {
     int64_t updated_step = -1;         // step at which it last got all of `updated`; -1: never
     bool training = false;             // it makes steps
     bool ahead = false;                // its last answer had no values, because it is too far ahead
+    bool will_read = false;            // it gets values before it computes its next gradient
     std::string replaced_by;           // the worker that has its place now
   };
   // A value that workers send.

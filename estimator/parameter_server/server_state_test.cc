@@ -1,4 +1,4 @@
-// Times that workers name, which no clock need be able to hold.
+// Times that workers name, which no clock need be able to hold; who is waited for.
 #include "estimator/parameter_server/server_state.h"
 
 #include <grpcpp/grpcpp.h>
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "estimator/parameter_server/frame.h"
 #include "estimator/parameter_server/messages.pb.h"
@@ -20,8 +21,8 @@ using parameters::Request;
 
 class ServerStateTest : public ::testing::Test {
  protected:
-  ServerStateTest() {
-    ServerOptions options{.who = "ps 0", .workers = 2};
+  explicit ServerStateTest(std::optional<int64_t> max_staleness = std::nullopt) {
+    ServerOptions options{.who = "ps 0", .workers = 2, .max_staleness = max_staleness};
     options.variables = {{.name = "b", .dtype = DType::kInt64}};
     auto state = ServerState::Create(options, /*program=*/nullptr, /*pool=*/nullptr);
     EXPECT_TRUE(state.ok()) << state.status();
@@ -46,6 +47,15 @@ class ServerStateTest : public ::testing::Test {
 
   void Say(int64_t rank, const Request& request, const std::string& tensors = "") {
     state_->Handle(connections_[rank], FrameWithCopies(request, {{tensors.data(), tensors.size()}}));
+  }
+  // Makes the next update of a worker. Returns whether it is answered at once.
+  bool IsAnswered(int64_t rank, int64_t update) {
+    Request exchange;
+    exchange.mutable_exchange()->set_update(update);
+    exchange.mutable_exchange()->set_seconds(1000);
+    const int before = answers_[rank];
+    Say(rank, exchange);
+    return answers_[rank] > before;
   }
   // Whether an update of worker 1 is made at once that comes while the chief holds the server for so long.
   bool UpdatesIn(double seconds) {
@@ -77,6 +87,27 @@ TEST_F(ServerStateTest, AHoldOfMoreSecondsThanAClockHasLasts) {
 TEST_F(ServerStateTest, AHoldForNoTimeIsNone) {
   EXPECT_TRUE(UpdatesIn(std::nan("")));
   EXPECT_TRUE(UpdatesIn(-1));
+}
+
+class BoundedServerStateTest : public ServerStateTest {
+ protected:
+  BoundedServerStateTest() : ServerStateTest(/*max_staleness=*/0) {}
+};
+
+// Another server may wait for the position that comes with that worker's next update.
+TEST_F(BoundedServerStateTest, NobodyWaitsForAChiefThatIsAboutToRead) {
+  EXPECT_TRUE(IsAnswered(0, 1));
+  EXPECT_FALSE(IsAnswered(1, 1)) << "the chief is computing a gradient of values one update old";
+  const int before = answers_[1];
+  Request hold, read;
+  hold.mutable_hold()->set_seconds(0);
+  Say(0, hold);
+  EXPECT_EQ(answers_[1], before + 1);
+  EXPECT_TRUE(IsAnswered(1, 2)) << "the chief has not read yet";
+  read.mutable_read()->add_names("b");
+  Say(0, read);
+  EXPECT_EQ(replies_[0].step(), 3);
+  EXPECT_FALSE(IsAnswered(1, 3)) << "the chief is computing again";
 }
 
 TEST_F(ServerStateTest, OneThatIsGoneMayComeBackUnlessItIsNotWaitedFor) {
