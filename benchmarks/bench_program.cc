@@ -95,6 +95,11 @@ absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const Compi
     TD_RETURN_IF_ERROR(program.variables->Initialize(v.name, v.initializer, 1));
     if (v.slot_of.empty()) program.parameters += NumElements(v.shape);
   }
+  for (const VariableSpec& v : graph.variables()) {
+    if (v.first_value == nullptr || !program.variables->Contains(v.name)) continue;
+    TD_ASSIGN_OR_RETURN(const HostTensor value, v.first_value(v.name, v.dtype, v.shape, /*seed=*/1));
+    TD_RETURN_IF_ERROR(program.variables->Assign(v.name, value));
+  }
   program.create_seconds = SecondsSince(start);
 
   program.inputs = std::make_shared<StepInputs>();

@@ -30,6 +30,7 @@
 #include "base/timing.h"
 #include "benchmarks/bench_program.h"
 #include "benchmarks/matmul_rate.h"
+#include "benchmarks/models/keras_models.h"
 #include "benchmarks/models/model.h"
 #include "benchmarks/worker.h"
 #include "nlohmann/json.hpp"
@@ -39,7 +40,9 @@
 #include "runtime/session/list_devices.h"
 #include "runtime/session/session.h"
 
-ABSL_FLAG(std::string, model, "s0", "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50 or matmul");
+ABSL_FLAG(std::string, model, "s0",
+          "s0, s2, s4, linear, mlp, transformer, vgg16, resnet50, keras_vgg16 or keras_resnet50 (with the networks of "
+          "keras::applications), or matmul");
 ABSL_FLAG(std::string, mode, "train", "train, or eval: the loss only, with moving averages and without dropout");
 ABSL_FLAG(int, batch, 0, "global batch size, divided among the devices; 0: the model's own");
 ABSL_FLAG(std::vector<std::string>, devices, (std::vector<std::string>{"cpu:0"}), "devices, one replica each");
@@ -96,7 +99,9 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
                              .all_layers = absl::GetFlag(FLAGS_all_layers),
                              .image_size = absl::GetFlag(FLAGS_image_size),
                              .tokens = absl::GetFlag(FLAGS_tokens)};
-  TD_ASSIGN_OR_RETURN(BenchModel model, MakeModel(absl::GetFlag(FLAGS_model), model_options));
+  const std::string name = absl::GetFlag(FLAGS_model);
+  TD_ASSIGN_OR_RETURN(BenchModel model, absl::StartsWith(name, "keras_") ? MakeKerasModel(name, model_options)
+                                                                         : MakeModel(name, model_options));
   CompileOptions options;
   options.devices = absl::GetFlag(FLAGS_devices);
   TD_ASSIGN_OR_RETURN(options.target, Target(options.devices));

@@ -22,6 +22,12 @@ PARAMETERS = {
     "vgg16": 14_714_688 + 512 * 4 + 4,
     "resnet50": 25_557_032 + 2 * 26_560,
 }
+# Keras' ResNet-50 has biases in its convolutions.
+KERAS_PARAMETERS = {
+    "keras_vgg16": PARAMETERS["vgg16"],
+    "keras_resnet50": PARAMETERS["resnet50"] + 26_560,
+}
+ALL_PARAMETERS = {**PARAMETERS, **KERAS_PARAMETERS}
 
 
 def start(*flags, **pipes):
@@ -40,7 +46,7 @@ def trains(model, *flags):
     first, ready, ran = worker("run 1\nquit\n", f"--model={model}", "--batch=2", "--image_size=32", *flags)
     assert first["event"] == "first_step" and first["seconds_since_start"] >= 0, first
     assert ready["event"] == "ready" and ready["batch"] == 2, ready
-    assert ready["parameters"] == PARAMETERS[model], ready
+    assert ready["parameters"] == ALL_PARAMETERS[model], ready
     assert ready["flops_per_step"] > 0 and ready["peak_rss_bytes"] > 1e7, ready
     assert ready["work"] and all(flops >= 0 and size > 0 for flops, size in ready["work"]), ready
     assert ran["steps"] == 1 and ran["seconds_per_step"] > 0 and ran["host_seconds_per_step"] > 0, ran
@@ -51,7 +57,7 @@ def trains(model, *flags):
 def evaluates(model):
     """Nothing is updated: the loss stays."""
     _, ready, ran = worker("run 2\nquit\n", f"--model={model}", "--batch=2", "--image_size=32", "--mode=eval")
-    assert ready["parameters"] == PARAMETERS[model], ready
+    assert ready["parameters"] == ALL_PARAMETERS[model], ready
     assert math.isfinite(ran["loss"]) and ran["loss"] == ready["first_loss"] > 0, (ready, ran)
 
 
@@ -98,7 +104,9 @@ def matmul():
 
 
 def bad_flags():
-    for flags, message in ((["--model=s9"], '"s9" is none of s0, s2'), (["--image_size=30"], "multiple of 32"),
+    for flags, message in ((["--model=s9"], '"s9" is none of s0, s2'),
+                           (["--model=keras_s0"], '"keras_s0" is none of keras_vgg16'),
+                           (["--image_size=30"], "multiple of 32"),
                            (["--devices=cpu:0,cpu:1", "--batch=3"], "cannot be divided among 2 devices"),
                            (["--precision=float8"], "float8"), (["--deadline_secs=0"], "0 is not over 0"), (["--mode=test"], "neither train nor eval")):
         run = start(*flags)
@@ -110,8 +118,8 @@ def bad_command():
     assert run.returncode == 2 and '"walk 3" is neither' in run.stdout, run.stdout
 
 
-xunit.run("model_bench", [(f"trains_{m}", lambda m=m: trains(m)) for m in PARAMETERS] + [
-    (f"evaluates_{m}", lambda m=m: evaluates(m)) for m in PARAMETERS] + [
+xunit.run("model_bench", [(f"trains_{m}", lambda m=m: trains(m)) for m in ALL_PARAMETERS] + [
+    (f"evaluates_{m}", lambda m=m: evaluates(m)) for m in ALL_PARAMETERS] + [
     ("trains_vgg16_all", lambda: trains("vgg16", "--all_layers")), ("peers_train_the_same", peers_train_the_same),
     ("counts_work", counts_work),
     ("devices_agree", devices_agree), ("report", report), ("matmul", matmul), ("bad_flags", bad_flags),

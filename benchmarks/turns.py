@@ -1,4 +1,5 @@
-"""Step times of two programs, taken by turns: what before_after, bfloat16 and pass_effect have in common."""
+"""Step times of two programs, taken by turns: what before_after, bfloat16, pass_effect and applications have in
+common."""
 import json
 import os
 import statistics

@@ -76,10 +76,12 @@ struct BenchModel {
   std::optional<Optimizer> optimizer;
   // Makes the loss; counts the operations of the layers.
   std::function<Tensor(const InputTensors& inputs, FlopCounter&)> loss;
-  // Adds the inputs, the loss as output "loss", and in training the update. MakeModel makes it from the two members
-  // above.
+  // Adds the inputs, the loss as output "loss", and in training the update.
   std::function<void(GraphBuilder&, FlopCounter&)> build;
 };
+
+// Returns the model with `build` made from its other members.
+BenchModel WithBuild(BenchModel model);
 
 // Returns the model called `name` (see ModelNames()). InvalidArgument for an unknown name, with the known ones, and for
 // an invalid image_size or number of tokens.

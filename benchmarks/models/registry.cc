@@ -55,6 +55,11 @@ std::vector<std::string> ModelNames() {
   return names;
 }
 
+BenchModel WithBuild(BenchModel model) {
+  model.build = [parts = model](GraphBuilder& graph, FlopCounter& flops) { Build(parts, graph, flops); };
+  return model;
+}
+
 absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options) {
   if (options.image_size < 0 || options.image_size % 32 != 0) {
     return absl::InvalidArgumentError(
@@ -65,8 +70,7 @@ absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions&
     if (known != name) continue;
     BenchModel model = maker(options);
     model.training = options.training;
-    model.build = [parts = model](GraphBuilder& graph, FlopCounter& flops) { Build(parts, graph, flops); };
-    return model;
+    return WithBuild(std::move(model));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("--model: \"", name, "\" is none of ", absl::StrJoin(ModelNames(), ", ")));
