@@ -160,6 +160,19 @@ void FusionClusters::Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value
   for (mlir::Value operand : nodes_[def].op->getOperands()) Expand(operand, leaves);
 }
 
+bool FusionClusters::ReadsAgain(const Node& window, unsigned operand) {
+  const int64_t reads = window.weight.reads.empty() ? 1 : window.weight.reads[operand];
+  return 2 * reads * window.result_size > 3 * SizeOf(window.op->getOperand(operand));
+}
+
+// A padding in a window asks for every element whether it lies outside, which keeps loops from being vectorized.
+bool FusionClusters::IsReadByWindows(mlir::Operation* op) const {
+  return !costly_launches_ && llvm::any_of(op->getUses(), [&](mlir::OpOperand& use) {
+    const auto it = index_.find(use.getOwner());
+    return it != index_.end() && nodes_[it->second].window && ReadsAgain(nodes_[it->second], use.getOperandNumber());
+  });
+}
+
 void FusionClusters::ChooseInlined() {
   for (Node& node : nodes_) {
     if (!node.fusible) continue;
@@ -173,7 +186,7 @@ void FusionClusters::ChooseInlined() {
     if (IsConstant(node.op)) {
       node.inlined = true;
     } else if (kind == td::FusionKind::kInjective) {
-      node.inlined = node.weight.ops <= kCheap;
+      node.inlined = node.weight.ops <= kCheap && !(mlir::isa<td::PadOp>(node.op) && IsReadByWindows(node.op));
     } else if (kind == td::FusionKind::kElementwise && cheap && node.batched) {
       bool stored_anyway = llvm::any_of(node.op->getUsers(), [&](mlir::Operation* user) {
         auto it = index_.find(user);
@@ -382,9 +395,8 @@ const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& mem
         const Node& producer = nodes_[def];
         if (producer.batch_reduce) return "it reads a sum over the batch, which is known when all rows are done";
         if (!node.window) continue;
-        int64_t reads = node.weight.reads.empty() ? 1 : node.weight.reads[operand];
-        const bool again = 2 * reads * node.result_size > 3 * SizeOf(node.op->getOperand(operand));
-        if (again && !(costly_launches_ && IsWidening(producer.op) && !ReadsMembers(producer, members)))
+        if (ReadsAgain(node, operand) &&
+            !(costly_launches_ && IsWidening(producer.op) && !ReadsMembers(producer, members)))
           return "windows that overlap would compute what they read several times";
         if (LeavesCluster(producer, members)) return "another kernel needs what the windows read";
       }

@@ -24,7 +24,8 @@ constexpr unsigned kMaxKernelBuffers = 30;
 //   - all members run over the rows of the batch, or none does,
 //   - a sum over the batch is not used in the cluster that computes it,
 //   - windows that overlap do not recompute their producers, except casts to wider types where launches are costly:
-//     such a cast reads less than its result would take in memory,
+//     such a cast reads less than its result would take in memory; nor do they compute paddings where launches are
+//     cheap,
 //   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
 class FusionClusters {
  public:
@@ -60,6 +61,10 @@ class FusionClusters {
   void Classify(mlir::Block& block);
   void ChooseInlined();
   bool IsTopLevelView(mlir::Block& block, mlir::Operation* op) const;
+  // True if the windows of an op overlap, so that it reads elements of its operand more than one and a half times.
+  static bool ReadsAgain(const Node& window, unsigned operand);
+  // True if windows that overlap read the result of `op`, and to store it costs no launch.
+  bool IsReadByWindows(mlir::Operation* op) const;
   void Connect();
   void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
   int Find(mlir::Value value) const;  // returns the node that defines `value`, or -1

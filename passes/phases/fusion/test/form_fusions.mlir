@@ -260,3 +260,28 @@ func.func @pool_gradient(%i: tensor<?x4x4x8xui8>, %dp: tensor<?x4x4x8xbf16>) -> 
   %s = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x8x8x8xf32> -> tensor<8xf32>
   return %s : tensor<8xf32>
 }
+
+// -----
+
+// A padding that overlapping windows read is a kernel of its own.
+// CHECK-LABEL: func.func @overlapping_windows
+// CHECK: %[[P:.*]] = exec.launch @kernel_0(%arg0)
+// CHECK: exec.launch @kernel_1(%[[P]])
+func.func @overlapping_windows(%x: tensor<?x14x14x8xf32>) -> tensor<?x7x7x8xf32> {
+  %p = td.pad %x low [0, 1, 1, 0] high [0, 1, 1, 0] : tensor<?x14x14x8xf32> -> tensor<?x16x16x8xf32>
+  %y = td.max_pool %p window [3, 3] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x16x16x8xf32> -> tensor<?x7x7x8xf32>
+  return %y : tensor<?x7x7x8xf32>
+}
+
+// -----
+
+// Windows that do not overlap compute the padding.
+// CHECK-LABEL: func.func @other_windows
+// CHECK: exec.launch @kernel_0(%arg0)
+// CHECK-NOT: exec.launch
+// CHECK: return
+func.func @other_windows(%x: tensor<?x14x14x8xf32>) -> tensor<?x8x8x8xf32> {
+  %p = td.pad %x low [0, 1, 1, 0] high [0, 1, 1, 0] : tensor<?x14x14x8xf32> -> tensor<?x16x16x8xf32>
+  %y = td.max_pool %p window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x16x16x8xf32> -> tensor<?x8x8x8xf32>
+  return %y : tensor<?x8x8x8xf32>
+}
