@@ -20,10 +20,11 @@ def module():
     return loaded
 
 
-def printed(lines, terminal=False):
+def printed(lines, terminal=False, least_actions=0):
     """What is printed of (time, line) pairs, as (time, text) pairs."""
     now, out = [0], []
-    progress = module().Progress("train", lambda data: out.append((now[0], data.decode())), lambda: now[0], terminal)
+    progress = module().Progress("train", lambda data: out.append((now[0], data.decode())), lambda: now[0], terminal,
+                                 least_actions)
     for now[0], line in lines:
         progress.line(line.encode() + b"\n")
     return out
@@ -55,6 +56,14 @@ def the_estimate_begins_with_what_was_done_then():
     equal([text for _, text in printed(lines)], ["train: 33 % built, 100 of 300 actions, 20 s\n",
                                                  "train: 40 % built, 120 of 300 actions, 45 s, about 4 min left\n",
                                                  "train: 96 % built, 290 of 300 actions, 1 min 0 s, about 10 s left\n"])
+
+
+def actions_that_bazel_has_not_found_count():
+    lines = [(0, "[0 / 1] [Prepa] BazelWorkspaceStatusAction stable-status.txt"), (20, "[100 / 110] Compiling a.cc"),
+             (200, "[1,100 / 1,110] Compiling b.cc"), (220, "[1,110 / 1,110] Linking c")]
+    equal(printed(lines, least_actions=1000), [(20, "train: 10 % built, 100 of 1,000 actions, 20 s, about 3 min left\n"),
+                                               (200, "train: 99 % built, 1,100 of 1,110 actions, 3 min 20 s, about 10 s left\n"),
+                                               (220, "train: 100 % built, 1,110 of 1,110 actions, 3 min 40 s\n")])
 
 
 def tests_are_counted():
@@ -126,6 +135,6 @@ def closed_output_ends_it():
 
 
 xunit.run("progress", [(f.__name__, f) for f in (
-    a_line_every_15_seconds, thousands, the_estimate_begins_with_what_was_done_then, tests_are_counted,
-    reading_build_files, other_lines_pass, a_terminal_keeps_one_line, lines_come_through_at_once,
+    a_line_every_15_seconds, thousands, the_estimate_begins_with_what_was_done_then,
+    actions_that_bazel_has_not_found_count, tests_are_counted, reading_build_files, other_lines_pass, a_terminal_keeps_one_line, lines_come_through_at_once,
     ctrl_c_is_left_to_bazel, closed_output_ends_it)])
