@@ -605,8 +605,8 @@ def InsertCopiesPass : ModulePass<"td-insert-copies"> {
   let summary = "Copies values that are wanted in a place where nothing can write them";
   let description = [{
     Before: a scheduled step of launches, library calls, maps, collectives, copies and constants, in which every value is
-    wanted wherever it is read. After: what td-assign-buffers takes for granted and does not check, so that programs are
-    wrong without this pass, by an exec.copy where it was not so:
+    wanted wherever it is read. After: what td-assign-buffers takes for granted and does not check, by an exec.copy
+    where it was not so. This pass cannot be switched off.
 
     - an output is not a step scalar, a variable or a constant itself;
     - a command computes the update of a variable, nothing else reads it, and nothing behind that command reads the old

@@ -60,6 +60,11 @@ absl::Status CheckNames(const PipelineOptions& options) {
       }
     }
   }
+  // td-assign-buffers would write values over others that are still read.
+  if (constexpr char kCopies[] = "td-insert-copies"; Contains(options.disabled_passes, kCopies)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--disable-pass=", kCopies, ": without this pass programs compute wrong values; leave it in"));
+  }
   return absl::OkStatus();
 }
 

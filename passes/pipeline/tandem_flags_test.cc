@@ -133,6 +133,9 @@ TEST_F(CompileWithFlagsTest, MistakesAreUsageErrors) {
     EXPECT_EQ(ExitCodeFor(pass.status()), kExitUsage) << pass.status();
     EXPECT_THAT(std::string(pass.status().message()), HasSubstr("unknown pass \"td-nothing\"; passes are: "));
   }
+  const auto needed = Compile("--disable-pass=td-insert-copies");
+  EXPECT_EQ(ExitCodeFor(needed.status()), kExitUsage) << needed.status();
+  EXPECT_THAT(std::string(needed.status().message()), HasSubstr("without this pass programs compute wrong values"));
 }
 
 }  // namespace
