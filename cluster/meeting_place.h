@@ -31,8 +31,8 @@ class MeetingPlace {
 // Held by rank 0 while it listens, so that no second rank 0 takes the place.
 class ClaimedPlace {
  public:
-  // FailedPrecondition (2) if the address is in use or does not belong to this machine, after WhyCannotListen has
-  // waited for a name.
+  // Takes the place for this process. FailedPrecondition (exit code 2) if the address is in use or does not belong to
+  // this machine; a host name that leads elsewhere is looked up again for some time before that.
   static absl::StatusOr<ClaimedPlace> Claim(const MeetingPlace& place);
   ClaimedPlace(ClaimedPlace&& other) noexcept;
   ClaimedPlace& operator=(ClaimedPlace&&) = delete;

@@ -68,7 +68,8 @@ std::string PathOfShard(const std::string& path);
 absl::StatusOr<std::vector<std::string>> FilesOfShard(std::vector<std::string> files);
 // Records and returns the dataset that was made of this worker's share; all workers together have `files` files.
 Dataset NoteShard(Dataset dataset, size_t files);
-// InvalidArgument, with the sources, if files are dealt out and the datasets have different numbers of files.
+// Checks the datasets of a Zip. Returns InvalidArgument, which names their sources, if a FileShardScope of this thread
+// deals files out and the datasets have different numbers of them.
 absl::Status CheckZipOfShard(const std::vector<Dataset>& datasets);
 
 }  // namespace tandem

@@ -10,7 +10,8 @@ namespace tandem {
 inline constexpr char kExportHelp[] =
     "Export the model with the best accuracy, and the one that training ends with, to MODEL_DIR/export.";
 
-// For models that take what `eval_input` has, and have a metric "accuracy".
+// Returns exporters of the best and of the final model, which take the components that `eval_input` gives. The model
+// must have a metric "accuracy".
 inline ExporterList ExportersOf(const InputFn& eval_input) {
   const ServingInput serving{.input_fn = eval_input};
   return {BestExporter("best", serving, {.metric = "accuracy", .direction = MetricDirection::kMax}),

@@ -24,8 +24,8 @@ Manifest::File ChecksumOf(absl::Span<const absl::string_view> pieces);
 // Like Env::OpenForRead, but DataLoss for a directory or a FIFO in place of a file.
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> OpenListedFile(Env* env, const std::string& path);
 
-// Compares a file with its entry in `list` ("the manifest"); reads it in pieces. DataLoss if it differs; otherwise
-// errors of reading.
+// Reads a file in pieces and compares its size and checksum with `expected`. Returns DataLoss if they differ, or the
+// error of opening or reading the file. Messages call the list that `expected` is from `list`: "the manifest".
 absl::Status VerifyFile(Env* env, const std::string& path, const Manifest::File& expected, absl::string_view list);
 
 }  // namespace tandem

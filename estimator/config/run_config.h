@@ -86,8 +86,8 @@ struct RunConfig {
   // update; workers that are ahead wait. If not set there is no bound.
   std::optional<int64_t> max_staleness = std::nullopt;
 
-  // How workers share the input: all get the same input and each takes its batches (kBatch), or each has an input of
-  // its own.
+  // How workers share the input. kBatch: all read the same input, and each takes its own batches. kFile: each reads its
+  // share of the input's files. kOff: input_fn gives each worker an input of its own.
   AutoShard auto_shard = AutoShard::kBatch;
 
   // Batches of each replica that make one step: the gradients are those of a batch that is so many times as large, bit

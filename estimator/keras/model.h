@@ -159,9 +159,9 @@ class Model : public Layer {
   absl::Status Save(const std::string& path) const;
   // Writes the weights only: .h5 and .hdf5 as in Keras 2, .weights.h5 as in Keras 2.13 to 3, or .safetensors.
   absl::Status SaveWeights(const std::string& path) const;
-  // Loads weights from such files, from files of Save, and from files of Keras 2 and 3; the model may be compiled or
-  // not. Does not load the optimizer's state. After an error no weight has changed: InvalidArgument lists everything
-  // that does not fit, and other errors say where in the file they are.
+  // Loads weights from a file that SaveWeights, Save, Keras 2 or Keras 3 has written; the model need not be compiled.
+  // Does not load the optimizer's state. If it fails, no weight has changed. InvalidArgument lists everything in the
+  // file that does not fit the model; other errors name the place in the file where reading failed.
   absl::StatusOr<LoadReport> LoadWeights(const std::string& path, const LoadWeightsOptions& options = {});
 
   // Internal to estimator/keras.

@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// The values replace what is loaded until a training has begun with them.
+// They take the place of the values that a checkpoint has, or that a new model begins with, until a training has made a
+// step with them.
 struct AssignedValues {
   NamedTensors tensors;
   bool changed = false;         // since they were written into memory

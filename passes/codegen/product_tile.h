@@ -57,8 +57,9 @@ struct ProductResult {
   int64_t row, width;
 };
 
-// Emits result = left * right, or += with `adds`, for `rows` rows, of which there are at most `most_rows`. Up to a
-// tile's height less one more rows are computed behind them; none if `most_rows` is 64 and `rows` a multiple of 16.
+// Emits result = left * right, or result += left * right with `adds`, for `rows` rows, which are at most `most_rows`.
+// Whole tiles are computed: where `rows` is not a multiple of a tile's height, the rows behind it that fill the last
+// tile are read and written too. There are none if `most_rows` is 64 and `rows` is a multiple of 16.
 void EmitProduct(VectorBuilder& v, mlir::Value rows, int64_t most_rows, mlir::Value depth, const LeftFactor& left,
                  const RightFactor& right, const ProductResult& result, bool adds);
 

@@ -1,9 +1,10 @@
 // Winograd's algorithm: 3x3 convolutions with stride 1, and their gradients, with fewer multiplications, in generated
 // kernels. Errors and where it is profitable: docs/developers/winograd.md.
 //
-// Kernels are transformed at the top of the step, once for all microbatches. A bias, a residual and a relu that only
-// the convolution feeds are its epilogue. Images, kernel and bias may be bfloat16; results are rounded behind the
-// epilogue, and where the CPU multiplies bfloat16 numbers faster than float32's transformed values are rounded as well.
+// Kernels are transformed at the top of the step, once for all microbatches. If nothing else reads the convolution's
+// result, the bias, residual and relu that follow become its epilogue. Images, kernel and bias may be bfloat16. Results
+// are rounded to bfloat16 after the epilogue. On a CPU that multiplies bfloat16 numbers faster than float32 numbers the
+// transformed values are rounded to bfloat16 too.
 #include "passes/exec/winograd.h"
 
 #include "absl/strings/str_cat.h"

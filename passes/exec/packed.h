@@ -1,4 +1,4 @@
-// Convolutions by a CPU's matrix unit: helpers that passes and the code generator need for their ops.
+// The ops for convolutions on a CPU's matrix unit, and the sizes that passes and the code generator need of these ops.
 #ifndef TANDEM_PASSES_EXEC_PACKED_H_
 #define TANDEM_PASSES_EXEC_PACKED_H_
 

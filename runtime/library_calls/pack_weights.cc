@@ -9,7 +9,8 @@
 namespace tandem {
 namespace {
 
-// Checks that `reader` is a call that reads packed weights, and has nothing that their layout does not depend on.
+// Checks that `packing.reader` is a valid call that reads packed weights. It must have no epilogue, on which the
+// weights' layout does not depend.
 absl::Status CheckReader(const format::PackWeights& packing) {
   const OperationInfo reader = packing.reader.Visited([](const auto& op) { return InfoOf(op); });
   if (reader.name.empty() || reader.reduces_batch) {

@@ -147,8 +147,8 @@ void Group::Decide() {
   }
   if (stopping_) return;
   if (const std::vector<TaskEnd> ends = Ends(); const std::optional<size_t> cause = FindCause(ends)) {
-    // A task that lost another one may be seen to end before that one does; the other one must not be stopped before
-    // its own failure is known.
+    // A task that fails because another one has died may be seen to end first. The tasks are not stopped at once, so
+    // that the failure of the other one becomes known.
     if (!settle_at_) settle_at_ = ends[*cause].seconds + kSettleSeconds;
     if (ends[*cause].code != kExitTemporary || now >= *settle_at_) Stop(SIGTERM);
   } else if (WorkersAreDone()) {

@@ -328,7 +328,8 @@ class AttentionEmitter {
   struct WeightGradients {
     Values weights, dproducts;
   };
-  // Computes weights and gradients of products from a block's products and gradients of weights.
+  // Computes the attention weights of a block and the gradients of its products, from `products` (queries times keys),
+  // `dweights` (the gradients of the weights) and the statistics of the block's queries.
   WeightGradients Weigh(const Values& products, const Values& dweights, const Block& block, Value statistics,
                         int64_t rows) {
     const Scored scored = Scores(products, block);

@@ -17,7 +17,8 @@ mlir::Value GpuKernelBuilder::Scratch() { return Offset(Counters(), Int(kGpuCoun
 
 void GpuKernelBuilder::Function(const std::function<void(ElementEmitter&)>& body) {
   mlir::Type pointer = LLVM::LLVMPointerType::get(b_.getContext()), i64 = b_.getI64Type();
-  // Threads never read what others wrote to a result: they exchange values through shared memory or `scratch` only.
+  // BeginFunction says that no buffer aliases another one. That is right because no thread reads what others wrote to a
+  // result: they exchange values through shared memory or `scratch` only.
   BeginFunction(symbol_, {i64, i64, i64, pointer, pointer}, LLVM::Linkage::External);
   f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("nounwind")}));
   const auto set_alignment = [&](unsigned argument, int64_t bytes) {

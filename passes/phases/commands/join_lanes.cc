@@ -15,7 +15,8 @@ constexpr int64_t kLanes = 2;
 // The arenas of all lanes that run together may have at most so many bytes, so that they stay in the second-level
 // cache.
 constexpr int64_t kMaxArenaBytes = 1 << 20;
-// Most rows of a joint product: a product of more rows reads its matrix no faster.
+// The largest number of rows of a joint product. With more of them, reading the matrix is a small part of the product's
+// time, so that reading it once for two lanes saves little.
 constexpr int64_t kMaxRows = 64;
 
 class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {

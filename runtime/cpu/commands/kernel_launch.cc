@@ -25,8 +25,9 @@ CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const format::Comma
   work.Add(0, count_, pieces_apart_ ? BlockRows(context) : kTaskElements);
 }
 
-// Returns the rows of the output that fit a core's cache beside the operands' columns that they are computed from; a
-// multiple of a register tile.
+// Returns how many rows of the output one block has: a multiple of 8, so that it consists of whole register tiles, with
+// about kBlockElements elements. For the kernel of a convolution (HWIO) a block has all taps of some input channels:
+// half of a thread's share of them, at least 8 and at most ImageBlockChannels.
 int64_t CpuKernelLaunch::BlockRows(const PlanContext& context) const {
   const int64_t columns = std::max<int64_t>(1, outputs()[0].elements / count_);
   const std::vector<int64_t>& shape = context.program.buffers[table().outputs[0]].shape;

@@ -78,7 +78,8 @@ class NonFiniteFinder {
   }
 
  private:
-  // True if all outputs are finite, or no check depends on the command. Rows beyond `rows` may hold anything.
+  // Returns false if an output has a NaN or infinity in its first `rows` rows. Commands that no check depends on, or
+  // whose outputs are not plain numbers, are not looked at: true.
   bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) const {
     if (!checked_.contains(&command.table()) || !command.command().has_plain_outputs()) return true;
     for (const Operand& o : command.outputs()) {

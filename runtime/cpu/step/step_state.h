@@ -26,7 +26,7 @@ struct DeviceState {
   int64_t first_row = 0;  // first row in the global batch: the number of rows of the devices before
 };
 
-// The time of one command.
+// How often a command was called, and the time of all these calls together.
 struct TimeCount {
   int64_t nanoseconds = 0;
   int64_t calls = 0;

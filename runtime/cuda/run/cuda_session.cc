@@ -87,7 +87,8 @@ class CudaSession final : public Session {
       replicas_.push_back(*std::move(replica));
     }
     if (executable_->num_replicas() > 1) {
-      // NCCL synchronises the devices while it starts, so all memory has been allocated before.
+      // The replicas have their memory by now: NCCL synchronises the devices while it starts, as an allocation does,
+      // and one of the two could wait for the other.
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_,
