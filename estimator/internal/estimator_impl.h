@@ -28,6 +28,7 @@
 #include "estimator/model/mode_programs.h"
 #include "estimator/model/resident_state.h"
 #include "estimator/record/run_description.h"
+#include "estimator/record/steps_file.h"
 #include "estimator/replay/replayed_run.h"
 
 namespace tandem {
@@ -239,7 +240,8 @@ class Estimator::Impl : public VariableAccess {
     uint64_t seed = 0;
     StepScalarSettings step_scalars;
     HookStates hook_states;
-    std::string input_position;  // at the end of the last Train, for trainings without checkpoints
+    std::string input_position;                 // at the end of the last Train, for trainings without checkpoints
+    std::unique_ptr<StepsWriter> steps_writer;  // null until something is recorded
   };
   TrainingState state_;
   Training* training_ = nullptr;  // the one that is prepared, runs or ends now

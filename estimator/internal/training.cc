@@ -241,7 +241,7 @@ LoopOptions Training::MakeLoopOptions() {
 // After an error the loop's hooks get no End; writes that were begun are still finished.
 Training::~Training() {
   DescribeRun();
-  if (steps_writer_ != nullptr) steps_writer_->Flush();
+  if (estimator_.state_.steps_writer != nullptr) estimator_.state_.steps_writer->Flush();
   if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
   if (estimator_.training_ != this) return;  // it was refused, for example inside of another one
   estimator_.training_ = nullptr;

@@ -14,7 +14,6 @@
 #include "estimator/loop/background_save.h"
 #include "estimator/loop/run_loop.h"
 #include "estimator/loop/signals.h"
-#include "estimator/record/steps_file.h"
 
 namespace tandem {
 
@@ -88,7 +87,6 @@ class Training {
   std::optional<ResidentState::TrainingScope> scope_;
   std::unique_ptr<StepRunner> served_runner_;     // null without parameter servers
   std::unique_ptr<StepRunner> checking_runner_;   // null where no step is made twice
-  std::unique_ptr<StepsWriter> steps_writer_;     // null where nothing is recorded
   std::function<void()> describe_run_;            // null if there is nothing to write
   std::unique_ptr<StepRunner> recording_runner_;  // null where nothing is recorded
   HookList hooks_;

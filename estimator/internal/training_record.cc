@@ -101,7 +101,8 @@ std::unique_ptr<StepRunner> Training::RecordSteps(StepRunner* runner) {
   if (!config.record_bits || !config.checkpoints_enabled() || !cooperation.is_chief() || cooperation.asynchronous()) {
     return nullptr;
   }
-  steps_writer_ = std::make_unique<StepsWriter>(config.file_env(), config.model_dir);
+  std::unique_ptr<StepsWriter>& writer = estimator_.state_.steps_writer;
+  if (writer == nullptr) writer = std::make_unique<StepsWriter>(config.file_env(), config.model_dir);
   // The description is written during the second step, so that the first one need not wait for it. It includes the
   // input position from before the first step.
   std::string begin;
@@ -116,7 +117,7 @@ std::unique_ptr<StepRunner> Training::RecordSteps(StepRunner* runner) {
         } else {
           DescribeRun();
         }
-        steps_writer_->Add(step, bits);
+        estimator_.state_.steps_writer->Add(step, bits);
         return absl::OkStatus();
       });
 }

@@ -115,7 +115,7 @@ absl::Status Training::SaveStep(int64_t step) {
   TD_RETURN_IF_ERROR(SaveHookStates(hooks_, &e.state_.hook_states));
   AddToCheckpoint(e.state_.hook_states, data.get());
   DescribeRun();
-  if (steps_writer_ != nullptr) steps_writer_->Flush();
+  if (e.state_.steps_writer != nullptr) e.state_.steps_writer->Flush();
   TD_LOG(INFO) << "Saving checkpoints for " << step << " into " << JoinPath(e.config_.model_dir, "model.ckpt") << ".";
   TD_RETURN_IF_ERROR(e.resident_.BeginSave());
   auto write = [&e, data, snapshot, variables]() -> absl::StatusOr<std::string> {

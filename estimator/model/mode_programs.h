@@ -47,7 +47,7 @@ class ModePrograms {
   absl::StatusOr<ModeProgram*> FindOrBuild(const std::string& key, const Request& request, bool* is_new = nullptr);
   // Returns the programs that FindOrBuild has built.
   std::vector<const ModeProgram*> All() const;
-  int64_t built() const { return static_cast<int64_t>(All().size()); }
+  int64_t built() const { return static_cast<int64_t>(programs_.size()); }
 
   // Where a program runs.
   struct Place {
