@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "absl/strings/match.h"
+#include "base/own_object.h"
 
 namespace tandem {
 namespace {
@@ -21,7 +22,7 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
   file.remove_prefix(file.rfind('/') == absl::string_view::npos ? 0 : file.rfind('/') + 1);
   bool wanted = false;
   for (absl::string_view name : request.names) {
-    wanted |= name == kThisProgram ? file.empty() : absl::StartsWith(file, name);
+    wanted |= name == kOwnObject ? IsOwnObject(*info) : absl::StartsWith(file, name);
   }
   // Skips code that the dynamic linker has patched: it is in private pages that no file contains.
   for (int i = 0; wanted && i < info->dlpi_phnum; ++i) {

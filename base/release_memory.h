@@ -9,8 +9,9 @@
 
 namespace tandem {
 
-// Stands for the program itself among the names for ReleaseLibraryPages, because it has libraries linked in.
-inline constexpr absl::string_view kThisProgram = "";
+// Stands for the program or shared library that holds this code among the names for ReleaseLibraryPages, because it has
+// libraries linked in.
+inline constexpr absl::string_view kOwnObject = "";
 
 // Unmaps the code and constants of loaded shared libraries whose file names begin with one of `names` ("libLLVM") from
 // this process. Pages that are used again are mapped from the page cache again, at some microseconds per 64 KiB, so

@@ -28,9 +28,9 @@ TEST(ReleaseMemory, CodeOfALibraryGoesAndComesBack) {
 }
 
 TEST(ReleaseMemory, CodeOfTheProgramGoesAndComesBack) {
-  const int64_t program = ReleaseLibraryPages({kThisProgram});
+  const int64_t program = ReleaseLibraryPages({kOwnObject});
   EXPECT_GT(program, 4096);
-  EXPECT_EQ(ReleaseLibraryPages({kThisProgram, "libnothing"}), program);  // the program alone, not every library
+  EXPECT_EQ(ReleaseLibraryPages({kOwnObject, "libnothing"}), program);  // the program alone, not every library
 }
 
 TEST(ReleaseMemory, FreedMemoryGoesBack) {

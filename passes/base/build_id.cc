@@ -6,12 +6,14 @@
 #include <cstdint>
 
 #include "absl/strings/escaping.h"
+#include "base/own_object.h"
 
 namespace tandem {
 namespace {
 
-// Callback of dl_iterate_phdr, which calls it for the main program first; the nonzero result ends the iteration there.
+// Callback of dl_iterate_phdr; the nonzero result ends the iteration at the object that holds this code.
 int FindBuildId(dl_phdr_info* info, size_t, void* out) {
+  if (!IsOwnObject(*info)) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info->dlpi_phdr[i];
     if (header.p_type != PT_NOTE) continue;

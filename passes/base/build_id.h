@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-// Returns the linker's build id of the running program in hexadecimal, which changes whenever its code does; "unknown"
-// when the program was linked without one. It is part of every cache key.
+// Returns, in hexadecimal, the linker's build id of the program or shared library that holds the compiler, which
+// changes whenever its code does; "unknown" when it was linked without one. It is part of every cache key.
 std::string BuildId();
 
 }  // namespace tandem

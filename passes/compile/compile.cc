@@ -295,7 +295,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
       Executable::FromBytes(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
   // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
   ReleaseFreedMemory();
-  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR"});
+  ReleaseLibraryPages({kOwnObject, "libLLVM", "libMLIR"});
   if (!path.empty()) {
     // Written without fsync: the start waits for this, and a file that a crash of the machine damages is compiled
     // again.

@@ -357,7 +357,7 @@ absl::StatusOr<std::unique_ptr<Session>> MakeCpuSession(std::shared_ptr<const Ex
   auto session = std::make_unique<CpuSession>(std::move(executable), std::move(variables), std::move(options));
   TD_RETURN_IF_ERROR(session->Init());
   // Most of the code that loaded kernels and made primitives will not run again.
-  ReleaseLibraryPages({kThisProgram, "libLLVM", "libMLIR", "libdnnl"});
+  ReleaseLibraryPages({kOwnObject, "libLLVM", "libMLIR", "libdnnl"});
   return session;
 }
 
