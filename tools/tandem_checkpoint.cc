@@ -7,6 +7,7 @@
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "base/count_text.h"
 #include "base/env.h"
 #include "base/exit_code.h"
 #include "base/output_file.h"
@@ -80,9 +81,8 @@ absl::Status Made(const std::string& path, const CheckpointData& data) {
   // The lock keeps a training in that directory from taking the unfinished checkpoint for a leftover.
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockIfModelDir(Env::Default(), DirName(path), &path));
   TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
-  const auto count = [](size_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); };
-  std::cout << PrintableLine(path) << ": " << count(data.variables.size(), "variable") << " and "
-            << count(data.slots.size(), "slot") << " of step " << data.global_step << "\n";
+  std::cout << PrintableLine(path) << ": " << CountText(data.variables.size(), "variable") << " and "
+            << CountText(data.slots.size(), "slot") << " of step " << data.global_step << "\n";
   return absl::OkStatus();
 }
 

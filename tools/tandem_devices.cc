@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/count_text.h"
 #include "base/json_string.h"
 #include "base/printable.h"
 #include "base/program.h"
@@ -67,8 +68,6 @@ std::string Bytes(uint64_t bytes) {
   return absl::StrFormat("%.4g %s", value, units[unit]);
 }
 
-std::string Count(int n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
-
 // Prints words after a title, on as many lines as needed.
 void PrintWords(absl::string_view title, const std::vector<std::string>& words) {
   constexpr size_t kWidth = 120;
@@ -97,8 +96,9 @@ void PrintText(const MachineDevices& machine) {
   const CpuInfo& cpu = machine.cpu;
   std::cout << "CPU\n";
   Print("model", cpu.model.empty() ? "not told" : cpu.model);
-  Print("cores", absl::StrCat(Count(cpu.cores, "core"), " in ", Count(cpu.sockets, "socket"), ", ",
-                              Count(cpu.logical, "logical processor"), ", ", cpu.usable, " usable by this process"));
+  Print("cores",
+        absl::StrCat(CountText(cpu.cores, "core"), " in ", CountText(cpu.sockets, "socket"), ", ",
+                     CountText(cpu.logical, "logical processor"), ", ", cpu.usable, " usable by this process"));
   std::vector<std::string> caches;
   for (const CpuCache& cache : cpu.caches) caches.push_back(CacheText(cache));
   Print("caches", caches.empty() ? "not told" : absl::StrJoin(caches, ", "));

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "base/annotate.h"
+#include "base/count_text.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/output_file.h"
@@ -438,8 +439,8 @@ class Estimator::Impl::Replay {
       shown.push_back({tensor.name, tensor.origin, std::move(value)});
     }
     const int64_t steps = step_ - first_ + 1;
-    std::printf("Step %d of %s, from %s: %d step%s in %.1f s; ", static_cast<int>(step_), e_.config_.model_dir.c_str(),
-                began_at_.c_str(), static_cast<int>(steps), steps == 1 ? "" : "s", seconds);
+    std::printf("Step %d of %s, from %s: %s in %.1f s; ", static_cast<int>(step_), e_.config_.model_dir.c_str(),
+                began_at_.c_str(), CountText(steps, "step").c_str(), seconds);
     if (compared_ == steps) {
       std::printf("all have the bits of the run's record.\n");
     } else {

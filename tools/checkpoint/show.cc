@@ -5,14 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/count_text.h"
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "base/tensor_values.h"
 
 namespace tandem {
 namespace {
-
-std::string Count(int64_t n, absl::string_view noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
 // Appends the rows of `tensors` to the text, and adds up their elements and bytes.
 absl::Status AddRows(const CheckpointReader& checkpoint, const std::vector<SavedTensor>& tensors, int name_width,
@@ -53,9 +52,9 @@ absl::StatusOr<std::string> ShowCheckpoint(const CheckpointReader& checkpoint) {
     text += "optimizer slots\n";
     TD_RETURN_IF_ERROR(AddRows(checkpoint, checkpoint.slots(), names, types, &text, &slot_elements, &bytes));
   }
-  absl::StrAppend(&text, Count(checkpoint.variables().size(), "variable"), " with ", Count(elements, "element"), ", ",
-                  Count(checkpoint.slots().size(), "slot"), " with ", Count(slot_elements, "element"), ", ",
-                  Count(bytes, "byte"), "\n");
+  absl::StrAppend(&text, CountText(checkpoint.variables().size(), "variable"), " with ", CountText(elements, "element"),
+                  ", ", CountText(checkpoint.slots().size(), "slot"), " with ", CountText(slot_elements, "element"),
+                  ", ", CountText(bytes, "byte"), "\n");
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/count_text.h"
 #include "base/json_string.h"
 #include "tools/dump/gpu_dump.h"
 #include "tools/dump/json_dump.h"
@@ -105,8 +106,8 @@ std::string DumpText(const Json& dump) {
                    TextOf(e["rows_per_lane"]), " rows, microbatches of ", TextOf(e["microbatch_rows"]), " rows\n");
   if (const int64_t servers = e["parameter_servers"]; servers > 0) {
     const int64_t server = e["parameter_server"];
-    const std::string whose = server < 0 ? absl::StrCat("a worker's, which sends what it computes to ", servers,
-                                                        " parameter server", servers == 1 ? "" : "s")
+    const std::string whose = server < 0 ? absl::StrCat("a worker's, which sends what it computes to ",
+                                                        CountText(servers, "parameter server"))
                                          : absl::StrCat("that of parameter server ps ", server, ", of ", servers);
     absl::StrAppend(&out, "part of the step: ", whose, "\n");
     for (int64_t s = 0; s < servers; ++s) {
