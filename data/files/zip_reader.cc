@@ -1,7 +1,5 @@
 #include "data/files/zip_reader.h"
 
-#include <zip.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -11,7 +9,7 @@
 #include "base/printable.h"
 #include "base/status_macros.h"
 #include "data/files/input_file.h"
-#include "data/files/zip_error.h"
+#include "data/files/libzip.h"
 
 namespace tandem {
 namespace {
@@ -21,15 +19,17 @@ constexpr int64_t kReadBytes = 1 << 20;
 
 }  // namespace
 
-ZipEntry::ZipEntry(struct zip_file* file, std::string name, std::string where, int64_t max_bytes, int64_t said)
-    : file_(file), name_(std::move(name)), where_(std::move(where)), max_bytes_(max_bytes), said_(said) {}
+ZipEntry::ZipEntry(const LibZip* zip, struct zip_file* file, std::string name, std::string where, int64_t max_bytes,
+                   int64_t said)
+    : zip_(zip), file_(file), name_(std::move(name)), where_(std::move(where)), max_bytes_(max_bytes), said_(said) {}
 
 ZipEntry::~ZipEntry() {
-  if (file_ != nullptr) zip_fclose(file_);
+  if (file_ != nullptr) zip_->zip_fclose(file_);
 }
 
 ZipEntry::ZipEntry(ZipEntry&& other)
-    : file_(std::exchange(other.file_, nullptr)),
+    : zip_(other.zip_),
+      file_(std::exchange(other.file_, nullptr)),
       name_(std::move(other.name_)),
       where_(std::move(other.where_)),
       max_bytes_(other.max_bytes_),
@@ -39,10 +39,10 @@ absl::StatusOr<int64_t> ZipEntry::Read(void* to, int64_t bytes) {
   int64_t done = 0;
   errno = 0;
   while (done < bytes) {
-    const zip_int64_t n = zip_fread(file_, static_cast<char*>(to) + done, bytes - done);
+    const zip_int64_t n = zip_->zip_fread(file_, static_cast<char*>(to) + done, bytes - done);
     if (n < 0) {
-      return ZipError(absl::StrCat(where_, ": at its byte ", done), absl::StatusCode::kDataLoss,
-                      zip_file_get_error(file_));
+      return zip_->Error(absl::StrCat(where_, ": at its byte ", done), absl::StatusCode::kDataLoss,
+                         zip_->zip_file_get_error(file_));
     }
     if (n == 0) break;
     done += n;
@@ -81,18 +81,19 @@ absl::StatusOr<std::string> ZipEntry::ReadAll(int64_t max_bytes) {
 absl::StatusOr<ZipReader> ZipReader::Open(const std::string& path, absl::string_view what) {
   // checked first because its errors say more than libzip's
   TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());
+  TD_ASSIGN_OR_RETURN(const LibZip* library, OpenLibZip());
   int code = 0;
   errno = 0;
-  struct zip* archive = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
+  struct zip* archive = library->zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, &code);
   if (archive == nullptr) {
     zip_error_t error;
-    zip_error_init_with_code(&error, code);
+    library->zip_error_init_with_code(&error, code);
     const absl::Status status =
-        ZipError(absl::StrCat(path, ": it is not ", what, " or damaged"), absl::StatusCode::kDataLoss, &error);
-    zip_error_fini(&error);
+        library->Error(absl::StrCat(path, ": it is not ", what, " or damaged"), absl::StatusCode::kDataLoss, &error);
+    library->zip_error_fini(&error);
     return status;
   }
-  ZipReader reader(path, archive, zip_get_num_entries(archive, 0));
+  ZipReader reader(library, path, archive, library->zip_get_num_entries(archive, 0));
   if (reader.num_entries() > kMaxEntries) {
     return absl::DataLossError(
         absl::StrCat(path, ": it has ", reader.num_entries(), " entries; ", what, " has at most ", kMaxEntries));
@@ -101,24 +102,25 @@ absl::StatusOr<ZipReader> ZipReader::Open(const std::string& path, absl::string_
 }
 
 ZipReader::~ZipReader() {
-  if (archive_ != nullptr) zip_discard(archive_);
+  if (archive_ != nullptr) zip_->zip_discard(archive_);
 }
 
 ZipReader::ZipReader(ZipReader&& other)
-    : path_(std::move(other.path_)),
+    : zip_(other.zip_),
+      path_(std::move(other.path_)),
       archive_(std::exchange(other.archive_, nullptr)),
       num_entries_(other.num_entries_) {}
 
 absl::StatusOr<ZipEntry> ZipReader::OpenEntry(int64_t i) const {
   zip_stat_t info;
-  zip_stat_init(&info);
+  zip_->zip_stat_init(&info);
   constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
   errno = 0;
-  struct zip_file* file = zip_fopen_index(archive_, i, 0);
-  if (file == nullptr || zip_stat_index(archive_, i, 0, &info) != 0 || (info.valid & kNeeded) != kNeeded) {
+  struct zip_file* file = zip_->zip_fopen_index(archive_, i, 0);
+  if (file == nullptr || zip_->zip_stat_index(archive_, i, 0, &info) != 0 || (info.valid & kNeeded) != kNeeded) {
     const absl::Status status =
-        ZipError(absl::StrCat(path_, ": entry ", i), absl::StatusCode::kDataLoss, zip_get_error(archive_));
-    if (file != nullptr) zip_fclose(file);
+        zip_->Error(absl::StrCat(path_, ": entry ", i), absl::StatusCode::kDataLoss, zip_->zip_get_error(archive_));
+    if (file != nullptr) zip_->zip_fclose(file);
     return status;
   }
   const auto bounded = [](zip_uint64_t bytes) {
@@ -126,10 +128,10 @@ absl::StatusOr<ZipEntry> ZipReader::OpenEntry(int64_t i) const {
   };
   // The claimed size may be wrong, but the compressed size is within the file, which gives another bound.
   const int64_t most = std::min(MaxInflatedBytes(bounded(info.comp_size)), bounded(info.size));
-  return ZipEntry(file, info.name, absl::StrCat(path_, ", ", PrintableLine(info.name)), most, bounded(info.size));
+  return ZipEntry(zip_, file, info.name, absl::StrCat(path_, ", ", PrintableLine(info.name)), most, bounded(info.size));
 }
 
-int64_t ZipReader::Find(const std::string& name) const { return zip_name_locate(archive_, name.c_str(), 0); }
+int64_t ZipReader::Find(const std::string& name) const { return zip_->zip_name_locate(archive_, name.c_str(), 0); }
 
 absl::StatusOr<std::map<std::string, std::string>> ReadZipEntries(const std::string& path, absl::string_view what,
                                                                   const std::vector<std::string>& names,

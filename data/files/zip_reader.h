@@ -17,6 +17,7 @@ struct zip_file;
 
 namespace tandem {
 
+struct LibZip;
 class ZipReader;
 
 // An entry that is being read. Thread-compatible; its archive must outlive it.
@@ -41,8 +42,10 @@ class ZipEntry {
 
  private:
   friend class ZipReader;
-  ZipEntry(struct zip_file* file, std::string name, std::string where, int64_t max_bytes, int64_t said);
+  ZipEntry(const LibZip* zip, struct zip_file* file, std::string name, std::string where, int64_t max_bytes,
+           int64_t said);
 
+  const LibZip* zip_;
   struct zip_file* file_;
   std::string name_, where_;
   int64_t max_bytes_;
@@ -67,9 +70,10 @@ class ZipReader {
   int64_t Find(const std::string& name) const;
 
  private:
-  ZipReader(std::string path, struct zip* archive, int64_t num_entries)
-      : path_(std::move(path)), archive_(archive), num_entries_(num_entries) {}
+  ZipReader(const LibZip* zip, std::string path, struct zip* archive, int64_t num_entries)
+      : zip_(zip), path_(std::move(path)), archive_(archive), num_entries_(num_entries) {}
 
+  const LibZip* zip_;
   std::string path_;
   struct zip* archive_;
   int64_t num_entries_;

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "base/shared_library.h"
 #include "base/status_macros.h"
-#include "runtime/cuda/driver/shared_library.h"
 
 namespace tandem {
 namespace {

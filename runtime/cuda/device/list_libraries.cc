@@ -1,9 +1,9 @@
 // Lists the CUDA driver and NVIDIA's libraries that are found at run time, for ListLibraries.
 #include "runtime/session/list_libraries.h"
 #include "absl/strings/str_cat.h"
+#include "base/shared_library.h"
 #include "runtime/cuda/communicator/nccl_api.h"
 #include "runtime/cuda/driver/driver_api.h"
-#include "runtime/cuda/driver/shared_library.h"
 #include "runtime/cuda/libraries/cublaslt_api.h"
 
 namespace tandem {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/shared_library.h"
 #include "base/status_macros.h"
-#include "runtime/cuda/driver/shared_library.h"
 #include "runtime/cuda/libraries/cudnn_backend.h"
 #include "runtime/cuda/libraries/cudnn_plan_text.h"
 #include "runtime/library_calls/conv2d.h"

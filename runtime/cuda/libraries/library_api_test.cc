@@ -4,9 +4,9 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "base/shared_library.h"
 #include "gtest/gtest.h"
 #include "runtime/cuda/communicator/nccl_api.h"
-#include "runtime/cuda/driver/shared_library.h"
 #include "runtime/cuda/libraries/cublaslt_api.h"
 
 namespace tandem {

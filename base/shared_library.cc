@@ -1,12 +1,16 @@
-#include "runtime/cuda/driver/shared_library.h"
+#include "base/shared_library.h"
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/out_of_memory.h"
 
 namespace tandem {
 
@@ -26,8 +30,11 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const LibrarySpec& spec, const
     // The first name is the preferred one: its reason is what the user can act on.
     if (reason.empty() && error != nullptr) reason = error;
   }
-  return absl::FailedPreconditionError(absl::StrCat(spec.title, " cannot be loaded (tried ", absl::StrJoin(names, ", "),
-                                                    ": ", reason, "); ", spec.remedy));
+  const std::string message =
+      absl::StrCat(spec.title, " cannot be loaded (tried ", absl::StrJoin(names, ", "), ": ", reason, "); ");
+  // The dynamic linker's text is all that tells why.
+  if (absl::StrContains(reason, std::strerror(ENOMEM))) return OutOfMemoryError(absl::StrCat(message, "out of memory"));
+  return absl::FailedPreconditionError(absl::StrCat(message, spec.remedy));
 }
 
 absl::StatusOr<void*> SharedLibrary::Symbol(const char* symbol) const {

@@ -1,6 +1,7 @@
-// Libraries that are found at run time: CUDA's, none of which the build needs.
-#ifndef TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_
-#define TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_
+// Libraries that are opened when they are needed: CUDA's, which not every machine has, and those that would make every
+// start of a program longer.
+#ifndef TANDEM_BASE_SHARED_LIBRARY_H_
+#define TANDEM_BASE_SHARED_LIBRARY_H_
 
 #include <string>
 #include <utility>
@@ -15,15 +16,15 @@ namespace tandem {
 struct LibrarySpec {
   std::string title;               // "cuBLASLt"
   std::vector<std::string> names;  // tried in this order: {"libcublasLt.so.13", "libcublasLt.so.12"}
-  std::string variable;            // environment variable with a path that is tried instead: "TANDEM_LIBCUBLASLT"
-  std::string remedy;              // advice where it is missing: "install CUDA 12 or 13 (...)"
+  std::string variable;  // environment variable with a path that is tried instead: "TANDEM_LIBCUBLASLT"; or ""
+  std::string remedy;    // advice where it is missing: "install CUDA 12 or 13 (...)"
 };
 
 // A library that stays loaded for the life of the process: CUDA's libraries do not survive being unloaded.
 class SharedLibrary {
  public:
   // Opens a library. `path`, where not empty, is opened instead of the specification's names.
-  // Errors: FailedPrecondition, one sentence that names the library, what was tried, and the remedy.
+  // Errors: FailedPrecondition, one sentence that names the library, what was tried, and the remedy; OutOfMemoryError.
   static absl::StatusOr<SharedLibrary> Open(const LibrarySpec& spec, const std::string& path = "");
 
   // Returns the address of a symbol. Errors: FailedPrecondition that says that the library lacks `symbol` and is
@@ -46,4 +47,4 @@ class SharedLibrary {
 
 }  // namespace tandem
 
-#endif  // TANDEM_RUNTIME_CUDA_DRIVER_SHARED_LIBRARY_H_
+#endif  // TANDEM_BASE_SHARED_LIBRARY_H_
