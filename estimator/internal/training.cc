@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "base/count_text.h"
 #include "base/exit_code.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
@@ -35,9 +36,6 @@ absl::Status CheckTrainOptions(const TrainOptions& options) {
   }
   return CheckHooks("TrainOptions.hooks", options.hooks);
 }
-
-// Returns, for example, "1 replica" or "2 replicas".
-std::string Count(int64_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
 // Returns, for example, "Input: training waited 0.4 % of the time for batches; the pipeline's threads used 2.1 % of a
 // core; the slowest stage is Map (input.cc:31), with 71 % of the work."
@@ -102,10 +100,11 @@ void Training::LogModel() const {
     TD_LOG(INFO) << pieces << " batches of " << batch / pieces << " examples make one of " << batch << ".";
   }
   if (cooperation.asynchronous()) {
-    TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared_.replicas, "replica") << " in a step of each worker";
+    TD_LOG(INFO) << "batch " << batch << " x " << CountText(prepared_.replicas, "replica")
+                 << " in a step of each worker";
   } else {
-    TD_LOG(INFO) << "batch " << batch << " x " << Count(prepared_.replicas / prepared_.workers, "replica") << " x "
-                 << Count(prepared_.workers, "worker") << " = " << batch * prepared_.replicas;
+    TD_LOG(INFO) << "batch " << batch << " x " << CountText(prepared_.replicas / prepared_.workers, "replica") << " x "
+                 << CountText(prepared_.workers, "worker") << " = " << batch * prepared_.replicas;
   }
   if (const std::string input = cooperation.InputText(*prepared_.input); !input.empty()) TD_LOG(INFO) << input;
   for (absl::string_view line : absl::StrSplit(ParameterTable(prepared_.program->variables()), '\n')) {
@@ -178,18 +177,17 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_RETURN_IF_ERROR(e.BindVariables(prepared_, /*averages=*/false));
   TD_ASSIGN_OR_RETURN(ResidentState::TrainingScope scope, e.resident_.StartTraining());
   scope_.emplace(std::move(scope));
-  TD_ASSIGN_OR_RETURN(StepRunner * runner, MakeRunner());
-  TD_RETURN_IF_ERROR(GoOnWithJob());
   if (e.is_chief()) watched_ = e.warnings_->WatchValues(*prepared_.program);
-  loop_.emplace(*runner, *prepared_.input, hooks_, MakeLoopOptions(), e.resident_.step_counter());
-  TD_RETURN_IF_ERROR(loop_->Begin());
+  loop_.emplace(*MakeRunner(), *prepared_.input, hooks_, MakeLoopOptions(), e.resident_.step_counter());
+  TD_RETURN_IF_ERROR(e.cooperation().BeginTraining(*prepared_.program, *prepared_.input, *loop_));
+  TD_RETURN_IF_ERROR(GoOnWithJob());
   return true;
 }
 
-absl::StatusOr<StepRunner*> Training::MakeRunner() {
+StepRunner* Training::MakeRunner() {
   Estimator::Impl& e = estimator_;
   StepRunner* runner = &prepared_.program->runner();
-  TD_ASSIGN_OR_RETURN(served_runner_, e.cooperation().BeginTraining(*prepared_.program, *prepared_.input));
+  served_runner_ = e.cooperation().MakeRunner(*prepared_.program);
   if (served_runner_ != nullptr) runner = served_runner_.get();
   if (e.config_.check_steps_every > 0) {
     checking_runner_ = std::make_unique<CheckingRunner>(

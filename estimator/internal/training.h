@@ -48,7 +48,7 @@ class Training {
   absl::StatusOr<bool> Begin(const InputFn& input_fn);
   void LogModel() const;
   // Makes the runner of the steps: the program's, with what stands between it and the loop.
-  absl::StatusOr<StepRunner*> MakeRunner();
+  StepRunner* MakeRunner();
   absl::Status GoOnWithJob();
   LoopOptions MakeLoopOptions();
   void LogEnd(const LoopResult& result);

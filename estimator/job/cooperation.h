@@ -112,11 +112,11 @@ class Cooperation {
   // step's scalars, which must be the same on all.
   virtual void ConfigureLoop(LoopOptions* loop, std::function<uint64_t()> scalars) {}
 
-  // Call before a training's first step, when the variables have their values. Returns the runner to make steps with;
-  // null: that of the program.
-  virtual absl::StatusOr<std::unique_ptr<StepRunner>> BeginTraining(ModeProgram& program, WorkerInput& input) {
-    return nullptr;
-  }
+  // Returns the runner to make a training's steps with; null: that of the program.
+  virtual std::unique_ptr<StepRunner> MakeRunner(ModeProgram& program) { return nullptr; }
+  // Begins a training and its loop, when the variables have their values. The chief's hooks look at the values before
+  // any worker makes a step with them, so that they can end the training without one.
+  virtual absl::Status BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) { return loop.Begin(); }
   // Call when this process makes no more steps, before the hooks' End. Returns `reason`, or that for which another one
   // has ended the training meanwhile.
   virtual absl::StatusOr<StopReason> EndSteps(StopReason reason) { return reason; }

@@ -9,23 +9,18 @@
 
 namespace tandem {
 
-ServedTask::ServedTask(const Cluster& cluster, const Context& context)
-    : Cooperation(/*is_evaluator=*/false, cluster.addresses.contains(TaskType::kEvaluator)),
-      cluster_(cluster),
-      context_(context) {}
-
 const std::vector<std::string>& ServedTask::servers() const {
-  return cluster_.addresses.at(TaskType::kParameterServer);
+  return cluster().addresses.at(TaskType::kParameterServer);
 }
 
 int ServedTask::processes_here() const {
-  const auto own = cluster_.addresses.find(cluster_.task.type);
-  if (own == cluster_.addresses.end() || cluster_.task.index >= static_cast<int64_t>(own->second.size())) return 1;
-  const std::string here = SplitAddress(own->second[cluster_.task.index]).host;
+  const auto own = cluster().addresses.find(cluster().task.type);
+  if (own == cluster().addresses.end() || cluster().task.index >= static_cast<int64_t>(own->second.size())) return 1;
+  const std::string here = SplitAddress(own->second[cluster().task.index]).host;
   int tasks = 0;
   for (TaskType type : {TaskType::kChief, TaskType::kWorker, TaskType::kParameterServer}) {
-    const auto addresses = cluster_.addresses.find(type);
-    if (addresses == cluster_.addresses.end()) continue;
+    const auto addresses = cluster().addresses.find(type);
+    if (addresses == cluster().addresses.end()) continue;
     tasks += static_cast<int>(std::count_if(addresses->second.begin(), addresses->second.end(),
                                             [&](const std::string& a) { return SplitAddress(a).host == here; }));
   }
@@ -34,17 +29,17 @@ int ServedTask::processes_here() const {
 
 StepPart ServedTask::PartOfStep() const {
   return {.servers = static_cast<int>(servers().size()),
-          .server = is_server() ? static_cast<int>(cluster_.task.index) : -1};
+          .server = is_server() ? static_cast<int>(cluster().task.index) : -1};
 }
 
 std::string ServedTask::WhoIs() const {
-  Env* const env = context_.config.file_env();
-  return absl::StrCat(Name(cluster_.task.type), " ", cluster_.task.index, " at ", env->HostName(), ", pid ",
+  Env* const env = context().config.file_env();
+  return absl::StrCat(Name(cluster().task.type), " ", cluster().task.index, " at ", env->HostName(), ", pid ",
                       env->ProcessId());
 }
 
 std::map<std::string, std::string> ServedTask::FactsOf(const ModeProgram& program, const BatchDealer& dealer) const {
-  const RunConfig& config = context_.config;
+  const RunConfig& config = context().config;
   std::map<std::string, std::string> facts = {{"build", BuildId()},
                                               {"seed", absl::StrCat(config.seed.value_or(0))},
                                               {"batch size", absl::StrCat(dealer.batch_size())},

@@ -7,36 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "cluster/cluster.h"
-#include "estimator/job/cooperation.h"
+#include "estimator/job/cluster_task.h"
 
 namespace tandem {
 
 // Only training is shared: evaluations and predictions are made by each process alone.
-class ServedTask : public Cooperation {
+class ServedTask : public ClusterTask {
  public:
-  ServedTask(const Cluster& cluster, const Context& context);
+  using ClusterTask::ClusterTask;
 
-  bool is_chief() const override { return cluster_.is_chief(); }
-  int64_t rank() const override { return cluster_.rank; }
   bool asynchronous() const override { return true; }
   int processes_here() const override;
-  Cooperation& In(Mode mode) override { return mode == Mode::kTrain ? *this : alone_; }
+  Cooperation& In(Mode mode) override { return mode == Mode::kTrain ? *this : alone(); }
   StepPart PartOfStep() const override;
 
  protected:
-  const Cluster& cluster() const { return cluster_; }
-  const Context& context() const { return context_; }
   const std::vector<std::string>& servers() const;
   // Returns, for example, "worker 1 at host, pid 123".
   std::string WhoIs() const;
   // Returns facts that must be the same on all tasks.
   std::map<std::string, std::string> FactsOf(const ModeProgram& program, const BatchDealer& dealer) const;
-
- private:
-  const Cluster cluster_;
-  const Context context_;
-  Cooperation alone_;
 };
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/count_text.h"
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "estimator/loop/signals.h"
@@ -16,9 +17,6 @@ namespace tandem {
 namespace {
 
 using ServedWish = ServedVariables::Wish;
-
-// Returns, for example, "1 worker" or "2 workers".
-std::string Count(int64_t n, const char* noun) { return absl::StrCat(n, " ", noun, n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -158,36 +156,56 @@ void ServedWorker::ConfigureLoop(LoopOptions* loop, std::function<uint64_t()> sc
   };
 }
 
-absl::StatusOr<std::unique_ptr<StepRunner>> ServedWorker::BeginTraining(ModeProgram& program, WorkerInput& input) {
+std::unique_ptr<StepRunner> ServedWorker::MakeRunner(ModeProgram& program) {
+  return std::make_unique<ServedRunner>(&program.runner(), variables_.get());
+}
+
+absl::Status ServedWorker::BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) {
   ++training_;
-  const StallWatch::Scope meeting(context().stall_watch,
-                                  absl::StrCat("Meeting the parameter servers (", cluster().Text(), ")"));
+  met_ = false;
   auto& served = static_cast<ServedInput&>(input);  // MakeInput has made it
   OwnBatches& batches = served.own_batches();
   batches.set_all_at_end([this](bool keep) { return variables_->AllAtEnd(keep); });
   variables_->set_position([&served] { return served.SavePosition(); });
   variables_->set_facts(FactsOf(program, served.dealer()));
+  TD_RETURN_IF_ERROR(Meet(program, loop));
+  met_ = true;
+  return RestoreInput(batches);
+}
+
+absl::Status ServedWorker::Meet(ModeProgram& program, StepLoop& loop) {
+  const StallWatch::Scope meeting(context().stall_watch,
+                                  absl::StrCat("Meeting the parameter servers (", cluster().Text(), ")"));
+  bool looked = false;
+  absl::Status of_loop;
+  variables_->set_look([&]() -> absl::StatusOr<bool> {
+    looked = true;
+    TD_RETURN_IF_ERROR(of_loop = loop.Begin());
+    return loop.context().stop_requested();
+  });
   ResidentState& resident = context().resident;
   const absl::Status begun = variables_->Begin(program.executable(), resident.model().store(), resident.global_step(),
                                                training_, std::exchange(first_positions_, {}));
+  variables_->set_look(nullptr);
+  TD_RETURN_IF_ERROR(of_loop);
   if (absl::IsCancelled(begun)) {
     return SignalError(SignalGuard::pending(), ", while it waited for the parameter servers and the chief's values");
   }
   TD_RETURN_IF_ERROR(begun);
   TD_RETURN_IF_ERROR(TakeStep());
-  auto runner = std::make_unique<ServedRunner>(&program.runner(), variables_.get());
+  return looked ? absl::OkStatus() : loop.Begin();
+}
+
+absl::Status ServedWorker::RestoreInput(OwnBatches& batches) {
   // In later trainings of a process each worker knows its position. A chief that has just given the servers its values
   // restored its position with them.
-  if (training_ > 1 || (is_chief() && !variables_->had_values())) return runner;
+  if (training_ > 1 || (is_chief() && !variables_->had_values())) return absl::OkStatus();
   const auto mine = variables_->positions().find(cluster().rank);
-  if (mine == variables_->positions().end() || mine->second.position.empty()) return runner;
+  if (mine == variables_->positions().end() || mine->second.position.empty()) return absl::OkStatus();
   const absl::Status restored = batches.Restore(InputPosition::FromText(mine->second.position));
-  if (absl::IsFailedPrecondition(restored)) {
-    TD_LOG(WARNING) << "The input starts from its beginning: " << restored.message();
-    return runner;
-  }
-  TD_RETURN_IF_ERROR(restored);
-  return runner;
+  if (!absl::IsFailedPrecondition(restored)) return restored;
+  TD_LOG(WARNING) << "The input starts from its beginning: " << restored.message();
+  return absl::OkStatus();
 }
 
 absl::Status ServedWorker::TakeStep() {
@@ -203,7 +221,8 @@ absl::Status ServedWorker::ReadAll() {
 }
 
 absl::Status ServedWorker::PrepareSave(int64_t* step) {
-  TD_RETURN_IF_ERROR(ReadAll());
+  // Before that, the newest values are those in memory.
+  if (met_) TD_RETURN_IF_ERROR(ReadAll());
   *step = context().resident.global_step();
   return absl::OkStatus();
 }
@@ -236,8 +255,8 @@ absl::StatusOr<StopReason> ServedWorker::EndSteps(StopReason reason) {
 }
 
 std::string ServedWorker::WorkersText() const {
-  return absl::StrCat(Count(cluster().world_size, "worker"), ", each with steps of its own, and ",
-                      Count(static_cast<int64_t>(servers().size()), "parameter server"),
+  return absl::StrCat(CountText(cluster().world_size, "worker"), ", each with steps of its own, and ",
+                      CountText(static_cast<int64_t>(servers().size()), "parameter server"),
                       context().config.tls.has_value() ? ". TLS encrypts what they send to each other." : ".");
 }
 

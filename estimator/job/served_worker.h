@@ -14,6 +14,7 @@
 
 namespace tandem {
 
+class OwnBatches;
 class ServedInput;
 
 class ServedWorker : public ServedTask {
@@ -27,8 +28,9 @@ class ServedWorker : public ServedTask {
   absl::Status Ended(const absl::Status& status) override;
   void ConfigureLoop(LoopOptions* loop, std::function<uint64_t()> scalars) override;
 
+  std::unique_ptr<StepRunner> MakeRunner(ModeProgram& program) override;
   // Takes the servers' values and step or, if they have none, gives them the chief's.
-  absl::StatusOr<std::unique_ptr<StepRunner>> BeginTraining(ModeProgram& program, WorkerInput& input) override;
+  absl::Status BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) override;
   // Tells the servers that this worker makes no more steps, for that reason. The chief also waits for the others and
   // reads the final values.
   absl::StatusOr<StopReason> EndSteps(StopReason reason) override;
@@ -40,6 +42,10 @@ class ServedWorker : public ServedTask {
   friend class ServedInput;
 
   absl::Status ReadAll();
+  // Connects to the servers; begins the loop of a chief that gives them its values.
+  absl::Status Meet(ModeProgram& program, StepLoop& loop);
+  // Goes on in this worker's input from where the servers' values leave it.
+  absl::Status RestoreInput(OwnBatches& batches);
   // Notes that the values in memory are those of the servers' step.
   absl::Status TakeStep();
   // On the chief: waits until no other worker makes steps. Returns `reason`, or kSignal if a signal ended the wait.
@@ -48,6 +54,7 @@ class ServedWorker : public ServedTask {
   std::unique_ptr<ServedVariables> variables_;
   ServedVariables::Positions first_positions_;  // of all workers, that the chief gives to the servers
   absl::Status result_;                         // of the chief's work so far, sent to the servers at the end
+  bool met_ = false;                            // the servers have the values of the running training
   int64_t training_ = 0;                        // number of the training, from 1 on
 };
 

@@ -25,16 +25,11 @@ WorkersWish WishOf(const std::optional<StopReason>& stop) {
 
 }  // namespace
 
-SynchronousWorkers::SynchronousWorkers(const Cluster& cluster, const Context& context)
-    : Cooperation(/*is_evaluator=*/false, cluster.addresses.contains(TaskType::kEvaluator)),
-      cluster_(cluster),
-      context_(context) {}
-
 Cooperation::Share SynchronousWorkers::ShareOf(Mode mode) const {
-  const auto workers = static_cast<int>(cluster_.world_size);
-  AutoShard input = context_.config.auto_shard;
+  const auto workers = static_cast<int>(cluster().world_size);
+  AutoShard input = context().config.auto_shard;
   if (input == AutoShard::kFile && mode != Mode::kTrain) input = AutoShard::kBatch;
-  return {.workers = workers, .worker = static_cast<int>(cluster_.rank), .step_workers = workers, .input = input};
+  return {.workers = workers, .worker = static_cast<int>(cluster().rank), .step_workers = workers, .input = input};
 }
 
 std::unique_ptr<WorkerInput> SynchronousWorkers::MakeInput(const Share& share, BatchDealer* dealer) {
@@ -44,9 +39,9 @@ std::unique_ptr<WorkerInput> SynchronousWorkers::MakeInput(const Share& share, B
 
 absl::Status SynchronousWorkers::Join() {
   if (joined_ != nullptr) return absl::OkStatus();
-  const StallWatch::Scope meeting(context_.stall_watch,
-                                  absl::StrCat("Meeting the other workers (", cluster_.Text(), ")"));
-  TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(cluster_, context_.config));
+  const StallWatch::Scope meeting(context().stall_watch,
+                                  absl::StrCat("Meeting the other workers (", cluster().Text(), ")"));
+  TD_ASSIGN_OR_RETURN(joined_, JoinedWorkers::Join(cluster(), context().config));
   // The chief's log tells what all workers do.
   if (!is_chief()) SetMinLogSeverity(LogSeverity::kWarning);
   return absl::OkStatus();
@@ -71,7 +66,7 @@ absl::Status SynchronousWorkers::AgreeOnWork(const ModeProgram& program, const W
   TD_RETURN_IF_ERROR(Agree(absl::StrCat("the numbers of mode ", ModeName(program.mode())), program.NumbersText(),
                            "model_fn and its params must be the same on all of them"));
   if (program.mode() == Mode::kTrain) {
-    TD_RETURN_IF_ERROR(Agree("RunConfig.check_steps_every", absl::StrCat(context_.config.check_steps_every),
+    TD_RETURN_IF_ERROR(Agree("RunConfig.check_steps_every", absl::StrCat(context().config.check_steps_every),
                              "they make such steps twice together: set the same on all of them"));
   }
   if (!input.is_same_for_all()) return absl::OkStatus();
@@ -86,7 +81,7 @@ absl::Status SynchronousWorkers::AgreeOnWork(const ModeProgram& program, const W
 
 absl::StatusOr<ModeProgram::Fetches> SynchronousWorkers::FetchesOfAll(const ModeProgram& program,
                                                                       ModeProgram::Fetches mine) {
-  const StallWatch::Scope waiting(context_.stall_watch,
+  const StallWatch::Scope waiting(context().stall_watch,
                                   absl::StrCat("Waiting until all workers are in mode ", ModeName(program.mode())));
   std::vector<std::string> names;
   for (const auto& [name, hook] : mine) names.push_back(absl::StrCat(name, "\t", hook));
@@ -150,11 +145,10 @@ void SynchronousWorkers::ConfigureLoop(LoopOptions* loop, std::function<uint64_t
   };
 }
 
-absl::StatusOr<std::unique_ptr<StepRunner>> SynchronousWorkers::BeginTraining(ModeProgram& program,
-                                                                              WorkerInput& input) {
+absl::Status SynchronousWorkers::BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) {
   inputs_differ_ = !input.is_same_for_all();
   if (inputs_differ_) workers().set_on_save([&input] { return input.PositionForCheckpoint().status(); });
-  return nullptr;
+  return loop.Begin();
 }
 
 void SynchronousWorkers::TrainingOver() {
@@ -167,7 +161,7 @@ absl::Status SynchronousWorkers::PrepareSave(int64_t* step) {
 }
 
 absl::Status SynchronousWorkers::MeetForEvaluation(uint64_t number) {
-  if (joined_ == nullptr || !context_.resident.training() || workers().evaluating_with_chief()) {
+  if (joined_ == nullptr || !context().resident.training() || workers().evaluating_with_chief()) {
     return absl::OkStatus();
   }
   if (between_own_steps_) return workers().MeetForEvaluation();
@@ -180,8 +174,8 @@ absl::Status SynchronousWorkers::MeetForEvaluation(uint64_t number) {
 std::string SynchronousWorkers::InputText(const WorkerInput& input) const {
   if (joined_ == nullptr) return "";
   if (input.is_same_for_all()) return "Every worker reads the whole input and takes its own batches of it.";
-  return context_.config.auto_shard == AutoShard::kFile ? "Every worker reads files of its own (auto_shard: file)."
-                                                        : "Every worker has an input of its own (auto_shard: off).";
+  return context().config.auto_shard == AutoShard::kFile ? "Every worker reads files of its own (auto_shard: file)."
+                                                         : "Every worker has an input of its own (auto_shard: off).";
 }
 
 }  // namespace tandem

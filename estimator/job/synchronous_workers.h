@@ -10,8 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cluster/cluster.h"
-#include "estimator/job/cooperation.h"
+#include "estimator/job/cluster_task.h"
 #include "estimator/workers/joined_workers.h"
 #include "estimator/workers/own_inputs.h"
 #include "estimator/workers/worker_group.h"
@@ -19,15 +18,13 @@
 namespace tandem {
 
 // Predictions are made by each process alone. Where programs are only compiled the workers do not meet.
-class SynchronousWorkers : public Cooperation {
+class SynchronousWorkers : public ClusterTask {
  public:
-  SynchronousWorkers(const Cluster& cluster, const Context& context);
+  using ClusterTask::ClusterTask;
 
-  bool is_chief() const override { return cluster_.is_chief(); }
-  int64_t rank() const override { return cluster_.rank; }
   bool synchronous() const override { return true; }
   int processes_here() const override { return joined_ != nullptr ? joined_->workers_here() : 1; }
-  Cooperation& In(Mode mode) override { return mode == Mode::kPredict ? alone_ : *this; }
+  Cooperation& In(Mode mode) override { return mode == Mode::kPredict ? alone() : *this; }
   Share ShareOf(Mode mode) const override;
   std::unique_ptr<WorkerInput> MakeInput(const Share& share, BatchDealer* dealer) override;
 
@@ -41,7 +38,7 @@ class SynchronousWorkers : public Cooperation {
   absl::Status ConfigureSession(const DistributionStrategy& strategy, Session::Options* session) override;
   void ConfigureLoop(LoopOptions* loop, std::function<uint64_t()> scalars) override;
 
-  absl::StatusOr<std::unique_ptr<StepRunner>> BeginTraining(ModeProgram& program, WorkerInput& input) override;
+  absl::Status BeginTraining(ModeProgram& program, WorkerInput& input, StepLoop& loop) override;
   absl::Status MeetAtEnd() override { return workers().MeetAtEnd(); }
   void TrainingOver() override;
   absl::Status PrepareSave(int64_t* step) override;
@@ -57,9 +54,6 @@ class SynchronousWorkers : public Cooperation {
   // its GPUs, gpu:0 and the following are dealt out: each worker gets the next ones.
   absl::StatusOr<std::vector<std::string>> OwnGpus(const std::vector<std::string>& named) const;
 
-  const Cluster cluster_;
-  const Context context_;
-  Cooperation alone_;                      // in predictions
   std::shared_ptr<JoinedWorkers> joined_;  // null until Join
   bool inputs_differ_ = false;             // each worker of the running training has an input of its own
   bool between_own_steps_ = false;

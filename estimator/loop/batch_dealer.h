@@ -65,8 +65,8 @@ class BatchDealer : public BatchSource {
   // True if the dataset is known to have no end.
   bool infinite() const { return dataset_.cardinality() == kInfiniteCardinality; }
   // The length of an epoch in elements of the dataset. Errors: those of EpochOf.
-  // The number of the dataset's batches that one round takes.
   absl::StatusOr<EpochLength> epoch() const { return EpochOf(dataset_); }
+  // The number of the dataset's batches that one round takes.
   int64_t batches_per_round() const { return int64_t{share_.replicas} * share_.batches; }
   // The measured speed of the input's stages, over all iterators of the dataset.
   Throughput throughput() const { return dataset_.MeasuredThroughput(); }

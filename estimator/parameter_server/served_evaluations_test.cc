@@ -192,9 +192,10 @@ TEST_P(ServedEvaluations, EarlyStoppingGoesByTheNamedOne) {
   EXPECT_GT(mirrored.at(done.final_step), kHighLoss);
   EXPECT_TRUE(std::none_of(line.begin(), line.end(), is_high));
   if (GetParam()) return;  // an evaluator that finds this DONE waits first
-  // Started again, the chief makes no step.
+  // Started again, no worker makes a step.
   Run(100000, keep_all, stop);
   EXPECT_EQ(Done().reason, done.reason);
+  EXPECT_EQ(Done().final_step, done.final_step);
 }
 
 INSTANTIATE_TEST_SUITE_P(By, ServedEvaluations, testing::Bool(),

@@ -3,7 +3,6 @@
 #define TANDEM_ESTIMATOR_PARAMETER_SERVER_SERVED_RUNNER_H_
 
 #include <string>
-#include <vector>
 
 #include "estimator/loop/session_runner.h"
 #include "estimator/loop/step_runner.h"
@@ -15,9 +14,8 @@ namespace tandem {
 // global step is the servers' number of updates. A step that is not finite is not sent.
 class ServedRunner : public StepRunner {
  public:
-  // Both arguments must outlive this object; `variables` must have begun.
-  ServedRunner(SessionRunner* worker, ServedVariables* variables)
-      : worker_(*worker), variables_(*variables), sent_(variables->sent()) {}
+  // Both arguments must outlive this object; `variables` must have begun when steps are made.
+  ServedRunner(SessionRunner* worker, ServedVariables* variables) : worker_(*worker), variables_(*variables) {}
 
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override {
@@ -27,7 +25,6 @@ class ServedRunner : public StepRunner {
  private:
   SessionRunner& worker_;
   ServedVariables& variables_;
-  const std::vector<std::string> sent_;
 };
 
 }  // namespace tandem

@@ -65,6 +65,12 @@ Request HoldRequest(double seconds) {
   return request;
 }
 
+Request StopRequest(ServedVariables::Wish wish) {
+  Request request;
+  request.mutable_stop()->set_signal(wish == ServedVariables::Wish::kSignal);
+  return request;
+}
+
 void Describe(const std::string& name, int dtype, const Shape& shape, parameters::Tensor* tensor) {
   tensor->set_name(name);
   tensor->set_dtype(dtype);
@@ -94,6 +100,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
   wish_ = Wish::kGoOn;
   stop_.reset();
   servers_.clear();
+  sent_.clear();
   TD_ASSIGN_OR_RETURN(credentials_, Credentials::Make(options_.tls));
   servers_.resize(options_.addresses.size());
   const format::Index& index = program.index();
@@ -139,6 +146,7 @@ absl::Status ServedVariables::Begin(const Executable& program, std::shared_ptr<V
       server.reads.push_back(part);
       hello->add_reads(part.name());
     }
+    sent_.insert(sent_.end(), server.sent.begin(), server.sent.end());
   }
   for (Server& server : servers_)
     TD_RETURN_IF_ERROR(Meet(server, options_.start_deadline_seconds, options_.interrupted));
@@ -180,9 +188,21 @@ absl::Status ServedVariables::Meet(Server& server, double seconds, const std::fu
   const absl::Status connected = Connect(server, seconds);
   const bool chief = options_.rank == 0;
   if (&server == servers_.data()) had_values_ = connected.ok();
-  if (absl::IsNotFound(connected) && chief) return GiveValues(server, giving_ends);
+  if (absl::IsNotFound(connected) && chief) {
+    TD_RETURN_IF_ERROR(LookFirst(server));
+    return GiveValues(server, giving_ends);
+  }
   if (!absl::IsNotFound(connected)) TD_RETURN_IF_ERROR(connected);
   return TakeValues(server, chief ? server.variables : server.reads);
+}
+
+absl::Status ServedVariables::LookFirst(Server& server) {
+  if (look_) {
+    TD_ASSIGN_OR_RETURN(const bool over, std::exchange(look_, nullptr)());
+    if (over) stop_ = std::make_unique<Request>(StopRequest(Wish::kStop));
+  }
+  // The answer has the step of a server without values, of which this object must not take note.
+  return stop_ != nullptr ? server.connection->Ask(*stop_).status() : absl::OkStatus();
 }
 
 absl::Status ServedVariables::GiveValues(Server& server, const std::function<bool()>& interrupted) {
@@ -250,12 +270,6 @@ absl::Status ServedVariables::AddPosition(parameters::Exchange* exchange) {
   exchange->set_position(std::move(position));
   exchange->set_next_too(next_too);
   return absl::OkStatus();
-}
-
-std::vector<std::string> ServedVariables::sent() const {
-  std::vector<std::string> names;
-  for (const Server& server : servers_) names.insert(names.end(), server.sent.begin(), server.sent.end());
-  return names;
 }
 
 absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& values, const StepScalars& scalars) {
@@ -440,9 +454,8 @@ absl::Status ServedVariables::Leave(int64_t training) {
 }
 
 absl::Status ServedVariables::Stop(Wish wish) {
-  Request request;
-  request.mutable_stop()->set_signal(wish == Wish::kSignal);
-  stop_ = std::make_unique<parameters::Request>(request);
+  stop_ = std::make_unique<Request>(StopRequest(wish));
+  const Request request = *stop_;
   for (Server& server : servers_) TD_RETURN_IF_ERROR(Ask(server, request).status());
   return absl::OkStatus();
 }

@@ -57,6 +57,11 @@ class ServedVariables {
   // sent to server 0 as often as that costs little, and with every update while the chief asks for it. Null: not sent.
   using Position = std::function<absl::StatusOr<std::string>()>;
   void set_position(Position position) { position_ = std::move(position); }
+  // Call before Begin: on the chief, Begin calls `look` before it gives the servers its values, with which other
+  // workers make steps. If `look` returns true, the training is over before its first step: the servers say so to the
+  // others. Null: nobody looks.
+  using Look = std::function<absl::StatusOr<bool>()>;
+  void set_look(Look look) { look_ = std::move(look); }
   ~ServedVariables();
 
   // A worker's input position that belongs to the values that this worker has read.
@@ -88,7 +93,7 @@ class ServedVariables {
   enum class Wish { kGoOn, kStop, kSignal };
   Wish wish() const { return wish_; }
   // The outputs of `program` that are sent to servers.
-  std::vector<std::string> sent() const;
+  const std::vector<std::string>& sent() const { return sent_; }
 
   // Sends what a step has computed and gets the new values. If the servers bound the staleness and this worker is
   // ahead, waits for the others, however long that takes; if it is interrupted, the step counts all the same, but
@@ -122,6 +127,8 @@ class ServedVariables {
   // have the start deadline: the chief gives values when it is ready, and all of them may take longer than an answer.
   // `giving_ends` returns true to end the chief's giving.
   absl::Status Meet(Server& server, double seconds, const std::function<bool()>& giving_ends);
+  // Before the first values are given: lets look_ decide whether steps are made. Tells a server if none are.
+  absl::Status LookFirst(Server& server);
   absl::Status GiveValues(Server& server, const std::function<bool()>& interrupted);
   absl::Status TakeValues(Server& server, const std::vector<PlacedPart>& parts);
   void Note(const Server& server, const parameters::Reply& reply);
@@ -144,6 +151,7 @@ class ServedVariables {
   Options options_;
   Credentials credentials_;
   std::vector<Server> servers_;
+  std::vector<std::string> sent_;
   std::shared_ptr<VariableStore> store_;
   Traffic traffic_;
   int64_t step_ = 0;
@@ -152,6 +160,7 @@ class ServedVariables {
   std::unique_ptr<parameters::Request> stop_;
   std::chrono::steady_clock::time_point last_met_;  // when a lost server came back
 
+  Look look_;
   Position position_;
   Positions positions_;
   bool had_values_ = false;
