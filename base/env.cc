@@ -103,7 +103,7 @@ absl::Status Env::WriteFileAtomically(const std::string& path, absl::string_view
 
 absl::Status Env::CreateDirs(const std::string& dir) {
   auto info = Stat(dir);
-  if (info.ok()) return info->is_directory ? absl::OkStatus() : PosixError(ENOTDIR, "use as a directory", dir);
+  if (info.ok()) return info->is_directory ? absl::OkStatus() : NotADirectoryError(dir);
   if (!absl::IsNotFound(info.status())) return info.status();
   std::string parent = DirName(dir);
   if (parent != dir) TD_RETURN_IF_ERROR(CreateDirs(parent));

@@ -1,6 +1,7 @@
 #include "base/flags.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 
@@ -37,6 +38,14 @@ absl::Status UnknownFlag(const std::string& name, const FlagMap& flags) {
   return absl::InvalidArgumentError(
       absl::StrCat("unknown flag --", name,
                    nearest.empty() ? "; --help lists all" : absl::StrCat("; did you mean --", nearest, "?")));
+}
+
+// Says which values a flag takes; `error` is that of its parser.
+std::string Expected(const absl::CommandLineFlag& flag, absl::string_view error) {
+  if (flag.IsOfType<int>() || flag.IsOfType<int64_t>() || flag.IsOfType<uint64_t>()) return "; give a whole number";
+  if (flag.IsOfType<double>() || flag.IsOfType<float>()) return "; give a number";
+  if (flag.IsOfType<bool>()) return "; give true or false";
+  return error.empty() ? "" : absl::StrCat(": ", error);
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ absl::StatusOr<bool> ParseFlagList(const std::vector<std::string>& arguments, st
     std::string error;
     if (!it->second->ParseFrom(value, &error)) {
       return absl::InvalidArgumentError(absl::StrCat("flag --", name, ": bad value \"", value, "\"",
-                                                     error.empty() ? "" : ": ", error, " (", it->second->Help(), ")"));
+                                                     Expected(*it->second, error), " (", it->second->Help(), ")"));
     }
   }
   return false;

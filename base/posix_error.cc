@@ -40,4 +40,8 @@ absl::Status PosixError(int error_number, absl::string_view action, absl::string
   }
 }
 
+absl::Status NotADirectoryError(absl::string_view path) {
+  return absl::FailedPreconditionError(absl::StrCat(path, ": is a file, and a directory is needed"));
+}
+
 }  // namespace tandem

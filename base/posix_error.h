@@ -18,6 +18,9 @@ namespace tandem {
 // All except NotFound and FailedPrecondition carry the exit code 74.
 absl::Status PosixError(int error_number, absl::string_view action, absl::string_view path);
 
+// Returns FailedPrecondition: `path` is a file, and a directory is needed.
+absl::Status NotADirectoryError(absl::string_view path);
+
 // Returns the result of `call`, which is repeated as long as it returns -1 because of a signal (EINTR): network and
 // user-space file systems may do so in any operation. Not for close, which has closed the file even then.
 template <typename Call>

@@ -11,7 +11,7 @@ namespace tandem {
 
 absl::Status CreateDirsUnsynced(Env* env, const std::string& dir) {
   auto info = env->Stat(dir);
-  if (info.ok()) return info->is_directory ? absl::OkStatus() : PosixError(ENOTDIR, "use as a directory", dir);
+  if (info.ok()) return info->is_directory ? absl::OkStatus() : NotADirectoryError(dir);
   if (!absl::IsNotFound(info.status())) return info.status();
   const std::string parent = DirName(dir);
   if (parent != dir) TD_RETURN_IF_ERROR(CreateDirsUnsynced(env, parent));

@@ -20,12 +20,17 @@ constexpr int64_t kFingerprintBytes = 4096;
 absl::Status CheckFiles(const std::vector<std::string>& files, std::vector<int64_t>* sizes) {
   if (files.empty()) return absl::InvalidArgumentError("there is no file; give at least one");
   for (const std::string& file : files) {
-    TD_ASSIGN_OR_RETURN(const FileInfo info, Env::Default()->Stat(file));
-    if (!info.is_regular) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          file, ": it is ", info.is_directory ? "a directory; give its files (ListFiles)" : "not a regular file"));
+    const absl::StatusOr<FileInfo> info = Env::Default()->Stat(file);
+    if (absl::IsNotFound(info.status())) {
+      return absl::NotFoundError(absl::StrCat(
+          file, ": there is no such file; give the path of one that is there, absolute or from the working directory"));
     }
-    sizes->push_back(info.size);
+    TD_RETURN_IF_ERROR(info.status());
+    if (!info->is_regular) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          file, ": it is ", info->is_directory ? "a directory; give its files (ListFiles)" : "not a regular file"));
+    }
+    sizes->push_back(info->size);
   }
   return absl::OkStatus();
 }

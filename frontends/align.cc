@@ -54,6 +54,8 @@ AlignedPair AlignPair(absl::string_view op, const Tensor& labels, const char* na
                              ShapeString(predictions.shape()), " must have the same shape",
                              IsInteger(labels.dtype()) && y.rank() == 1 && p.rank() == 2
                                  ? "; of class numbers make one-hot labels, OneHot(labels, classes)"
+                             : y.rank() == 1 && p.rank() == 2
+                                 ? "; for one number a label, give the last layer one unit"
                                  : "; give the last layer a unit for each number of a label, or Reshape one of them"));
   }
   if (p.rank() < min_rank) {

@@ -22,7 +22,9 @@ GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTenso
                                graph != nullptr ? graph->WhyAbsent(argument.tensor) : WhyAbsent(argument.tensor)));
     }
     if (argument.tensor.graph() != graph) {
-      return fail(absl::StrCat("`", argument.name, "` belongs to another graph; model_fn must build its own"));
+      return fail(absl::StrCat("`", argument.name,
+                               "` belongs to another graph: it was kept from an earlier call of the model_fn, or built "
+                               "by another; build it anew in every call"));
     }
   }
   return graph;

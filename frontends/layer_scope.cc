@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "frontends/check.h"
@@ -11,6 +12,16 @@ namespace {
 
 // Limit for units, windows and rows: products of two of them do not overflow.
 constexpr int64_t kMaxSize = 1 << 30;
+
+// Returns " at FILE:LINE", where the first tensor of a layer was made; empty if it has none.
+std::string PlaceOf(const GraphBuilder& graph, absl::string_view layer) {
+  const std::string scope = absl::StrCat(layer, "/"), inner = absl::StrCat("/", scope);
+  for (const std::string& name : graph.names()) {
+    if (!absl::StartsWith(name, scope) && !absl::StrContains(name, inner)) continue;
+    return absl::StrCat(" at ", graph.Find(name).origin());
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -50,10 +61,9 @@ LayerScope::LayerScope(const Tensor& x, absl::string_view layer, absl::string_vi
   }
   std::string unique = graph_->UniqueName(name.empty() ? base : absl::string_view(name));
   if (!name.empty() && unique != name) {
-    Fail(absl::StrCat("there is a layer named \"", name,
-                      "\" already, and each call makes new weights; choose another "
-                      "name, or, to use the same weights twice, make them as variables, once "
-                      "(docs/guide/own_parts.md, \"Weights that are used twice\")"));
+    Fail(absl::StrCat("there is a layer named \"", name, "\" already", PlaceOf(*graph_, name),
+                      ", and each call makes new weights; choose another name, or, to use the same weights twice, make "
+                      "a layer object and call it twice (docs/guide/own_parts.md, \"Weights that are used twice\")"));
     return;
   }
   scope_.emplace(graph_, unique);

@@ -104,7 +104,7 @@ const Mistake kMistakes[] = {
      [](GraphBuilder& g, Tensor x, Tensor w) {
        Concat({x, w}, 1);
      },
-     "[b,4] and [4]"},
+     "operand 1, of shape [4], must have the dtype of operand 0, [b,4], and its size in all dimensions but 1; Reshape"},
     {"concat_batch",
      [](GraphBuilder& g, Tensor x, Tensor w) {
        Concat({x, x}, 0);

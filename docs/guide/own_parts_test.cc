@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "estimator/estimator.h"
 #include "estimator/test_models.h"
+#include "frontends/keras/layers.h"
 #include "frontends/layers.h"
 #include "frontends/losses.h"
 #include "frontends/optimizers.h"
@@ -63,10 +64,11 @@ TEST(OwnPartsPage, ARecurrentLayer) {
   EXPECT_LT(Trained(model, 600), 0.05);
 }
 
-TEST(OwnPartsPage, SharedWeights) {
+// Trains a model whose two inputs go through the same weights, and checks which those are.
+void ExpectOneTower(Tensor (*distance)(const Features&)) {
   Estimator estimator(
-      [](const Features& features, const Tensor&, Mode, const Params&) {
-        const Tensor loss = ReduceMean(Distance(features));
+      [distance](const Features& features, const Tensor&, Mode, const Params&) {
+        const Tensor loss = ReduceMean(distance(features));
         return EstimatorSpec::Train(loss, optimizers::SGD({.learning_rate = 0.1}).Minimize(loss));
       },
       Config(ModelDir()));
@@ -79,6 +81,11 @@ TEST(OwnPartsPage, SharedWeights) {
   const auto names = estimator.GetVariableNames();
   ASSERT_TRUE(names.ok());
   EXPECT_EQ(*names, (std::vector<std::string>{"tower/bias", "tower/kernel"}));
+}
+
+TEST(OwnPartsPage, SharedWeights) {
+  ExpectOneTower(DistanceByALayer);
+  ExpectOneTower(Distance);
 }
 
 TEST(OwnPartsPage, SeveralLabels) {

@@ -30,7 +30,9 @@ absl::StatusOr<Manifest> ReadAndVerify(Env* env, const std::string& dir) {
   std::string path = JoinPath(dir, kManifestName);
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env->ListDir(dir));
   if (std::find(names.begin(), names.end(), kManifestName) == names.end()) {
-    return Damaged(path, "is missing: not a checkpoint, or one that was never finished");
+    return Damaged(path,
+                   absl::StrCat("is missing: ", dir, " is no checkpoint, or one that was never finished; name the ",
+                                "folder of one, such as MODEL_DIR/model.ckpt-1000"));
   }
   TD_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenListedFile(env, path));
   TD_RETURN_IF_ERROR(CheckSize(path, file->size(), kMaxManifest));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
@@ -13,6 +14,7 @@
 #include "base/logging.h"
 #include "base/status_macros.h"
 #include "base/user_code.h"
+#include "data/throughput.h"
 #include "estimator/evaluation/eval_log.h"
 #include "estimator/evaluation/metric_accumulator.h"
 #include "estimator/evaluation/metric_value.h"
@@ -190,9 +192,14 @@ absl::StatusOr<Estimator::Impl::Prepared> Estimator::Impl::PrepareEvaluation(con
                                                                              const EvaluateOptions& options) {
   TD_ASSIGN_OR_RETURN(Prepared prepared, Prepare(Mode::kEval, input_fn));
   if (!prepared.dealer->infinite() || options.steps.has_value()) return prepared;
+  std::string repeat;
+  for (const StageThroughput& stage : prepared.dealer->throughput().stages) {
+    if (absl::StartsWith(stage.stage, "Repeat")) repeat = absl::StrCat(", because of ", stage.stage);
+  }
   return absl::InvalidArgumentError(
-      "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave Repeat out, "
-      "give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)");
+      absl::StrCat("input_fn, mode eval: the dataset never ends", repeat,
+                   ", so an evaluation of all of it would not either; leave Repeat out, give it a count, or say how "
+                   "many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)"));
 }
 
 absl::StatusOr<std::vector<std::string>> Estimator::Impl::CheckEvaluation(const InputFn& input_fn,

@@ -277,13 +277,20 @@ llvm::LogicalResult ConcatOp::inferReturnTypes(mlir::MLIRContext*, std::optional
     return emitOptionalError(loc, "axis ", axis, " is not a dimension of ", Str(first));
   if (first.isDynamicDim(axis)) return emitOptionalError(loc, "cannot concatenate along the batch of ", Str(first));
   llvm::SmallVector<int64_t> shape(first.getShape());
-  for (Value v : operands.drop_front()) {
-    RankedTensorType t = TypeOf(v);
-    bool same = t.getRank() == first.getRank() && t.getElementType() == first.getElementType();
+  for (auto [number, value] : llvm::enumerate(operands.drop_front())) {
+    RankedTensorType t = TypeOf(value);
+    const bool same_type = t.getElementType() == first.getElementType(), same_rank = t.getRank() == first.getRank();
+    bool same = same_type && same_rank;
     for (int64_t i = 0; same && i < t.getRank(); ++i) same = i == axis || t.getDimSize(i) == first.getDimSize(i);
-    if (!same)
-      return emitOptionalError(loc, "operands ", Str(first), " and ", Str(t),
-                               " must have one dtype and agree in all dimensions but ", axis);
+    if (!same) {
+      return emitOptionalError(loc, "operand ", number + 1, ", of shape ", Str(t),
+                               ", must have the dtype of operand 0, ", Str(first),
+                               ", and its size in all dimensions but ", axis, "; ",
+                               !same_type   ? "Cast"
+                               : !same_rank ? "Reshape"
+                                            : "Pad or Slice",
+                               " one of them");
+    }
     shape[axis] += t.getDimSize(axis);
   }
   types.push_back(first.clone(shape));

@@ -190,7 +190,7 @@ func.func @concat_batch(%x: tensor<?x2x3xf32>) {
 // -----
 
 func.func @concat_sizes(%x: tensor<?x2x3xf32>, %y: tensor<?x2x4xf32>) {
-  // expected-error @+2 {{operands [b,2,3] and [b,2,4] must have one dtype and agree in all dimensions but 1}}
+  // expected-error @+2 {{operand 1, of shape [b,2,4], must have the dtype of operand 0, [b,2,3], and its size in all dimensions but 1; Pad or Slice one of them}}
   // expected-error @+1 {{'td.concat' op failed to infer returned types}}
   %0 = td.concat %x, %y axis 1 : (tensor<?x2x3xf32>, tensor<?x2x4xf32>) -> tensor<?x4x3xf32>
   return

@@ -49,8 +49,8 @@ const std::vector<Mistake>& GraphMistakes() {
          });
        },
        R"(MeanSquaredError "MeanSquaredError" at {return losses::MeanSquaredError(targets, Scores(f));}: )"
-       "labels [b] and predictions [b,3] must have the same shape; give the last layer a unit for each "
-       "number of a label, or Reshape one of them"},
+       "labels [b] and predictions [b,3] must have the same shape; for one number a label, give the "
+       "last layer one unit"},
       {"GatherOfEachExample",
        [](const std::string& dir) {
          return Train(dir, [](const Features& f, const Tensor& labels) {

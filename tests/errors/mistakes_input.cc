@@ -140,8 +140,8 @@ const std::vector<Mistake>& InputMistakes() {
          return TrainOn(dir, Yields([dir] { return Dataset::TFRecord({dir + "/train.tfrecord"}).Batch(8); }));
        },
        "input_fn, mode train: {return TrainOn(dir, Yields([dir] { return Dataset::TFRecord({dir + "
-       R"("/train.tfrecord"}).Batch(8); }));}: TFRecord: {dir}/train.tfrecord: cannot look at: No such file )"
-       "or directory"},
+       R"("/train.tfrecord"}).Batch(8); }));}: TFRecord: {dir}/train.tfrecord: there is no such file; give )"
+       "the path of one that is there, absolute or from the working directory"},
       {"BatchOfNone",
        [](const std::string& dir) {
          return TrainOn(dir, Yields([] {
@@ -211,8 +211,10 @@ const std::vector<Mistake>& InputMistakes() {
        [](const std::string& dir) {
          return EvaluateModel(dir, GoodModel, Yields([] { return Examples().Repeat().Batch(8); }));
        },
-       "input_fn, mode eval: the dataset never ends, so an evaluation of all of it would not either; leave "
-       "Repeat out, give it a count, or say how many steps to evaluate (EvaluateOptions.steps, EvalSpec.steps)"},
+       "input_fn, mode eval: the dataset never ends, because of Repeat ({return EvaluateModel(dir, GoodModel, "
+       "Yields([] { return Examples().Repeat().Batch(8); }));}), so an evaluation of all of it would not either; "
+       "leave Repeat out, give it a count, or say how many steps to evaluate (EvaluateOptions.steps, "
+       "EvalSpec.steps)"},
       {"MapThrows",
        [](const std::string& dir) {
          return TrainOn(dir, Yields([] {

@@ -53,8 +53,9 @@ const std::vector<Mistake>& ModelMistakes() {
          });
        },
        R"(Dense "Dense" at {Tensor z = layers::Dense(y, {.units = 3, .name = "top"});}: there is a layer named )"
-       R"("top" already, and each call makes new weights; choose another name, or, to use the same weights twice, )"
-       R"(make them as variables, once (docs/guide/own_parts.md, "Weights that are used twice"))"},
+       R"("top" already at {Tensor y = layers::Dense(f["x"], {.units = 3, .name = "top"});}, and each call makes )"
+       "new weights; choose another name, or, to use the same weights twice, make a layer object and call it "
+       R"(twice (docs/guide/own_parts.md, "Weights that are used twice"))"},
       {"BatchNormWithoutTraining",
        [](const std::string& dir) {
          return Train(dir, [](const Features& f, const Tensor& labels) {
@@ -127,8 +128,8 @@ const std::vector<Mistake>& ModelMistakes() {
            return CrossEntropy(labels, layers::Dense(y, {.units = 3}));
          });
        },
-       R"(concat "Concat" at {Tensor y = Concat({f["x"], f["image"]}, 1);}: operands [b,4] and [b,6,6,1] must )"
-       "have one dtype and agree in all dimensions but 1"},
+       R"(concat "Concat" at {Tensor y = Concat({f["x"], f["image"]}, 1);}: operand 1, of shape [b,6,6,1], must )"
+       "have the dtype of operand 0, [b,4], and its size in all dimensions but 1; Reshape one of them"},
       {"UnknownFeature",
        [](const std::string& dir) {
          return Train(dir, [](const Features& f, const Tensor& labels) {
@@ -227,8 +228,8 @@ const std::vector<Mistake>& ModelMistakes() {
          return estimator.Evaluate(Input()).status();
        },
        R"(SparseSoftmaxCrossEntropy "SparseSoftmaxCrossEntropy" at {return )"
-       "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `logits` belongs to another graph; model_fn must "
-       "build its own"},
+       "losses::SparseSoftmaxCrossEntropy(labels, logits);}: `logits` belongs to another graph: it was kept "
+       "from an earlier call of the model_fn, or built by another; build it anew in every call"},
       {"MetricOfAVector",
        [](const std::string& dir) {
          return EvaluateModel(dir, [](const Features& f, const Tensor& labels, Mode, const Params&) {

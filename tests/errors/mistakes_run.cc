@@ -63,8 +63,8 @@ const std::vector<Mistake>& RunMistakes() {
          if (absl::Status status = WriteFileUnsynced(Env::Default(), dir, "notes"); !status.ok()) return status;
          return TrainWith(Config(dir));
        },
-       R"(model_dir "{dir}" cannot be written: {dir}: cannot use as a directory: Not a directory; choose a )"
-       "directory that this user can write, on a disk that has space"},
+       R"(model_dir "{dir}" cannot be written: {dir}: is a file, and a directory is needed; choose a directory )"
+       "that this user can write, on a disk that has space"},
       {"StepsAndMaxSteps", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = 2, .max_steps = 10}); },
        "Train: steps and max_steps cannot be both set, got 2 and 10; choose one"},
       {"NegativeSteps", [](const std::string& dir) { return TrainWith(Config(dir), {.steps = -5}); },

@@ -23,8 +23,7 @@ const std::vector<Mistake>& ToolMistakes() {
       {"MistypedFlag", [](const std::string&) { return Flags({"--mistaken_batch_sise=8"}); },
        "unknown flag --mistaken_batch_sise; did you mean --mistaken_batch_size?"},
       {"FlagThatIsNoNumber", [](const std::string&) { return Flags({"--mistaken_batch_size=many"}); },
-       R"(flag --mistaken_batch_size: bad value "many": Illegal value 'many' specified for flag )"
-       "'mistaken_batch_size' (Examples in a batch.)"},
+       R"(flag --mistaken_batch_size: bad value "many"; give a whole number (Examples in a batch.))"},
       {"FlagWithoutAValue", [](const std::string&) { return Flags({"--mistaken_batch_size"}); },
        "flag --mistaken_batch_size needs a value: --mistaken_batch_size=VALUE"},
       {"ArgumentThatIsNoFlag", [](const std::string&) { return Flags({"mistaken_batch_size=8"}); },
@@ -43,7 +42,8 @@ const std::vector<Mistake>& ToolMistakes() {
          if (absl::Status status = Env::Default()->CreateDirs(dir); !status.ok()) return status;
          return CheckpointReader::Open(Env::Default(), dir).status();
        },
-       "{dir}/manifest.json: is missing: not a checkpoint, or one that was never finished"},
+       "{dir}/manifest.json: is missing: {dir} is no checkpoint, or one that was never finished; name the folder of "
+       "one, such as MODEL_DIR/model.ckpt-1000"},
   };
   return *mistakes;
 }
