@@ -14,7 +14,9 @@ enum class Communication {
   kAuto,          // shared memory if all processes are on one host, else TCP
   kSharedMemory,  // an error if not all processes are on one host
   kTcp,
-  kRing,  // TCP, adding in the order of a ring: all processes get the same bits, but not those of one process
+  // TCP, adding in the order of a ring: all processes get the same bits, but not the bits of one process with all
+  // devices
+  kRing,
   kNccl,  // as kAuto, for GPUs only
 };
 

@@ -12,7 +12,7 @@ uint32_t ExtendCrc32c(uint32_t crc, absl::string_view bytes) {
   crc = ~crc;
   while (!bytes.empty()) {
     size_t n = std::min(bytes.size(), kChunk);
-    auto* p = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // ISA-L only reads it
+    auto* p = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // ISA-L only reads from this pointer
     crc = crc32_iscsi(p, static_cast<int>(n), crc);
     bytes.remove_prefix(n);
   }

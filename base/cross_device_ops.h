@@ -33,7 +33,7 @@ class CrossDeviceOps {
  public:
   // A tensor of which each replica has its own value, in separate memory.
   struct PerReplica {
-    DType dtype = DType::kFloat32;  // or kFloat64, kInt32, kInt64, kBFloat16 (RunConfig.communication_dtype)
+    DType dtype = DType::kFloat32;  // may also be kFloat64, kInt32, kInt64 or kBFloat16 (RunConfig.communication_dtype)
     int64_t elements = 0;
     std::vector<void*> values;  // values[r]: the `elements` numbers of replica r; alignment is 64 bytes at most
   };
@@ -43,8 +43,8 @@ class CrossDeviceOps {
   virtual ~CrossDeviceOps() = default;
 
   // Replaces every replica's value by the sum of all, element by element, with the same bits for all replicas. A
-  // replica without examples in a step has zeros. There are at least two replicas. A mean is divided later, by the
-  // caller.
+  // replica without examples in a step has zeros. There are at least two replicas. For a mean, the caller divides the
+  // sums afterwards.
   virtual absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) = 0;
 
   // AllReduce for several tensors that are ready together (passes/Passes.td, td-bucket-all-reduce). The default calls

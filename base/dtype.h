@@ -12,8 +12,8 @@
 namespace tandem {
 
 // The numbers are stored in executables: append, never renumber. kBFloat16 is the upper half of a float32: the compiler
-// makes such values (RunConfig.precision), users never have one. kString is a byte string of any length: datasets have
-// such values, programs never compute with them.
+// makes such values (RunConfig.precision), tensors of users never have this type. kString is a byte string of any
+// length: datasets have such values, programs never compute with them.
 enum class DType : int8_t {
   kInvalid = 0,
   kFloat32 = 1,
@@ -30,7 +30,8 @@ enum class DType : int8_t {
 int64_t SizeOf(DType dtype);
 // Returns "float32", "int64", "bool", ...
 absl::string_view Name(DType dtype);
-// Returns the type's name in C++: "float", "int64_t", "bool", "std::string"; Name for types that users never have.
+// Returns the type's name in C++: "float", "int64_t", "bool", "std::string"; the same as Name for types that tensors of
+// users never have.
 absl::string_view CppName(DType dtype);
 // The inverse of Name for types that programs can have; kInvalid for other names.
 DType DTypeFromName(absl::string_view name);

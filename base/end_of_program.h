@@ -6,11 +6,11 @@
 
 namespace tandem {
 
-// Gets the status of the program's body, and returns the status to end with.
+// Receives the status with which the program's body ended, and returns the status with which the program ends.
 using EndOfProgramFn = absl::Status (*)(const absl::Status& status);
 
-// Define one as a constant in a source file: RunProgram (base/program.h) then calls `fn` after the body. If there are
-// several functions, they are called in any order, each with the result of the one before.
+// Define an AtEndOfProgram as a constant in a source file: RunProgram (base/program.h) then calls `fn` after the body.
+// If there are several functions, they are called in any order, each with the result of the one before.
 class AtEndOfProgram {
  public:
   explicit AtEndOfProgram(EndOfProgramFn fn);

@@ -13,7 +13,8 @@ namespace tandem {
 
 namespace {
 
-// Attempts to create a file that no other process takes for a leftover.
+// How often CreateTemporary tries: an attempt fails if another process takes the new file for a leftover and deletes
+// it.
 constexpr int kCreateAttempts = 10;
 
 absl::string_view WithoutTrailingSlashes(absl::string_view path) {
@@ -121,7 +122,7 @@ absl::Status Env::DeleteRecursively(const std::string& path) {
   if (!names.ok()) return absl::IsFailedPrecondition(names.status()) ? status : names.status();
   for (const std::string& name : *names) {
     status = DeleteRecursively(JoinPath(path, name));
-    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // another process deletes it too
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // NotFound: another process has deleted the file
   }
   return DeleteDir(path);
 }

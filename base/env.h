@@ -84,16 +84,17 @@ class Env {
   // Creates an empty file under a user's name; an existing one, also one that a link points to, is truncated.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateFile(const std::string& path) = 0;
   // Creates a new empty file, which only this user may write. AlreadyExists when anything has this name, even a link to
-  // nothing. For directories in which other users could put something in the way.
+  // nothing. For directories in which other users could create a file or a link with this name first.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateNewFile(const std::string& path) = 0;
-  // The same, and locks the file while it is open, which marks it as not being a leftover (temporary_files.h). Aborted
-  // when somebody took it for a leftover before it had its lock, and so deletes what has this name: use another name.
+  // Like CreateNewFile, and also locks the file while it is open. The lock shows that the file is not a leftover
+  // (temporary_files.h). Aborted if another process took the file for a leftover before it was locked. That process
+  // deletes whatever has this name, so the caller must use another name.
   virtual absl::StatusOr<std::unique_ptr<WritableFile>> CreateLockedFile(const std::string& path) = 0;
   // Replaces a file `to`; a directory `to` must be empty or absent.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   // Makes creations, renames and deletions in `dir` durable on the disk.
   virtual absl::Status SyncDir(const std::string& dir) = 0;
-  // AlreadyExists when it exists.
+  // AlreadyExists if `dir` exists.
   virtual absl::Status CreateDir(const std::string& dir) = 0;
   virtual absl::Status DeleteFile(const std::string& path) = 0;
   // The directory must be empty.
@@ -117,11 +118,11 @@ class Env {
   // True if `path` exists. A path in an unreadable folder counts as absent: if that matters, use Stat.
   bool Exists(const std::string& path) { return Stat(path).ok(); }
   absl::StatusOr<int64_t> FileSize(const std::string& path);
-  // DataLoss when the file is larger than `max_bytes`, before any memory is taken.
+  // Returns the content of a file. DataLoss, before any memory is allocated, if the file is larger than `max_bytes`.
   absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes = kMaxReadFile);
   // Writes `pieces` one after another to a file (CreateFile) and syncs it.
   absl::Status WriteFile(const std::string& path, absl::Span<const absl::string_view> pieces);
-  // The same with CreateNewFile.
+  // Like WriteFile, but creates the file with CreateNewFile.
   absl::Status WriteNewFile(const std::string& path, absl::Span<const absl::string_view> pieces);
   // Creates a new file under a unique name beside `path` (TemporaryPath), ending with `suffix`, locked while it is
   // open. Rename or delete it before it is closed.
@@ -141,8 +142,8 @@ class Env {
 // name is shortened to its beginning.
 std::string TemporaryPath(Env* env, absl::string_view path);
 
-// To be called before memory is allocated for data of `bytes` bytes: DataLoss when `what`, such as a path, has more
-// than `max_bytes`, or more than this machine's memory.
+// To be called before memory is allocated for data of `bytes` bytes. `what` names the data in the error, for example by
+// a path. DataLoss if the data has more than `max_bytes` bytes, or more than this machine's memory.
 absl::Status CheckSize(absl::string_view what, int64_t bytes, int64_t max_bytes);
 
 }  // namespace tandem

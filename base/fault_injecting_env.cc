@@ -133,7 +133,7 @@ absl::Status FaultInjectingEnv::DropUnsynced() {
   unsynced_files_.clear();
   for (; !undo_.empty(); undo_.pop_back()) {
     absl::Status status = Apply(undo_.back());
-    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // deleted in the meantime
+    if (!absl::IsNotFound(status)) TD_RETURN_IF_ERROR(status);  // the file has been deleted since the change
   }
   return absl::OkStatus();
 }

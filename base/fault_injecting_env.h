@@ -71,10 +71,10 @@ class FaultInjectingEnv : public Env {
   absl::Status Begin(FileOp op, const std::string& path);
   absl::Status BeginRead(const std::string& path);
   absl::Status CheckPath(const std::string& path);
-  // Creates a file with one of the functions of `base_`.
+  // Creates a file by calling `create`, one of the functions of `base_` that create files.
   absl::StatusOr<std::unique_ptr<WritableFile>> Create(
       const std::string& path, absl::StatusOr<std::unique_ptr<WritableFile>> (Env::*create)(const std::string&));
-  // The data to undo an unsynced change of a directory.
+  // What is needed to undo an unsynced change of a directory.
   struct Undo {
     std::string dir;                      // the directory that changed
     std::string path;                     // the created path, or the new name

@@ -45,7 +45,7 @@ class KeptPages {
     return *kept;
   }
 
-  // Returns null when there are none of that size.
+  // Returns the kept pages of exactly this size; null if there are none.
   void* Take(size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     for (Pages& pages : pages_) {
@@ -96,8 +96,9 @@ std::shared_ptr<uint8_t> Allocate(size_t bytes) {
   return std::shared_ptr<uint8_t>(static_cast<uint8_t*>(buffer), [](uint8_t* p) { ::operator delete(p, kAlignment); });
 }
 
-// Returns at least `bytes` zeros, unless callers have written to them. They stay in place for the thread's lifetime,
-// because callers may have pointers to earlier ones.
+// Returns at least `bytes` bytes for a caller that asks for data of the wrong type. They are zeros, unless earlier
+// callers have written to them. The memory stays allocated for the thread's lifetime, because callers may still have
+// pointers to it.
 void* ZerosForNobody(size_t bytes) {
   constexpr size_t kLeast = 1 << 16;
   thread_local std::vector<std::unique_ptr<uint8_t[]>> all;
@@ -109,7 +110,7 @@ void* ZerosForNobody(size_t bytes) {
   return all.back().get();
 }
 
-// Returns sizes as numbers, "[-1,3]", where ShapeString would show a batch.
+// Returns sizes as numbers, such as "[-1,3]". ShapeString would write -1 as the symbolic batch.
 std::string SizesString(const Shape& shape) { return absl::StrCat("[", absl::StrJoin(shape, ","), "]"); }
 
 }  // namespace
@@ -136,7 +137,7 @@ HostTensor::HostTensor(DType dtype, Shape shape, SourceLocation location) {
 }
 
 HostTensor HostTensor::WithStringBytes(Shape shape, int64_t bytes, SourceLocation location) {
-  // Limits the number of strings, because their offsets take 64 bits each.
+  // A string has a 64-bit offset, so the number of strings is limited as if they were 8-byte elements.
   const int64_t elements = CheckedNumElements(shape);
   if (elements < 0) {
     return Failed("HostTensor",

@@ -33,7 +33,7 @@ class HostTensor {
   HostTensor(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
 
   static HostTensor Zeros(DType dtype, Shape shape, SourceLocation location = SourceLocation::Current());
-  // `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types.
+  // Makes a tensor from `values` in row-major order, as many as `shape` has elements. T is one of DTypeOf's types.
   template <typename T>
   static HostTensor FromVector(Shape shape, const std::vector<T>& values,
                                SourceLocation location = SourceLocation::Current());
@@ -44,7 +44,7 @@ class HostTensor {
     return t;
   }
 
-  // A tensor of strings, in row-major order, as many as `shape` has elements. The bytes are copied.
+  // Makes a tensor of strings, given in row-major order, as many as `shape` has elements. The bytes are copied.
   static HostTensor FromStrings(Shape shape, absl::Span<const absl::string_view> strings,
                                 SourceLocation location = SourceLocation::Current());
   static HostTensor FromStrings(Shape shape, const std::vector<std::string>& strings,
@@ -66,10 +66,10 @@ class HostTensor {
 
   void* raw() { return empty() ? nullptr : buffer_.get(); }
   const void* raw() const { return empty() ? nullptr : buffer_.get(); }
-  // Null for a default-constructed tensor. T must be the tensor's element type (a bool's bytes may be read as uint8_t).
-  // If it is not, or the tensor was made from arguments that do not fit, this is an error with `location`: of the
-  // user's function that asks (CallUserCode), otherwise in the log. The pointer then points to zeros, and what is
-  // written is lost.
+  // Returns null for a default-constructed tensor. T must be the tensor's element type (a bool's bytes may be read as
+  // uint8_t). If it is not, or if the tensor was made from arguments that do not fit, that is an error with `location`.
+  // It becomes an error of the user's function that calls data() (CallUserCode); outside of such a function it is
+  // logged. The pointer then points to zeros, and what is written there is lost.
   template <typename T>
   T* data(SourceLocation location = SourceLocation::Current()) {
     return static_cast<T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
@@ -78,7 +78,7 @@ class HostTensor {
   const T* data(SourceLocation location = SourceLocation::Current()) const {
     return static_cast<const T*>(Holds(DTypeOf<T>::value) ? buffer_.get() : NoData(DTypeOf<T>::value, location));
   }
-  // All elements; zeros where data() points to zeros.
+  // Returns all elements; zeros where data() points to zeros.
   template <typename T>
   absl::Span<const T> values(SourceLocation location = SourceLocation::Current()) const {
     return {data<T>(location), static_cast<size_t>(num_elements_)};
@@ -106,7 +106,7 @@ class HostTensor {
   // For FromVector: returns an uninitialised tensor for `count` values.
   static HostTensor ForValues(DType dtype, Shape shape, size_t count, SourceLocation location);
   bool Holds(DType asked) const { return asked == dtype_ || (asked == DType::kUInt8 && dtype_ == DType::kBool); }
-  // Implements data() for a type that the tensor does not hold.
+  // Implements data() for a type that is not the tensor's element type.
   void* NoData(DType asked, SourceLocation location) const;
   // For tensors of strings.
   const int64_t* Offsets() const { return reinterpret_cast<const int64_t*>(buffer_.get()); }

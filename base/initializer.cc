@@ -65,8 +65,8 @@ absl::Status FillInitialValue(const Initializer& initializer, absl::string_view 
     case DType::kBool:
       Fill(static_cast<bool*>(out), count, initializer, name, seed);
       break;
-    case DType::kBFloat16:  // only inside a program
-    case DType::kString:    // never inside a program
+    case DType::kBFloat16:  // occurs only inside programs, not as a variable's type
+    case DType::kString:    // does not occur in programs
     case DType::kInvalid:
       return absl::InvalidArgumentError("the variable has no type");
   }

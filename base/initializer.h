@@ -16,8 +16,9 @@ struct Initializer {
   static constexpr int kKinds = 5;
   Kind kind = Kind::kZeros;
   double a = 0;  // kConstant: value; kUniform: low;  kTruncatedNormal, kNormal: mean
-  double b =
-      0;  // kUniform: high; kTruncatedNormal: standard deviation (cut at two of them); kNormal: the same, not cut
+  // kUniform: high; kTruncatedNormal: standard deviation of the distribution, which is cut at two deviations;
+  // kNormal: standard deviation
+  double b = 0;
 };
 
 // Writes `count` elements of `dtype` to `out`. They depend only on (initializer, name, seed, count). Element i uses

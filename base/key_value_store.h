@@ -15,7 +15,7 @@ namespace tandem {
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;
-  // AlreadyExists if the key has another value.
+  // Sets the key to the value. AlreadyExists if the key has another value.
   virtual absl::Status Set(absl::string_view key, absl::string_view value) = 0;
   // Waits until some process has set the key. DeadlineExceeded, with the key, after `timeout`; Unavailable if a process
   // is lost meanwhile.

@@ -15,7 +15,7 @@ ExitMeansOutOfMemory::ExitMeansOutOfMemory(const char* doing) : outer_(exit_mean
   static const int registered = std::atexit([] {
     if (exit_means_out_of_memory != nullptr) ExitOutOfMemory(exit_means_out_of_memory);
   });
-  // Registering failed: it needs memory, too.
+  // std::atexit fails only if it cannot allocate memory.
   if (registered != 0) ExitOutOfMemory(doing);
   exit_means_out_of_memory = doing;
 }

@@ -4,9 +4,9 @@
 
 namespace tandem {
 
-// During its lifetime, a call of exit() by this thread is taken to mean that a library, such as OpenMP's, got no
-// memory, which would end the process with code 1: the exit code becomes 74, after a line that says what the thread was
-// `doing`. Scopes nest.
+// During its lifetime, a call of exit() by this thread is taken to mean that a library, such as OpenMP's, could not
+// allocate memory; the library would end the process with code 1. Instead the exit code becomes 74, after a line that
+// says what the thread was `doing`. Scopes nest.
 class ExitMeansOutOfMemory {
  public:
   // `doing` must outlive the scope.

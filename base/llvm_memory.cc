@@ -28,7 +28,8 @@ void OnCrashInLlvm(int signal, siginfo_t* info, void* context) {
   const struct sigaction& before = signal == SIGABRT ? abort_before_llvm : segv_before_llvm;
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // repeats the access or the abort, which then ends the process as usual
+  // After the return, the access or the abort is repeated and ends the process as it would have without this handler.
+  sigaction(signal, &before, nullptr);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ void SetLogTag(absl::string_view tag);
 
 struct LogEntry {
   LogSeverity severity;
-  std::string message;  // without the prefix
+  std::string message;  // the line without its prefix, but with the tag (SetLogTag)
 };
 
 // During its lifetime, log lines are stored here and not written to stderr. For tests. Captures nest: the innermost one

@@ -21,11 +21,11 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
   if (const absl::StatusOr<FileInfo> file = env->Stat(path); file.ok() && !file->is_regular) {
     return file->is_directory ? wrong("this is a folder; add the name of a file") : absl::OkStatus();
   }
-  // Only creating a file shows whether that is possible: permissions, quotas and read-only mounts all matter.
+  // Whether a file can be created depends on permissions, quotas and read-only mounts, so only creating one shows it.
   const std::string name = absl::StrCat("probe-", BaseName(path));
   const absl::StatusOr<TemporaryFile> probe = env->CreateTemporary(JoinPath(dir, name));
   absl::Status status = probe.ok() ? env->DeleteFile(probe->path) : probe.status();
-  // Deletes the probes of processes that were killed meanwhile.
+  // Deletes probe files of processes that were killed before they could delete them.
   DeleteTemporaries(env, dir, [&](absl::string_view target) { return target == name; }).IgnoreError();
   if (status.ok()) return status;
   return WithExitCode(Annotate(status, absl::StrCat(what, " ", path, " cannot be written: ")), kExitIo);
@@ -36,7 +36,7 @@ absl::Status WriteOutputFile(Env* env, absl::string_view what, const std::string
     const absl::StatusOr<FileInfo> there = env->Stat(path);
     if (!there.ok() || there->is_regular) return env->WriteFileAtomically(path, bytes);
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, env->CreateFile(path));
-    TD_RETURN_IF_ERROR(file->Append(bytes));  // devices and pipes cannot be synced
+    TD_RETURN_IF_ERROR(file->Append(bytes));  // There is no Sync, because devices and pipes cannot be synced.
     return file->Close();
   }());
 }

@@ -19,8 +19,8 @@ absl::Status CheckOutputFile(Env* env, absl::string_view what, const std::string
 // OutputError.
 absl::Status WriteOutputFile(Env* env, absl::string_view what, const std::string& path, absl::string_view bytes);
 
-// Returns an error of writing an output, with `what` it is and exit code 74, even if the folder is gone, since that is
-// no missing input. OK stays OK.
+// Returns an error of writing the output that `what` names, with this name and exit code 74. The code is 74 even if the
+// folder is gone, since a missing folder is not a missing input. OK stays OK.
 absl::Status OutputError(absl::string_view what, const absl::Status& status);
 
 }  // namespace tandem

@@ -121,7 +121,7 @@ class PosixFileLock : public FileLock {
  public:
   PosixFileLock(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   ~PosixFileLock() override {
-    // Removes the name of the holder. Closing releases the lock.
+    // Deletes the content, which names the holder of the lock (SetContent). Closing the file releases the lock.
     static_cast<void>(ftruncate(fd_, 0) == 0);
     close(fd_);
   }
@@ -239,7 +239,8 @@ class PosixEnv : public Env {
 
   absl::StatusOr<std::unique_ptr<FileLock>> TryLock(const std::string& path) override {
     int fd = Open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
-    // A file of another user, who shares the directory, can still be locked.
+    // A lock file in a shared directory may belong to another user and not be writable. A descriptor for reading can
+    // lock it.
     if (fd < 0 && errno == EACCES) fd = Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return PosixError(errno, "open", path);
     struct stat info;
@@ -280,7 +281,8 @@ class PosixEnv : public Env {
     return absl::FailedPreconditionError(absl::StrCat(path, ": cannot read: it is ", kind, ", not a regular file"));
   }
 
-  // Locks a new file. Returns false, and deletes the file, if another process took it for a leftover before.
+  // Locks a new file. Returns false if another process has already taken the file for a leftover; the file is deleted
+  // then.
   static bool LockNew(const std::string& path, int fd) {
     if (RetryInterrupted([&] { return flock(fd, LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return true;  // the file system has no locks

@@ -13,8 +13,9 @@ namespace tandem {
 enum class Precision {
   kFloat32,        // float32; algorithms with a somewhat larger rounding error (Winograd) are allowed
   kStrictFloat32,  // float32; only algorithms that round as plain sums of products do
-  kMixedBfloat16,  // bfloat16 for convolutions, matmuls and the activations between them; float32 for variables,
-                   // accumulation, sums, losses and updates
+  // Values are bfloat16 in convolutions, matmuls and the activations between them. They are float32 in variables,
+  // accumulation, sums, losses and updates.
+  kMixedBfloat16,
 };
 
 // Names of td ops ("softmax", "max_pool") for which mixed precision should not follow the op's own rule. An op in
@@ -30,7 +31,7 @@ struct PrecisionLists {
 
 // Returns "float32", "strict_float32" or "mixed_bfloat16".
 absl::string_view Name(Precision precision);
-// The inverse; InvalidArgument, listing the names, for any other text.
+// Returns the precision with this name; InvalidArgument, listing the names, for any other text.
 absl::StatusOr<Precision> PrecisionFromName(absl::string_view name);
 
 }  // namespace tandem

@@ -13,7 +13,8 @@ double SecondsSinceProcessStart() {
   std::ifstream file("/proc/self/stat");
   std::string stat;
   std::getline(file, stat);
-  // Field 2, the program's name in parentheses, may contain any characters; field 22 is the start in ticks since boot.
+  // Field 2 of /proc/self/stat, the program's name in parentheses, may contain any characters. Field 22 is the time of
+  // the start in ticks since boot.
   const size_t name_end = stat.rfind(')');
   timespec now;
   if (name_end == std::string::npos || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return -1;

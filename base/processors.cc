@@ -30,7 +30,7 @@ std::optional<double> Share(const std::string& quota, const std::string& period)
   return static_cast<double>(of) / static_cast<double>(in);
 }
 
-// Returns the share of a group, from the files of cgroup version 1 or 2.
+// Returns the share of processor time that a control group may use, from the files of cgroup version 1 or 2.
 std::optional<double> ShareOfGroup(const std::string& folder, bool second_version) {
   if (!second_version) {
     return Share(FirstLine(folder + "/cpu.cfs_quota_us"), FirstLine(folder + "/cpu.cfs_period_us"));
@@ -39,7 +39,7 @@ std::optional<double> ShareOfGroup(const std::string& folder, bool second_versio
   return words.size() == 2 ? Share(words[0], words[1]) : std::nullopt;
 }
 
-// Returns the smallest share of a group and its ancestors.
+// Returns the smallest share of processor time of a control group and its ancestors.
 std::optional<double> SmallestShare(const std::string& mount, std::string group, bool second_version) {
   std::optional<double> smallest;
   while (true) {
@@ -53,7 +53,8 @@ std::optional<double> SmallestShare(const std::string& mount, std::string group,
 }  // namespace
 
 int UsableProcessors(const std::string& root) {
-  int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // those that it may run on
+  // processors of the affinity mask
+  int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   std::ifstream groups(absl::StrCat(root, "/proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {
     // A line is "0::/a/b" in version 2, "4:cpu,cpuacct:/a/b" in version 1.

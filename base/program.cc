@@ -29,7 +29,7 @@ bool NobodyReadsOutput() {
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-// Returns the program's name. Takes no memory: the handling of a lack of memory is not set up yet.
+// Returns the program's name. Allocates no memory, because running out of memory is not handled yet when it is called.
 absl::string_view NameOf(int argc, char** argv) {
   const absl::string_view path = argc > 0 ? argv[0] : "program";
   return path.substr(path.rfind('/') + 1);
@@ -56,7 +56,7 @@ void PrepareStandardStreams() {
 absl::Status FlushStandardOutput() {
   std::cout.flush();
   if (std::fflush(stdout) != 0) return PosixError(errno, "write", kStandardOutput);
-  // An earlier write failed; its reason is not known any more.
+  // An earlier write failed, and the reason is not known any more.
   if (std::ferror(stdout) != 0 || !std::cout.good()) {
     return WithExitCode(absl::UnavailableError(absl::StrCat(kStandardOutput, ": could not be written completely")),
                         kExitIo);

@@ -24,7 +24,8 @@ int ReleaseLibrary(dl_phdr_info* info, size_t, void* data) {
   for (absl::string_view name : request.names) {
     wanted |= name == kOwnObject ? IsOwnObject(*info) : absl::StartsWith(file, name);
   }
-  // Skips code that the dynamic linker has patched: it is in private pages that no file contains.
+  // Skips libraries whose code the dynamic linker has patched: their pages are private copies that differ from the
+  // file.
   for (int i = 0; wanted && i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     for (auto* d = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr); d->d_tag; ++d) {

@@ -1,4 +1,4 @@
-// Returns memory to the system that is needed late or never again.
+// Returns memory to the system that is not needed for a long time, or never again.
 #ifndef TANDEM_BASE_RELEASE_MEMORY_H_
 #define TANDEM_BASE_RELEASE_MEMORY_H_
 

@@ -49,7 +49,7 @@ bool Describe(char* text, size_t size) {
     std::snprintf(text, size, "unexpected exception: %s", e.what());
     return false;
   } catch (const abi::__forced_unwind&) {
-    throw;  // a cancelled thread must go on unwinding
+    throw;  // a cancelled thread must continue to unwind
   } catch (...) {
     std::snprintf(text, size, "unexpected exception");
     return false;
@@ -71,19 +71,21 @@ void FailedNew() {
   throw std::bad_alloc();
 }
 
-// Called for an exception that cannot be passed on: out of a destructor or another function that must not throw.
-// libstdc++ does not always tell which exception it is; then memory is to blame if the last failure was an allocation.
+// Called for an exception that must not leave its function, such as a destructor or another noexcept function.
+// libstdc++ does not always tell which exception it is. In that case, memory is taken to have run out if the thread's
+// last failure was an allocation.
 std::terminate_handler terminate_before = nullptr;
 void Terminate() {
   char text[256];
   if (std::current_exception() != nullptr && Describe(text, sizeof(text))) ExitOutOfMemory(nullptr, text);
   if (std::uncaught_exceptions() > 0 && errno == ENOMEM) ExitOutOfMemory(nullptr);
-  errno = 0;  // not a lack of memory
+  errno = 0;  // Without this, OnFatalSignal could take the abort below for a lack of memory.
   if (terminate_before != nullptr) terminate_before();
   std::abort();
 }
 
-// Libraries that get no memory abort, or access address 0, at once: so the allocation is this thread's last failure.
+// A library that cannot allocate memory aborts, or accesses address 0, at once. So errno is still ENOMEM when the
+// signal arrives.
 struct sigaction abort_before = {}, segv_before = {};
 void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   constexpr uintptr_t kNearZero = 1 << 16;
@@ -93,7 +95,8 @@ void OnFatalSignal(int signal, siginfo_t* info, void* context) {
   const struct sigaction& before = signal == SIGABRT ? abort_before : segv_before;
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, info, context);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // repeats the access or the abort, which then ends the process as usual
+  // After the return, the access or the abort is repeated and ends the process as it would have without this handler.
+  sigaction(signal, &before, nullptr);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class AllocationError : public std::bad_alloc {
 // memory or threads ran out, Internal otherwise.
 absl::Status StatusOfException(absl::string_view doing);
 
-// Returns f(), which must be a Status or StatusOr; exceptions become one.
+// Returns f(), which must be a Status or a StatusOr. An exception of f becomes such an error (StatusOfException).
 template <typename F>
 std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
   try {
@@ -44,8 +44,8 @@ std::invoke_result_t<F> CatchResourceErrors(absl::string_view doing, F&& f) {
 // to address 0. Other calls of std::terminate and abort, and other invalid accesses, do the same as before.
 void ExitOnUncaughtResourceErrors();
 
-// Runs the body of a main function with ExitOnUncaughtResourceErrors: an exception is printed after the program's name
-// and becomes the exit code.
+// Runs `body`, the body of a main function, with ExitOnUncaughtResourceErrors. An exception is printed after the
+// program's name and becomes the exit code.
 int RunMain(absl::string_view program, absl::FunctionRef<int()> body);
 
 // Ends the process with exit code 74 and one line that says what it was `doing`. Takes no memory. Saved files cannot be

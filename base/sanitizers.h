@@ -1,5 +1,6 @@
-// The sanitizer that this program was built with (--config=asan, ubsan or tsan: docs/developers/sanitizers.md). The
-// compilers' own macros are undefined then, so that headers of system libraries match how these were built.
+// Macros for the sanitizer that this program was built with (--config=asan, ubsan or tsan:
+// docs/developers/sanitizers.md). The compilers' own macros are undefined then, so that headers of system libraries
+// match how these libraries were built.
 #ifndef TANDEM_BASE_SANITIZERS_H_
 #define TANDEM_BASE_SANITIZERS_H_
 

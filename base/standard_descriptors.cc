@@ -9,7 +9,8 @@ namespace tandem {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    const int opened = open("/dev/null", O_RDWR);  // the lowest free number: `fd`, unless another thread was faster
+    // open returns the lowest free number, which is `fd` unless another thread was faster.
+    const int opened = open("/dev/null", O_RDWR);
     if (opened > STDERR_FILENO) close(opened);
   }
 }

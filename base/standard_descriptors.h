@@ -5,11 +5,11 @@
 
 namespace tandem {
 
-// Opens /dev/null for each missing one, to protect files that libraries open. Thread-safe.
+// Opens /dev/null for each of the three that is missing, to protect files that libraries open. Thread-safe.
 void OpenStandardDescriptors();
 
-// Returns `fd`, or, if it is one of the three, a copy with a higher number; then `fd` is closed. The copy closes on
-// exec. Returns -1, with errno, if `fd` is -1 or no more descriptors are available.
+// Returns `fd` if it is above 2. Otherwise closes `fd` and returns a copy with a higher number, which closes on exec.
+// Returns -1, with errno, if `fd` is -1 or no more descriptors are available.
 int AboveStandardDescriptors(int fd);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Names of step scalars with the same meaning in all programs.
+// Names of step scalars (numbers that the runtime passes to every step) with the same meaning in all programs.
 #ifndef TANDEM_BASE_STEP_SCALARS_H_
 #define TANDEM_BASE_STEP_SCALARS_H_
 

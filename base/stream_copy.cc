@@ -11,7 +11,7 @@ void StreamCopy(void* to, const void* from, int64_t bytes) {
   constexpr int64_t kLine = 64, kWord = 16;
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
-  // Only whole cache lines: a line that is written in parts costs as much as several.
+  // Only whole cache lines are streamed: a line that is written in parts costs as much as several lines.
   const int64_t head = std::min(bytes, static_cast<int64_t>(-reinterpret_cast<uintptr_t>(out) & (kLine - 1)));
   if (head > 0) std::memcpy(out, in, head);
   int64_t at = head;

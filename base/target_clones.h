@@ -2,7 +2,8 @@
 #ifndef TANDEM_BASE_TARGET_CLONES_H_
 #define TANDEM_BASE_TARGET_CLONES_H_
 
-// Goes before a function. Not with the thread sanitizer, which crashes in the resolvers that run before it is set up.
+// To be written before a function. Empty with the thread sanitizer, which crashes in the resolvers of clones because
+// they run before it is set up.
 #ifdef TANDEM_SANITIZE_THREAD
 #define TD_CLONES
 #else

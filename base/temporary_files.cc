@@ -18,12 +18,12 @@
 namespace tandem {
 namespace {
 
-constexpr absl::string_view kLockSuffix = ".lock";  // of the file beside a directory
+constexpr absl::string_view kLockSuffix = ".lock";  // ends the name of the locked file beside a temporary directory
 constexpr double kOldSeconds = 24 * 3600;
 
 std::string LockOf(const std::string& dir) { return absl::StrCat(dir, kLockSuffix); }
 
-// Holds the lock of a leftover, so that the process that has just made this file sees that it is lost
+// Holds a lock on a leftover. A process that has just created this file then sees that it has lost the file
 // (Env::CreateLockedFile).
 class Leftover {
  public:
@@ -33,7 +33,8 @@ class Leftover {
     // also on NFS.
     fd_ = RetryInterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); });
     if (fd_ < 0) {
-      is_leftover_ = errno == ELOOP || errno == ENXIO || errno == ENOENT;  // links and sockets are not files of Tandem
+      // Nobody can hold a lock on a file that is absent, nor on a link or a socket, which Tandem does not create.
+      is_leftover_ = errno == ELOOP || errno == ENXIO || errno == ENOENT;
     } else if (RetryInterrupted([&] { return flock(fd_, LOCK_SH | LOCK_NB); }) == 0) {
       is_leftover_ = true;
     } else if (errno != EWOULDBLOCK) {
@@ -68,7 +69,8 @@ TemporaryDir::TemporaryDir(TemporaryDir&& other)
 
 TemporaryDir::~TemporaryDir() {
   if (lock_ == nullptr) return;
-  if (!renamed_) env_->DeleteRecursively(path_).IgnoreError();  // to free space on a full disk
+  // Deleting the incomplete directory frees space, in case the disk is full.
+  if (!renamed_) env_->DeleteRecursively(path_).IgnoreError();
   env_->DeleteFile(LockOf(path_)).IgnoreError();
 }
 
@@ -82,7 +84,8 @@ absl::Status DeleteAside(Env* env, const std::string& path) {
   const std::string doomed = TemporaryPath(env, JoinPath(DirName(path), absl::StrCat("delete-", BaseName(path))));
   TD_RETURN_IF_ERROR(env->Rename(path, doomed));
   const absl::Status status = env->DeleteRecursively(doomed);
-  return absl::IsNotFound(status) ? absl::OkStatus() : status;  // another process has taken it for a leftover
+  // NotFound: another process has deleted it as a leftover
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
 }
 
 absl::Status DeleteTemporaries(Env* env, const std::string& dir,
@@ -99,7 +102,8 @@ absl::Status DeleteTemporaries(Env* env, const std::string& dir,
     const Leftover leftover(env, info.ok() && info->is_directory ? LockOf(path) : path);
     if (!leftover.is_leftover()) continue;
     const absl::Status status = env->DeleteRecursively(path);
-    if (!absl::IsNotFound(status)) first.Update(status);  // it has its name now, or another process deletes it too
+    // NotFound: the file has been renamed since, or another process has deleted it
+    if (!absl::IsNotFound(status)) first.Update(status);
   }
   return first;
 }

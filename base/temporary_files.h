@@ -21,9 +21,9 @@ namespace tandem {
 // A directory that gets its final name when it is complete.
 class TemporaryDir {
  public:
-  // Creates an empty one beside `path`.
+  // Creates an empty temporary directory beside `path`.
   static absl::StatusOr<TemporaryDir> Create(Env* env, const std::string& path);
-  // Deletes it, unless it was renamed.
+  // Deletes the directory, unless it was renamed.
   ~TemporaryDir();
   TemporaryDir(TemporaryDir&& other);
 
@@ -37,7 +37,7 @@ class TemporaryDir {
 
   Env* const env_;
   const std::string path_;
-  std::unique_ptr<WritableFile> lock_;  // null when it was moved from
+  std::unique_ptr<WritableFile> lock_;  // null if this object was moved from
   bool renamed_ = false;
 };
 

@@ -10,7 +10,8 @@ namespace tandem {
 // Returns the target of a temporary file's name: "c-1" for ".tmp-c-1-77-0123456789abcdef-5". Empty for other names.
 absl::string_view TargetOfTemporary(absl::string_view name);
 
-// True if `name` is such a name, or one of earlier versions, which had no random digits: ".tmp-<name>-<number>".
+// True if `name` is the name of a temporary file, also in the form of earlier versions, which had no random digits:
+// ".tmp-<name>-<number>".
 bool IsTemporary(absl::string_view name);
 
 }  // namespace tandem

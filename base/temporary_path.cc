@@ -13,7 +13,8 @@ namespace {
 // A name may have 255 bytes; the rest is for the other parts of the name.
 constexpr size_t kMaxTarget = 190;
 
-// Returns digits that nobody can guess, for folders in which other users could put something in the way.
+// Returns digits that nobody can guess, for folders in which other users could create a file with the same name first.
+// They come from the clock if the system has no random numbers yet.
 std::string RandomDigits() {
   uint64_t number = 0;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {

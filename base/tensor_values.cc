@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Returns the distance of two integers, which may need 64 bits without a sign.
+// Returns |a - b|, which may be too large for int64_t.
 uint64_t Distance(int64_t a, int64_t b) {
   const auto of_a = static_cast<uint64_t>(a), of_b = static_cast<uint64_t>(b);
   return a > b ? of_a - of_b : of_b - of_a;
@@ -31,7 +31,7 @@ std::optional<int64_t> IntegerAt(const HostTensor& tensor, int64_t i) {
       return static_cast<const uint8_t*>(tensor.raw())[i];
     case DType::kFloat32:
     case DType::kFloat64:
-    case DType::kBFloat16:  // never in a file
+    case DType::kBFloat16:  // files never have this type
     case DType::kString:
     case DType::kInvalid:
       break;

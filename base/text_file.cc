@@ -12,7 +12,7 @@ constexpr absl::string_view kUtf8 = "\xef\xbb\xbf";
 struct OtherMark {
   absl::string_view bytes, shown, encoding, converts;
 };
-// UTF-32 comes first because its mark begins like that of UTF-16.
+// Marks are compared in this order: those of UTF-32 come first, because that of UTF-32LE begins like that of UTF-16LE.
 constexpr OtherMark kOthers[] = {
     {{"\xff\xfe\0\0", 4}, "ff fe 00 00", "UTF-32LE", "UTF-32"},
     {{"\0\0\xfe\xff", 4}, "00 00 fe ff", "UTF-32BE", "UTF-32"},

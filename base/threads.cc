@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<std::thread>> StartThreads(absl::string_view purpose,
                                                       const std::function<void(int)>& work) {
   std::vector<std::thread> threads;
   if (count <= 0) return threads;
-  threads.reserve(count);  // a running thread must not be lost to a failed allocation
+  threads.reserve(count);  // push_back must not fail, because then a running thread could not be joined
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<std::thread> thread = TryToStart(purpose, [&] { return std::thread([work, i] { work(i); }); });
     if (thread.ok()) {

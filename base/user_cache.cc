@@ -27,8 +27,8 @@ std::string AbsolutePathIn(const char* variable) {
   return value != nullptr && value[0] == '/' ? value : "";
 }
 
-// Creates `dir` and its missing parents, each for this user alone. Returns why this, or writing there, is impossible;
-// "" if all is well.
+// Creates `dir` and its missing parents, each for this user alone. Returns why this, or writing there, is impossible,
+// or that others may write there; "" if all is well.
 std::string ProblemWith(const fs::path& dir) {
   fs::path path;
   for (const fs::path& part : dir) {
@@ -43,7 +43,7 @@ std::string ProblemWith(const fs::path& dir) {
 }
 
 struct CachedFile {
-  int64_t used = 0;  // seconds since 1970
+  int64_t used = 0;  // time of the last use, in seconds since 1970
   int64_t bytes = 0;
   std::string path;
 };
@@ -54,7 +54,8 @@ void AddFiles(const std::string& dir, const char* extension, std::vector<CachedF
     struct stat info;
     const std::string path = it->path().string();
     if (it->path().extension() != extension || lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    // Most file systems update the time of reading only once a day, and some never.
+    // Most file systems update the time of the last read only once a day, and some never, so the time of writing counts
+    // too.
     files->push_back({std::max<int64_t>(info.st_atime, info.st_mtime), static_cast<int64_t>(info.st_size), path});
   }
 }

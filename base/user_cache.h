@@ -11,8 +11,9 @@ namespace tandem {
 inline constexpr int64_t kUserCacheBytes = int64_t{1} << 30;
 
 // Returns $XDG_CACHE_HOME/tandem/compiled, or, if that variable is no absolute path, $HOME/.cache/tandem/compiled.
-// Creates the folder if it does not exist, for this user alone; several processes may use it. Empty if the environment
-// has neither variable, and, with a warning, if the folder cannot be written or other users have access.
+// Creates the folder if it does not exist, for this user alone, and trims it to kUserCacheBytes; several processes may
+// use it. Empty if the environment has neither variable, and, with a warning, if the folder cannot be written, belongs
+// to another user, or can be written by other users.
 std::string UserProgramCache();
 
 // Deletes the least recently used programs (*.tdx) and kernels (kernels/*.tdk) in `dir` until at most `max_bytes` are

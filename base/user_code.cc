@@ -50,7 +50,7 @@ absl::Status CaughtException() {
   try {
     throw;
   } catch (const abi::__forced_unwind&) {
-    throw;  // a cancelled thread must go on unwinding
+    throw;  // a cancelled thread must continue to unwind
   } catch (const std::bad_alloc& e) {
     return OutOfMemoryError(absl::StrCat("ran out of memory (", e.what(), ")"));
   } catch (const std::exception& e) {

@@ -16,9 +16,9 @@ namespace tandem {
 // threw, and where it was called.
 absl::Status CaughtException();
 
-// Reports an error in a call that a user's function makes and that cannot return a status, such as asking for numbers
-// of another type. The first such error becomes the result of this thread's current CallUserCode; outside of one, it is
-// logged.
+// Reports an error in a call that a user's function makes and that cannot return a status, such as reading a tensor's
+// elements as another type. The first such error becomes the result of this thread's current CallUserCode; outside of
+// one, it is logged.
 void ReportUserError(absl::Status status);
 
 namespace internal {
