@@ -17,7 +17,7 @@ namespace {
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '.' || c == '_'; }
 
 bool IsIpv6(absl::string_view host) {
-  host = host.substr(0, host.find('%'));  // removes the interface
+  host = host.substr(0, host.find('%'));  // removes the interface from an address such as fe80::1%eth0
   in6_addr address;
   return inet_pton(AF_INET6, std::string(host).c_str(), &address) == 1;
 }

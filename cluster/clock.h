@@ -1,4 +1,4 @@
-// After: the moment that is so many seconds from now.
+// After: the point in time that is a number of seconds from now.
 #ifndef TANDEM_CLUSTER_CLOCK_H_
 #define TANDEM_CLUSTER_CLOCK_H_
 
@@ -7,7 +7,8 @@
 
 namespace tandem {
 
-// Returns that moment. `seconds` is limited so that any clock can hold it; a negative number or NaN counts as 0.
+// Returns the time `seconds` from now. `seconds` is limited so that any clock can hold the result; a negative number or
+// NaN counts as 0.
 template <typename Clock>
 typename Clock::time_point After(double seconds) {
   constexpr double kMost = 1e8;

@@ -23,22 +23,23 @@ absl::string_view Name(TaskType type);
 
 struct Task {
   TaskType type = TaskType::kChief;
-  int64_t index = 0;  // number among the tasks of its type
+  int64_t index = 0;  // number of the task among those of its type, from 0 on
 };
 
 struct Cluster {
   // The source of this description: "TF_CONFIG", "torchrun (RANK, WORLD_SIZE)".
   std::string source;
   Task task;
-  // Number among the processes that train together, and their count. These are the chief, then the workers in their
-  // order. Parameter servers and evaluators are not among them and have rank -1.
+  // This process's number among the processes that train together, and their count. These are the chief, then the
+  // workers in their order. Parameter servers and evaluators are not among them and have rank -1.
   int64_t rank = 0, world_size = 1;
-  // The number of processes that the training was begun with, if it goes on with fewer: a multiple of world_size. Each
-  // process then takes the replicas of several, so that steps have the same global batch. Otherwise world_size, or 0.
+  // The number of processes with which the training was started, if it continues with fewer: a multiple of world_size.
+  // Each process then runs the replicas of several processes, so that steps have the same global batch. Otherwise
+  // world_size, or 0.
   int64_t full_world_size = 0;
-  // Number among the processes on this host, and their count; -1 and 0 if unknown.
+  // This process's number among those of the job on this host, and their count; -1 and 0 if unknown.
   int64_t local_rank = -1, local_world_size = 0;
-  // HOST:PORT where the processes meet; empty if unknown.
+  // HOST:PORT at which rank 0 listens for the other processes; empty if unknown.
   std::string coordinator;
   // The launcher's name for this start of all processes, which no other processes have; empty if unknown.
   std::string job;
@@ -51,8 +52,8 @@ struct Cluster {
   std::string Text() const;
 };
 
-// Checks a description that a program gives. InvalidArgument for mistakes that no launcher makes: a rank that is not
-// below world_size, or a task without an address where others of its type have one.
+// Checks a cluster that a program has described by itself. InvalidArgument for mistakes that no launcher makes: a rank
+// that is not below world_size, or a task without an address where other tasks of its type have one.
 absl::Status CheckCluster(const Cluster& cluster);
 
 }  // namespace tandem

@@ -29,13 +29,14 @@ using Steady = std::chrono::steady_clock;
 
 }  // namespace
 
-// The connection's mutex guards its state, except the message that it reads into. Callbacks are noexcept: gRPC would
-// drop an exception, and this process would wait for what was not done; so the process ends instead.
+// The connection's mutex guards the stream's state, except the message that gRPC is reading. Callbacks are noexcept, so
+// an exception ends the process: gRPC would drop it, and this process would wait forever for what the callback did not
+// do.
 class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerMessage> {
  public:
   Stream(Connection* connection, const rendezvous::Hello& hello) : connection_(connection) {
     connection_->stub_->async()->Join(&context_, this);
-    AddHold();  // messages are also sent outside of its callbacks
+    AddHold();  // Keeps the stream alive between callbacks, because messages are also sent outside of them.
     ClientMessage message;
     *message.mutable_hello() = hello;
     Send(std::move(message));
@@ -48,7 +49,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
     queue_.push_back(std::move(message));
     if (queue_.size() == 1) StartWrite(&queue_.front());
   }
-  // Ends this side of the stream after the messages in the queue.
+  // Closes this side of the stream once the messages in the queue are sent.
   void End() {
     if (closed_ || last_) return;
     last_ = true;
@@ -89,7 +90,7 @@ class Connection::Stream : public grpc::ClientBidiReactor<ClientMessage, ServerM
   Connection* const connection_;
   grpc::ClientContext context_;
   ServerMessage received_;
-  std::deque<ClientMessage> queue_;  // the first is being sent
+  std::deque<ClientMessage> queue_;  // the first message is being sent
   bool last_ = false, closed_ = false, done_ = false;
 };
 
@@ -153,7 +154,7 @@ Connection::~Connection() {
     message.mutable_leave();
     stream_->Send(std::move(message));
     stream_->End();
-    // If rank 0 is known to be lost, waits only for messages that are on their way.
+    // After a failure, such as the loss of rank 0, this waits only for messages that are being sent.
     constexpr double kFlush = 0.2;
     const double patience = failure_.ok() ? deadline_seconds_ * 0.75 : std::min(kFlush, deadline_seconds_);
     changed_.wait_until(lock, After<Steady>(patience), [&] { return stream_->done(); });
@@ -201,7 +202,7 @@ void Connection::Hear(const ServerMessage& message) {
 void Connection::Ended(const grpc::Status& status) {
   why_ended_ = status.error_message();
   if (session_ != 0 && !leaving_) {
-    NoticePause(Steady::now());  // Pulse may not have noticed it yet
+    NoticePause(Steady::now());  // Pulse may not have noticed a pause of this process yet
     if (pause_.count() > deadline_seconds_ && Seconds(Steady::now() - pause_end_).count() < deadline_seconds_) {
       Failed(
           Unavailable(absl::StrFormat("%s stood still for %.1f s and has been taken for lost", self_, pause_.count())));
@@ -248,7 +249,8 @@ void Connection::Pulse() {
 void Connection::NoticePause(SteadyTime now) {
   const Seconds gap = now - last_pulse_;
   if (gap.count() <= deadline_seconds_ / 2) return;
-  // Rank 0 decides what the pause means.
+  // A pause of this process must not look like silence of rank 0, so the time starts anew. Rank 0 decides what the
+  // pause means.
   heard_ = last_pulse_ = pause_end_ = now;
   pause_ = gap;
 }
@@ -265,7 +267,7 @@ void Connection::LookForSilence(SteadyTime now) {
   const Seconds silence = now - heard_;
   if (silence.count() <= deadline_seconds_) return;
   Failed(Unavailable(absl::StrFormat("%s is lost: it has been silent for %.1f s", coordinator_, silence.count())));
-  // If rank 0 goes on, it must know that it was given up.
+  // If rank 0 is still running, it must learn that this process has given up.
   ClientMessage message;
   ToMessage(failure_, message.mutable_gives_up());
   stream_->Send(std::move(message));
@@ -280,7 +282,8 @@ absl::StatusOr<std::string> Connection::Ask(rendezvous::Request request, absl::D
     if (!failure_.ok()) return failure_;
     request.set_session(session_);
     request.set_timeout_seconds(seconds);
-    // Rank 0 answers at the timeout and knows what is missing, so it gets some time more.
+    // Rank 0 answers at the timeout, and its answer says which processes are missing, so the call itself waits a little
+    // longer.
     context.set_deadline(After<std::chrono::system_clock>(seconds + deadline_seconds_));
     calls_.insert(&context);
   }

@@ -25,18 +25,19 @@ namespace tandem {
 // Thread-safe.
 class Connection {
  public:
-  // Says hello, repeatedly for `patience_seconds` while nobody listens at `place`, and waits until all processes are
-  // there. Errors: the coordinator's; Unavailable (75) if nobody answers; those of `watch`.
+  // Sends a Hello to rank 0, repeatedly for `patience_seconds` while nobody listens at `place`, and waits until all
+  // processes have joined. Errors: the coordinator's; Unavailable (75) if nobody answers; those of `watch`.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<grpc::Channel> channel,
                                                           const rendezvous::Hello& hello, const std::string& place,
                                                           double patience_seconds, DialWatch watch);
   // Leaves the cluster.
   ~Connection();
 
-  // Returns the value in the answer. Fills in the request's session and timeout.
+  // Sends the request to rank 0, with this connection's session and the timeout filled in, and returns the value of the
+  // reply.
   absl::StatusOr<std::string> Ask(rendezvous::Request request, absl::Duration timeout);
 
-  // See Member.
+  // These implement the functions of Member with the same names.
   absl::Status status() const;
   void SetOnFailure(std::function<void(const absl::Status&)> on_failure);
   void Fail(const absl::Status& why);
@@ -60,20 +61,20 @@ class Connection {
 
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<rendezvous::Rendezvous::Stub> stub_;
-  const std::string self_;  // "rank 1 (worker 0 at host, pid 5)"
+  const std::string self_;  // this process, for messages: "rank 1 (worker 0 at host, pid 5)"
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<Stream> stream_;
-  std::string coordinator_;  // "rank 0 (...)"
-  uint64_t session_ = 0;     // 0 until it is accepted
+  std::string coordinator_;  // rank 0, for messages: "rank 0 (...)"
+  uint64_t session_ = 0;     // identifies this process's stream in requests; 0 until rank 0 has accepted the process
   double deadline_seconds_ = 0;
   bool complete_ = false, leaving_ = false, stop_ = false;
   absl::Status failure_;
   std::string why_ended_;
   std::set<grpc::ClientContext*> calls_;
   SteadyTime heard_, last_pulse_, pause_end_;
-  Seconds pause_{0};  // how long this process stood still
+  Seconds pause_{0};  // how long this process's last pause was, in which it did not run
 
   std::mutex callback_mutex_;  // held during the call of on_failure_; locked before mutex_
   std::function<void(const absl::Status&)> on_failure_;

@@ -23,9 +23,9 @@ SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-// The coordinator's mutex guards its state, except the message that it reads into. gRPC calls back on threads of its
-// own, never inside of the calls that start an operation. Callbacks are noexcept: gRPC would drop an exception, and the
-// others would wait for what was not done; so the process ends instead.
+// The coordinator's mutex guards the visitor's state, except the message that gRPC is reading. gRPC calls back on
+// threads of its own, never inside of the calls that start an operation. Callbacks are noexcept, so an exception ends
+// the process: gRPC would drop it, and the other processes would wait forever for what the callback did not do.
 class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, ServerMessage>,
                              public CoordinatorState::Visitor {
  public:
@@ -60,7 +60,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
   }
   void OnWriteDone(bool ok) noexcept override {
     std::lock_guard lock(coordinator_->mutex_);
-    if (!ok) queue_.resize(1);  // the rest would not arrive either
+    if (!ok) queue_.resize(1);  // the messages behind it would not arrive either
     queue_.pop_front();
     if (!queue_.empty()) {
       StartWrite(&queue_.front());
@@ -81,7 +81,7 @@ class Coordinator::Visitor : public grpc::ServerBidiReactor<ClientMessage, Serve
  private:
   Coordinator* const coordinator_;
   ClientMessage received_;
-  std::deque<ServerMessage> queue_;  // the first is being sent
+  std::deque<ServerMessage> queue_;  // the first message is being sent
   bool finishing_ = false;
 };
 
@@ -148,13 +148,14 @@ Coordinator::~Coordinator() {
     const Roster& roster = state_.roster();
     changed_.wait_until(lock, end, [&] { return !roster.verdict().ok() || roster.all_others_left(); });
     state_.EndOfCoordinator();
-    // A process that has not come yet must also learn that the processes differ, instead of looking for rank 0 in vain.
+    // If the processes differ (in world size or facts), a process that has not connected yet must learn this too,
+    // instead of trying in vain to reach rank 0.
     constexpr double kLinger = 5;
     const bool differ = absl::IsInvalidArgument(roster.verdict());
     const SteadyTime told = std::min(end, After<Steady>(kLinger));
     changed_.wait_until(lock, told, [&] { return !differ || roster.seen() >= roster.world_size(); });
   }
-  // Messages that are being sent arrive, unless the other end has stopped.
+  // Waits a little, so that messages that are being sent arrive, unless the other end has stopped.
   if (server_ != nullptr) {
     server_->Shutdown(std::chrono::system_clock::now() +
                       std::chrono::duration_cast<std::chrono::system_clock::duration>(
@@ -201,7 +202,7 @@ grpc::ServerUnaryReactor* Coordinator::Ask(grpc::CallbackServerContext*, const r
   std::lock_guard lock(mutex_);
   auto* question = new Question(this, reply);
   state_.Ask(*request, question, [question](const absl::StatusOr<std::string>& value) { question->Answer(value); });
-  changed_.notify_all();  // its deadline may be the next one
+  changed_.notify_all();  // wakes Watch, because this request's deadline may be the earliest
   return question;
 }
 

@@ -22,15 +22,16 @@ namespace tandem {
 
 class Coordinator : public rendezvous::Rendezvous::CallbackService {
  public:
-  // Starts listening. FailedPrecondition (2) if it cannot.
+  // Starts the server, which listens at `place`. FailedPrecondition (2) if it cannot.
   static absl::StatusOr<std::unique_ptr<Coordinator>> Start(const Cluster& cluster, absl::string_view who,
                                                             const MeetingPlace& place, const Facts& facts,
                                                             double deadline_seconds, double start_deadline_seconds,
                                                             const Credentials& credentials);
-  // Waits until the others have left, or know that they will not meet or have failed; at most for the deadline.
+  // Waits, at most for the deadline, until the other processes have left the cluster, or until they know that a process
+  // has failed or does not belong to the cluster.
   ~Coordinator() override;
 
-  // Returns rank 0's own connection, without the network.
+  // Returns an in-process channel for rank 0's own connection, which does not use the network.
   std::shared_ptr<grpc::Channel> Channel();
 
   grpc::ServerBidiReactor<rendezvous::ClientMessage, rendezvous::ServerMessage>* Join(
@@ -39,7 +40,7 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
                                 rendezvous::Reply* reply) noexcept override;
 
  private:
-  class Visitor;  // the stream of one process
+  class Visitor;  // the coordinator's end of the stream of one process
   class Question;
 
   Coordinator(const Cluster& cluster, absl::string_view who, ClaimedPlace claim, const Facts& facts,
@@ -53,7 +54,7 @@ class Coordinator : public rendezvous::Rendezvous::CallbackService {
   std::mutex mutex_;
   std::condition_variable changed_;
   CoordinatorState state_;  // guarded by mutex_
-  int64_t calls_ = 0;       // visitors and questions that gRPC still uses
+  int64_t calls_ = 0;       // number of Visitor and Question objects that gRPC still uses
   bool stop_ = false;
   std::thread watch_;
 };

@@ -40,7 +40,7 @@ void CoordinatorState::Hear(Visitor* visitor, const ClientMessage& message) {
     visitor->greeted_ = true;
     Welcome(visitor, message.hello());
   } else if (visitor->rank_ < 0) {
-    visitor->End();  // not a process of this cluster
+    visitor->End();  // the sender is not an admitted process of this cluster
   } else {
     roster_.Heard(visitor->rank_, SteadyTime::clock::now());
     if (message.kind_case() == ClientMessage::kGivesUp) {

@@ -1,4 +1,4 @@
-// CoordinatorState: rank 0's knowledge of its cluster, and its answers, without the network.
+// CoordinatorState: what rank 0 knows about its cluster and how it answers requests, without the network.
 #ifndef TANDEM_CLUSTER_COORDINATOR_STATE_H_
 #define TANDEM_CLUSTER_COORDINATOR_STATE_H_
 
@@ -17,22 +17,22 @@
 
 namespace tandem {
 
-// Not thread-safe. Its methods call visitors and answers, which must not call it.
+// Not thread-safe. Its methods call visitors and the callbacks of requests, which must not call this object.
 class CoordinatorState {
  public:
-  // The stream of one process.
+  // The coordinator's end of the stream of one process.
   class Visitor {
    public:
     virtual ~Visitor() = default;
     virtual void Send(rendezvous::ServerMessage message) = 0;
-    // Ends the stream after the messages that are to be sent.
+    // Closes the stream once the messages in the queue are sent.
     virtual void End() = 0;
     // True if nothing is being sent and messages can be sent.
     virtual bool idle() const = 0;
 
    private:
     friend class CoordinatorState;
-    int64_t rank_ = -1;  // set when it is admitted
+    int64_t rank_ = -1;  // the process's rank, once it is admitted
     bool greeted_ = false;
   };
 
@@ -40,11 +40,11 @@ class CoordinatorState {
   CoordinatorState(const Cluster& cluster, absl::string_view who, const Facts& facts, double deadline_seconds,
                    double start_deadline_seconds);
 
-  // Between Add and Remove a visitor is told all decisions.
+  // From Add to Remove, a visitor is sent every decision: that all processes have joined, or that one has failed.
   void Add(Visitor* visitor) { visitors_.insert(visitor); }
   void Remove(Visitor* visitor) { visitors_.erase(visitor); }
   void Hear(Visitor* visitor, const rendezvous::ClientMessage& message);
-  // Call when the visitor's stream has ended.
+  // To be called when the visitor's stream has ended.
   void Broke(Visitor* visitor);
 
   // `ticket` identifies the request for Cancel. See SharedStore.
@@ -55,9 +55,10 @@ class CoordinatorState {
   SteadyTime NextDeadline() const { return store_.NextDeadline(); }
   void Expire();
 
-  // Call it several times in each deadline: finds processes that are silent, and sends heartbeats to all.
+  // To be called several times per deadline: finds processes that have been silent for too long, and sends heartbeats
+  // to all.
   void Beat();
-  // Call when rank 0 ends.
+  // To be called when rank 0's process leaves the cluster.
   void EndOfCoordinator();
 
   const Roster& roster() const { return roster_; }
@@ -71,7 +72,7 @@ class CoordinatorState {
   Roster roster_;
   SharedStore store_;
   std::set<Visitor*> visitors_;
-  std::map<uint64_t, int64_t> ranks_;  // by session
+  std::map<uint64_t, int64_t> ranks_;  // rank of each admitted process, by session
   std::random_device random_;
   bool announced_complete_ = false, announced_verdict_ = false;
 };

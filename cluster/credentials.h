@@ -28,7 +28,7 @@ class Credentials {
   // of ReadTlsFiles.
   static absl::StatusOr<Credentials> Make(const std::optional<TlsFiles>& files);
 
-  // `target` is a name as gRPC writes it. Unix sockets do not leave the machine and use plain text.
+  // `target` is a name in the syntax of gRPC. Unix sockets do not leave the machine, so they use plain text.
   std::shared_ptr<grpc::Channel> Dial(const std::string& target, grpc::ChannelArguments arguments) const;
   std::shared_ptr<grpc::ServerCredentials> Listening(const std::string& target) const;
 
@@ -39,13 +39,14 @@ class Credentials {
   std::shared_ptr<const TlsMaterial> tls_;
 };
 
-// Watches repeated attempts to connect to a process: ends them early if TLS keeps the two apart, and says why.
+// Watches repeated attempts to connect to a process. If TLS prevents the connection, it ends them early and says why.
 class DialWatch {
  public:
-  // `who`, at `address`, HOST:PORT, is the process to connect to. TLS may keep them apart for `seconds`, since its name
-  // may lead to another machine for a while. Empty address: there is no network between them.
+  // `who` is the process to connect to, and `address` its HOST:PORT; it is empty if the connection uses no network. For
+  // `seconds`, attempts continue although TLS prevents the connection: the host's name may lead to another machine for
+  // a while.
   DialWatch(const Credentials& credentials, std::string who, std::string address, double seconds);
-  // Call after an attempt has failed. FailedPrecondition (exit code 2) if it is time to give up.
+  // To be called after an attempt has failed. FailedPrecondition (exit code 2) if it is time to give up.
   absl::Status Failed();
 
  private:

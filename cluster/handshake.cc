@@ -107,7 +107,7 @@ class Handshake {
   bool Shake() {
     return Do([this] { return SSL_connect(ssl_.get()); });
   }
-  // Reads a byte after the handshake; returns false if none comes.
+  // Reads a byte after the handshake; returns false if none arrives.
   bool Read() {
     char byte;
     return Do([&] { return SSL_read(ssl_.get(), &byte, 1); });
@@ -200,7 +200,8 @@ std::string WhyNoHandshake(const std::string& address, const TlsMaterial* own, d
   if (own == nullptr) return absl::StrCat("it speaks TLS, and this process does not; ", kSetAll);
   if (std::string why = WhyNotTrusted(handshake, *own); !why.empty()) return why;
   if (std::string why = WhyNotNamed(handshake.certificate(), host, *own); !why.empty()) return why;
-  // In gRPC the server speaks first; with TLS 1.3 it refuses a certificate only now.
+  // With TLS 1.3 a server refuses a certificate only after the handshake. If it accepts, the next bytes come from the
+  // server, because in gRPC it sends first.
   const bool heard = shaken && handshake.Read();
   if (heard || wire.late()) return "";
   return WhyRefused(handshake, *own);

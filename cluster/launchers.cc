@@ -8,10 +8,10 @@
 namespace tandem {
 namespace {
 
-// Gives the address for launchers that name none.
+// The variable with the address of rank 0, for launchers that set no variable for it.
 constexpr absl::string_view kCoordinator = "TANDEM_COORDINATOR";
 
-// The variables with a launcher's numbers. The local ones may be missing.
+// Names of the variables in which a launcher sets ranks and numbers of processes. The local ones may be missing.
 struct Names {
   absl::string_view rank, size, local_rank, local_size;
 };
@@ -55,11 +55,11 @@ void ReadCoordinator(absl::string_view name, bool required, const Environment& e
   }
 }
 
-// If nobody names a port to meet at, it is computed from something that all processes of a job share and few others
-// have. It is below the ports that systems assign.
+// If no variable names a port for rank 0, the port is computed from values that all processes of a job share and other
+// jobs rarely have. It is below the ports that systems assign by themselves.
 constexpr int64_t kFirstPort = 10000, kPorts = 20000;
 
-// Returns the port for a step of a job.
+// Returns the port for a step of a Slurm job.
 int64_t SlurmPort(int64_t job, int64_t step) { return kFirstPort + (job % kPorts * 31 + step % kPorts) % kPorts; }
 
 // Returns the port for a job that torchrun's agent calls `run`; never the agent's own port. Does not use the number of
@@ -71,14 +71,15 @@ int64_t TorchrunPort(int64_t agents_port, absl::string_view run) {
 }
 
 std::optional<Cluster> ReadTorchrun(const Environment& environment, std::vector<std::string>* errors) {
-  // Both words are common, so one of them alone says nothing.
+  // RANK is a common name, so without WORLD_SIZE it counts only if MASTER_ADDR is set too.
   if (!environment.Has("WORLD_SIZE") && !(environment.Has("RANK") && environment.Has("MASTER_ADDR"))) {
     return std::nullopt;
   }
   Cluster cluster =
       ReadRanks("torchrun", {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"}, environment, errors);
   if (cluster.world_size == 1 && !environment.Has("MASTER_ADDR")) return cluster;
-  // Then the agent listens at MASTER_PORT for PyTorch's processes, so another port is needed.
+  // If this variable is True, torchrun's agent listens at MASTER_PORT for PyTorch's processes, so another port is
+  // needed.
   const bool has_agent = cluster.world_size > 1 && environment.Get("TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (has_agent && environment.Has(kCoordinator)) {
     ReadCoordinator(kCoordinator, /*required=*/true, environment, &cluster, errors);
@@ -126,7 +127,7 @@ std::optional<Cluster> ReadJax(const Environment& environment, std::vector<std::
 }
 
 std::optional<Cluster> ReadSlurm(const Environment& environment, std::vector<std::string>* errors) {
-  // A script that sbatch runs is a single process, whatever the job is given.
+  // A script that sbatch runs is a single process, however many tasks the job has.
   if (!environment.Has("SLURM_STEP_ID") || !environment.Has("SLURM_PROCID")) return std::nullopt;
   const absl::string_view size = environment.Has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS";
   Cluster cluster = ReadRanks("Slurm", {"SLURM_PROCID", size, "SLURM_LOCALID", ""}, environment, errors);
@@ -171,7 +172,7 @@ std::string FirstHost(absl::string_view node_list) {
       host += node_list[i];
       continue;
     }
-    // Takes the first of a list of ranges.
+    // Of the ranges in brackets, only the first number counts.
     const size_t end = node_list.find(']', i), stop = node_list.find_first_of("-,]", i);
     if (end == absl::string_view::npos || stop == i + 1) return "";
     absl::StrAppend(&host, node_list.substr(i + 1, stop - i - 1));

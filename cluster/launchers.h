@@ -14,7 +14,7 @@
 namespace tandem {
 
 struct Launcher {
-  absl::string_view name;  // "torchrun"
+  absl::string_view name;  // for example "torchrun"
   // True for a resource manager. It starts jobs in which other launchers may run; then only their variables count.
   bool is_resource_manager;
   // Returns nothing if the launcher has not started this process. Adds what is wrong to `errors`.

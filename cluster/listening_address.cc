@@ -23,8 +23,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Attempt {
-  std::string why;               // empty: it worked
-  bool name_may_change = false;  // the reason is the address that the name stands for
+  std::string why;               // why listening failed; empty if it succeeded
+  bool name_may_change = false;  // listening failed because of the address that the name has now
 };
 
 // Uses the socket options that gRPC uses.

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-// Seconds for which a name is looked up again: a cluster's DNS learns late of a machine that has just come, and for
-// some seconds has the address of its predecessor.
+// Seconds for which a name is looked up again. A cluster's DNS is slow to learn of a machine that has just started, and
+// for some seconds it may return the address of that machine's predecessor.
 inline constexpr double kNameSeconds = 60;
 
 // Returns why a server cannot listen at `address`, HOST:PORT (cluster/address.h): "address in use"; "" if it can. If

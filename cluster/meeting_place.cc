@@ -112,7 +112,7 @@ absl::StatusOr<ClaimedPlace> ClaimedPlace::Claim(const MeetingPlace& place) {
     return ClaimedPlace("", -1);
   }
   TD_ASSIGN_OR_RETURN(const int lock, Lock(place, absl::StrCat(place.path(), ".lock")));
-  unlink(place.path().c_str());  // left by a dead rank 0
+  unlink(place.path().c_str());  // deletes the socket of a rank 0 that was killed
   return ClaimedPlace(place.path(), lock);
 }
 

@@ -28,11 +28,11 @@ class MeetingPlace {
   std::string target_, text_, path_;
 };
 
-// Held by rank 0 while it listens, so that no second rank 0 takes the place.
+// A claim of the meeting place. Rank 0 holds it while it listens, so that no second rank 0 can listen there.
 class ClaimedPlace {
  public:
-  // Takes the place for this process. FailedPrecondition (exit code 2) if the address is in use or does not belong to
-  // this machine; a host name that leads elsewhere is looked up again for some time before that.
+  // Claims the place for this process. FailedPrecondition (exit code 2) if the address is in use or does not belong to
+  // this machine; before that, a host name that leads to another machine is looked up again for some time.
   static absl::StatusOr<ClaimedPlace> Claim(const MeetingPlace& place);
   ClaimedPlace(ClaimedPlace&& other) noexcept;
   ClaimedPlace& operator=(ClaimedPlace&&) = delete;
@@ -45,7 +45,7 @@ class ClaimedPlace {
   int lock_;
 };
 
-// Returns the error that rank 0 cannot listen there, with the remedy (2).
+// Returns the error that rank 0 cannot listen at `place`, with the reason `why` and the remedy (exit code 2).
 absl::Status CannotListen(const MeetingPlace& place, absl::string_view why);
 
 }  // namespace tandem

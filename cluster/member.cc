@@ -58,7 +58,7 @@ class ConnectedMember : public Member {
       : cluster_(cluster), coordinator_(std::move(coordinator)), connection_(std::move(connection)) {}
 
   absl::Status Set(absl::string_view key, absl::string_view value) override {
-    // Only rank 0 is needed, no other process.
+    // Rank 0 answers at once, without waiting for any other process.
     return Ask(Request::SET, key, value, absl::ZeroDuration()).status();
   }
   absl::StatusOr<std::string> Get(absl::string_view key, absl::Duration timeout) override {
@@ -94,7 +94,7 @@ class ConnectedMember : public Member {
   }
 
   const Cluster cluster_;
-  // Must outlive the connection to it.
+  // Rank 0's server must outlive the connection to it.
   const std::unique_ptr<Coordinator> coordinator_;
   const std::unique_ptr<Connection> connection_;
 };

@@ -1,5 +1,5 @@
-// Member: this process's membership in a running cluster. It meets the others, shares a store with them, and learns
-// when one is lost.
+// Member: this process's membership in a running cluster. It connects to the other processes, shares a store with them,
+// and learns when one is lost.
 #ifndef TANDEM_CLUSTER_MEMBER_H_
 #define TANDEM_CLUSTER_MEMBER_H_
 
@@ -22,9 +22,9 @@ namespace tandem {
 struct MemberOptions {
   // Seconds that a process may be silent before it is considered lost. Calls also have a timeout of their own.
   double deadline_seconds = 30;
-  // Seconds that the first process waits for the last one to come.
+  // Seconds that the first process waits for the last one to join.
   double start_deadline_seconds = 300;
-  // Facts that must be the same on all processes, by name ("build", "target"); compared when they meet.
+  // Facts that must be the same on all processes, by name ("build", "target"). They are compared when processes join.
   std::map<std::string, std::string> facts;
   // If set, all messages between members are encrypted, and only processes with certificates of the CA can join.
   std::optional<TlsFiles> tls = std::nullopt;
@@ -46,10 +46,10 @@ class Member : public KeyValueStore {
 
   virtual const Cluster& cluster() const = 0;
 
-  // Waits until all ranks have called it.
+  // Waits until all ranks have called Barrier with this name.
   virtual absl::Status Barrier(absl::string_view name, absl::Duration timeout) = 0;
 
-  // All ranks must give the same value under `name`, which can be used once. Otherwise returns InvalidArgument (2) on
+  // All ranks must pass the same value under `name`, which can be used once. Otherwise returns InvalidArgument (2) on
   // all of them, with the ranks and both values (the message says that they differ in `name`).
   virtual absl::Status Agree(absl::string_view name, absl::string_view value, absl::Duration timeout) = 0;
 

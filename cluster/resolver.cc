@@ -43,7 +43,8 @@ bool Disagree(const Cluster& a, const Cluster& b) {
   return a.rank != b.rank || a.world_size != b.world_size;
 }
 
-// srun may also set PMI's variables, as --mpi says, and PMI names no place to meet at: then takes Slurm's description.
+// srun --mpi may also set PMI's variables, which have no address for rank 0. This replaces their description by that of
+// Slurm's own variables.
 void AskTheResourceManager(const Environment& environment, Cluster* cluster) {
   if (cluster->world_size == 1 || !cluster->coordinator.empty() || !cluster->job.empty()) return;
   for (const Launcher& launcher : Launchers()) {

@@ -60,7 +60,8 @@ absl::Status Roster::Admit(const Comer& comer, SteadyTime now) {
   if (const std::string difference = Difference(comer); !difference.empty()) {
     absl::Status status = DiffersOrIsTaken(absl::StrCat("the processes differ in ", difference, "; ", who,
                                                         " differs; start all with the same program and settings"));
-    // Processes that have met know each other; one that comes later is a stranger and decides nothing for them.
+    // Until all processes have joined, a difference ends the whole cluster. Later it concerns only the process that has
+    // just come, which does not belong to this cluster.
     if (!complete()) {
       ++refused_;
       Decide(status);
@@ -129,7 +130,7 @@ void Roster::GaveUp(int64_t rank, const absl::Status& why, SteadyTime now) {
   constexpr size_t kMost = 8192;
   const absl::Status verdict =
       Unavailable(absl::StrCat(Name(rank), " gave up: ", Printable(absl::string_view(why.message()).substr(0, kMost))));
-  // If the process failed by itself, starting again does not help, so the others get its exit code.
+  // If the process failed for a reason of its own, starting again does not help, so the others end with its exit code.
   if (!MayFollow(why)) return Decide(WithExitCode(verdict, ExitCodeFor(why)));
   if (!suspicion_) suspicion_ = Suspicion{verdict, now};
 }

@@ -19,7 +19,7 @@ namespace tandem {
 using SteadyTime = std::chrono::steady_clock::time_point;
 using Facts = std::map<std::string, std::string>;
 
-// A process's description of itself, sent when it comes.
+// A process's description of itself, which it sends when it wants to join.
 struct Comer {
   int64_t rank = -1, world_size = 0;
   std::string who;  // "worker 2 at host, pid 123"
@@ -35,31 +35,32 @@ struct Comer {
 // Rank 0 is not watched: it is this process.
 class Roster {
  public:
-  // `who` is rank 0, this process; the others may hear of it before it has been admitted itself.
+  // `who` describes this process, rank 0. Messages to other processes may name it before it has been admitted itself.
   Roster(const Cluster& cluster, absl::string_view who, Facts facts, double deadline_seconds,
          double start_deadline_seconds, SteadyTime now);
 
   // Returns InvalidArgument, for this process alone, if its rank is taken. A process that differs in world size or
-  // facts before all have met ends the cluster: that error is the verdict.
+  // facts before all processes have joined ends the cluster: that error is the verdict.
   absl::Status Admit(const Comer& comer, SteadyTime now);
   // The following are for ranks that were admitted.
   void Heard(int64_t rank, SteadyTime now) { peers_[rank].heard = now; }
   void Broke(int64_t rank, SteadyTime now);
   void GaveUp(int64_t rank, const absl::Status& why, SteadyTime now);
   void Left(int64_t rank) { peers_[rank].left = true; }
-  // Call it several times in each deadline. After a pause of the caller nobody is considered silent.
+  // To be called several times per deadline. After a pause in which this process did not run, nobody is considered
+  // silent.
   void Tick(SteadyTime now);
-  // Call when rank 0 ends: nobody can wait for anybody any more.
+  // To be called when rank 0 leaves the cluster. If other processes are still there, that is a failure of the cluster.
   void EndOfCoordinator();
 
   // OK until something is decided; the same for all processes.
   const absl::Status& verdict() const { return verdict_; }
   int64_t world_size() const { return world_size_; }
-  // True if all have come.
+  // True if all processes have joined.
   bool complete() const { return static_cast<int64_t>(peers_.size()) == world_size_; }
-  // True if all that came, except rank 0, have left.
+  // True if all processes that joined, except rank 0, have left or given up.
   bool all_others_left() const;
-  // The number of processes, whatever their world size, that have come and know the outcome.
+  // The number of processes that have been admitted or refused so far, whatever their world size.
   int64_t seen() const { return static_cast<int64_t>(peers_.size()) + refused_; }
   // Returns a rank that has left; nothing if none has.
   std::optional<int64_t> a_rank_that_left() const;
@@ -82,8 +83,8 @@ class Roster {
   };
 
   void Decide(absl::Status verdict);
-  // Returns true if this process seems to have stood still since the last tick. Events that piled up meanwhile may be
-  // seen in any order, and before the next tick.
+  // Returns true if this process seems not to have run since the last tick, for example because it was suspended.
+  // Events that piled up meanwhile may be seen in any order, and before the next tick.
   bool NoticePause(SteadyTime now);
   std::string Difference(const Comer& comer) const;
   std::string MissingRanks(absl::string_view verb) const;
@@ -97,7 +98,7 @@ class Roster {
   std::map<int64_t, Peer> peers_;  // by rank
   int64_t refused_ = 0;
   SteadyTime last_tick_;
-  // How long this process stood still, and when that ended.
+  // The length of this process's last pause, in which it did not run, and when that pause ended.
   std::chrono::duration<double> pause_{0};
   SteadyTime pause_end_;
   std::optional<Suspicion> suspicion_;

@@ -113,7 +113,7 @@ void SharedStore::Expire(SteadyTime now) {
     return true;
   });
   for (auto& [key, meeting] : meetings_) {
-    // All waiters see the same processes missing.
+    // Computed once, so that all waiters get the same list of missing processes.
     const absl::Status missing = Missing(meeting);
     std::erase_if(meeting.waiters, [&](const Waiter& waiter) {
       if (waiter.deadline <= now) waiter.answer(missing);

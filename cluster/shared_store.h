@@ -15,29 +15,29 @@
 
 namespace tandem {
 
-// Not thread-safe. Every request is answered: at once, when it is complete, or at its deadline. An answer must not call
-// the store.
+// Not thread-safe. Every request is answered: at once, when it is complete, or at its deadline. The callback that
+// receives the answer must not call the store.
 class SharedStore {
  public:
   using Answer = std::function<void(const absl::StatusOr<std::string>& value)>;
 
-  // `roster` gives ranks their names and must outlive the store.
+  // `roster` provides the names of ranks, for messages. It must outlive the store.
   explicit SharedStore(const Roster* roster) : roster_(roster) {}
 
   void Set(const std::string& key, std::string value, const Answer& answer);
   // Waits until the key is set. `ticket`, here and below, identifies this request for Cancel.
   void Get(const std::string& key, const void* ticket, SteadyTime deadline, Answer answer);
-  // Waits until all ranks have called it.
+  // Answers when all ranks have called Barrier with this name.
   void Barrier(const std::string& name, int64_t rank, const void* ticket, SteadyTime deadline, Answer answer);
-  // Waits until all ranks have given a value, and compares the values.
+  // Answers when all ranks have called Agree with this name, after comparing their values.
   void Agree(const std::string& name, int64_t rank, std::string value, const void* ticket, SteadyTime deadline,
              Answer answer);
 
-  // Forgets a waiting request without answering it. Returns false if there is none.
+  // Removes a waiting request without answering it. Returns false if there is none.
   bool Cancel(const void* ticket);
   // Answers the requests whose deadline has come.
   void Expire(SteadyTime now);
-  // Answers all requests that wait for a rank that has left.
+  // Answers, with an error, all requests that wait for a rank that has left.
   void Left();
   // Answers all waiting requests with `status`.
   void Fail(const absl::Status& status);
@@ -54,7 +54,7 @@ class SharedStore {
   };
   // A barrier or an agreement. Meetings are stored by kind and name.
   struct Meeting {
-    std::string what;  // "barrier \"start\""
+    std::string what;  // for messages: "barrier \"start\""
     std::vector<Waiter> waiters;
   };
   using MeetingKey = std::pair<bool, std::string>;
@@ -65,7 +65,7 @@ class SharedStore {
 
   const Roster* const roster_;
   std::map<std::string, std::string> values_;
-  std::multimap<std::string, Waiter> gets_;  // by key
+  std::multimap<std::string, Waiter> gets_;  // waiting Get requests, by key
   std::map<MeetingKey, Meeting> meetings_;
   std::set<std::string> agreed_;  // names of agreements that were made
 };

@@ -28,7 +28,8 @@ int FreePort() {
 }  // namespace
 
 std::string FreeAddress() {
-  static std::set<int>& given = *new std::set<int>;  // ports given out before, which the system may find free again
+  // ports that were returned before, which the system may find free again
+  static std::set<int>& given = *new std::set<int>;
   int port = FreePort();
   while (!given.insert(port).second) port = FreePort();
   return absl::StrCat("127.0.0.1:", port);

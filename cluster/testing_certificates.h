@@ -9,8 +9,8 @@
 namespace tandem {
 
 struct Issue {
-  std::string name;                    // name of its files
-  std::string names = "IP:127.0.0.1";  // subjectAltName
+  std::string name;                    // name of the certificate's files
+  std::string names = "IP:127.0.0.1";  // the certificate's subjectAltName
   int days = 30;                       // days from now on for which it is valid; -1: it expired a day ago
   std::string extensions = "";         // more lines for openssl x509 -extfile
   std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256";

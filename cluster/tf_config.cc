@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr char kMaster[] = "master";  // a chief that evaluates as well
-// Kubeflow's key for workers that come and go; it lists the worker itself and the parameter servers.
+constexpr char kMaster[] = "master";  // old name of a chief that evaluates as well
+// Kubeflow's key for workers that may join and leave. Its value lists only the worker itself and the parameter servers.
 constexpr char kSparseCluster[] = "sparseCluster";
 
 const std::vector<std::string>& JobNames() {
@@ -36,7 +36,7 @@ std::optional<TaskType> TypeOf(absl::string_view name) {
   return std::nullopt;
 }
 
-// Returns a value of the user's for messages.
+// Returns a value of the user's JSON as text for messages, shortened if it is long.
 std::string Shown(const json& value) {
   constexpr size_t kLongest = 80;
   std::string text = PrintableLine(JsonString(value));
@@ -80,7 +80,8 @@ class Parser {
       }
       return true;
     };
-    // A shell that puts a file into the variable drops its zero bytes, and keeps its byte order mark.
+    // A shell that assigns a file's content to the variable drops its zero bytes, but keeps its byte order mark. So the
+    // mark shows that the text was not UTF-8.
     if (const auto mark = ByteOrderMarkSize(text, "TF_CONFIG"); !mark.ok()) {
       errors_->emplace_back(mark.status().message());
       return std::nullopt;
@@ -92,7 +93,7 @@ class Parser {
     try {
       json config = json::parse(text.begin(), text.end(), look);
       return config;
-    } catch (const json::parse_error& error) {  // the library reports the place only this way
+    } catch (const json::parse_error& error) {  // only this exception has the position of the error
       const size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
       Bad("", absl::StrCat("is no JSON from byte ", at, " on: \"", PrintableLine(text.substr(at, 20)), "\""));
       return std::nullopt;
@@ -152,7 +153,7 @@ class Parser {
     if (!addresses.is_array()) {
       return Bad(path, absl::StrCat("is ", Shown(addresses), "; it must be a list of addresses HOST:PORT"));
     }
-    if (addresses.empty()) return;  // there is no such task
+    if (addresses.empty()) return;  // the job has no tasks
     std::vector<std::string>& list = addresses_[*type];
     for (size_t i = 0; i < addresses.size(); ++i) {
       const std::string place = absl::StrCat(path, "[", i, "]");
@@ -267,7 +268,7 @@ class Parser {
 
   std::vector<std::string>* const errors_;
   std::map<TaskType, std::vector<std::string>> addresses_;
-  std::map<std::string, std::string> places_;  // by address, where it was listed
+  std::map<std::string, std::string> places_;  // for each address, the JSON path where it was listed
   bool cluster_is_wrong_ = false;
   std::optional<Task> task_;
 };

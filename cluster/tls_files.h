@@ -13,9 +13,10 @@ class Environment;
 
 // Files in PEM format, read when this process joins its cluster.
 struct TlsFiles {
-  std::string certificate = "";  // of this process, followed by those between it and the CA's, if any
-  std::string key = "";          // private key of the certificate; without a passphrase, and not readable by all users
-  std::string ca = "";           // certificates of the CAs that issued those of the other processes
+  // certificate of this process, followed by any intermediate certificates between it and the CA's
+  std::string certificate = "";
+  std::string key = "";  // private key of the certificate; without a passphrase, and not readable by all users
+  std::string ca = "";   // certificates of the CAs that issued the certificates of the other processes
   // A name that the certificates of all processes have. If empty, each certificate must name the host by which the
   // others reach its process.
   std::string server_name = "";

@@ -87,7 +87,7 @@ absl::Status CheckChain(const TlsFiles& files, const std::vector<X509Ptr>& chain
   }
 }
 
-// Checks that TLS, as gRPC uses it, accepts them.
+// Checks that TLS, as gRPC uses it, accepts the certificate and the key.
 absl::Status CheckWithTls(const TlsFiles& files, X509* certificate, EVP_PKEY* key) {
   const SslContextPtr context(SSL_CTX_new(TLS_method()));
   if (SSL_CTX_use_certificate(context.get(), certificate) != 1) {

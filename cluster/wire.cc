@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kMaxMessageBytes = static_cast<int>(kMaxValueBytes) + (1 << 16);
 
-// Heartbeats notice a loss earlier, and say who is lost. gRPC's own pings only end connections that are left over.
+// Returns the interval of gRPC's own pings, which only end connections that are left over. Heartbeats notice a loss
+// earlier, and tell which process is lost.
 int KeepaliveMilliseconds(double deadline_seconds) {
   return static_cast<int>(std::clamp(deadline_seconds, 1.0, 3600.0) * 1000);
 }
@@ -62,7 +63,8 @@ grpc::ChannelArguments ClientArguments(double deadline_seconds) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // Workers may start long before rank 0 does, and before its name is known.
+  // Reconnecting often and looking the name up again are needed: workers may start long before rank 0 does, and before
+  // its name can be looked up.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 50);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5000);

@@ -33,7 +33,7 @@ absl::Status ToStatus(const rendezvous::Failure& failure);
 
 // Rank 0's answer to a process that it has accepted.
 struct Acceptance {
-  uint64_t session = 0;         // 0: none
+  uint64_t session = 0;         // identifies the accepted process in its requests; 0 if there is none
   std::string who;              // name of rank 0, on one line
   double deadline_seconds = 0;  // from 0.01 to 1e8
 };

@@ -27,18 +27,18 @@ using StorePtr = std::unique_ptr<X509_STORE, OpensslFree<X509_STORE_free>>;
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
-// Keeps OpenSSL's memory until the process has ended. Otherwise it would be freed when main returns, while threads of
-// gRPC may still be in a handshake. Call it before everything else of OpenSSL and gRPC.
+// Keeps OpenSSL's memory allocated until the process has ended. Otherwise it would be freed when main returns, while
+// threads of gRPC may still be in a handshake. Call it before everything else of OpenSSL and gRPC.
 void KeepOpenssl();
 
 // Returns the certificates of a PEM file; none if one of them is damaged or something else follows.
 std::vector<X509Ptr> CertificatesOf(absl::string_view pem);
-// Returns null if it is no private key or has a passphrase.
+// Returns null if `pem` is not a private key or has a passphrase.
 KeyPtr PrivateKeyOf(absl::string_view pem);
 // Returns a store of trusted certificates, which need not be roots, as in gRPC.
 StorePtr StoreOf(absl::string_view pem);
 
-// Return, for example, "worker 1", the common name; without one the whole name, "O = example".
+// Return the common name, such as "worker 1"; without a common name the whole name, such as "O = example".
 std::string SubjectOf(const X509* certificate);
 std::string IssuerOf(const X509* certificate);
 absl::Time ValidFrom(const X509* certificate);
