@@ -27,7 +27,8 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const LibrarySpec& spec, const
     // RTLD_LOCAL: symbols of one CUDA library must not be taken from another version of it.
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return SharedLibrary(spec, name, handle);
     const char* error = dlerror();
-    // The first name is the preferred one: its reason is what the user can act on.
+    // The error for the first name is reported, because that name is the preferred one and its reason is what the user
+    // can act on.
     if (reason.empty() && error != nullptr) reason = error;
   }
   const std::string message =

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kPart = 8192;  // elements that a thread takes at a time
+constexpr int64_t kPart = 8192;  // elements of one task of a thread
 
 // One part of a tensor: its elements [begin, begin + size).
 class Slice {
@@ -45,13 +45,13 @@ class ReductionToOneDevice final : public CrossDeviceOps {
   }
 };
 
-// Sums in two groups of neighbouring replicas, like the GPUs behind the two switches of a DGX-1: the first of each
-// group adds up its group, the two sums are added, and the result goes back the same way.
+// Sums in two groups of neighbouring replicas, like the GPUs behind the two switches of a DGX-1: the first replica of
+// each group sums its group, the two sums are added, and the result is copied back the same way.
 class HierarchicalCopyAllReduce final : public CrossDeviceOps {
   absl::Status AllReduce(const PerReplica& tensor, ParallelFor parallel_for) override {
     parallel_for(Slice::Count(tensor), [&](int64_t part) {
       const Slice slice(tensor, part);
-      const int second = (slice.replicas() + 1) / 2;  // the first of the second group
+      const int second = (slice.replicas() + 1) / 2;  // the first replica of the second group
       for (int r = 1; r < second; ++r) slice.Add(0, r);
       for (int r = second + 1; r < slice.replicas(); ++r) slice.Add(second, r);
       slice.Add(0, second);

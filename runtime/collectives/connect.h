@@ -1,4 +1,4 @@
-// Connects the processes of a group by the fastest way that they all have.
+// Connects the processes of a group by the fastest transport that all of them can use.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_CONNECT_H_
 #define TANDEM_RUNTIME_COLLECTIVES_CONNECT_H_
 
@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// Connects the ranks. All ranks call it with the same communication, size and prefix, in any order of time. Errors are
+// Connects the ranks. All ranks call it with the same communication, size and prefix, each at any time. Errors are
 // those of ConnectGloo and ConnectSharedMemory.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> ConnectProcessGroup(const ConnectOptions& options);
 

@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// A wait asks the store about lost processes, and logs if it is time, at this interval.
+// The interval at which a wait asks the store whether a process is lost, and checks whether it is time for a log line.
 constexpr absl::Duration kQuestionSlice = absl::Seconds(1);
 constexpr absl::Duration kNotes = absl::Seconds(30);
 
@@ -47,7 +47,7 @@ absl::StatusOr<std::string> ConnectWait::Get(absl::string_view key, int peer, ab
 
 absl::StatusOr<bool> ConnectWait::Continue(absl::FunctionRef<std::string()> whom) {
   if (SteadyNow() >= next_question_) {
-    // No rank sets this key. The store answers with an error of its own when a process is lost.
+    // No rank sets this key, so the answer is always an error. It is the store's own error if a process is lost.
     const absl::Status answer = options_.store->Get(Key("lost"), absl::Milliseconds(1)).status();
     if (!answer.ok() && !absl::IsDeadlineExceeded(answer)) return answer;
     next_question_ = SteadyNow() + kQuestionSlice;

@@ -17,18 +17,18 @@ namespace tandem {
 // say in the log whom they wait for. Not thread-safe.
 class ConnectWait {
  public:
-  // Starts the time until the deadline. `options` must outlive it.
+  // Starts the time until the deadline. `options` must outlive the object.
   explicit ConnectWait(const ConnectOptions& options);
 
   const ConnectOptions& options() const { return options_; }
   absl::Status Set(absl::string_view key, absl::string_view value);
-  // Returns the value that rank `peer` sets. `what` names for messages what the value tells, such as "where it
-  // listens". DeadlineExceeded names the rank.
+  // Returns the value that rank `peer` sets. `what` describes the value in messages, such as "where it listens".
+  // DeadlineExceeded names the rank.
   absl::StatusOr<std::string> Get(absl::string_view key, int peer, absl::string_view what);
 
   // Must be called at short intervals by code that waits for something that is not in the store; now and then it asks
-  // the store whether a process is lost. `whom` names for messages who is waited for, such as "rank 2 at
-  // 10.0.0.3:4711". False: the deadline is over.
+  // the store whether a process is lost. `whom` returns, for messages, which rank is waited for, such as "rank 2 at
+  // 10.0.0.3:4711". Returns false if the deadline has passed.
   absl::StatusOr<bool> Continue(absl::FunctionRef<std::string()> whom);
 
  private:
@@ -37,7 +37,7 @@ class ConnectWait {
   std::string Key(absl::string_view key) const;
 
   const ConnectOptions& options_;
-  const absl::Duration began_;  // steady times
+  const absl::Duration began_;  // times of SteadyNow
   absl::Duration next_note_, next_question_;
 };
 

@@ -11,10 +11,10 @@
 namespace tandem {
 namespace {
 
-constexpr int kWindow = 8;  // segments under way at a time
+constexpr int kWindow = 8;  // number of segments that are exchanged at the same time
 // Vectors below this size are packed together: a message costs as much as copying about this many bytes.
 constexpr int64_t kPackBytes = 128 << 10;
-constexpr int64_t kPartAlign = 16;  // elements: parts begin at cache lines when the segment does
+constexpr int64_t kPartAlign = 16;  // in elements; parts begin at cache lines if the segment does
 constexpr uint64_t kSlots = uint64_t{1} << 24;
 
 std::byte* Room(std::vector<std::unique_ptr<std::byte[]>>& rooms, int which, int64_t bytes) {
@@ -30,11 +30,12 @@ struct DirectExchange::Segment {
   int64_t count = 0;
 };
 
-// A segment under way.
+// A segment that is being exchanged.
 struct DirectExchange::Flight {
-  std::byte* data = nullptr;  // the vector itself, or a packed copy
+  std::byte* data = nullptr;  // the segment's values: in the vector itself, or a packed copy
   std::byte* received = nullptr;
-  std::vector<const void*> leaves;  // operands of this rank's part
+  // the operands of this rank's part, one for each rank; null for a rank without values
+  std::vector<const void*> leaves;
   std::vector<GlooExchange::Message> sends, leaves_in, results_in;
 };
 
@@ -46,8 +47,8 @@ DirectExchange::~DirectExchange() = default;
 
 DirectExchange::Flight& DirectExchange::FlightOf(int64_t segment) { return flights_[segment % flights_.size()]; }
 
-// Cuts long vectors into segments of their own, which are reduced in place; the short ones are packed together behind
-// them. All ranks do the same, because lengths are equal on all.
+// Cuts long vectors into segments, which are reduced in place. Short vectors are packed together into further segments.
+// All ranks get the same segments, because the lengths are equal on all.
 void DirectExchange::MakeSegments() {
   const int64_t size = list_->element_size(), most = kExchangeSegmentBytes / size;
   for (const VectorList::Stretch& s : list_->stretches()) {
@@ -78,7 +79,8 @@ absl::Status DirectExchange::Run(Scratch* scratch) {
   const int64_t segments = segments_.size();
   flights_ = std::vector<Flight>(std::min<int64_t>(kWindow, segments));
   for (int i = 0; i < static_cast<int>(flights_.size()); ++i) {
-    // A part is at most a size()th of the segment and some elements more.
+    // The other ranks' operands of this rank's part must fit. A part has at most 1 / size() of a segment's elements,
+    // and some more for its alignment.
     flights_[i].received =
         Room(scratch->received, i, kExchangeSegmentBytes + exchange_->size() * kPartAlign * int64_t{sizeof(double)});
     TD_RETURN_IF_ERROR(Start(i));
@@ -112,8 +114,8 @@ absl::Status DirectExchange::Start(int64_t index) {
   auto part_bytes = [&](int p) { return (PartBegin(segment.count, p + 1) - PartBegin(segment.count, p)) * size; };
   f.leaves.assign(ranks, nullptr);
   if (list_->present()[rank]) f.leaves[rank] = part(rank);
-  // A result is received into the place that its operand was sent from: the owner has received all of the operand when
-  // it sends the result.
+  // A result is received into the memory that its operand was sent from. This is safe because the part's owner sends
+  // the result only when it has received all of the operand.
   std::byte* into = f.received;
   for (int i = 1; i < ranks; ++i) {
     const int peer = (rank + i) % ranks;

@@ -16,7 +16,7 @@ namespace tandem {
 // A segment of the vector is cut into parts, one for each rank, which owns it. Every rank that has values sends part p
 // to rank p. That rank reduces the part in the order of the tree while it is in its cache, and sends the result to all.
 // This moves the bytes of recursive halving and doubling in two hops instead of 2 log2(size), for any number of ranks.
-// Several segments are under way at a time, so that sums and both directions of the wire overlap.
+// Several segments are exchanged at the same time, so that sums and both directions of the wire overlap.
 class DirectExchange {
  public:
   // Messages use the slots [slot, slot + 2^24). `on_result` is that of ProcessGroup::AllReduce.
@@ -24,7 +24,7 @@ class DirectExchange {
                  const ProcessGroup::ResultFn& on_result);
   ~DirectExchange();
 
-  // Memory that is kept from call to call.
+  // Memory that is reused from call to call.
   struct Scratch {
     std::vector<std::unique_ptr<std::byte[]>> received, packed;
   };

@@ -14,8 +14,8 @@ namespace tandem {
 
 inline constexpr int64_t kMaxTextBytes = int64_t{256} << 20;
 
-// Returns the texts of all ranks in rank order; their lengths may differ. `what` and errors are those of AllGather;
-// besides Internal, on all ranks, where one announces a length that is negative or over kMaxTextBytes.
+// Returns the texts of all ranks in rank order; their lengths may differ. `what` and errors are those of AllGather. In
+// addition, all ranks return Internal if one announces a length that is negative or over kMaxTextBytes.
 absl::StatusOr<std::vector<std::string>> GatherTexts(ProcessGroup& group, absl::string_view mine,
                                                      absl::string_view what);
 

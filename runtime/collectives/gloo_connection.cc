@@ -22,10 +22,10 @@
 namespace tandem {
 namespace {
 
-// While it lives, threads that this one starts do not preempt a running thread (SCHED_BATCH). Otherwise Gloo's thread,
-// woken by a message, would interrupt the very thread that is inside a send. It cannot get that one's lock, and tries
-// again and again until the scheduler's next tick: 4 ms for a message of 40 us, in most calls when there are more
-// threads than cores.
+// While it lives, threads that this thread starts have the policy SCHED_BATCH: when they wake up, they do not preempt a
+// running thread. Otherwise a message would wake Gloo's thread, which would preempt the thread that is inside a send
+// and holds the lock that Gloo's thread needs. Gloo's thread would then spin until the scheduler's next tick: 4 ms for
+// a message of 40 us, in most calls when there are more threads than cores.
 class BatchThreads {
  public:
   BatchThreads() : before_(sched_getscheduler(0)) {
@@ -43,7 +43,7 @@ class BatchThreads {
   const int before_;
 };
 
-// Returns the first of a name's addresses that is one of this machine, in digits. The check is needed because Gloo
+// Returns the first of a name's addresses that belongs to this machine, as digits. The check is needed because Gloo
 // reads memory at random when a name has no address.
 absl::StatusOr<std::string> LocalAddress(const std::string& name) {
   addrinfo hints = {};
@@ -79,7 +79,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
     reason = std::string(address.status().message());
     if (address.ok()) attr.hostname = *address;
   } else if (!attr.iface.empty() && if_nametoindex(attr.iface.c_str()) == 0) {
-    // Checked here, because Gloo would report it and leak its list of interfaces.
+    // Checked here, because Gloo would report the error but leak its list of interfaces.
     attr.iface.clear();
     reason = "there is no such interface";
   }
@@ -97,7 +97,7 @@ absl::StatusOr<std::shared_ptr<gloo::transport::Device>> Listen(const ConnectOpt
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<gloo::Context>> ConnectGlooContext(const ConnectOptions& options) {
-  SigpipeBlock block;  // inherited by the device's thread
+  SigpipeBlock block;  // the device's thread inherits this
   TD_ASSIGN_OR_RETURN(std::shared_ptr<gloo::transport::Device> device, Listen(options));
   ConnectWait wait(options);
   try {

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using UnboundBuffer = gloo::transport::UnboundBuffer;
 
-// A slot that no collective uses: a rank sends to it when it leaves in peace.
+// A slot that no collective uses. A rank that leaves without an error sends a message to it, its farewell.
 constexpr uint64_t kFarewellSlot = uint64_t{0x55} << 56;
 constexpr milliseconds kAtOnce(1);
 constexpr milliseconds kFarewellTime(200);
@@ -161,7 +161,7 @@ absl::Status GlooExchange::Fail(int peer, absl::string_view reason) {
   const bool late = Rest() <= 2 * kAtOnce;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Blame the rank that was lost first: others who have noticed a loss close their connections as well.
+    // The rank that was lost first is to blame. Other ranks close their connections as well when they notice the loss.
     if (!late && first_lost_ >= 0) peer = first_lost_;
     const std::string who = peer < 0 ? "a rank" : absl::StrCat("rank ", peer);
     if (first_error_.ok()) {
@@ -199,7 +199,8 @@ void GlooExchange::Abort(const absl::Status& why) {
 }
 
 void GlooExchange::WakeGloo() {
-  // Gloo closes all of a context's connections and tells all messages so when a wait times out: make one time out.
+  // When a wait times out, Gloo closes all of a context's connections and notifies all messages. So this makes a wait
+  // time out.
   try {
     char nothing;
     context_->createUnboundBuffer(&nothing, 1)->waitRecv(kAtOnce);
@@ -228,11 +229,11 @@ void GlooExchange::Watch() {
     }
     if (!any) return;
     try {
-      // waitRecv returns true for each rank that leaves in peace, and false when this rank leaves.
+      // waitRecv returns true for each rank that sends its farewell, and false when this rank leaves.
       while (canary->waitRecv(kForever)) continue;
       return;
     } catch (const std::exception&) {
-      // Some connection is closed: the next round finds out which.
+      // Some connection is closed. The next iteration of the outer loop finds out which.
     }
   }
 }
@@ -252,9 +253,9 @@ void GlooExchange::MarkLost(int peer) {
 }
 
 void GlooExchange::SayFarewell() {
-  // Sends the farewell, so that no rank takes this rank's end for a loss, and asks others for signs of life while they,
-  // too, may be leaving: a connection that is closed with unread bytes in it loses those that the peer has not read
-  // yet.
+  // Without the farewell, other ranks would take this rank's end for a loss, and their watchers would send messages to
+  // ranks that may be leaving, too. When a connection is closed with unread bytes in it, bytes that the peer has not
+  // read yet are lost as well.
   SigpipeBlock block;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) continue;

@@ -31,7 +31,7 @@ namespace tandem {
 // is no longer touched.
 class GlooExchange {
  public:
-  // A receive or a send under way, with Gloo's handle of the memory that it uses.
+  // A receive or a send in progress, with Gloo's handle of the memory that it uses.
   class Message {
    public:
     Message();
@@ -54,12 +54,12 @@ class GlooExchange {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  // Begins a collective, and with it the time until its deadline.
+  // Begins a collective. Its deadline is counted from now on.
   absl::Status Begin(absl::string_view what);
 
-  // Begin to receive or to send. A receive meets the send of the same `slot` between the two ranks, in order. A message
-  // must not be longer than the memory that its receiver gave: Gloo ends the process that gets one. Callers ensure this
-  // with slots that depend on the length. Begin receives first: a send leaves when its receiver is ready.
+  // Begin to receive or to send. A receive gets what the peer sends with the same `slot`, in order. A message must not
+  // be longer than the receiver's memory: Gloo ends a process that receives such a message. Callers ensure this with
+  // slots that depend on the length. Begin receives first, because a message leaves only when its receiver is ready.
   absl::StatusOr<Message> Receive(int peer, uint64_t slot, void* data, size_t bytes);
   absl::StatusOr<Message> Send(int peer, uint64_t slot, const void* data, size_t bytes);
   // Waits until the message has arrived, or has been sent and its memory may be overwritten.
@@ -67,8 +67,8 @@ class GlooExchange {
   absl::Status WaitAll(std::vector<Message>& messages);
 
   // Runs a collective of Gloo itself: `call(context, rest of the deadline)` may throw. When a peer is lost or Abort is
-  // called, all connections are closed under it. That wakes it unless it waits for a message that has arrived in part;
-  // then it ends with the deadline.
+  // called, all connections are closed while `call` runs. That ends it, unless it waits for a message that has arrived
+  // in part; then it ends with the deadline.
   absl::Status RunGloo(absl::FunctionRef<void(const std::shared_ptr<gloo::Context>&, std::chrono::milliseconds)> call);
 
   void Abort(const absl::Status& why);
@@ -80,7 +80,7 @@ class GlooExchange {
 
   std::chrono::milliseconds Rest() const;
   bool WaitFor(Message& message, std::chrono::milliseconds timeout);
-  // Makes this the first error if there was none, closes the connections, and returns the first error.
+  // Makes the loss of `peer` the first error if there was none, closes the connections, and returns the first error.
   absl::Status Fail(int peer, absl::string_view reason);
   void CloseConnections();
   void WakeGloo();
@@ -105,8 +105,8 @@ class GlooExchange {
   Message* waiting_ = nullptr;
   bool gloo_runs_ = false;
   bool closing_ = false;
-  // The receives that the watcher waits with; the last one is current. The others may still have receives in Gloo's
-  // queues, which must find their memory.
+  // The buffers with which the watcher receives; the last one is in use. The earlier ones may still have receives in
+  // Gloo's queues, so their memory must stay.
   std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> canaries_;
   char farewell_ = 0;
   std::thread watcher_;

@@ -47,10 +47,10 @@ class GlooGroup : public ProcessGroup {
   absl::Status ReduceInOneHop(const VectorList& list, uint64_t slot, const ResultFn& on_result);
   absl::Status ReduceInRing(const VectorList& list, uint32_t tag, const ResultFn& on_result);
   absl::Status BroadcastParts(absl::Span<std::byte> bytes, int root, uint64_t slot);
-  // Returns the slots of the next collective. Ranks that make different calls get different slots: their messages never
-  // meet, and end in the deadline instead of in memory that is too short for them.
+  // Returns the slots of the next collective. Ranks that make different calls get different slots. Then their messages
+  // are never matched, and the calls end with the deadline instead of writing to memory that is too short.
   uint64_t NextSlot(Collective collective, uint64_t fingerprint);
-  // Returns the concatenation in one piece: the vector itself when there is only one.
+  // Returns the concatenation of the vectors in contiguous memory: the vector itself if there is only one.
   std::byte* Contiguous(const VectorList& list, bool with_values);
   void Scatter(const VectorList& list, const std::byte* from);
 
@@ -128,7 +128,8 @@ absl::Status GlooGroup::ReduceInRing(const VectorList& list, uint32_t tag, const
   const bool here = list.present()[rank()];
   std::byte* mine = Contiguous(list, here);
   const void* nobody = nullptr;
-  if (!here) TreeReduce(list.kind(), list.dtype(), {&nobody, 1}, mine, list.count());  // fills `mine` with the identity
+  // fills `mine` with the identity of the reduction
+  if (!here) TreeReduce(list.kind(), list.dtype(), {&nobody, 1}, mine, list.count());
   auto combine = [&](void* out, const void* a, const void* b, size_t n) {
     if (out == b) std::swap(a, b);
     if (out != a) std::memcpy(out, a, n * list.element_size());

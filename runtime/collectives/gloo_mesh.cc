@@ -26,14 +26,14 @@ namespace {
 using gloo::transport::tcp::Address;
 
 constexpr std::chrono::milliseconds kPause(200);
-// How often the waiting thread checks the other processes while a connection is made.
+// The interval at which the waiting thread checks whether a process is lost while a connection is made.
 constexpr std::chrono::milliseconds kLook(100);
 
 std::string Key(int of) { return absl::StrCat("gloo/", of); }
 
-// Returns the system's text for an error of Gloo that may pass by itself, such as a machine, network or interface that
-// is not there yet; "" for other errors. Gloo's errors are texts that end with the system's. Whether a machine is gone
-// for good, the store knows.
+// Returns the system's text for an error of Gloo that may be temporary, such as a machine, network or interface that is
+// not there yet; "" for other errors. Gloo's errors are texts that end with the system's text. Whether a process is
+// lost for good is for the store to say.
 std::string PassingError(absl::string_view error) {
   for (int code : {ECONNREFUSED, ECONNRESET, ECONNABORTED, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH, ENETDOWN, ETIMEDOUT,
                    EADDRNOTAVAIL}) {
@@ -73,7 +73,7 @@ GlooMesh::GlooMesh(const ConnectOptions& options) : gloo::Context(options.rank, 
 absl::Status GlooMesh::Connect(std::shared_ptr<gloo::transport::Device> device, ConnectWait& wait) {
   device_ = std::move(device);
   transportContext_ = device_->createContext(rank, size);
-  // Gloo lets a pair wait five times this long for its connection, unless the pair is closed.
+  // Gloo waits up to five times this long for a pair's connection, unless the pair is closed.
   transportContext_->setTimeout(getTimeout());
   TD_RETURN_IF_ERROR(Publish(wait));
   for (int peer = 0; peer < size; ++peer) {
@@ -100,7 +100,7 @@ absl::Status GlooMesh::Connect(std::shared_ptr<gloo::transport::Device> device, 
 }
 
 absl::Status GlooMesh::Publish(ConnectWait& wait) {
-  // The addresses of all pairs one behind another, in the order of ranks, without this rank.
+  // The addresses of all pairs, concatenated in the order of ranks, without this rank.
   std::string addresses;
   for (int peer = 0; peer < size; ++peer) {
     if (peer == rank) continue;
@@ -146,8 +146,9 @@ absl::Status GlooMesh::ConnectPeer(int peer) {
   missing_ = name;
   while (!gives_up_) {
     gloo::transport::Pair* pair = getPair(peer).get();
-    // If both are on one host, the other rank listened before it published its address: if it refuses now, it is gone.
-    // On different hosts this rank stays the one that connects, whatever its port.
+    // On one host, a refusal means that the other rank is gone, because it listened before it published its address. On
+    // different hosts another attempt is possible. It has a new pair with another port, but Gloo still decides by the
+    // hosts' addresses that this rank is the one that connects.
     const bool may_be_tried_again = !SameHost(Address(pair->address().bytes()), address);
     connecting_ = peer;
     lock.unlock();
@@ -177,7 +178,8 @@ void GlooMesh::GiveUp() {
   if (done_) return;
   gives_up_ = true;
   changed_.notify_all();
-  // Close only this pair: a connection that its rank has not accepted yet would be reset, which ends a process in Gloo.
+  // Closes only this pair. A connection that the other rank has not accepted yet would be reset, and a reset ends a
+  // process in Gloo.
   if (connecting_ >= 0) getPair(connecting_)->close();
 }
 

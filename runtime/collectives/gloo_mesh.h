@@ -25,29 +25,29 @@ class GlooMesh : public gloo::Context {
  public:
   explicit GlooMesh(const ConnectOptions& options);
 
-  // Connects to all other ranks; may be called once. A connection that fails for a reason that may pass is tried again
-  // until the deadline of `wait`. Unavailable names the rank that is missing, and its address.
+  // Connects to all other ranks; may be called once. A connection that fails for a reason that may be temporary is
+  // tried again until the deadline of `wait`. Unavailable names the rank that is missing, and its address.
   absl::Status Connect(std::shared_ptr<gloo::transport::Device> device, ConnectWait& wait);
 
  private:
-  // Publishes for each other rank the address at which it finds this rank.
+  // Publishes, for each other rank, the address to which that rank can connect.
   absl::Status Publish(ConnectWait& wait);
   absl::Status FindPeer(int peer, ConnectWait& wait);
 
   // Runs in a thread of its own, because Gloo waits for connections one after the other.
   void ConnectPeers();
   absl::Status ConnectPeer(int peer);
-  // Makes ConnectPeers end.
+  // Makes ConnectPeers return, although ranks are missing.
   void GiveUp();
   std::string Missing() const;
   absl::Status Failed(absl::string_view peer, absl::string_view why) const;
 
-  std::vector<std::vector<char>> addresses_;  // indexed by rank: the address where it waits for this one
+  std::vector<std::vector<char>> addresses_;  // by rank: the address where that rank waits for this rank's connection
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool gives_up_ = false, done_ = false;
-  int connecting_ = -1;  // the rank that Gloo waits for
+  int connecting_ = -1;  // the rank to which Gloo is connecting this one, or -1
   std::string missing_;  // the rank that is being connected: "rank 2 at 10.0.0.3:4711", and why it is not connected yet
   absl::Status status_;
 };

@@ -19,7 +19,7 @@ namespace tandem {
 // counts there how often it has arrived. Calls are made from one thread, Abort from any.
 class Meeting {
  public:
-  // The collective that a rank is in, which the others compare with theirs.
+  // The collective that a rank has called, which the other ranks compare with their own.
   struct Call {
     uint64_t fingerprint = 0;
     int64_t bytes = 0;
@@ -28,16 +28,17 @@ class Meeting {
   struct alignas(128) Place {
     std::atomic<uint32_t> arrivals;
     std::atomic<uint32_t> sleepers;  // number of ranks that wait in the kernel for `arrivals` to change
-    std::atomic<uint32_t> left;      // 1: this rank makes no more calls
+    std::atomic<uint32_t> left;      // 1 if this rank makes no more calls
     alignas(64) Call calls[2];       // the calls of this meeting and of the one before
   };
 
   // `places` has one place for each rank, and lies in `mapping`.
   Meeting(Place* places, int rank, int size, const SharedMapping* mapping, absl::Duration deadline);
-  // Leaves the group: the others' calls fail from now on.
+  // Leaves the group: calls of the other ranks fail from now on.
   ~Meeting();
 
-  // Begins a collective, and with it the time until its deadline. The others see `call` at the first meeting.
+  // Begins a collective, and with it the time until its deadline. At its first meeting, the other ranks compare `call`
+  // with their own.
   absl::Status Begin(absl::string_view what, const Call& call);
 
   // Arrives and waits for all other ranks. Afterwards all ranks can read what any rank wrote before it arrived. Two

@@ -54,10 +54,10 @@ class ProcessGroup {
   virtual absl::Status AllGather(absl::Span<const std::byte> mine, absl::Span<std::byte> all,
                                  absl::string_view what) = 0;
 
-  // Copies the bytes of rank `root` to all.
+  // Copies the bytes of rank `root` to all other ranks.
   virtual absl::Status Broadcast(absl::Span<std::byte> bytes, int root, absl::string_view what) = 0;
 
-  // May be called from any thread: the call that waits, and all later ones, return `why`.
+  // May be called from any thread. The call that is waiting now, and all later ones, return `why`.
   virtual void Abort(const absl::Status& why) = 0;
   // Returns the first error of a call or an Abort; may be called from any thread.
   virtual absl::Status status() const = 0;
@@ -67,7 +67,7 @@ class ProcessGroup {
   virtual bool waits_for_network() const = 0;
 
  private:
-  // Does what AllReduce promises.
+  // Implements AllReduce for a transport.
   virtual absl::Status DoAllReduce(format::ReduceKind kind, absl::Span<const Values> values,
                                    absl::Span<const bool> present, absl::string_view what,
                                    const ResultFn& on_result) = 0;

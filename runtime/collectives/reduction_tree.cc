@@ -31,7 +31,7 @@ TD_CLONES void Add(float* out, const float* a, const float* b, int64_t n) {
 TD_CLONES void Add(double* out, const double* a, const double* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
 }
-// Unsigned, because overflow wraps.
+// The type is unsigned, because signed overflow is undefined and unsigned overflow wraps.
 TD_CLONES void Add(uint32_t* out, const uint32_t* a, const uint32_t* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
 }
@@ -101,8 +101,9 @@ int64_t PowerOfTwoAtLeast(int64_t n) {
   return p;
 }
 
-// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is written to the place that its
-// parent chooses. The sum of the root's two subtrees is written to `result`; no leaf is read any more then.
+// Evaluates the tree for one block of elements. A node's value is a leaf itself, or is written to the `destination`
+// that its parent passes. The sum of the root's two subtrees is written to `result`, which may be a leaf, because no
+// leaf is read after that.
 template <typename T>
 struct BlockTree {
   ReduceKind kind;
@@ -111,7 +112,8 @@ struct BlockTree {
   T* result;
   T temporaries[kMaxDepth][kBlock];
 
-  // Fetches the leaf's next block: no prefetcher of a core follows as many streams as there are leaves.
+  // Prefetches the leaf's next block, because the core's own prefetchers cannot follow as many streams as there are
+  // leaves.
   static void FetchNext(const T* block) {
     const char* next = reinterpret_cast<const char*>(block + kBlock);
     for (size_t at = 0; at < kBlock * sizeof(T); at += 64) __builtin_prefetch(next + at, /*rw=*/0, /*locality=*/2);
@@ -181,7 +183,7 @@ void Reduce(ReduceKind kind, absl::Span<const void* const> leaves, T* out, int64
   BlockTree<T> tree;
   tree.kind = kind;
   tree.leaves = leaves;
-  // `out` may be a leaf that is read later in the block, so subtrees are put together in `left`.
+  // `out` may be a leaf that is read later in the block, so partial sums go to `left`.
   alignas(64) T left[kBlock];
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     tree.offset = begin;
@@ -211,7 +213,7 @@ void WithNumbers(DType dtype, void* values, const Function& function) {
     case DType::kInt64:
       return function(static_cast<int64_t*>(values));
     default:
-      return;  // such a type is refused when the executable is loaded
+      return;  // the loader refuses executables with such types
   }
 }
 

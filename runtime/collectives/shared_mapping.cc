@@ -113,12 +113,13 @@ absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Create(const Conne
       return absl::FailedPreconditionError(absl::StrCat("ranks ", rank, " and ", r, " are not on one host"));
     }
     m->processes_.push_back(member.process);
-    // The process is still waiting for this rank's next message, so its number cannot belong to a later process.
+    // The process is still waiting for this rank's next message, so its process id cannot belong to a later process
+    // yet.
     m->process_descriptors_.push_back(syscall(SYS_pidfd_open, member.process, 0));
   }
 
-  // Rank 0 puts into the store the number of its descriptor and a random word that the mapping begins with, or why
-  // there is none. Each of the others reports whether it has found it.
+  // Rank 0 publishes in the store the number of its file descriptor and a random word with which the mapping begins, or
+  // why it has no mapping. Each of the other ranks then reports whether it has found that word.
   auto map = [&]() -> absl::Status {
     void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, m->descriptor_, 0);
     if (at == MAP_FAILED) return SystemError("mmap of shared memory");

@@ -1,4 +1,4 @@
-// SharedMapping: memory that all processes of a group on one host see.
+// SharedMapping: memory that all processes of a group share, on one host.
 #ifndef TANDEM_RUNTIME_COLLECTIVES_SHARED_MAPPING_H_
 #define TANDEM_RUNTIME_COLLECTIVES_SHARED_MAPPING_H_
 
@@ -24,7 +24,7 @@ class SharedMapping {
 
   std::byte* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  // True if the process of `rank` still exists; a stopped one does.
+  // True if the process of `rank` still exists, even if it is stopped.
   bool Lives(int rank) const;
 
  private:
@@ -33,8 +33,8 @@ class SharedMapping {
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
   int descriptor_ = -1;
-  std::vector<int> processes_;            // indexed by rank
-  std::vector<int> process_descriptors_;  // -1 where the kernel gives none
+  std::vector<int> processes_;            // process ids, by rank
+  std::vector<int> process_descriptors_;  // pidfds, by rank; -1 where the kernel provides none
 };
 
 }  // namespace tandem

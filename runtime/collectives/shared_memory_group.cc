@@ -20,12 +20,13 @@ namespace {
 // Bytes of a rank's buffer, of which there are two. Measured with benchmarks/all_reduce: data that is copied in should
 // still be in a cache when the others read it.
 constexpr int64_t kSegmentBytes = 128 << 10;
-// With at most this many bytes of all ranks together, one meeting at which every rank reduces everything is faster than
-// two.
+// With at most this many bytes of all ranks together, one meeting is faster than two. Every rank then reduces
+// everything by itself.
 constexpr int64_t kOneMeetingBytes = 64 << 10;
-// Bytes that are copied on or passed to `on_result` at a time, while the first-level cache still has them.
+// Bytes of a block: results are copied to other ranks or passed to `on_result` while the first-level cache still has
+// them.
 constexpr int64_t kBlockBytes = 16 << 10;
-constexpr int64_t kSliceAlign = 16;  // elements: slices begin at cache lines
+constexpr int64_t kSliceAlign = 16;  // in elements, so that slices begin at cache lines
 constexpr size_t kFirstPage = 4096;
 
 enum Collective : uint64_t { kAllReduce = 1, kAllGather, kBroadcast };
@@ -74,7 +75,7 @@ class SharedMemoryGroup : public ProcessGroup {
   void CopyIn(const VectorList& list, const Segment& segment, int turn);
   void ReduceSlice(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
   void CopyOut(const VectorList& list, const Segment& segment, int turn, const ResultFn& on_result);
-  // Copies into a buffer that other ranks read. Where ranks share a core the bytes are best left in its cache.
+  // Copies into a buffer that other ranks read. If ranks share a core, the bytes should stay in that core's cache.
   void Put(std::byte* to, const std::byte* from, int64_t bytes) {
     if (meeting_.has_core_for_each()) {
       StreamCopy(to, from, bytes);
@@ -152,7 +153,7 @@ absl::Status SharedMemoryGroup::ReduceBySegments(const VectorList& list, const R
   return absl::OkStatus();
 }
 
-// Copies all but the own slice, which no other rank reads.
+// Copies all of the segment except this rank's own slice, which no other rank reads.
 void SharedMemoryGroup::CopyIn(const VectorList& list, const Segment& segment, int turn) {
   if (!list.present()[rank_]) return;
   const int64_t size = list.element_size(), begin = segment.SliceBegin(rank_), end = segment.SliceBegin(rank_ + 1);

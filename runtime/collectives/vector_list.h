@@ -55,12 +55,13 @@ class VectorList {
  private:
   VectorList() = default;
 
-  format::ReduceKind kind_{};  // Sum
+  format::ReduceKind kind_{};  // kSum by default
   DType dtype_ = DType::kFloat32;
   int64_t element_size_ = 4;
   absl::Span<const bool> present_;
   std::vector<Stretch> stretches_;
-  std::vector<int64_t> starts_;  // first elements of the stretches, and the end
+  // index of each stretch's first element in the concatenation, and the number of all elements
+  std::vector<int64_t> starts_;
   uint64_t fingerprint_ = 0;
 };
 

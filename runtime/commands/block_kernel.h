@@ -6,13 +6,13 @@
 
 namespace tandem {
 
-// The number of extra arguments of such a kernel, behind its result: float32 matrices of the result's shape. The caller
-// is about to write the same rows of them when the kernel returns. The kernel may fetch these rows ahead for writing,
-// because memory that other cores have read is slow to write. Any address will do, also that of the result.
+// The number of extra arguments of such a kernel, after its result: float32 matrices of the result's shape. When the
+// kernel returns, its caller writes the same rows of these matrices. The kernel may prefetch the rows for writing,
+// because memory that other cores have read is slow to write. Any address is allowed, also that of the result.
 inline constexpr int kFetchedMatrices = 3;
 
 // The number of input channels whose weight gradient (of a convolution, for all `taps`) a kernel should compute in one
-// call: it copies its operands once per call, and this many channels are fastest. A copy of dy serves all taps.
+// call. It copies its operands once per call, and this many channels are fastest. One copy of dy serves all taps.
 constexpr int64_t ImageBlockChannels(int64_t taps) { return taps == 1 ? 128 : 64; }
 
 }  // namespace tandem

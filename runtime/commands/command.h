@@ -1,4 +1,4 @@
-// A command: one entry of an executable's programs, as everything but the backends sees it.
+// A command: one entry of an executable's programs, described without the backend that runs it.
 //
 // Each kind (a table of the union CommandBody in runtime/format/index.td) has a file here, which says what it reads and
 // writes, what the loader checks, what it costs and how reports show it. NewCommand (new_command.cc) is the one place
@@ -23,15 +23,15 @@ namespace tandem {
 class CommandVerifier;
 class GpuCommandVerifier;
 
-// A kernel that a command launches: once for each member of `counts`, over that many elements or blocks (0: over rows,
-// or once).
+// A kernel that a command launches once for each member of `counts`. A member is the number of elements or blocks of
+// its launch; 0 if the kernel runs over rows, or once.
 struct KernelLaunches {
   uint32_t kernel = 0;
   std::vector<uint64_t> counts;
-  bool grouped = false;  // all members are one launch where a backend can do that
+  bool grouped = false;  // a backend may run all members in one launch
 };
 
-// A command's share in a collective: its number in Index.collectives, and how values are combined.
+// The collective that a command takes part in: its number in Index.collectives, and how values are combined.
 struct CollectiveUse {
   uint32_t number = 0;
   format::ReduceKind kind = format::ReduceKind::kSum;
@@ -45,23 +45,23 @@ struct CommandProperty {
 
 class Command {
  public:
-  // `table` must outlive it.
+  // `table` must outlive the command.
   explicit Command(const format::Command& table) : table_(table) {}
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   virtual ~Command() = default;
 
   const format::Command& table() const { return table_; }
-  // Returns the name of its table in runtime/format/index.td, "KernelLaunch".
+  // Returns the name of the command's table in runtime/format/index.td, such as "KernelLaunch".
   std::string kind() const { return std::string(format::Name(table_.body)); }
   virtual bool is_library_call() const { return false; }
 
-  // Checks the command for the loader. The file may be forged: this checks everything that runs rely on without further
-  // checks. The operands and location have been checked: they exist, and are in spaces that a section of this kind may
-  // touch.
+  // Checks the command for the loader. The file may be forged, so this checks everything that the execution relies on
+  // without further checks. The operands and the location have been checked before: they exist, and are in spaces that
+  // a section of this kind may access.
   virtual absl::Status Verify(const CommandVerifier& verifier, const std::string& field,
                               format::SectionKind section) const = 0;
-  // Checks what a program for GPUs needs besides.
+  // Checks what programs for GPUs require in addition.
   virtual absl::Status VerifyForGpu(const GpuCommandVerifier& verifier, const std::string& field) const;
 
   // The buffers that the command reads and writes, with repetitions.
@@ -70,14 +70,14 @@ class Command {
   virtual bool WritesVariables(const format::Program& program) const;
   // True if outputs hold plain numbers, which can be checked for NaNs, and not a library's layout with its padding.
   virtual bool has_plain_outputs() const { return true; }
-  // True if it may end the step: commands behind it that write variables wait for it.
+  // True if the command may end the step. Later commands that write variables then wait for it.
   virtual bool may_end_step() const { return false; }
   // Returns the collective if all devices have to run the command together, and in the same order as other such
   // commands; otherwise nothing.
   virtual std::optional<CollectiveUse> collective() const { return std::nullopt; }
   virtual std::optional<KernelLaunches> launches() const { return std::nullopt; }
-  // Returns how many launches a GPU's stream gets for it in a full batch: kernels, copies, library calls. A library's
-  // own kernels beyond its first are not counted.
+  // Returns the number of launches (kernels, copies, library calls) that the command adds to a GPU's stream for a full
+  // batch. A library's own kernels beyond its first are not counted.
   virtual int64_t GpuLaunches(const WorkContext& context) const { return 1; }
   // Returns the bytes of the tables that these launches read, a multiple of 8.
   virtual uint64_t GpuTableBytes(const WorkContext& context) const { return 0; }
@@ -90,14 +90,14 @@ class Command {
   // Returns a short text for one line of a list: "kernel_3", "MatMul brg_matmul:avx512_core + Relu", "collective 2",
   // "".
   virtual std::string Summary(const format::Index& index) const { return ""; }
-  // The same with the ops inside: "kernel_3 row: td.add td.relu".
+  // Returns Summary with the ops of a kernel: "kernel_3 row: td.add td.relu".
   virtual std::string Detail(const format::Index& index) const { return ""; }
   virtual std::vector<CommandProperty> Properties(const format::Index& index) const { return {}; }
 
  protected:
-  // Returns how often the bytes of an operand move.
+  // Returns how many times the bytes of an operand are read or written.
   virtual double Passes(const format::Buffer& operand, const WorkContext& context) const { return 1; }
-  // Adds the command's operations to `work`; `batched`: an operand has rows.
+  // Adds the command's operations to `work`. `batched` is true if an operand has rows of the batch.
   virtual void AddFlops(const WorkContext& context, bool batched, ExecutionWork& work) const {}
 
  private:
@@ -108,8 +108,8 @@ class Command {
 // the loader refuses such a file.
 std::unique_ptr<Command> NewCommand(const format::Command& table);
 
-// Returns the commands of all sections in order; a command's number is its index here. An element may be null, as
-// above.
+// Returns the commands of all sections in order; a command's number is its index here. An element may be null, as for
+// NewCommand.
 std::vector<std::unique_ptr<Command>> CommandsInOrder(const format::Program& program);
 
 }  // namespace tandem

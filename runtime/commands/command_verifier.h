@@ -17,19 +17,19 @@ class CommandVerifier : public ExecutableVerifier {
 
   bool gpu() const { return program().device_class == "gpu"; }
 
-  // Checks that location and operands of any command exist, and that a section of this kind may touch them.
+  // Checks that location and operands of any command exist, and that a section of this kind may access them.
   absl::Status CheckOperands(const std::string& field, const format::Command& table, format::SectionKind section) const;
   absl::Status CheckOperand(const std::string& field, uint32_t buffer, format::SectionKind section, bool output) const;
 
-  // For kinds that map sections do not have: an error unless the section is global.
+  // For kinds of commands that map sections must not contain: returns an error unless the section is global.
   absl::Status NeedsGlobal(const std::string& field, format::SectionKind section) const;
-  // For kinds that do not read the lanes' slots: an error if one of the buffers is a slot.
+  // For kinds of commands that must not read lane slots: returns an error if one of the buffers is a slot.
   absl::Status ReadsNoSlots(const std::string& field, absl::Span<const uint32_t> buffers) const;
   // Checks that the lane buffer is a slot, and that it is reduced by `*kind` unless that is null.
   absl::Status CheckSlot(const std::string& field, uint32_t buffer, const format::ReduceKind* kind) const;
 
-  // Checks that the buffers have the types that the kernel takes, and are as large as it reaches when it is called for
-  // `count` elements.
+  // Checks that the buffers have the types that the kernel expects, and contain everything that it accesses when it is
+  // called for `count` elements.
   absl::Status CheckKernelArguments(const std::string& field, const format::Kernel& kernel,
                                     absl::Span<const uint32_t> inputs, absl::Span<const uint32_t> outputs,
                                     uint64_t count) const;
@@ -43,13 +43,13 @@ class CommandVerifier : public ExecutableVerifier {
                                    const format::KernelArgument& argument, uint32_t buffer, uint64_t count) const;
 };
 
-// The same for the checks that only programs for GPUs need.
+// Shared by the checks that only programs for GPUs need.
 class GpuCommandVerifier : public ExecutableVerifier {
  public:
   using ExecutableVerifier::ExecutableVerifier;
 
-  // CheckLaunch checks that a launch for `count` elements or blocks fits the grid, and its scratch memory the program's
-  // workspace.
+  // CheckLaunch checks that a launch for `count` elements or blocks fits into a grid, and that its scratch memory fits
+  // into the program's workspace.
   absl::Status CheckLaunch(const std::string& field, const format::Kernel& kernel, uint64_t count) const;
   absl::Status CheckWorkspace(const std::string& field, absl::string_view what, uint64_t bytes) const;
   absl::Status CheckSegment(const std::string& field, uint64_t segment, format::SegmentKind kind) const;

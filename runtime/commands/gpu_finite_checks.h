@@ -26,7 +26,7 @@ struct FiniteChecks {
     std::vector<uint32_t> buffers;
   };
   std::vector<Group> groups;
-  std::vector<uint32_t> single;  // buffers that take a launch each
+  std::vector<uint32_t> single;  // buffers that are checked by a launch of their own
 
   int64_t launches() const { return static_cast<int64_t>(groups.size() + single.size()); }
 };
@@ -36,7 +36,7 @@ FiniteChecks PlanFiniteChecks(const format::Program& program, const format::Comm
 
 // Returns the bytes of the table that MakeFiniteChunks makes.
 uint64_t FiniteTableBytes(const format::Program& program, const FiniteChecks::Group& group);
-// Returns the table for `group`. `address` gives a buffer's address on the device.
+// Returns the table for `group`. `address` returns a buffer's address on the device.
 std::vector<FiniteChunk> MakeFiniteChunks(const format::Program& program, const FiniteChecks::Group& group,
                                           absl::FunctionRef<uint64_t(uint32_t buffer)> address);
 

@@ -47,8 +47,8 @@ class KernelLaunch final : public Command {
       work.flops_per_row = flops;
       return;
     }
-    // flops_per_row counts the operations of an element in a flat kernel, those of a row of the batch in one over
-    // blocks, and all operations in others.
+    // flops_per_row has the operations of one element if the kernel is flat, of one row of the batch if it runs over
+    // blocks, and all operations for other kernels.
     work.flops = flops * (kernel.skeleton == "flat"                  ? static_cast<double>(launch_.count)
                           : kernel.domain == format::Domain::kBlocks ? static_cast<double>(context.rows())
                                                                      : 1);

@@ -1,4 +1,5 @@
-// The kinds of commands, each in a file of its own. The body of `table` must be of the kind. Only for new_command.cc.
+// Factories of the kinds of commands, each of which is in a file of its own. The body of `table` must be of the
+// factory's kind. Only new_command.cc calls them.
 #ifndef TANDEM_RUNTIME_COMMANDS_KINDS_H_
 #define TANDEM_RUNTIME_COMMANDS_KINDS_H_
 

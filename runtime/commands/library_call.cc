@@ -77,8 +77,8 @@ class LibraryCall final : public Command {
  private:
   bool packs() const { return call_.operation.As<format::PackWeights>() != nullptr; }
 
-  // Checks that the residual is in the microbatch arena: a call writes all rows of a full microbatch, and only there
-  // the rows beyond the last real one may be overwritten.
+  // Checks that the residual is in the microbatch arena. A call writes the rows of a full microbatch even if the last
+  // one is short, and only in that arena may the rows beyond the last real one be overwritten.
   absl::Status VerifyResidual(const CommandVerifier& v, const std::string& field, format::SectionKind section) const {
     if (v.gpu() || section != format::SectionKind::kMap)
       return v.Bad(field, "only a CPU's map section adds a residual");

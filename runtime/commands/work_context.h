@@ -14,7 +14,7 @@ namespace tandem {
 struct WorkContext {
   const format::Index& index;
   const format::Program& program;
-  bool map = false;  // the command is in a map section
+  bool map = false;  // true if the command is in a map section
 
   const format::Buffer& Buffer(uint32_t i) const { return program.buffers[i]; }
   double Elements(uint32_t i) const {
@@ -24,7 +24,8 @@ struct WorkContext {
   int64_t lanes() const { return index.lanes / replicas(); }               // lanes of a replica
   int64_t rows() const { return lanes() * int64_t{index.rows_per_lane}; }  // rows of a replica
 
-  // Adds the bytes of an operand. A batched buffer counts per row, but whole in a global section; any other whole.
+  // Adds the bytes of an operand. A batched buffer counts per row in a map section, and with all rows of a replica in a
+  // global section. Any other buffer counts once.
   void AddBytes(const format::Buffer& operand, double passes, ExecutionWork& work) const {
     if (operand.row_bytes > 0 && !map) {
       work.bytes += passes * static_cast<double>(operand.row_bytes) * static_cast<double>(rows());

@@ -10,18 +10,19 @@
 namespace tandem {
 
 struct ConformanceKernels {
-  int affine = 0;      // rows: x [b,4], w [4] -> y [b,4] = x * w + index of the row
-  int column_sum = 0;  // rows: y [b,4] -> sum [4]
-  int column_max = 0;  // rows: y [b,4] -> max [4]
-  int gather = 0;      // rows: k [b], table [n,4] -> y [b,4], whose row i is row k[i] of the table
-  int total = 0;       // once: sum [4] -> total [1]
-  int update = 0;      // elements: a, g, rate -> b = a - rate * g
+  int affine = 0;      // kernel over rows: x [b,4], w [4] -> y [b,4] = x * w + index of the row
+  int column_sum = 0;  // kernel over rows: y [b,4] -> sum [4]
+  int column_max = 0;  // kernel over rows: y [b,4] -> max [4]
+  int gather = 0;      // kernel over rows: k [b], table [n,4] -> y [b,4], whose row i is row k[i] of the table
+  int total = 0;       // kernel that runs once: sum [4] -> total [1]
+  int update = 0;      // kernel over elements: a, g, rate -> b = a - rate * g
 };
 
 ConformanceKernels AddConformanceKernels(ExecutableBuilder& builder);
 
-std::string ConformanceKernelsIr();   // LLVM IR, for a CPU
-std::string ConformanceKernelsPtx();  // for GPUs; sums take one block, up to 128 rows
+std::string ConformanceKernelsIr();  // the kernels as LLVM IR, for a CPU
+// the same kernels as PTX, for GPUs; sums run in one block and accept up to 128 rows
+std::string ConformanceKernelsPtx();
 void RegisterConformanceKernels(FakeDriver& driver);
 
 }  // namespace tandem

@@ -41,7 +41,7 @@ absl::StatusOr<int> CountGpus() {
 std::vector<Place> Places() {
   std::vector<Place> places = {{"cpu", 1}, {"cpu", 2}, {"fake", 1}, {"fake", 2}, {"fake", 4}, {"fake", 2, true}};
   const absl::StatusOr<int> found = CountGpus();
-  // If GPUs are required, the case is listed although there is none, and fails.
+  // If GPUs are required and there is none, the cases of GPUs are listed nevertheless, and fail.
   if (!found.ok() && !GpuIsRequired()) return places;
   const int gpus = found.value_or(1);
   places.push_back({"gpu", 1});
@@ -51,7 +51,7 @@ std::vector<Place> Places() {
   return places;
 }
 
-// A fake driver with fake libraries: all that a session takes for GPUs.
+// A fake driver with fake libraries, which a session uses like those of real GPUs.
 struct FakeGpu {
   FakeGpu() {
     RegisterBuiltinKernels(driver);
@@ -127,7 +127,8 @@ void ExpectNear(const HostTensor& got, const std::vector<double>& want, const st
   }
 }
 
-// The cases: all replicas full; a short one; none at all on the last one.
+// Returns the rows of each replica in five steps. The last replica has all of its rows, or one row, or none; if it is
+// the only replica, it has one row less than all instead of none.
 std::vector<std::vector<int64_t>> RowCases(int replicas) {
   const int64_t each = kRows / replicas;
   std::vector<int64_t> full(replicas, each), uneven(replicas, each), some(replicas, each);

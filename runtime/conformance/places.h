@@ -19,7 +19,7 @@ namespace tandem {
 inline constexpr int kRows = 12;  // rows of all replicas together
 
 struct Place {
-  std::string kind;  // "cpu", "fake", "gpu"
+  std::string kind;  // "cpu", "fake" (GPUs of the fake driver) or "gpu"
   int replicas = 1;
   bool shared = false;  // all replicas on gpu:0
 };
@@ -27,7 +27,7 @@ struct Place {
 // TANDEM_TEST_REQUIRE_GPU=1: cases of real GPUs fail where there is none that works, instead of being left out.
 bool GpuIsRequired();
 
-// Returns the number of GPUs of this machine, or of the fake driver that lives now; an error where there is none.
+// Returns the number of GPUs of this machine, or of the fake driver that exists now; an error if there is none.
 absl::StatusOr<int> CountGpus();
 
 std::string PlaceName(const ::testing::TestParamInfo<Place>& info);
@@ -45,9 +45,10 @@ class PlaceTest : public ::testing::TestWithParam<Place> {
   bool cpu() const { return GetParam().kind == "cpu"; }
   int replicas() const { return GetParam().replicas; }
 
-  // Two lanes of two microbatches per replica on a CPU, where the last microbatch is short.
+  // Returns a builder for this place. On a CPU a replica has two lanes of two microbatches each, and the last
+  // microbatch is short.
   ExecutableBuilder Builder() const;
-  // Makes a session of what the builder holds, with the kernels of conformance_kernels.h.
+  // Starts a session with the builder's program and the kernels of conformance_kernels.h.
   void Start(ExecutableBuilder& b);
 
   std::unique_ptr<FakeGpu> fake_;

@@ -11,18 +11,18 @@
 namespace tandem {
 namespace {
 
-// The uses of one arena (or variable) so far, as pieces that do not overlap: who wrote a piece last, and who has read
-// it since.
+// The accesses to one arena (or variable) so far, as pieces that do not overlap. A piece has the command that wrote it
+// last, and those that have read it since.
 class ArenaAccesses {
  public:
-  // Command `command` touches [begin, end); adds the commands that it must follow to `after`.
+  // Records that command `command` accesses [begin, end), and adds the commands that it must follow to `after`.
   void RecordAccess(uint32_t command, uint64_t begin, uint64_t end, bool write, std::vector<uint32_t>& after) {
     if (begin >= end) return;
     Split(begin);
     Split(end);
     uint64_t at = begin;
     for (auto it = pieces_.lower_bound(begin); at < end; ++it) {
-      if (it == pieces_.end() || it->first > at) {  // no command has touched this stretch yet
+      if (it == pieces_.end() || it->first > at) {  // no command has accessed these bytes yet
         const uint64_t stop = it == pieces_.end() ? end : std::min(end, it->first);
         it = pieces_.emplace(at, Piece{stop, false, 0, {}}).first;
       }
@@ -62,14 +62,14 @@ class ArenaAccesses {
     pieces_.emplace(at, std::move(right));
   }
 
-  // Makes one piece of all that one command has written, so that pieces do not grow in number for ever.
+  // Makes one piece of all that one command has written, so that the number of pieces does not keep growing.
   void Merge(uint64_t begin, uint64_t end, uint32_t command) {
     auto first = pieces_.find(begin);
     pieces_.erase(std::next(first), pieces_.lower_bound(end));
     first->second = Piece{end, true, command, {}};
   }
 
-  std::map<uint64_t, Piece> pieces_;  // keys: where the pieces begin
+  std::map<uint64_t, Piece> pieces_;  // the key is the offset at which the piece begins
 };
 
 class Dependencies {

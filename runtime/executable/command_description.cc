@@ -27,7 +27,7 @@ std::string FusedWith(const Executable& executable, const format::Command& comma
   if (!launches) return "";
   const format::Kernel& kernel = executable.index().kernels[launches->kernel];
   absl::btree_set<uint32_t> locations(kernel.locations.begin(), kernel.locations.end());
-  // A kernel that is launched several times has the ops of only one of its launches.
+  // A kernel that is launched several times lists the ops of only one launch, which may not be this one.
   if (locations.erase(command.location) == 0 && Launches(executable.index(), launches->kernel) > 1) return "";
   std::vector<std::string> others;
   for (uint32_t location : locations) {

@@ -64,7 +64,7 @@ class CommandLister {
     ExecutionWork work;
     for (const auto& slot : program_.lane_slots) {
       if (written.count(slot.buffer) == 0) continue;
-      context.AddBytes(context.Buffer(slot.buffer), 3, work);  // both summands and the sum
+      context.AddBytes(context.Buffer(slot.buffer), 3, work);  // both summands are read, and the sum is written
       work.flops += context.Elements(slot.buffer);
     }
     return work;

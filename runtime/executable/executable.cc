@@ -32,7 +32,7 @@ void PreferLargePages(const void* memory, uint64_t bytes) {
   constexpr uint64_t kLargePage = uint64_t{1} << 21;
   const auto first = reinterpret_cast<uintptr_t>(memory);
   const uint64_t begin = AlignUp(first, kLargePage), end = (first + bytes) / kLargePage * kLargePage;
-  // A hint: failing is fine.
+  // This is only a hint, so a failure does not matter.
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
@@ -84,8 +84,8 @@ absl::StatusOr<absl::string_view> CheckIndex(absl::string_view bytes, const std:
   return index;
 }
 
-// Checks that segments follow the index and each other without gaps but the alignment, so that every byte is accounted
-// for.
+// Checks that segments follow the index and each other without gaps except for alignment, so that no byte is left
+// unchecked.
 absl::Status CheckSegments(absl::string_view bytes, uint64_t end, const format::Index& index, const std::string& name) {
   for (size_t i = 0; i < index.segments.size(); ++i) {
     const format::Segment& segment = index.segments[i];
@@ -116,7 +116,8 @@ HostTensor PackExecutable(format::Index index, const std::vector<SegmentData>& s
     format::Segment segment;
     segment.kind = data.kind;
     segment.name = data.name;
-    segment.offset = 1;  // not 0: FlatBuffers leaves defaults out, and the length of the index must not change below
+    // anything but 0, because FlatBuffers omits defaults and the length of the index must not change below
+    segment.offset = 1;
     segment.length = data.bytes.size();
     segment.crc32c = Crc32c(data.bytes);
     for (absl::string_view piece : data.pieces) {

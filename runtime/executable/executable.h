@@ -30,15 +30,15 @@ struct SegmentData {
   format::SegmentKind kind{};  // the default is ElfObject
   std::string name;
   std::string bytes;
-  // Further data of the segment, which follows `bytes`, one piece after another. Somebody else holds it until the
-  // executable is built.
+  // Further data of the segment, which follows `bytes`, one piece after another. The caller must keep this memory until
+  // the executable is built.
   std::vector<absl::string_view> pieces = {};
 };
 
 // Returns the bytes of an executable file, uint8 [n]. `index.segments` is overwritten from `segments`; kernels without
-// an entry_crc32c get theirs. Equal arguments give equal bytes.
+// an entry_crc32c get one. Equal arguments give equal bytes.
 HostTensor PackExecutable(format::Index index, const std::vector<SegmentData>& segments);
-// Returns the same bytes as a string.
+// Returns the same bytes as PackExecutable, as a string.
 std::string BuildExecutable(format::Index index, const std::vector<SegmentData>& segments);
 
 // A loaded executable. Everything in it has been checked: see executable_verify.h. Immutable, thread-safe.
@@ -50,17 +50,18 @@ class Executable {
   // another user or others may write it, since it holds code; DataLoss (exit code 65) naming the file and the offset or
   // the field for damage or content that the runtime cannot trust.
   static absl::StatusOr<std::shared_ptr<const Executable>> Load(const std::string& path, Env* env = Env::Default());
-  // The same for a file that anybody may own or write: it is only looked at, not run.
+  // Does the same as Load for a file that anybody may own or write, because the file is only shown and never run.
   static absl::StatusOr<std::shared_ptr<const Executable>> LoadToLook(const std::string& path,
                                                                       Env* env = Env::Default());
-  // The same for bytes in memory; `name` stands for the path in messages.
+  // Does the same as LoadToLook for bytes in memory; `name` stands for the path in messages.
   static absl::StatusOr<std::shared_ptr<const Executable>> Parse(absl::string_view bytes,
                                                                  const std::string& name = "executable");
-  // The same for `bytes` that PackExecutable returned. Shares them, so they must not change any more.
+  // Does the same for `bytes` that PackExecutable returned. The executable shares them, so they must not change any
+  // more.
   static absl::StatusOr<std::shared_ptr<const Executable>> FromBytes(HostTensor bytes, const std::string& name);
 
   const format::Index& index() const { return index_; }
-  // The path of the file, or the name that was given to Parse or FromBytes.
+  // The path of the file, or the name that was passed to Parse or FromBytes.
   const std::string& name() const { return name_; }
   // The bytes of segment i, 64-byte aligned.
   absl::string_view segment(int i) const;
@@ -69,7 +70,7 @@ class Executable {
 
   int num_replicas() const;
   int lanes_per_replica() const;
-  // The most rows that one replica takes in one step.
+  // The most rows that one replica can compute in one step.
   int64_t rows_per_replica() const;
   // "file:line" and name of a debug location; empty when there is none.
   std::string LocationString(uint32_t location) const;

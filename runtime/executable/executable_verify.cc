@@ -18,7 +18,7 @@ bool KnownDType(DType t) { return DType::kInvalid < t && t <= DType::kBFloat16; 
 
 uint64_t ElementBytes(DType t) { return SizeOf(t); }
 
-// Walks the index; `field` says in messages which part of it is checked.
+// Checks all parts of the index. `field` says in messages which part is being checked.
 class IndexVerifier : public ExecutableVerifier {
  public:
   IndexVerifier(const format::Index& index, const std::string& name) : ExecutableVerifier(index, name, nullptr) {}
@@ -59,14 +59,15 @@ class IndexVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  // Checks the type and a shape without the batch; its elements can be counted.
+  // Checks a type, and a shape that does not include the batch: its number of elements must not overflow.
   absl::Status CheckStatic(absl::string_view field, DType dtype, const std::vector<int64_t>& shape) const {
     if (!KnownDType(dtype)) return Bad(field, "unknown dtype ", static_cast<int>(dtype));
     if (CheckedElements(shape) < 0) return Bad(field, "bad shape ", ShapeString(shape));
     return absl::OkStatus();
   }
 
-  // Checks the arguments that a kernel says it takes, and that its code is the code that this description was made for.
+  // Checks the arguments that a kernel's description lists, and that its code is the code for which the description was
+  // made.
   absl::Status CheckKernelArguments(const std::string& field, const format::Kernel& k) const {
     const bool elements = k.domain == format::Domain::kElements;
     const bool rows = k.domain == format::Domain::kRows || k.domain == format::Domain::kBlocks;
@@ -164,7 +165,8 @@ class IndexVerifier : public ExecutableVerifier {
     return VerifyCommands(x_, p, name_, field);
   }
 
-  // True if the buffer is a value of this type, or a view of one under another shape. Both shapes are known to be good.
+  // True if the buffer is a value of this type and shape, or a view of such a value under another shape. Both shapes
+  // have been checked.
   static bool SameBytes(const format::Buffer& b, DType dtype, const std::vector<int64_t>& shape) {
     auto batched = [](const std::vector<int64_t>& s) { return !s.empty() && s[0] == kBatch; };
     auto elements = [&](const std::vector<int64_t>& s) {
@@ -183,7 +185,8 @@ class IndexVerifier : public ExecutableVerifier {
       return Bad(field, "row_bytes is ", b.row_bytes, " for ", ShapeString(b.shape));
     }
     uint64_t rows = batched ? (b.space == format::Space::kMicrobatch ? x_.microbatch_rows : replica_rows_) : 1;
-    if (b.space != format::Space::kInput && b.bytes / rows < row_bytes) {  // inputs lie in memory of the caller
+    // inputs are in the caller's memory, not in a buffer
+    if (b.space != format::Space::kInput && b.bytes / rows < row_bytes) {
       return Bad(field, b.bytes, " bytes are too few for ", ShapeString(b.shape));
     }
     uint64_t room = 0;

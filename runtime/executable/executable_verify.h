@@ -1,4 +1,5 @@
-// The semantic check of an executable's index: after it the runtime follows indices and adds offsets without looking.
+// The semantic check of an executable's index. After it, the runtime follows indices and adds offsets without further
+// checks.
 #ifndef TANDEM_RUNTIME_EXECUTABLE_EXECUTABLE_VERIFY_H_
 #define TANDEM_RUNTIME_EXECUTABLE_EXECUTABLE_VERIFY_H_
 

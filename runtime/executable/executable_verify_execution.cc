@@ -63,7 +63,7 @@ class ExecutionVerifier : public ExecutableVerifier {
     return absl::OkStatus();
   }
 
-  // Checks that the microbatch arena has room for each buffer of `lanes_together` lanes, one lane behind the other.
+  // Checks that the microbatch arena has room for each buffer of `lanes_together` lanes, one lane after another.
   absl::Status CheckLanesTogether(const std::string& field, const format::Section& section) const {
     if (section.lanes_together == 1) return absl::OkStatus();
     const uint32_t lanes = x_.lanes / std::max<uint32_t>(1, static_cast<uint32_t>(x_.replicas.size()));

@@ -93,19 +93,19 @@ class GpuVerifier : public GpuCommandVerifier {
     return CheckSchedule(field + ".gpu.segments", commands);
   }
 
-  // For each stream, the number of its segments that are known to be done at some moment.
+  // For each stream, the number of its segments that certainly have ended at some point of the schedule.
   using Clock = std::array<uint32_t, 2>;
 
   absl::Status CheckSchedule(const std::string& field, const std::vector<std::unique_ptr<Command>>& commands) const {
     struct Place {
       uint32_t segment = 0;
-      uint32_t order = 0;  // position among all commands as they are issued
+      uint32_t order = 0;  // position among all commands in the order of issue
       bool seen = false;
     };
     const auto& segments = program_->gpu->segments;
     std::vector<Place> places(commands.size());
     std::vector<Clock> begins(segments.size()), ends(segments.size());
-    std::array<Clock, 2> last = {};  // for each stream: the segments that are done when its last one so far ends
+    std::array<Clock, 2> last = {};  // for each stream: the segments that have ended when its latest segment ends
     uint32_t order = 0;
     for (uint32_t i = 0; i < segments.size(); ++i) {
       const format::GpuSegment& segment = segments[i];
@@ -138,7 +138,7 @@ class GpuVerifier : public GpuCommandVerifier {
       if (!places[s].seen) return Bad(field, "command ", s, " is in no segment");
       const Place& mine = places[s];
       for (uint32_t before : dependencies[s]) {
-        // If `before` is in no segment, its own turn in the outer loop reports that.
+        // If `before` is in no segment, the outer loop reports that when it comes to this command.
         const Place& other = places[before];
         const auto stream = segments[other.segment].stream;
         const bool ordered =

@@ -11,7 +11,8 @@
 namespace tandem {
 namespace {
 
-// Values one behind another, and texts with their lengths in front: different descriptions have different bytes.
+// The bytes of a kernel's description. Values follow each other, and texts have their lengths in front, so that
+// different descriptions have different bytes.
 class Description {
  public:
   void Add(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }

@@ -9,8 +9,8 @@
 namespace tandem {
 
 // Returns the checksum of a kernel's symbol, domain, arguments, count and launch, and of the code in `kernel.segment`,
-// for which it takes the checksum in `index.segments`. It is written when code generation's description and code are
-// put together (BuildExecutable); where it differs, code was paired with another kernel's description.
+// for which it uses the checksum in `index.segments`. BuildExecutable stores the result when it puts the description
+// and the code of a kernel together. If it differs later, the code has been paired with another kernel's description.
 uint32_t KernelEntryChecksum(const format::Index& index, const format::Kernel& kernel);
 
 }  // namespace tandem

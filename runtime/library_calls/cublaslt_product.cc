@@ -57,7 +57,7 @@ CublasLtProduct DescribeProduct(const format::MatMul& call) {
 CublasLtProduct DescribeProduct(const format::BatchMatMul& call) {
   CublasLtProduct p;
   const size_t rank = call.a_shape.size();
-  // By y's dimensions there are outer x inner products.
+  // The dimensions of y say that there are outer x inner products.
   const int64_t inner = call.y_shape[call.swap_y ? rank - 2 : rank - 3];
   const int64_t outer = Elements(call.y_shape, 0, rank - 3);
   p.first = Batched(call.b_shape, call.b_dtype, call.swap_b, call.transpose_b);
@@ -67,8 +67,8 @@ CublasLtProduct DescribeProduct(const format::BatchMatMul& call) {
   p.batch = inner;
   p.launches = outer;
   CublasLtMatrix* const operands[] = {&p.first, &p.second, &p.result};
-  // One launch is enough if all matrices are at multiples of the inner stride: when they lie one behind another, or are
-  // swapped and have one row.
+  // One launch is enough if all matrices are at multiples of the inner stride. That is the case if they follow each
+  // other, or if they are swapped and have one row.
   bool one_stride = true;
   for (const CublasLtMatrix* m : operands) one_stride = one_stride && m->launch_stride == m->batch_stride * inner;
   if (one_stride) {

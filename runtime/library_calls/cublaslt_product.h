@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// A row-major operand as cuBLASLt sees it, whose matrices are column-major: it is the stored matrix transposed, so
-// `rows` is the fast dimension. All counts are in elements.
+// A row-major operand as cuBLASLt describes it, whose matrices are column-major. Its matrix is the transpose of the
+// stored one, so `rows` is the dimension that is contiguous in memory. All counts are in elements.
 struct CublasLtMatrix {
   DType type = DType::kFloat32;
   int64_t rows = 0, columns = 0, leading_dimension = 0;
@@ -25,7 +25,7 @@ struct CublasLtProduct {
   format::Epilogue epilogue;
   std::string text;      // text of the call
   int64_t batch = 1;     // products in one launch by strides
-  int64_t launches = 1;  // number of launches: more than one where no single stride leads from matrix to matrix
+  int64_t launches = 1;  // number of launches; more than one if no single stride reaches all matrices
 };
 
 // From this many launches by strides on, arrays of addresses are used. Two launches by strides are as fast as one that

@@ -17,7 +17,7 @@ uint64_t Bytes(const std::vector<int64_t>& shape, DType type) { return NumElemen
 
 uint64_t Aligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// Returns the bytes of an address for each matrix of each operand, if there may be no single stride through them.
+// Returns the bytes of the matrices' addresses for all operands; 0 if a single stride certainly reaches all matrices.
 uint64_t AddressesBytes(const format::BatchMatMul& product) {
   if (!product.swap_a && !product.swap_b && !product.swap_y) return 0;
   const size_t rank = product.y_shape.size();
@@ -51,8 +51,8 @@ int64_t LaunchesOf(const format::BatchMatMul& products) {
   return by_strides < kAddressesFromLaunches ? by_strides : 2;
 }
 
-// Returns the launches for cuDNN's plan and around it: the kernel in the other layout, and its rows if it is a part of
-// another; a bias of zeros, and for a wider result a narrower bias.
+// Returns the number of launches: cuDNN's plan; the kernel's change of layout, and the copy of its rows if it is a part
+// of a larger one; a bias of zeros, and for a wider result the conversion of the bias.
 int64_t LaunchesOfConvolution(const format::LibraryCall& call) {
   const format::Conv2D& conv = *call.operation.As<format::Conv2D>();
   if (conv.direction == format::Direction::kFilterGrad) {

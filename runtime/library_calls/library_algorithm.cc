@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kVector = 16;  // floats of a vector register
-// Direct filter gradients: channels of a tile, and the most addresses of pixels (4 MiB).
+// For direct filter gradients: channels of a tile, and the largest number of pixel addresses (4 MiB).
 constexpr int64_t kTileChannels = 64, kMaxAddresses = 1 << 18;
 
 bool ComputesUnpackedGemm(const format::MatMul* c) {
@@ -36,8 +36,8 @@ bool ComputesDensePointwise(const format::Conv2D* c) {
   return c != nullptr && c->direction != format::Direction::kForward && IsStridedPointwise(*c);
 }
 
-// An input gradient of a strided 1x1 kernel cannot be the library's when it is packed: that layout is the dense
-// convolution's.
+// The library cannot compute the input gradient of a strided 1x1 convolution with packed weights, because their layout
+// is always that for the dense convolution.
 bool ComputesByLibrary(const format::Conv2D* c) {
   return c == nullptr || !c->packed || c->direction != format::Direction::kInputGrad || !IsStridedPointwise(*c);
 }

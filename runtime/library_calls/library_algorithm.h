@@ -13,7 +13,8 @@ namespace tandem {
 absl::Status CheckAlgorithm(const format::LibraryCall& call);
 
 // Returns the call by which Algorithm::DensePointwise computes the gradient of a convolution for which
-// IsStridedPointwise holds: the dense convolution's (library_calls/conv2d.h), where a filter gradient is a product.
+// IsStridedPointwise is true: the same gradient of its dense convolution (library_calls/conv2d.h). A filter gradient is
+// computed as a matrix product.
 format::LibraryCall DensePointwiseCall(const format::Conv2D& conv);
 
 }  // namespace tandem

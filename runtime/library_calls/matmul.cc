@@ -11,8 +11,8 @@ bool IsMatrix(const std::vector<int64_t>& shape) { return shape.size() >= 2 && I
 
 absl::Status DoNotFit(const format::MatMul& c) { return CannotMultiply(c.a_shape, c.b_shape, c.y_shape); }
 
-// Checks shapes of more than two dimensions, where all but the last are rows: rows of a and y, or (transpose_a) of a
-// and b, which are then summed up.
+// Checks shapes of more than two dimensions, of which all but the last are rows. The rows are those of a and y, or with
+// transpose_a those of a and b, over which the product sums.
 absl::Status CheckRows(const format::MatMul& c) {
   std::vector<int64_t> rows(c.a_shape.begin(), c.a_shape.end() - 1), y = rows;
   if (c.transpose_a) {

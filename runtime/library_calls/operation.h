@@ -15,7 +15,7 @@
 namespace tandem {
 
 // Shapes of an operation's operands in the order of the command's inputs and outputs. A packed kernel has an empty
-// shape: its size is known to the library only (PackedWeightsBytes).
+// shape: only the library knows its size (PackedWeightsBytes).
 struct LibraryOperands {
   std::vector<std::vector<int64_t>> inputs;
   std::vector<std::vector<int64_t>> outputs;
@@ -29,15 +29,16 @@ struct LibraryOperands {
 
 struct OperationInfo {
   std::string name;  // "Conv2DInputGrad"
-  // Operations of one execution. Each output of a convolution meets every weight of its channel once, in all three
-  // directions.
+  // Number of operations of one execution. In all three directions of a convolution, each output is multiplied once by
+  // every weight of its channel.
   double flops = 0;
   format::Epilogue epilogue;
-  bool reduces_batch = false;  // rows are summed up, so the missing rows of a short microbatch must be zeros
+  // true if the operation sums over rows, so that the missing rows of a short microbatch must be zeros
+  bool reduces_batch = false;
   // The shape of the kernel, or of a product's right side; for PackWeights, of its result.
   std::vector<int64_t> weights_shape;
   DType weights_dtype = DType::kFloat32;
-  bool packed = false;  // the weights are in the library's layout
+  bool packed = false;  // true if the weights are in the library's layout
 };
 
 // Returns the properties of any operation, valid or not.
@@ -80,7 +81,8 @@ std::string FlagText(absl::string_view name, bool flag);
 
 // Returns the product of all sizes.
 double Product(const std::vector<int64_t>& sizes);
-// Returns the operations of matrix products: every element of `a` meets a row of `y`. 0 for a `y` without dimensions.
+// Returns the number of operations of matrix products: every element of `a` is multiplied for each column of `y`.
+// Returns 0 for a `y` without dimensions.
 double ProductFlops(const std::vector<int64_t>& a, const std::vector<int64_t>& y);
 
 }  // namespace tandem

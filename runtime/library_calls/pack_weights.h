@@ -1,4 +1,4 @@
-// Packing of weights into the layout that another call reads them in.
+// Packing of weights into the layout in which another call reads them.
 #ifndef TANDEM_RUNTIME_LIBRARY_CALLS_PACK_WEIGHTS_H_
 #define TANDEM_RUNTIME_LIBRARY_CALLS_PACK_WEIGHTS_H_
 

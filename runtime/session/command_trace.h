@@ -14,14 +14,14 @@ inline int64_t TraceNow() {
       .count();
 }
 
-// One command on one thread. In map sections: one microbatch of one lane, or of neighbouring lanes together. In global
-// sections: the pieces of the command that the thread took, as one record.
+// One command on one thread. In map sections it is one microbatch of one lane, or of neighbouring lanes together. In
+// global sections, all pieces of the command that the thread ran are one record.
 struct CommandRecord {
   int32_t id = 0;      // index in ListCommands (command_info.h)
-  int32_t device = 0;  // index of the device; of a global command: the device of the first piece
-  int32_t lane = -1;   // index of the lane on its device, the first of several; -1 in global sections
+  int32_t device = 0;  // index of the device; for a global command, the device of its first piece
+  int32_t lane = -1;   // index of the lane on its device, or of the first of several lanes; -1 in global sections
   int32_t rows = 0;    // rows of the microbatches; 0 in global sections
-  int64_t begin = 0;   // TraceNow()
+  int64_t begin = 0;   // times of TraceNow()
   int64_t end = 0;
 };
 
@@ -29,7 +29,7 @@ struct CommandRecord {
 // alone, and read between runs.
 struct CommandTrace {
   std::vector<std::vector<CommandRecord>> threads;
-  // Records of the thread that talks to other processes while commands run.
+  // Records of the thread that exchanges values with other processes while commands run.
   std::vector<CommandRecord> communication;
 };
 

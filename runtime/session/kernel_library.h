@@ -15,22 +15,22 @@
 
 namespace tandem {
 
-// A library's own choice for a call, made ahead of time: needs no device.
+// A library's own choice for a call, made ahead of time, without a device.
 struct LibraryPlan {
   std::string bytes;
   uint64_t workspace_bytes = 0;
   std::string implementation;  // "cudnn eng62_k2=4"
 };
 
-// The calls given to these functions are valid (CheckLibraryCall), but their algorithm may not compute them: then the
-// error says so.
+// The calls that are passed to these functions are valid (CheckLibraryCall). If their algorithm does not compute them,
+// the functions return an error that says so.
 class KernelLibrary {
  public:
   virtual ~KernelLibrary() = default;
 
-  // Returns the name by which programs know the implementation that computes the call with its algorithm:
-  // "brgconv:avx512_core", "unpacked_gemm", "cublaslt". On a CPU one with "ref" in its name is slow by orders of
-  // magnitude and must not be in a program.
+  // Returns the name under which programs record the implementation that computes the call with its algorithm:
+  // "brgconv:avx512_core", "unpacked_gemm", "cublaslt". On a CPU, an implementation with "ref" in its name is slow by
+  // orders of magnitude and must not be in a program.
   virtual absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const = 0;
 
   // Returns the bytes that a PackWeights call writes. `call` may also be one that reads packed weights, whose
@@ -39,14 +39,15 @@ class KernelLibrary {
   // True if the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
   virtual bool PacksPanels(const format::LibraryCall& call) const = 0;
 
-  // Limits the library to a program's instructions; to be called before it is asked anything for the program.
-  // FailedPrecondition (exit code 2) where the process already has another limit that cannot be changed.
+  // Limits the library to a program's instructions. To be called before the library is asked anything about the
+  // program. FailedPrecondition (exit code 2) if the process already has another limit, which cannot be changed.
   virtual absl::Status UseInstructions(format::InstructionSet instructions) const = 0;
 
-  // Returns the plan for devices of compute capability `sm` / 10. None where the library needs none, or cannot make it
-  // here: then it is made when the executable is loaded.
+  // Returns the plan for devices of compute capability `sm` / 10. Returns nothing if the library needs no plan, or
+  // cannot make it here: then the plan is made when the executable is loaded.
   virtual absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const = 0;
-  // Returns the library version that plans depend on besides the calls: "cuDNN 9.19.0". Empty where there are no plans.
+  // Returns the version of the library, "cuDNN 9.19.0", on which plans depend besides the calls. Empty if there are no
+  // plans.
   virtual std::string PlannerVersion() const = 0;
 };
 

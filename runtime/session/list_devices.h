@@ -14,14 +14,14 @@ namespace tandem {
 
 struct DeviceInfo {
   std::string model;           // "NVIDIA H200"
-  int compute_capability = 0;  // GPUs: 90 for 9.0
+  int compute_capability = 0;  // for GPUs: 90 for 9.0
   uint64_t memory_bytes = 0;
-  std::string driver = "";  // GPUs: the newest CUDA version that the driver knows, "12.4"
+  std::string driver = "";  // for GPUs: the newest CUDA version that the driver supports, "12.4"
 };
 
-// Returns the devices of a class; device i of the class "gpu" is "gpu:i". Takes no memory on any of them. "cpu" has no
-// list: its devices are shares of this process, as many as asked for. FailedPrecondition (exit code 2) for a class that
-// is not linked in; else the class's own errors, such as a driver that is not there.
+// Returns the devices of a class; device i of the class "gpu" is "gpu:i". Allocates no memory on any of them. "cpu" has
+// no list: its devices are shares of this process, as many as are requested. FailedPrecondition (exit code 2) for a
+// class that is not linked in; else the class's own errors, such as a missing driver.
 absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const std::string& device_class);
 
 using DeviceLister = std::function<absl::StatusOr<std::vector<DeviceInfo>>()>;

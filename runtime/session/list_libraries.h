@@ -1,4 +1,5 @@
-// The libraries that device classes compute with. Code that knows one registers a lister when it is linked in.
+// The libraries with which device classes compute. Code that uses such a library registers a lister when it is linked
+// in.
 #ifndef TANDEM_RUNTIME_SESSION_LIST_LIBRARIES_H_
 #define TANDEM_RUNTIME_SESSION_LIST_LIBRARIES_H_
 

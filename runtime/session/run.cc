@@ -24,7 +24,7 @@ absl::Status CheckInput(const format::Input& input, const HostTensor& value, int
                                                  " with as many rows in every input (here b = ", rows, ")"));
 }
 
-// Returns an error that names the first element that is not one of the indices 0 .. `indices` - 1.
+// Returns an error that names the first element that is not in [0, `indices`).
 template <typename T>
 absl::Status CheckIndices(const format::Input& input, const HostTensor& value) {
   const T* elements = value.data<T>();

@@ -21,9 +21,9 @@
 namespace tandem {
 
 struct LoadOptions {
-  int threads = 0;    // threads of all replicas together; 0 takes the machine's number of cores
+  int threads = 0;    // threads of all replicas together; 0 means one for each processor that the process may use
   uint64_t seed = 0;  // seed of the variables' initialisers
-  // False: variables have no value until one is assigned.
+  // If false, variables have no value until one is assigned.
   bool initialize_variables = true;
 };
 
@@ -31,11 +31,11 @@ struct LoadOptions {
 class LoadedExecutable {
  public:
   const Executable& executable() const { return *executable_; }
-  // The variables, initialised by the executable's initialisers; assign to them the values of a checkpoint.
+  // The variables, initialised by the executable's initialisers. To use a checkpoint, assign its values to them.
   VariableStore& variables() { return *variables_; }
   Session& session() { return *session_; }
 
-  // The most rows that one Run takes.
+  // The most rows that one Run can compute.
   int64_t max_rows() const { return executable_->rows_per_replica() * executable_->num_replicas(); }
   // Returns how many of `rows` rows each replica gets: replicas are filled from the front, so that row i of the batch
   // is global row i of the program.
@@ -56,12 +56,14 @@ absl::StatusOr<std::unique_ptr<LoadedExecutable>> LoadExecutable(const std::stri
 
 struct RunResult {
   std::map<std::string, HostTensor> outputs;  // outputs by name; batched ones have the rows of the input
-  bool finite = true;                         // false: a check found a NaN or infinity; no outputs, nothing updated
+  // false if a check found a NaN or infinity; then there are no outputs, and no variable has changed
+  bool finite = true;
 };
 
 // Runs one step; a train program updates the variables. `inputs`: the whole batch by name, all with as many rows
 // ([rows, ...], rows <= max_rows). `scalars`: step scalars by name ("learning_rate"); "global_step" and "seed" are 0
-// unless given. InvalidArgument, naming it, for an input that is missing, unknown, or of another type or shape.
+// unless given. InvalidArgument, with the input's name, for an input that is missing, unknown, or of another type or
+// shape. OutOfRange for an input with an index outside of the rows that it selects from.
 absl::StatusOr<RunResult> Run(LoadedExecutable& model, const std::map<std::string, HostTensor>& inputs,
                               const StepScalars& scalars = {});
 

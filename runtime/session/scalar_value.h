@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// An integer, with all of its 64 bits (a double would lose those of large seeds), or a double.
+// An integer, with all of its 64 bits (a double would lose some bits of large seeds), or a double.
 class ScalarValue {
  public:
   ScalarValue() : ScalarValue(int64_t{0}) {}
@@ -20,9 +20,9 @@ class ScalarValue {
         number_(static_cast<double>(value)) {}
 
   bool integral() const { return integral_; }
-  // The value, if integral().
+  // The integer, if integral() is true.
   int64_t integer() const { return integer_; }
-  // The nearest double.
+  // The double that is nearest to the value.
   operator double() const { return number_; }  // NOLINT: what most scalars are
 
  private:

@@ -1,4 +1,4 @@
-// Session: a loaded executable with its arenas, threads and a share in the variables. Free of LLVM types.
+// Session: a loaded executable with its arenas, threads and access to the variables. Free of LLVM types.
 #ifndef TANDEM_RUNTIME_SESSION_SESSION_H_
 #define TANDEM_RUNTIME_SESSION_SESSION_H_
 
@@ -20,18 +20,19 @@
 
 namespace tandem {
 
-class ProcessGroup;  // runtime/collectives/process_group.h
+class ProcessGroup;  // defined in runtime/collectives/process_group.h
 
-// One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with
-// 0 <= rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of
-// replica 0, then of replica 1, ...: a row's random numbers depend on its place there.
+// One step's inputs. inputs[r][i] is input i (order of Executable::inputs) for replica r, [rows_r, ...] with 0 <=
+// rows_r <= rows_per_lane * lanes / replicas; rows may differ between replicas. The global batch is the rows of replica
+// 0, then of replica 1, ...: a row's random numbers depend on its place in it.
 //
-// replica_rows are the rows of all replicas of the program. They are needed by a program without inputs and by a group
-// of processes: there `inputs` has the replicas of this process alone, and every process gives the same replica_rows.
+// replica_rows are the rows of all replicas of the program. They are needed by a program without inputs, and by a group
+// of processes. In a group, `inputs` has only the replicas of this process, and every process passes the same
+// replica_rows.
 struct StepInputs {
   std::vector<std::vector<HostTensor>> inputs;
-  std::vector<int64_t> replica_rows;  // empty: the rows of `inputs`
-  StepScalars scalars;                // all but those that the session sets (base/step_scalars.h)
+  std::vector<int64_t> replica_rows;  // if empty, the rows are those of `inputs`
+  StepScalars scalars;                // all scalars except those that the session sets itself (base/step_scalars.h)
 };
 
 struct StepResult {
@@ -39,30 +40,31 @@ struct StepResult {
   // replicas.
   std::vector<HostTensor> outputs;
   int64_t examples = 0;  // rows of the global batch
-  // False when a CheckFinite command found a NaN or infinity: no variable has changed.
+  // False if a CheckFinite command found a NaN or infinity; then no variable has changed.
   bool finite = true;
-  // GPUs: how long the caller's thread took until the step's last command was issued. The rest of the step is waiting.
+  // For GPUs: the time in which the caller's thread issued the step's commands. For the rest of the step it waits.
   double issue_seconds = 0;
 };
 
-// Bytes of a session's memory, variables and inputs left out. Arenas are touched on first use.
+// Bytes of a session's memory, without variables and inputs. The system provides arenas' memory on first use.
 struct SessionMemory {
-  uint64_t microbatch = 0;  // all threads: values inside one microbatch, library scratch, staging of short microbatches
-  uint64_t lane = 0;        // all lanes' slots, and one scratch slot per thread
-  uint64_t step = 0;        // the step arenas of all devices
-  uint64_t batch = 0;       // the batch arenas of all devices
+  // of all threads: values inside one microbatch, scratch of libraries, staging of short microbatches
+  uint64_t microbatch = 0;
+  uint64_t lane = 0;   // all lanes' slots, and one scratch slot per thread
+  uint64_t step = 0;   // the step arenas of all devices
+  uint64_t batch = 0;  // the batch arenas of all devices
   uint64_t total() const { return microbatch + lane + step + batch; }
 };
 
-// The time of one command of the program since the session was created, over all runs, lanes and microbatches.
+// The time of one command of the program, summed over all runs, lanes and microbatches since the session was created.
 struct CommandTime {
   int id = 0;           // index in ListCommands (command_info.h)
   std::string section;  // "map" for commands that run in every microbatch, else "global"
-  std::string
-      kind;  // the command's kind in runtime/format/index.td; "LaneSum" for adding a microbatch's results to its lane's
+  // the command's kind in runtime/format/index.td; "LaneSum" for adding a microbatch's results to those of its lane
+  std::string kind;
   std::string name;    // scope and op
   std::string detail;  // the kernel with its ops, or the library's primitive and implementation
-  double seconds = 0;  // map commands: summed over the threads; global commands: as the caller sees them
+  double seconds = 0;  // map commands: summed over the threads; global commands: as measured by the calling thread
   int64_t calls = 0;
 };
 
@@ -72,21 +74,22 @@ class Session {
   struct Options {
     std::shared_ptr<ThreadPool> pool;  // shared by the sessions of a job; must not be null
     bool time_commands = false;        // for command_times(); costs some ten nanoseconds per command and microbatch
-    // GPUs: how long a step may take before the session considers a device or a peer lost. Must be over 0.
+    // For GPUs: how many seconds a step may take before the session considers a device or a peer lost. Must be over 0.
     double deadline_seconds = 600;
-    // GPUs: a file with the library plans that were measured to be the fastest. Plans in it are used; those that it
-    // lacks are measured on the device and added. Empty: the file that the environment variable TANDEM_GPU_PLANS names;
+    // For GPUs: a file with the library plans that were measured to be the fastest. Plans in it are used; those that it
+    // lacks are measured on the device and added. If empty, the environment variable TANDEM_GPU_PLANS names the file;
     // without either, the libraries' own preferences are used.
     std::string gpu_plans = "";
-    // GPUs: sums over more than two GPUs are added in the order of the reduction tree, as on CPUs, instead of NCCL's
-    // order.
+    // For GPUs: if true, sums over more than two GPUs are added in the order of the reduction tree, as on CPUs, instead
+    // of NCCL's order.
     bool deterministic = false;
-    // The processes that run the program together; null: this process has all replicas. Rank r of n has replicas [r
-    // R/n, (r + 1) R/n) of R. All run the same steps, and fail or find a value that is not finite in the same ones.
-    // Must outlive the session. GPUs exchange values by NCCL; their group only serves to meet.
+    // The processes that run the program together; null if this process has all replicas. Rank r of n has replicas [r
+    // R/n, (r + 1) R/n) of R. All processes run the same steps, and fail or find a value that is not finite in the same
+    // steps. The group must outlive the session. GPUs exchange values by NCCL, and use the group only to connect and to
+    // learn of lost processes.
     ProcessGroup* group = nullptr;
-    // GPUs in a group: the names of this process's devices, one for each of its replicas. The executable names devices
-    // as if one process had all. Empty: the executable's names.
+    // For GPUs in a group: the names of this process's devices, one for each of its replicas. The executable names
+    // devices as if one process had all replicas. If empty, the executable's names are used.
     std::vector<std::string> devices = {};
   };
   // Checks the executable against this machine, loads kernels, creates primitives, allocates arenas and binds variables
@@ -98,22 +101,21 @@ class Session {
                                                          std::shared_ptr<VariableStore> variables, Options options);
   virtual ~Session() = default;
 
-  // Runs one step. `fetches`: indices into Executable::outputs whose values are wanted (others stay empty). Values
-  // without batch are the first replica's. When a check fails (`finite` is false), outputs that were computed before it
-  // have their values, as a rule the loss.
-  // Errors: InvalidArgument for inputs or scalars that do not fit the executable, FailedPrecondition for a variable
-  // that has no value yet.
+  // Runs one step. `fetches` are indices into Executable::outputs whose values are returned (others stay empty). Values
+  // without a batch are those of the first replica. When a check fails (`finite` is false), outputs that were computed
+  // before the check have their values; usually the loss is one of them. Errors: InvalidArgument for inputs or scalars
+  // that do not fit the executable, FailedPrecondition for a variable that has no value yet.
   virtual absl::StatusOr<StepResult> Run(const StepInputs& inputs, const std::vector<int>& fetches) = 0;
 
-  // Runs the step again with a check of every command's outputs; returns the name and source line of the first command
-  // that produced a NaN or infinity (and the lane and device), or "" when none did. For a kernel of several ops it
-  // names all of them. Changes no variable. In a group it checks what this process computes from its own rows: another
-  // process may have found the value.
+  // Runs the step again with a check of every command's outputs. Returns the name and source line of the first command
+  // that produced a NaN or infinity (and the lane and device), or "" if none did. For a kernel of several ops it names
+  // all of them. Changes no variable. In a group it checks what this process computes from its own rows; if it finds
+  // nothing, another process may.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepInputs& inputs) = 0;
 
-  // Begins to copy the inputs of a coming step to the devices while a step runs: to be called from another thread than
-  // Run, which uses the copies when it is given the same tensors. A hint: does nothing on a CPU, and where two batches
-  // wait already. Its errors come from that Run.
+  // Begins to copy the inputs of a coming step to the devices while a step runs. To be called from another thread than
+  // Run, which uses the copies when it gets the same tensors. This is a hint: it does nothing on a CPU, or if two
+  // batches are waiting already. Its errors are returned by that Run.
   virtual void Prefetch(const StepInputs& inputs) {}
   // True if Prefetch does something.
   virtual bool CanPrefetch() const { return false; }
@@ -123,9 +125,10 @@ class Session {
   // Returns times in the order of the program; empty without Options::time_commands. Must not be called during a Run.
   virtual std::vector<CommandTime> command_times() const = 0;
 
-  // From the next Run on, every execution of a command is added to `trace`, which gets a list per thread of the pool;
-  // null ends it. Costs about 50 nanoseconds per record, and nothing without a trace. command_times() does not count
-  // traced runs. `trace` must outlive the session or the call that ends it. Must not be called during a Run.
+  // From the next Run on, adds a record of every execution of a command to `trace`, which gets a list per thread of the
+  // pool; null ends the recording. Costs about 50 nanoseconds per record, and nothing without a trace. command_times()
+  // does not count traced runs. `trace` must exist until the recording or the session ends. Must not be called during a
+  // Run.
   virtual void set_trace(CommandTrace* trace) = 0;
 };
 
@@ -137,7 +140,7 @@ using SessionFactory = std::function<absl::StatusOr<std::unique_ptr<Session>>(
 // class has a factory already.
 bool RegisterSessionFactory(const std::string& device_class, SessionFactory factory);
 
-// Creates the executable's variables where the store lacks them. Factories call it.
+// Creates those of the executable's variables that the store does not have. Factories call it.
 absl::Status CreateSessionVariables(const Executable& executable, VariableStore& variables);
 
 }  // namespace tandem

@@ -16,7 +16,7 @@
 namespace tandem {
 namespace {
 
-// Sets `out` to `value` with its fraction cut off; false when T does not hold it.
+// Sets `out` to `value` without its fraction. Returns false if T cannot represent the result.
 template <typename T>
 bool ToInteger(const ScalarValue& value, T* out) {
   if (value.integral()) {
@@ -24,14 +24,14 @@ bool ToInteger(const ScalarValue& value, T* out) {
     return *out == value.integer();
   }
   const double number = std::trunc(value);
-  // The upper limit of 64 bits is not a double, but the number above it is: compare with that.
+  // The largest 64-bit integer is not a double, but the number above it is, so this compares with that one.
   const double end = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
   if (!(number >= static_cast<double>(std::numeric_limits<T>::min()) && number < end)) return false;
   *out = static_cast<T>(number);
   return true;
 }
 
-// Stores `value` in `bits` as a number of type `dtype`; false when the type does not hold it.
+// Stores `value` in `bits` as a number of type `dtype`. Returns false if the type cannot represent it.
 bool ToBits(DType dtype, const ScalarValue& value, uint64_t* bits) {
   *bits = 0;
   const auto put = [&](auto v) { std::memcpy(bits, &v, sizeof v); };
@@ -92,7 +92,7 @@ absl::Status ResolveReplica(const Executable& executable, const std::vector<Host
   return absl::OkStatus();
 }
 
-// Checks the rows of all replicas, which the caller gave, or the processes of a group agreed on.
+// Checks the rows of all replicas, which the caller passed, or on which the processes of a group agreed.
 absl::Status CheckReplicaRows(const Executable& executable, const std::vector<int64_t>& rows) {
   if (static_cast<int>(rows.size()) != executable.num_replicas()) {
     return absl::InvalidArgumentError(absl::StrCat("rows of ", rows.size(), " replicas; the program has ",
@@ -137,7 +137,7 @@ absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& s
   if (!all_rows.empty()) total = std::accumulate(all_rows.begin(), all_rows.end(), int64_t{0});
   for (size_t i = 0; i < index.scalars.size(); ++i) {
     const format::Scalar& s = index.scalars[i];
-    const absl::string_view name = s.name;  // comparisons of a string_view look at the lengths first
+    const absl::string_view name = s.name;  // a string_view compares lengths first, which is faster
     for (size_t r = 0; r < replicas->size(); ++r) {
       ReplicaInputs& replica = (*replicas)[r];
       ScalarValue value;

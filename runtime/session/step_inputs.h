@@ -12,21 +12,23 @@ namespace tandem {
 
 struct ReplicaInputs {
   int64_t rows = 0;
-  int64_t first_row = 0;               // first row in the global batch: the number of rows of the replicas before
-  std::vector<const uint8_t*> inputs;  // indexed by the executable's inputs; the caller's memory
-  std::vector<uint64_t> scalars;       // 8 bytes each, of any type
+  // first row in the global batch: the number of rows of all replicas before this one
+  int64_t first_row = 0;
+  std::vector<const uint8_t*> inputs;  // indexed by the executable's inputs; addresses in the caller's memory
+  std::vector<uint64_t> scalars;       // the program's scalars, 8 bytes each whatever their type
 };
 
-// Fills `replicas`, one per replica of the executable; allocates nothing when their number is the same as in the call
-// before. In a group these are only the replicas of this process, which come behind `first_replica` others.
+// Fills `replicas`, one per replica of the executable. Allocates nothing if their number is the same as in the previous
+// call. In a group these are only the replicas of this process, which follow `first_replica` others.
 absl::Status ResolveStepInputs(const Executable& executable, const StepInputs& inputs,
                                std::vector<ReplicaInputs>* replicas, int first_replica = 0, int processes = 1);
 
-// Returns those of `fetches` that the program computes before its finite check: they have a value also where that
+// Returns those of `fetches` that the program computes before its finite check. They have a value even if the check
 // fails.
 std::vector<int> OutputsBeforeCheck(const Executable& executable, const std::vector<int>& fetches);
 
-// Returns FailedPrecondition that names the first variable of the executable that has no value.
+// Returns FailedPrecondition, with the variable's name, if a variable of the executable has no value; the first one
+// counts.
 absl::Status CheckVariablesInitialized(const Executable& executable, const VariableStore& variables);
 
 }  // namespace tandem

@@ -23,17 +23,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long idle threads spin: longer than the serial parts of a step, short enough not to burn a shared core. Waking a
-// thread takes 30 to 80 microseconds on a virtual machine.
+// How long idle threads spin. It is longer than the serial parts of a step, and short enough not to waste a core that
+// is shared. Waking a thread takes 30 to 80 microseconds on a virtual machine.
 constexpr std::chrono::microseconds kMinSpinTime(50), kMaxSpinTime(1000);
-// They spin for 1 / kSpinShare of the time that the loop took, within these limits: threads leave a loop of large tasks
-// at times that differ by a part of a task.
+// Threads spin for 1 / kSpinShare of the time that the loop took, within these limits. Threads leave a loop of large
+// tasks at times that differ by a part of a task.
 constexpr int kSpinShare = 32;
-constexpr int kSpins = 16;  // between looks at the clock; a pause takes 26 ns on Zen 4
+constexpr int kSpins = 16;  // pauses between two readings of the clock; a pause takes 26 ns on Zen 4
 
 constexpr char kRunning[] = "running a step";
 
-thread_local int current_thread = -1;  // index of this thread in the pool inside a task, else -1
+thread_local int current_thread = -1;  // in a task: index of this thread in its pool; else -1
 
 void UseOneOmpThread() {
   thread_local bool done = false;
@@ -71,7 +71,7 @@ void WaitWhileEqual(std::atomic<T>& word, T value, Clock::duration spin, std::at
   sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Returns how long to spin behind a loop that began at `start`.
+// Returns how long to spin after a loop that began at `start`.
 Clock::duration SpinAfter(Clock::time_point start) {
   return std::clamp<Clock::duration>((Clock::now() - start) / kSpinShare, kMinSpinTime, kMaxSpinTime);
 }
@@ -130,8 +130,8 @@ void ThreadPool::KeepException() {
   exception_ = std::current_exception();
 }
 
-// A worker that wakes up late finds the loop closed and delays nobody: it joins by incrementing active_ and only then
-// looks whether the loop is still open, while the caller closes the loop and only then looks at active_.
+// A worker that wakes up late finds the loop closed and delays nobody. The worker first increments active_ and then
+// checks whether the loop is still open, while the caller first closes the loop and then reads active_.
 void ThreadPool::Work(int thread) {
   UseOneOmpThread();
   uint32_t last = 0;
@@ -179,10 +179,10 @@ void ThreadPool::ParallelFor(int64_t n, Loop fn, Idle idle) {
     shares_[t].end = n / threads * (t + 1) + std::min(n % threads, t + 1);
   }
   const Clock::time_point start = Clock::now();
-  generation_.fetch_add(1, std::memory_order_seq_cst);  // open
+  generation_.fetch_add(1, std::memory_order_seq_cst);  // opens the loop
   if (sleepers_.load(std::memory_order_seq_cst) > 0) FutexWakeAll(generation_);
   RunTasks(fn, idle, 0);
-  generation_.fetch_add(1, std::memory_order_seq_cst);  // close
+  generation_.fetch_add(1, std::memory_order_seq_cst);  // closes the loop
   const Clock::duration spin = SpinAfter(start);
   for (int left; (left = active_.load(std::memory_order_seq_cst)) > 0;) {
     WaitWhileEqual(active_, left, spin, caller_sleeps_);

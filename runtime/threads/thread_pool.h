@@ -1,10 +1,10 @@
 // A fixed set of threads that run the tasks of one parallel loop at a time.
 //
-// Each thread has a share of neighbouring tasks of a loop, and takes others' only when its own are gone. Loops of one
-// program over the same things in the same order are then run by the same threads every time, so that what a thread
-// wrote is in its own core's cache. A cache line that two cores have read is the most expensive to write: 33 to 37 ns
-// on Zen 4 whatever is fetched ahead, where one that only the writer has takes 1 ns and one that another core wrote
-// takes 3.
+// Each thread has a share of neighbouring tasks of a loop, and takes tasks of other shares only when its own are gone.
+// If a program's loops go over the same things in the same order, the same threads run them every time, so that what a
+// thread wrote is in its own core's cache. A cache line that two cores have read is the most expensive to write: 33 to
+// 37 ns on Zen 4 whatever is prefetched, where a line that only the writer has takes 1 ns and one that another core
+// wrote takes 3 ns.
 #ifndef TANDEM_RUNTIME_THREADS_THREAD_POOL_H_
 #define TANDEM_RUNTIME_THREADS_THREAD_POOL_H_
 
@@ -22,15 +22,17 @@
 
 namespace tandem {
 
-// `num_threads` threads in total: the caller of ParallelFor is one of them. Idle workers spin for some microseconds, or
-// a small share of a long loop, in which the next loop of a step usually comes, then sleep. Every thread that runs
-// tasks, the caller's included, has its OpenMP thread count set to 1: libraries stay inside a task.
+// A pool has `num_threads` threads in total: the caller of ParallelFor is one of them. Idle workers spin for some
+// microseconds, or for a small share of a long loop's time, because the next loop of a step usually begins soon; then
+// they sleep. Every thread that runs tasks, including the caller's, has its OpenMP thread count set to 1, so that
+// libraries use no other threads inside a task.
 class ThreadPool {
  public:
-  // Starts as many threads as the system gives, up to `num_threads`, and at least the caller's. Fewer are a warning.
+  // Starts as many threads as the system provides, up to `num_threads`, counting the caller's. If there are fewer, it
+  // logs a warning.
   explicit ThreadPool(int num_threads);
-  // The same with a Status: InvalidArgument, which names `flag`, for more than kMaxThreads, ResourceExhausted when the
-  // system gives none beside the caller's though more were asked for.
+  // Creates a pool with a Status: InvalidArgument, which names `flag`, for more than kMaxThreads; ResourceExhausted if
+  // more threads than the caller's were requested and the system provides none.
   static absl::StatusOr<std::shared_ptr<ThreadPool>> Create(int num_threads, absl::string_view flag = "threads");
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -47,8 +49,8 @@ class ThreadPool {
     ParallelFor(n, fn, [](int) {});
   }
 
-  // The same; a thread that finds all tasks taken, some of which may still run, calls idle(thread) once before it
-  // leaves the loop. Not every thread need call it, and none does in a loop inside a task.
+  // Does the same. A thread that finds no task left to take, while some tasks may still run, calls idle(thread) once
+  // before it leaves the loop. Not every thread need call it, and none does in a loop inside a task.
   void ParallelFor(int64_t n, absl::FunctionRef<void(int64_t task, int thread)> fn,
                    absl::FunctionRef<void(int thread)> idle);
 
@@ -64,19 +66,19 @@ class ThreadPool {
 
   void Work(int thread);
   void RunTasks(const Loop& fn, const Idle& idle, int thread);
-  // Keeps the exception that is being handled, so that the caller gets it.
+  // Stores the exception that is being handled, so that ParallelFor can throw it to the caller.
   void KeepException();
 
-  std::mutex caller_;  // held by the one caller whose loop runs
+  std::mutex caller_;  // held by the caller whose loop is running
   const Loop* fn_ = nullptr;
   const Idle* idle_ = nullptr;
   std::vector<Share> shares_;                        // indexed by thread, also for threads that could not be started
-  alignas(64) std::atomic<uint32_t> generation_{0};  // odd: a loop is open, and workers may join it
-  alignas(64) std::atomic<int> active_{0};           // workers that have joined, or try to
+  alignas(64) std::atomic<uint32_t> generation_{0};  // odd while a loop is open and workers may join it
+  alignas(64) std::atomic<int> active_{0};           // number of workers that have joined the loop or are trying to
   alignas(64) std::atomic<int> sleepers_{0};
   std::atomic<int> caller_sleeps_{0};
   std::atomic<bool> stop_{false};
-  std::atomic<bool> threw_{false};  // a task of this loop threw; exception_ is set
+  std::atomic<bool> threw_{false};  // true if a task of this loop threw; exception_ is set then
   std::mutex exception_mutex_;
   std::exception_ptr exception_;
   std::vector<std::thread> workers_;

@@ -15,9 +15,9 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // sums with it do not overflow
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // a limit with which sums do not overflow
 
-// Returns the bytes to map for `bytes`. If half a huge page or more lies in the last one, all of it is mapped.
+// Returns the bytes to map for `bytes`. If they need at least half of a last huge page, all of that page is mapped.
 uint64_t MappedBytes(uint64_t bytes) {
   return bytes % kHugePage >= kHugePage / 2 ? AlignUp(bytes, kHugePage) : AlignUp(bytes, getpagesize());
 }
@@ -37,14 +37,14 @@ bool GuardsBuffers() {
 }
 
 absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
-  if (bytes == 0) bytes = 64;  // so that data() is a valid address
+  if (bytes == 0) bytes = 64;  // at least some bytes, so that data() is a valid address
   const absl::Status refused =
       absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes for ", what));
   if (bytes > kMaxBytes) return refused;
   const uint64_t guard = GuardsBuffers() ? kGuardBytes : 0, mapped = MappedBytes(bytes + guard);
   const bool huge = mapped >= kHugePage;
-  // The system gives huge pages only to whole ones inside a mapping: so one more is reserved, and the parts in front of
-  // the first whole one and behind the end are given back.
+  // The system uses huge pages only for whole, aligned ones inside a mapping. So one more is reserved, and the parts
+  // before the first whole huge page and behind the end are unmapped.
   const uint64_t reserved = huge ? mapped + kHugePage : mapped;
   void* reservation = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (reservation == MAP_FAILED) return refused;
@@ -54,7 +54,7 @@ absl::StatusOr<Arena> Arena::Create(uint64_t bytes, const char* what) {
     if (front > 0) munmap(begin, front);
     begin += front;
     if (front < kHugePage) munmap(begin + mapped, kHugePage - front);
-    madvise(begin, mapped, MADV_HUGEPAGE);  // a hint: failing is fine
+    madvise(begin, mapped, MADV_HUGEPAGE);  // only a hint, so a failure does not matter
   }
   Arena arena;
   arena.data_ = begin;

@@ -11,13 +11,13 @@
 namespace tandem {
 
 // Page-aligned anonymous memory. From 1 MiB on it begins at a huge page (2 MiB) and asks the system for huge pages.
-// Scattered small pages may meet in the same sets of a cache: kernels that fill one then run at one of several speeds,
-// by chance. Pages cost nothing until they are touched. Move-only.
-// With TANDEM_FLAGS=--guard-buffers, kGuardBytes bytes follow that nothing may touch (runtime/cpu/run/buffer_guard.h).
+// Without them, scattered small pages may compete for the same sets of a cache, and kernels that need a whole cache run
+// at one of several speeds, by chance. Pages cost nothing until they are accessed. Move-only. With
+// TANDEM_FLAGS=--guard-buffers, kGuardBytes bytes follow that nothing may access (runtime/cpu/run/buffer_guard.h).
 class Arena {
  public:
   Arena() = default;
-  // Returns ResourceExhausted when the system does not give `bytes`; `what` names the use in the message.
+  // Returns ResourceExhausted when the system does not provide `bytes`; `what` names the use in the message.
   static absl::StatusOr<Arena> Create(uint64_t bytes, const char* what);
   ~Arena();
   Arena(Arena&& other) noexcept { *this = std::move(other); }
@@ -30,7 +30,7 @@ class Arena {
 
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
-  // Bytes of the guard, which lies behind the bytes() that may be used; 0 without --guard-buffers.
+  // Number of guard bytes behind the bytes() that may be used; 0 without --guard-buffers.
   uint64_t guard_bytes() const { return guard_bytes_; }
 
  private:
@@ -41,7 +41,7 @@ class Arena {
 
 inline constexpr uint64_t kGuardBytes = 4096;
 
-// True if this process asks for guards around buffers: the environment variable TANDEM_FLAGS has --guard-buffers. Read
+// True if guards around buffers are requested: the environment variable TANDEM_FLAGS has --guard-buffers. It is read
 // once.
 bool GuardsBuffers();
 

@@ -1,4 +1,4 @@
-// Memory of a device other than the host: where the variables of a GPU job live.
+// Memory of a device other than the host, in which the variables of a GPU job are.
 #ifndef TANDEM_RUNTIME_VARIABLES_DEVICE_MEMORY_H_
 #define TANDEM_RUNTIME_VARIABLES_DEVICE_MEMORY_H_
 
@@ -40,8 +40,8 @@ class DeviceMemory {
     // Copies all regions to host memory. May be called from any thread, while the device does other work.
     virtual absl::Status Read() = 0;
   };
-  // Keeps the regions' bytes as they are now. Work that begins after it returns may overwrite the regions; nothing may
-  // write to them while it runs. Null where there is no memory to spare for a copy.
+  // Copies the regions' bytes as they are now. Work that begins after it returns may overwrite the regions; nothing may
+  // write to them while it runs. Returns null if there is no memory to spare for a copy.
   virtual absl::StatusOr<std::unique_ptr<Snapshot>> TakeSnapshot(absl::Span<const Region> regions) = 0;
 };
 

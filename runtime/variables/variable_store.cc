@@ -133,7 +133,8 @@ absl::StatusOr<VariableSnapshot> VariableStore::Snapshot(const std::vector<std::
 
 absl::StatusOr<std::vector<HostTensor>> VariableSnapshot::Take() {
   if (device_ != nullptr) {
-    const std::unique_ptr<DeviceMemory::Snapshot> device = std::move(device_);  // gives its memory back
+    // frees the device's copy at the end of this block
+    const std::unique_ptr<DeviceMemory::Snapshot> device = std::move(device_);
     TD_RETURN_IF_ERROR(device->Read());
   }
   return std::move(values_);

@@ -29,11 +29,11 @@ struct VariableInfo {
   bool initialized = false;  // true since Initialize or Assign
 };
 
-// Values of variables at one moment, some of which may still have to come from a device.
+// Values of variables at one moment, some of which may still have to be copied from a device.
 class VariableSnapshot {
  public:
-  // Returns the values in the order in which they were asked for. Waits for copies from the device, so it is best
-  // called from a thread that has time. May be called once.
+  // Returns the values in the order in which they were requested. Waits for copies from the device, so it is best
+  // called from a thread that nothing waits for. May be called once.
   absl::StatusOr<std::vector<HostTensor>> Take();
   // True if Take has to wait for a device.
   bool on_device() const { return device_ != nullptr; }
@@ -48,35 +48,36 @@ class VariableSnapshot {
 // while the store lives. Calls are serialised against each other, not against a running session: read and assign
 // between steps.
 //
-// Copies are in host memory, or, once a session has placed them, on GPUs: values then live there for the rest of the
-// job, from training to evaluation and back, and reading or assigning one copies it.
+// Copies are in host memory or, once a session has placed them, on GPUs. Values then stay there for the rest of the
+// job, through training and evaluations, and reading or assigning one copies it.
 class VariableStore {
  public:
   ~VariableStore();
-  // `num_devices`: copies of each variable; at least the replicas of every session that uses the store.
-  // With `one_copy` all devices have the same memory, which must stay the host's: sessions for CPUs have the first
-  // device alone write to it.
+  // `num_devices` is the number of copies of each variable; every session that uses the store may have at most as many
+  // replicas. With `one_copy` all devices have the same memory, which must stay the host's: in sessions for CPUs only
+  // the first device writes to it.
   explicit VariableStore(int num_devices, bool one_copy = false) : num_devices_(num_devices), one_copy_(one_copy) {}
 
   int num_devices() const { return num_devices_; }
   bool one_copy() const { return one_copy_; }
 
-  // Creates a variable, all zero and not initialised. Does nothing if it already exists with the same dtype and shape;
-  // FailedPrecondition names both where they differ.
+  // Creates a variable, all zero and not initialised. Does nothing if it already exists with the same dtype and shape.
+  // If they differ, FailedPrecondition names both.
   absl::Status Create(const VariableInfo& info);
 
   // Sets the first value with FillInitialValue (base/initializer.h), and returns its errors. `initializer.kind` has the
   // numbers of Initializer::Kind.
   absl::Status Initialize(const std::string& name, const format::Initializer& initializer, uint64_t seed);
 
-  // Returns a copy of the first device's value.
+  // Returns a copy of the variable's value on the first device.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
-  // Returns copies of the first device's values, in the order of `names`: from a GPU much faster than one by one.
+  // Returns copies of the variables' values on the first device, in the order of `names`. From a GPU this is much
+  // faster than reading them one by one.
   absl::StatusOr<std::vector<HostTensor>> ReadAll(const std::vector<std::string>& names) const;
-  // Returns what ReadAll would, without waiting for values on a GPU if it has the memory for a copy of them: later
-  // steps run while they are read.
+  // Returns what ReadAll would, without waiting for values on a GPU if it has enough memory for a copy of them. Later
+  // steps can then run while they are read.
   absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<std::string>& names) const;
-  // Writes all devices. InvalidArgument when dtype or shape differ.
+  // Writes the value to all devices. InvalidArgument when dtype or shape differ.
   absl::Status Assign(const std::string& name, const HostTensor& value);
 
   // A number that grows with every value that is written by Initialize and Assign. Sessions that write variables in
@@ -98,17 +99,18 @@ class VariableStore {
   // Makes copy `device` of every variable live in `memory` from now on. FailedPrecondition when the copy is already in
   // other memory, when Buffer was called (the host's memory is in use), or when all devices share one copy.
   absl::Status Place(int device, std::shared_ptr<DeviceMemory> memory);
-  // Returns the name of the memory where the first copies live; empty: the host's.
+  // Returns the name of the memory in which the first device's copies are; empty for host memory.
   std::string place() const;
-  // Returns the address of the value in the memory that copy `device` was placed in; it is copied there now if it has
-  // not been yet. 256-byte aligned.
+  // Returns the address of the value in the memory in which copy `device` was placed, 256-byte aligned. The first call
+  // copies the value there.
   absl::StatusOr<uint64_t> DeviceAddress(const std::string& name, int device);
 
  private:
   struct Entry {
     VariableInfo info;
-    std::vector<Arena> copies;        // in host memory; stale, but for the first device's while nothing is placed
-    std::vector<uint64_t> addresses;  // indexed by device; 0: not there yet
+    // in host memory, by device; out of date if the variable has been placed on devices
+    std::vector<Arena> copies;
+    std::vector<uint64_t> addresses;  // indexed by device; 0 if the value has not been copied there
     uint64_t bytes = 0;
   };
   absl::StatusOr<Entry*> Find(const std::string& name) const;
@@ -123,8 +125,8 @@ class VariableStore {
   const bool one_copy_;
   std::atomic<uint64_t> writes_{0};
   mutable std::mutex mutex_;
-  mutable bool host_used_ = false;                     // Buffer was called
-  std::vector<std::shared_ptr<DeviceMemory>> places_;  // indexed by device; null: the host
+  mutable bool host_used_ = false;                     // true if Buffer was called
+  std::vector<std::shared_ptr<DeviceMemory>> places_;  // indexed by device; null for the host
   mutable std::map<std::string, Entry> entries_;
 };
 

@@ -38,7 +38,7 @@ class CpuAllReduce final : public CpuCommand {
     for (int d = 0; d < devices; ++d) {
       leaves.push_back(run.state.devices[d].rows > 0 ? run.ElementAddress(d, o, piece.begin) : nullptr);
     }
-    // The sum becomes a mean in Exchange, over all processes.
+    // In a group this only computes a sum. Exchange divides it when the sums of all processes have been added.
     const bool part = run.state.group != nullptr;
     TreeReduce(part && kind_ == ReduceKind::kMean ? ReduceKind::kSum : kind_, o.dtype, leaves,
                run.ElementAddress(0, o, piece.begin), piece.end - piece.begin);
@@ -74,7 +74,7 @@ class CpuAllReduce final : public CpuCommand {
   }
 
  private:
-  // Looks at sums also for means: a sum that is not finite makes a mean that is not.
+  // Checks the sum even if the result is a mean: a sum that is not finite makes a mean that is not finite.
   static void Check(GlobalRun& run, DType dtype, const void* values, int64_t n) {
     if (!AllFinite(dtype, values, n)) run.state.sums_finite.store(false, std::memory_order_relaxed);
   }

@@ -59,8 +59,8 @@ class CpuCheckFinite final : public CpuCommand {
   }
 
  private:
-  // True if an input is not the result of an all-reduce: then processes may find different answers, and must tell each
-  // other.
+  // True if an input is not the result of an all-reduce. Then processes may find different answers, and must exchange
+  // them.
   bool differs_ = false;
 };
 

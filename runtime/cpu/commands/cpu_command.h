@@ -36,7 +36,7 @@ struct PlanContext {
 struct MapRun {
   const StepState& state;
   int thread;
-  uint64_t scratch_bytes;  // scratch bytes of the thread's library memory; the rest behind them is for staging
+  uint64_t scratch_bytes;  // size of the scratch part of the thread's library memory; the part behind it is for staging
 
   const ThreadState& memory() const { return state.threads[thread]; }
   void** args() const { return const_cast<void**>(memory().args.data()); }
@@ -54,27 +54,27 @@ class CpuCommand {
   const format::Command& table() const { return table_; }
   const std::vector<Operand>& inputs() const { return inputs_; }
   const std::vector<Operand>& outputs() const { return outputs_; }
-  // Returns the command as everything but the backends sees it.
+  // Returns the description of the command that does not depend on the backend.
   const Command& command() const { return *command_; }
-  // Bytes of memory that a thread needs for it.
+  // Return the bytes of scratch and of staging memory that a thread needs to run the command.
   virtual uint64_t scratch_bytes() const { return 0; }
   virtual uint64_t staging_bytes() const { return 0; }
 
-  // In a global section: runs one piece of the work, for one device. Kinds that only map sections have do nothing.
+  // In a global section: runs one piece of the work, for one device. Kinds that occur only in map sections do nothing.
   virtual void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const = 0;
   // Called before the pieces run.
   virtual void Begin(GlobalRun& run, ThreadPool& pool) const {}
-  // Called after the pieces, from one thread each, if has_end. Exchange exchanges values with the other processes of a
+  // Called after the pieces if has_end, each by one thread. Exchange exchanges values with the other processes of a
   // group, and may run on another thread than the rest of the command. End does the rest.
   virtual absl::Status Exchange(GlobalRun& run) const { return absl::OkStatus(); }
   virtual absl::Status End(GlobalRun& run, ThreadPool& pool) const { return absl::OkStatus(); }
   virtual bool has_end(const StepState& state) const { return state.group != nullptr; }
-  // True if a piece is for all devices together; RunPiece then gets the first one's number. With one device there are
-  // no pieces.
+  // True if a piece covers all devices together. RunPiece then gets the number of the first device. If there is only
+  // one device, there are no pieces.
   virtual bool is_for_all_devices() const { return false; }
 
-  // In a map section: runs the command for the rows of one microbatch of one lane. Internal for kinds that map sections
-  // do not have.
+  // In a map section: runs the command for the rows of one microbatch of one lane. Internal for kinds that do not occur
+  // in map sections.
   virtual absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows,
                                int64_t global_row) const;
   // Prepares RunJoint, for the rows of `lanes` lanes that run together. Only called for commands that are `joint` in
@@ -85,17 +85,18 @@ class CpuCommand {
 
   // For flat programs (call_list.h): true if the command can be in a call list.
   virtual bool is_listable() const { return false; }
-  // Adds the calls for one lane of a map section, all of whose rows are there.
+  // Adds the calls that run the command for one lane of a map section. The lane has all of its rows.
   virtual bool AddRowCalls(CallList& list, const MicrobatchContext& context, int device, int64_t first_row) const;
   virtual void AddCalls(CallList& list, const MicrobatchContext& context, int device, const Piece& piece) const {}
 
   bool writes_variables = false;
   int id = 0;  // index in ListCommands (command_info.h), under which its time is counted
   PlannedWork work;
-  std::optional<PlannedWork> others;  // the work that block updates leave to it (block_updates.h)
+  // the part of `work` that remains when block updates do the rest (block_updates.h)
+  std::optional<PlannedWork> others;
 
  protected:
-  // True if pieces count something larger than elements: then each piece is a task.
+  // True if pieces count units larger than elements, such as blocks. Then each piece is a task of its own.
   bool pieces_apart_ = false;
 
  private:

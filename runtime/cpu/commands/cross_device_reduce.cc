@@ -29,7 +29,7 @@ class CpuCrossDeviceReduce final : public CpuCommand {
         ops_(std::move(ops)) {}
 
   bool is_for_all_devices() const override { return true; }
-  // There are no pieces: the ops cut their work themselves.
+  // There are no pieces, because the ops divide their work among threads by themselves.
   void RunPiece(GlobalRun&, int, const Piece&, int) const override {}
   bool has_end(const StepState&) const override { return true; }
 
@@ -73,8 +73,8 @@ class CpuCrossDeviceReduce final : public CpuCommand {
  private:
   static size_t Bytes(const PerReplica& tensor) { return static_cast<size_t>(tensor.elements) * SizeOf(tensor.dtype); }
 
-  // Calls `f` and checks that it leaves the same values on all replicas: otherwise they would silently hold different
-  // variables from this step on.
+  // Calls `f` and checks that it leaves the same values on all replicas. Otherwise the replicas would silently have
+  // different variables from this step on.
   template <typename F>
   absl::Status Call(absl::string_view function, const std::vector<PerReplica>& tensors, F f) const {
     const std::string where = absl::StrCat("cross-device ops \"", collective_.algorithm, "\": ", function);

@@ -33,7 +33,7 @@ class GlobalRun {
     return At(device).Address(o) + element * SizeOf(o.dtype);
   }
 
-  // Calls f with the pieces of a task, which a trace records as one.
+  // Calls f with each piece of a task. A trace records the task as one entry.
   template <typename F>
   void ForPieces(int device, int task, int thread, F f) {
     std::vector<CommandRecord>* records = state.threads[thread].records;
@@ -58,12 +58,13 @@ class GlobalRun {
     status_.Update(status);
   }
 
-  // Valid after the last task.
+  // Valid after the last task has ended.
   bool finite() const { return finite_.load(); }
   const absl::Status& status() const { return status_; }
 
   const StepState& state;
-  int part_lanes = 1;  // LaneReduce: lanes that have been reduced into the slot of their first
+  // for LaneReduce: number of neighbouring lanes whose sum is already in the slot of the first of them
+  int part_lanes = 1;
 
  private:
   // Makes one record of all tasks of this execution that one thread runs.
@@ -77,7 +78,7 @@ class GlobalRun {
 
   const PlannedWork& work_;
   const int id_;
-  const int64_t begin_;  // 0 when nothing is traced
+  const int64_t begin_;  // when this execution began; 0 when nothing is traced
   std::atomic<bool> finite_{true};
   std::mutex mutex_;
   absl::Status status_;

@@ -26,12 +26,12 @@ CpuKernelLaunch::CpuKernelLaunch(const PlanContext& context, const format::Comma
 }
 
 // Returns how many rows of the output one block has: a multiple of 8, so that it consists of whole register tiles, with
-// about kBlockElements elements. For the kernel of a convolution (HWIO) a block has all taps of some input channels:
+// about kBlockElements elements. For the weights of a convolution (HWIO) a block has all taps of some input channels:
 // half of a thread's share of them, at least 8 and at most ImageBlockChannels.
 int64_t CpuKernelLaunch::BlockRows(const PlanContext& context) const {
   const int64_t columns = std::max<int64_t>(1, outputs()[0].elements / count_);
   const std::vector<int64_t>& shape = context.program.buffers[table().outputs[0]].shape;
-  if (shape.size() == 4) {  // HWIO, whose rows go channel by channel
+  if (shape.size() == 4) {  // weights in HWIO, whose rows are numbered channel by channel
     const int64_t taps = shape[0] * shape[1], share = shape[2] / (2 * context.num_threads) / 8 * 8;
     return taps * std::clamp<int64_t>(share, 8, ImageBlockChannels(taps));
   }

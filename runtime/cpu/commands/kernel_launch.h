@@ -11,7 +11,7 @@ class CpuKernelLaunch final : public CpuCommand {
   CpuKernelLaunch(const PlanContext& context, const format::Command& table);
 
   KernelFunction function() const { return function_; }
-  // Returns the number of elements, or rows of blocks; 1 for other domains.
+  // Returns the number of elements, or for a kernel over blocks the number of their rows; 1 for other domains.
   int64_t count() const { return count_; }
 
   void RunPiece(GlobalRun& run, int device, const Piece& piece, int thread) const override;

@@ -16,9 +16,9 @@ class CpuLaneReduce final : public CpuCommand {
     for (size_t i = 0; i < inputs().size(); ++i) work.Add(static_cast<int>(i), inputs()[i].elements, kTaskElements);
   }
 
-  // When several threads run a replica's lanes, as CpuSession deals them out, every thread first reduces the subtree of
-  // its own lanes into the slot of the first: slots that only the lanes' own threads have read are cheap to write in
-  // the next step (thread_pool.h).
+  // If several threads run a replica's lanes, every thread first reduces the subtree of its own lanes (those that
+  // CpuSession assigns to it) into the slot of the first. A slot is cheap to write in the next step if no other thread
+  // than that of its lane has read it (thread_pool.h).
   void Begin(GlobalRun& run, ThreadPool& pool) const override {
     if (table().run_inline) return;
     const auto devices = static_cast<int64_t>(run.state.devices.size());

@@ -42,9 +42,9 @@ class CpuLibraryCall final : public CpuCommand {
                                     run.state.threads[thread].library.data(), piece.begin, piece.end));
   }
 
-  // Primitives take whole microbatches. In a short one, the memory of the missing rows may belong to something else
-  // (the caller's tensor ends, the next lane begins), so operands that are not in the microbatch arena are copied to
-  // and from the staging memory.
+  // Primitives compute whole microbatches. In a short microbatch, the memory of the missing rows may belong to
+  // something else (the caller's tensor ends, the next lane begins), so operands that are not in the microbatch arena
+  // are copied to and from the staging memory.
   absl::Status RunRows(const MapRun& run, const MicrobatchContext& context, int64_t rows, int64_t) const override {
     const int64_t microbatch_rows = run.state.microbatch_rows;
     if (rows == microbatch_rows) return RunWhole(run, *primitive_, context);
@@ -75,7 +75,8 @@ class CpuLibraryCall final : public CpuCommand {
 
   absl::Status PlanJoint(const PlanContext& context, int lanes) override {
     format::LibraryCall call = call_;
-    format::MatMul& product = *call.operation.As<format::MatMul>();  // the loader accepts no other joint calls
+    // the loader allows only matrix products to be joint
+    format::MatMul& product = *call.operation.As<format::MatMul>();
     product.a_shape[0] *= lanes;
     product.y_shape[0] *= lanes;
     TD_ASSIGN_OR_RETURN(joint_, OneDnnPrimitive::Create(call, context.num_threads));
@@ -96,7 +97,8 @@ class CpuLibraryCall final : public CpuCommand {
 
   const format::LibraryCall& call_;
   std::unique_ptr<OneDnnPrimitive> primitive_;
-  std::unique_ptr<OneDnnPrimitive> joint_;  // the primitive for the rows of all lanes that run together; or null
+  // the primitive for the rows of all joint lanes; null if the call is not joint
+  std::unique_ptr<OneDnnPrimitive> joint_;
   bool reduces_batch_ = false;
   uint64_t staging_bytes_ = 0;
 };

@@ -11,7 +11,7 @@ constexpr int64_t kScatterPieces = 64;
 
 class CpuScatterAdd final : public CpuCommand {
  public:
-  // Pieces are whole rows of the table. Each looks through all indices, so there are not many pieces.
+  // A piece is a number of whole rows of the table. Each piece looks through all indices, so there are not many pieces.
   CpuScatterAdd(const PlanContext& context, const format::Command& table) : CpuCommand(context, table) {
     const int64_t rows = context.program.buffers[table.outputs[0]].shape[0];
     width_ = outputs()[0].elements / rows;

@@ -8,16 +8,18 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kWidth = 16;  // floats of a vector register
-// A register tile: channels of x by vectors of channels of dy. 6 x 4 takes fewer loads for a multiply-add than 8 x 2.
+// A register tile has kTileRows channels of x and kTileVectors vectors of channels of dy. 6 x 4 needs fewer loads per
+// multiply-add than 8 x 2.
 constexpr int64_t kTileRows = 6, kTileVectors = 4;
 constexpr int64_t kTileColumns = kTileVectors * kWidth;
-// Pixels that a tile sums up before the next tile does: their columns of dy stay in the first-level cache.
+// The number of pixels over which a tile sums before the next tile does. Their columns of dy stay in the first-level
+// cache.
 constexpr int64_t kChunk = 72;
 // The most elements of a gradient that stays in the second-level cache.
 constexpr int64_t kMaxCached = 1 << 17;
 
-// The sum of earlier pixels, for a tile: there is none; the tile's registers begin with it; or the tile fetches it
-// meanwhile and adds it at the end, because it is not in a near cache.
+// How a tile adds the sum over earlier pixels. kNone: there is no such sum. kBefore: the tile's registers begin with
+// it. kAfter: it is not in a near cache, so the tile prefetches it while it computes, and adds it at the end.
 enum class Earlier { kNone, kBefore, kAfter };
 
 int64_t Taps(const FilterGradShape& c) { return c.kernel[0] * c.kernel[1]; }
@@ -92,7 +94,8 @@ void Tiles(const Pair* begin, const Pair* end, const float* x, const float* dy, 
   int64_t rows;
   for (int64_t channel = 0; channel < in; channel += rows) {
     const int64_t left = in - channel;
-    rows = left >= kTileRows && left != 8 ? kTileRows : left >= 4 ? 4 : left >= 2 ? 2 : 1;  // 8 are two times 4
+    // 8 rows become two tiles of 4
+    rows = left >= kTileRows && left != 8 ? kTileRows : left >= 4 ? 4 : left >= 2 ? 2 : 1;
     const float* from = x + channel;
     float* to = dw + channel * columns;
     if (rows == kTileRows) {
@@ -156,11 +159,12 @@ DirectFilterGrad::DirectFilterGrad(const FilterGradShape& convolution) : convolu
 void DirectFilterGrad::Run(const float* x, const float* dy, float* dw) const {
   const FilterGradShape& c = convolution_;
   alignas(64) float panel[kChunk * kTileColumns];
-  // For some pixels and columns, compute all taps; then the next ones. A tap without pixels has a gradient too.
+  // All taps are computed for one chunk of pixels and one group of columns before the next. In the first chunk this
+  // also sets the gradient of a tap without pixels to 0.
   for (int64_t at = 0; at < Pixels(c); at += kChunk) {
     for (int64_t column = 0; column < c.out; column += kTileColumns) {
       const float* columns = dy + at * c.out + column;
-      if (c.out > kTileColumns) {  // columns that lie in longer rows would share sets of the cache
+      if (c.out > kTileColumns) {  // columns of longer rows would compete for the same cache sets, so they are copied
         PackColumns(columns, std::min(kChunk, Pixels(c) - at), panel);
         columns = panel;
       }

@@ -1,9 +1,9 @@
 // Filter gradients of convolutions as products over listed pixels.
 //
 // oneDNN's filter gradients go along rows of pixels, which are short in small images, and write a layout of their own
-// that has to be reordered: S0's third convolution (5x5x64 to 3x3x64, 8 images) reaches half of a matrix product's
-// rate. The ones here are products [taps x channels in, pixels] x [pixels, channels out] over the pixels of all images,
-// whose addresses are listed once, and write the gradient as it is stored.
+// that has to be reordered: the third convolution of scenario S0 (5x5x64 to 3x3x64, 8 images) reaches half of a matrix
+// product's rate. The gradients here are products [taps x channels in, pixels] x [pixels, channels out] over the pixels
+// of all images, whose addresses are listed once, and write the gradient in the layout in which it is stored.
 #ifndef TANDEM_RUNTIME_CPU_KERNELS_DIRECT_FILTER_GRAD_H_
 #define TANDEM_RUNTIME_CPU_KERNELS_DIRECT_FILTER_GRAD_H_
 
@@ -30,7 +30,8 @@ class DirectFilterGrad {
   void Run(const float* x, const float* dy, float* dw) const;
 
  private:
-  // Offsets of the channels of the pixel of x that a tap takes, and of the columns of the pixel of dy in its chunk.
+  // A pixel of x and the pixel of dy with which a tap multiplies it: the offset of the channels in x, and the offset of
+  // the columns of dy in its chunk.
   struct Pair {
     int64_t x, dy;
   };
@@ -40,8 +41,8 @@ class DirectFilterGrad {
   void PackColumns(const float* dy, int64_t pixels, float* panel) const;
 
   const FilterGradShape convolution_;
-  std::vector<Pair> pairs_;      // for each chunk, for each tap: its pairs
-  std::vector<int64_t> begins_;  // where in `pairs_` each chunk's taps begin, and the end
+  std::vector<Pair> pairs_;      // the pairs of each tap, for one chunk after the other
+  std::vector<int64_t> begins_;  // where in `pairs_` the pairs of each chunk's taps begin, and the end of the last
 };
 
 }  // namespace tandem

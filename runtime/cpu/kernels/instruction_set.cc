@@ -40,7 +40,7 @@ dnnl_cpu_isa_t OneDnnLimit(InstructionSet instructions) {
 }
 
 std::mutex mutex;
-std::atomic<InstructionSet> in_use{InstructionSet::kAny};  // kAny: no program has set a limit
+std::atomic<InstructionSet> in_use{InstructionSet::kAny};  // kAny as long as no program has set a limit
 
 InstructionSet InUse() {
   const InstructionSet set = in_use;

@@ -13,8 +13,8 @@ namespace tandem {
 // FailedPrecondition (exit code 2) for a program that needs another one than the programs before it.
 absl::Status UseInstructions(format::InstructionSet instructions);
 
-// True if the process may use these instructions: the machine's, where no program has set a limit. Kernels with AVX-512
-// need its F, BW, DQ and VL parts.
+// True if the process may use AVX-512. If no program has set a limit, the machine decides. Kernels with AVX-512 need
+// its F, BW, DQ and VL parts.
 bool UsesAvx512();
 bool UsesAvx512BFloat16();
 

@@ -17,7 +17,7 @@ struct WeightPanels {
   int64_t taps = 1, rows = 0, columns = 0;
   // Strides of the float32 matrices, in elements; row_stride or column_stride is 1.
   int64_t tap_stride = 0, row_stride = 0, column_stride = 0;
-  bool bfloat16 = false;  // the panels' type is bfloat16, else float32
+  bool bfloat16 = false;  // true if panels have bfloat16 numbers, false for float32
   int64_t padded_rows = 0, panel_columns = 0;
   // Places of the panels, in elements: panel p of tap t begins at p * panel_stride + t * panel_tap_stride.
   int64_t panel_stride = 0, panel_tap_stride = 0;
@@ -25,12 +25,12 @@ struct WeightPanels {
   int64_t panels() const { return (columns + panel_columns - 1) / panel_columns; }
 };
 
-constexpr int64_t kMaxPanelColumns = 64;  // the most panel_columns, which are a multiple of 16
+constexpr int64_t kMaxPanelColumns = 64;  // the largest panel_columns, which is always a multiple of 16
 
 // True if this CPU can pack into panels of float32, or with `bfloat16` of bfloat16.
 bool PacksWeightPanels(bool bfloat16);
 
-// Returns the number of parts of the work.
+// Returns the number of parts into which packing is divided, so that threads can share the work.
 int64_t PackWeightsParts(const WeightPanels& w);
 // Packs parts [begin, end). Rounds as the CPU's instruction does: to nearest even, and denormal numbers to zero.
 void PackWeights(const WeightPanels& w, int64_t begin, int64_t end, const float* from, void* to);

@@ -21,11 +21,11 @@ class Summer {
     if (scratch_.size() < static_cast<size_t>(depth * width_)) scratch_.resize(depth * width_);
   }
 
-  // Sums the rows at positions [first, last), which increase; there is at least one.
+  // Sums the updates at the positions [first, last), which are in increasing order; there is at least one.
   void Sum(const int64_t* first, const int64_t* last, T* out) { Tree(first, last, 0, leaves_, out, scratch_.data()); }
 
  private:
-  // Sums the subtree over lanes [lane, lane + size). Half a tree without a position passes the other half through.
+  // Sums the subtree over lanes [lane, lane + size). If one half has no position, the sum is that of the other half.
   void Tree(const int64_t* first, const int64_t* last, int64_t lane, int64_t size, T* out, T* scratch) {
     if (size == 1) return Leaf(first, last, out);
     const int64_t half = size / 2, border = lane + half;
@@ -54,7 +54,8 @@ class Summer {
 
 template <typename T, typename Index>
 void Scatter(const ScatterSource& source, int64_t begin, int64_t end, T* table) {
-  // The positions that belong to this range of rows, by row and in order; found in two passes over the indices.
+  // The positions of the updates for this range of rows, sorted by row and then by position. Two passes over the
+  // indices find them.
   static thread_local std::vector<int64_t> starts, positions;
   static thread_local std::vector<T> scratch;
   const Index* indices = static_cast<const Index*>(source.indices);
@@ -68,7 +69,7 @@ void Scatter(const ScatterSource& source, int64_t begin, int64_t end, T* table) 
   positions.resize(starts[rows]);
   for (int64_t i = 0; i < source.count; ++i) {
     const int64_t row = static_cast<int64_t>(indices[i]);
-    // Afterwards starts[i] is where row i's positions end.
+    // After this loop, starts[i] is where row i's positions end.
     if (row >= begin && row < end) positions[starts[row - begin]++] = i;
   }
   Summer<T> summer(source, scratch);

@@ -17,7 +17,7 @@ struct ScatterSource {
   DType index_dtype = DType::kInt32;
   int64_t count = 0;
   int64_t width = 0;
-  int64_t lane_count = INT64_MAX;  // positions of one lane
+  int64_t lane_count = INT64_MAX;  // number of positions of one lane
   int64_t lanes = 1;
 };
 

@@ -14,8 +14,9 @@ using UnalignedVector = float __attribute__((vector_size(64), aligned(4)));
 using Indices = int32_t __attribute__((vector_size(64)));
 
 constexpr int64_t kWidth = 16;  // floats of a vector register
-// Elements of a block: the rows of the matrix that are gone through together. The next block's rows are fetched into
-// the second-level cache meanwhile; the longer they wait there, the more of them are evicted before their turn.
+// Elements of a block: the rows of the matrix that tiles read before the next block. The next block's rows are
+// prefetched into the second-level cache meanwhile. The longer they are there, the more of them are evicted before they
+// are read.
 constexpr int64_t kBlockElements = 1 << 15;
 constexpr int64_t kMinBlockRows = 16, kMaxBlockRows = 64;
 constexpr int64_t kVectors = 3;  // vectors in a row of a forward tile
@@ -27,11 +28,11 @@ constexpr int64_t kBackAhead = 4;  // vectors of each row of x that are fetched 
 TD_INLINE const UnalignedVector& At(const float* p) { return *reinterpret_cast<const UnalignedVector*>(p); }
 TD_INLINE UnalignedVector& At(float* p) { return *reinterpret_cast<UnalignedVector*>(p); }
 
-// Lines that are fetched into the second-level cache while tiles are computed. All tiles share them: a core waits for
-// only few lines at a time, and loads that hit caches wait with them.
+// Cache lines that are prefetched into the second-level cache while tiles are computed. The prefetches are spread over
+// all tiles: a core can wait for only few lines at a time, and loads that hit caches are delayed by them.
 struct Fetch {
   const float* next;
-  int64_t lines;  // lines that one tile fetches
+  int64_t lines;  // number of lines that one tile prefetches
 };
 
 int64_t Share(int64_t floats, int64_t tiles) { return (floats / kWidth + tiles - 1) / tiles; }
@@ -39,20 +40,20 @@ int64_t Share(int64_t floats, int64_t tiles) { return (floats / kWidth + tiles -
 // One block: rows [begin, end) of the matrix.
 struct Block {
   int64_t begin, end;
-  const float* x;  // x at the first of the block's columns
-  // Copies, where more than one tile reads them: columns of x in the order of PackRows, and columns of the matrix side
-  // by side.
+  const float* x;  // x at the column of the block's first row
+  // Copies of operands that more than one tile reads: columns of x in the order of PackRows, and columns of the matrix
+  // side by side.
   const float* packed;
   float* panel;
-  Fetch fetch;  // fetches the rows behind the block
+  Fetch fetch;  // prefetches the rows behind the block
 };
 
 enum class Operands { kPlain, kPacked, kPackedByThis };
 
-// Computes kRows rows x kVectors vectors of the result. They are kept in registers while the block's rows of `w` go by,
-// and in `sums` until the next block: there they lie close together, while in rows of 4 KiB they would all need one set
-// of the first-level cache. `row` is the first row, `w` the panel or the first number of its columns, `bias` and `y`
-// those of the tile.
+// Computes kRows rows x kVectors vectors of the result. The sums stay in registers while the block's rows of `w` are
+// read, and in `sums` until the next block. In `sums` they are contiguous; in the result, whose rows may be 4 KiB
+// apart, they would all need the same set of the first-level cache. `row` is the tile's first row, `w` the panel or the
+// matrix at the tile's first column, and `bias` and `y` are those of the tile.
 template <int kRows, int kVectors, Operands kOperands>
 TD_INLINE void ForwardTile(const UnpackedGemm& p, Block& block, int64_t row, const float* w, const float* bias,
                            float* y, float* sums) {
@@ -76,8 +77,8 @@ TD_INLINE void ForwardTile(const UnpackedGemm& p, Block& block, int64_t row, con
       if (kOperands == Operands::kPackedByThis) At(panel + v * kWidth) = b[v];
     }
     if (kOperands == Operands::kPackedByThis) panel += kVectors * kWidth;
-    // A panel's rows lie in pages of their own, which the core's prefetchers do not follow: fetch the next. Behind the
-    // matrix this is harmless.
+    // Prefetches a line of the next rows, because they lie in pages of their own, which the core's prefetchers do not
+    // follow. Prefetching beyond the end of the matrix is harmless.
     if (k < lines) {
       __builtin_prefetch(next, 0, 2);
       next += kWidth;
@@ -129,7 +130,7 @@ void ForwardColumns(const UnpackedGemm& p, Block& block, const float* w, const f
   ForwardTiles<kVectors, Operands::kPacked>(p, block, 8, block.panel, bias, y, sums);
 }
 
-// Returns the rows of a tile that begins at row `r`.
+// Returns the number of rows of a tile that begins at row `r`.
 int64_t TileRows(const UnpackedGemm& p, int64_t r) { return p.rows - r >= 8 ? 8 : p.rows - r >= 4 ? 4 : 1; }
 
 // Copies columns [begin, end) of x in the order in which tiles read them: by tiles, and in a tile one column after the
@@ -160,7 +161,8 @@ void Forward(const UnpackedGemm& p, const float* x, const float* w, const float*
     Block block = {k, end, x + k, rows, panel, {w + end * p.columns, Share(step * p.columns, panels * tiles)}};
     int64_t vectors;
     for (int64_t c = 0; c < p.columns; c += vectors * kWidth) {
-      // A last tile of one vector would wait for its own sums: so four vectors become two and two.
+      // In a tile of one vector, multiply-adds would wait for each other's sums, so the last four vectors become two
+      // tiles of two.
       const int64_t left = (p.columns - c) / kWidth;
       vectors = left == 4 ? 2 : left < 3 ? left : 3;
       auto columns = vectors == 3 ? ForwardColumns<3> : vectors == 2 ? ForwardColumns<2> : ForwardColumns<1>;
@@ -169,7 +171,8 @@ void Forward(const UnpackedGemm& p, const float* x, const float* w, const float*
   }
 }
 
-// Adds neighbours that are S lanes apart: those of `a` into lanes without bit S, those of `b` into lanes with it.
+// Adds neighbours that are S lanes apart: the sums of `a` go into lanes whose number lacks bit S, those of `b` into the
+// others.
 template <int S>
 TD_INLINE void Fold(const Vector& a, const Vector& b, Vector& to) {
   Indices own, other;
@@ -180,8 +183,8 @@ TD_INLINE void Fold(const Vector& a, const Vector& b, Vector& to) {
   to = __builtin_shuffle(a, b, own) + __builtin_shuffle(a, b, other);
 }
 
-// Sums the lanes of vectors. With kCount = 16, lane i of the result is the sum of s[i]'s lanes; with 8, lanes i and i +
-// 8 together are.
+// Sums the lanes of each vector. With kCount = 16, lane i of the result is the sum of all lanes of s[i]. With 8, lanes
+// i and i + 8 both are that sum.
 template <int kCount>
 TD_INLINE void SumLanes(const Vector* s, Vector& to) {
   Vector pairs[8], fours[4], eights[2];
@@ -194,14 +197,14 @@ TD_INLINE void SumLanes(const Vector* s, Vector& to) {
   Fold<8>(eights[0], eights[kCount / 16], to);
 }
 
-// Computes the products of 4 rows of x, whose vectors take turns in `x`, with 4 or 6 rows of w. Only the first `rows`
-// and `columns` of them count.
+// Computes the products of 4 rows of x with 4 or 6 rows of w. In `x`, the vectors of the 4 rows are interleaved. Only
+// the first `rows` and `columns` of the results are stored.
 template <int kColumns>
 TD_INLINE void BackwardTile(const UnpackedGemm& p, const float* x, int64_t rows, const float* w, int64_t columns,
                             const Fetch& fetch, const float* bias, float* y) {
   const float* ws[kColumns];
   for (int64_t i = 0; i < kColumns; ++i) ws[i] = w + (i < columns ? i : columns - 1) * p.depth;
-  // The sums are four columns of each row, then the other two.
+  // The sums of the first four columns of each row come first, then those of the other two.
   Vector sum[kBackRows * kColumns] = {};
   const float* next = fetch.next;
   for (int64_t k = 0, line = 0; k < p.depth; k += kWidth, ++line, x += kBackRows * kWidth) {
@@ -239,7 +242,8 @@ void BackwardColumns(const UnpackedGemm& p, const float* x, const float* w, cons
   const int64_t lines = Share(kColumns * p.depth, (p.rows + kBackRows - 1) / kBackRows);
   for (int64_t c = 0; c < p.columns; c += kColumns) {
     const int64_t columns = p.columns - c < kColumns ? p.columns - c : kColumns;
-    // While tiles are computed, the rows of the matrix for the tiles after the next ones are fetched into the cache.
+    // While a group of columns is computed, the rows of the matrix that the group after the next one needs are
+    // prefetched.
     const float* next = w + (c + 2 * kColumns) * p.depth;
     for (int64_t r = 0; r < p.rows; r += kBackRows, next += lines * kWidth) {
       const int64_t rows = p.rows - r < kBackRows ? p.rows - r : kBackRows;
@@ -250,8 +254,8 @@ void BackwardColumns(const UnpackedGemm& p, const float* x, const float* w, cons
 }
 
 void Backward(const UnpackedGemm& p, const float* x, const float* w, const float* bias, float* y, float* scratch) {
-  // Copies x so that vectors of 4 rows take turns. Rows often lie a multiple of 4 KiB apart, so that more than 8 of
-  // them do not fit the first-level cache. Missing rows repeat the last.
+  // Copies x so that the vectors of 4 rows are interleaved. Rows of x are often a multiple of 4 KiB apart, so that more
+  // than 8 of them do not fit into the first-level cache. The last row stands in for missing rows.
   float* to = scratch;
   for (int64_t r = 0; r < p.rows; r += kBackRows) {
     for (int64_t k = 0; k < p.depth; k += kWidth) {
@@ -260,7 +264,7 @@ void Backward(const UnpackedGemm& p, const float* x, const float* w, const float
       }
     }
   }
-  // With few rows of x, there are too few tiles to fetch the lines of six rows of the matrix.
+  // With few rows of x there are few tiles, and they could not prefetch all lines of six rows of the matrix.
   (p.rows > 5 * kBackRows ? BackwardColumns<6> : BackwardColumns<4>)(p, scratch, w, bias, y);
 }
 

@@ -15,8 +15,8 @@ namespace tandem {
 // y [rows, columns] = x [rows, depth] w, all row-major.
 struct UnpackedGemm {
   int64_t rows = 0, depth = 0, columns = 0;
-  bool transposed = false;  // w is [columns, depth], else [depth, columns]
-  bool relu = false;        // a NaN stays a NaN
+  bool transposed = false;  // true if w is [columns, depth], false if it is [depth, columns]
+  bool relu = false;        // applies relu to the result; a NaN stays a NaN
 };
 
 // Returns the number of floats of scratch memory that RunUnpackedGemm needs.

@@ -24,7 +24,7 @@ struct Convolution {
         bias({c.kernel_shape[3]}, kF32, Tag::a),
         strides(c.strides),
         low(c.pad_low) {
-    // oneDNN requires exact padding at the end: without the pixels that no window reaches.
+    // oneDNN requires the exact padding at the end, so pixels that no window reaches are subtracted.
     for (int i = 0; i < 2; ++i) {
       high.push_back((c.y_shape[i + 1] - 1) * c.strides[i] + c.kernel_shape[i] - c.x_shape[i + 1] - c.pad_low[i]);
     }
@@ -48,7 +48,8 @@ struct Convolution {
     if (with_bias) return {Engine(), p, a, x, kernel, bias, y, strides, low, high, attr};
     return {Engine(), p, a, x, kernel, y, strides, low, high, attr};
   }
-  // Returns the forward convolution that a gradient belongs to, with results of the operands' type.
+  // Returns the forward convolution of a gradient, which oneDNN requires as a hint; its results have the operands'
+  // type.
   dnnl::convolution_forward::primitive_desc Hint(const memory::desc& kernel) const {
     constexpr auto kBF16 = memory::data_type::bf16;
     // Operands of bfloat16 may have a float32 result.
@@ -97,7 +98,7 @@ memory::desc PlainKernel(const format::Conv2D& c) { return Convolution(c).plain;
 
 memory::desc PackedKernel(const format::Conv2D& c) {
   const bool input_grad = c.direction == format::Direction::kInputGrad;
-  // Input gradients of strided 1x1 convolutions are always those of dense ones.
+  // Input gradients of strided 1x1 convolutions are always computed as those of dense ones (strided_pointwise.h).
   if (input_grad && IsStridedPointwise(c)) return PackedKernel(DensePointwise(c));
   Convolution conv(c);
   if (input_grad) return conv.InputGrad(conv.any).weights_desc();

@@ -9,8 +9,9 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of a convolution's kernel: plain, as the graph has it, and packed for the convolution's direction. The
-// packed one is found for the call without epilogue, so that producer and consumer always agree.
+// The layouts of a convolution's kernel (its weights): plain, as the graph has it, and packed for the convolution's
+// direction. The packed layout is determined for the call without an epilogue, so that the call that packs and the call
+// that reads always agree.
 dnnl::memory::desc PlainKernel(const format::Conv2D& c);
 dnnl::memory::desc PackedKernel(const format::Conv2D& c);
 

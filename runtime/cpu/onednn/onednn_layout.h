@@ -18,9 +18,9 @@ absl::StatusOr<uint64_t> PackedWeightsBytes(const format::LibraryCall& call);
 // True if the layout that a PackWeights call makes is one of panels, which Algorithm::PackPanels writes.
 bool PacksPanels(const format::LibraryCall& call);
 
-// Returns the name of the implementation of the call's algorithm; for Algorithm::Library the one that this machine's
-// oneDNN takes, e.g. "brgconv:avx512_core". One with "ref" in its name is slow by orders of magnitude and must not be
-// in a program.
+// Returns the name of the implementation of the call's algorithm. For Algorithm::Library this is the one that oneDNN
+// chooses on this machine, e.g. "brgconv:avx512_core". An implementation with "ref" in its name is slow by orders of
+// magnitude and must not be in a program.
 absl::StatusOr<std::string> ImplementationName(const format::LibraryCall& call);
 
 }  // namespace tandem

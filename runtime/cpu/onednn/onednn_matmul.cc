@@ -20,7 +20,7 @@ struct MatMul {
         any(Dims(c.b_shape, c.transpose_b), TypeOf(c.b_dtype), Tag::any),
         bias({1, c.y_shape.back()}, kF32, Tag::ab),
         y(Dims(c.y_shape, false), TypeOf(c.y_dtype), Tag::ab) {}
-  // Makes a matrix of a shape: all dimensions but the last are rows.
+  // Returns the dimensions of a matrix whose rows are all dimensions of `shape` but the last.
   static memory::dims Dims(const std::vector<int64_t>& shape, bool transpose) {
     const int64_t rows = RowsOf(shape);
     return transpose ? memory::dims{shape.back(), rows} : memory::dims{rows, shape.back()};
@@ -33,13 +33,15 @@ struct MatMul {
   memory::desc a, plain, any, bias, y;
 };
 
-// oneDNN takes operands with any strides: nothing is transposed or swapped in memory.
+// A product of batches of matrices. oneDNN accepts operands with any strides, so nothing is transposed or swapped in
+// memory.
 struct BatchMatMul {
   explicit BatchMatMul(const format::BatchMatMul& c)
       : a(Desc(c.a_shape, TypeOf(c.a_dtype), c.swap_a, c.transpose_a)),
         b(Desc(c.b_shape, TypeOf(c.b_dtype), c.swap_b, c.transpose_b)),
         y(Desc(c.y_shape, TypeOf(c.y_dtype), c.swap_y, false)) {}
-  // The dimensions are [leading dimensions but one, the last of them, rows, columns].
+  // The dimensions are [batches, heads, rows, columns]: heads is the last of the leading dimensions, and batches the
+  // product of the leading dimensions before it.
   static memory::desc Desc(const std::vector<int64_t>& stored, memory::data_type type, bool swap, bool transpose) {
     size_t rank = stored.size();
     int64_t batches = 1;

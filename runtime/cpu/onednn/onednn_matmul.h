@@ -9,8 +9,8 @@
 namespace tandem {
 namespace onednn {
 
-// The layouts of b: plain, as the graph has it, and packed. The packed one is found for the call without epilogue, so
-// that producer and consumer always agree.
+// The layouts of b: plain, as the graph has it, and packed. The packed layout is determined for the call without an
+// epilogue, so that the call that packs and the call that reads always agree.
 dnnl::memory::desc PlainKernel(const format::MatMul& c);
 dnnl::memory::desc PackedKernel(const format::MatMul& c);
 

@@ -30,7 +30,7 @@ memory::desc PackedWeights(const format::PackWeights& packing) {
   return packing.reader.Visited([](const auto& reader) { return PackedKernel(reader); });
 }
 
-// True if the taps of a kernel, which are all dimensions behind the first two, lie one after another.
+// True if the taps of a kernel (all of its dimensions after the first two) lie one after another in memory.
 bool TapsFollow(const memory::dims& dims, const memory::dims& strides) {
   return dims.size() == 2 || dims[2] == 1 || strides[2] == dims[3] * strides[3];
 }
@@ -69,8 +69,8 @@ std::optional<WeightPanels> PanelsOf(const memory::desc& plain, const memory::de
   const bool bf16 = packed.get_data_type() == memory::data_type::bf16;
   if (plain.get_data_type() != kF32 || (!bf16 && packed.get_data_type() != kF32)) return std::nullopt;
   if (dims.size() != 2 && dims.size() != 4) return std::nullopt;
-  // The innermost blocks are the columns of a panel, for bfloat16 followed by pairs of rows; in front of them a panel's
-  // rows may come in blocks.
+  // oneDNN's innermost blocks must be the columns of a panel, for bfloat16 followed by pairs of rows. Before them there
+  // may be blocks of the panel's rows.
   const size_t inner = blocked.size() - (bf16 ? 1 : 0);
   if (bf16 ? blocked.size() != 3 || blocked[2] != blocked[0] || blocks[2] != 2 : inner != 1 && inner != 2) {
     return std::nullopt;

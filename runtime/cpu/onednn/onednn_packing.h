@@ -1,4 +1,4 @@
-// Packing of weights into the layouts that primitives take.
+// Packing of weights into the layouts that primitives read.
 #ifndef TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_PACKING_H_
 #define TANDEM_RUNTIME_CPU_ONEDNN_ONEDNN_PACKING_H_
 
@@ -21,11 +21,11 @@ uint64_t PackedBytes(const format::PackWeights& packing);
 Plan PlanOf(const format::PackWeights& packing);
 
 // Returns the panels with which PackWeights converts one layout of a kernel ([out, in, height, width] or [rows,
-// columns]) into another; nothing where it does not know the layouts.
+// columns]) into another; nothing if it does not support the layouts.
 std::optional<WeightPanels> PanelsOf(const dnnl::memory::desc& plain, const dnnl::memory::desc& packed);
 
-// Returns the panels into which `packing` packs; nothing where their layout is another or the process has no
-// instructions for it.
+// Returns the panels into which `packing` packs; nothing if the packed layout does not consist of panels, or if the
+// process may not use the instructions that this needs.
 std::optional<WeightPanels> PackedPanels(const format::PackWeights& packing);
 inline constexpr char kPackPanels[] = "panels";
 std::unique_ptr<OneDnnPrimitive> MakePanelPacking(const WeightPanels& panels);

@@ -27,7 +27,7 @@ struct Argument {
   dnnl::memory::desc desc;
 };
 
-// One primitive of a call and its arguments. A call is one stage, or two with a change of layout between them.
+// One primitive of a call and its arguments. A call has one stage, or two with a change of layout between them.
 struct Stage {
   dnnl::primitive primitive;
   std::vector<Argument> arguments;
@@ -45,15 +45,16 @@ struct Plan {
 // True if the name of an implementation is that of oneDNN's slow reference code.
 bool IsReference(const char* implementation);
 
-// Returns the attributes for an epilogue. For a residual, the result is added to the destination's values.
+// Returns the attributes for an epilogue. If it has a residual, the result is added to the values in the destination.
 dnnl::primitive_attr Attributes(const format::Epilogue& epilogue);
 
 // Returns the plan of a product.
 Plan PlanProduct(const dnnl::matmul::primitive_desc& pd);
 
-// Returns the plan of a primitive with a kernel operand, packed or not. `make` returns its description for a kernel's
-// layout, `packed` the layout of packed kernels, and `others` are its arguments but for the kernel. A plain kernel
-// whose layout only the reference implementation takes is reordered first.
+// Returns the plan of a primitive that has a kernel (weights) operand, packed or not. `make` returns the primitive's
+// description for a layout of the kernel, `packed` returns the layout of packed kernels, and `others` are the arguments
+// except the kernel. If only the reference implementation supports a plain kernel's layout, the kernel is reordered
+// first.
 template <typename Primitive, typename MakeDesc, typename PackedDesc>
 Plan PlanWithKernel(bool is_packed, const dnnl::memory::desc& plain, MakeDesc make, PackedDesc packed,
                     std::vector<Argument> others) {

@@ -37,15 +37,15 @@ using onednn::Plan;
 using onednn::Source;
 using onednn::Stage;
 
-// Sets one OpenMP thread while it lives. The number of threads is part of a primitive: it must be created under the
-// setting that it is executed with.
+// Sets the number of OpenMP threads to one during its lifetime. The number is part of a primitive, so a primitive must
+// be created with the same setting as it is executed with.
 class OneOmpThread {
  public:
   OneOmpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
   ~OneOmpThread() { omp_set_num_threads(before_); }
 
  private:
-  const ExitMeansOutOfMemory scope_{"preparing a step"};  // for exits of OpenMP's library
+  const ExitMeansOutOfMemory scope_{"preparing a step"};  // OpenMP's library calls exit() when it gets no memory
   int before_;
 };
 

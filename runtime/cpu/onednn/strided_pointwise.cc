@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// The images of x, and the pixels of them at which y's windows begin.
+// The pixels of x that a strided 1x1 convolution reads: those at which the windows of y begin.
 struct Pixels {
   explicit Pixels(const format::Conv2D& c)
       : images(c.x_shape[0]),
@@ -25,7 +25,7 @@ struct Pixels {
 
   int64_t dense_bytes() const { return images * rows * columns * bytes; }
 
-  // Copies those pixels of x to [images, rows, columns] pixels.
+  // Copies these pixels of x to `dense`, an array of [images, rows, columns] pixels.
   void Gather(const char* x, char* dense) const {
     for (int64_t i = 0; i < images; ++i) {
       for (int64_t r = 0; r < rows; ++r) {
@@ -36,7 +36,7 @@ struct Pixels {
     }
   }
 
-  // Copies [images, rows, columns] pixels to x, with zeros between them.
+  // Copies `dense`, an array of [images, rows, columns] pixels, to these pixels of x, and sets all others to zero.
   void Scatter(const char* dense, char* x) const {
     for (int64_t i = 0; i < images; ++i) {
       for (int64_t h = 0; h < height; ++h, x += width * bytes) {

@@ -19,18 +19,19 @@ namespace {
 // The largest bound on sums that is accepted: below the largest float32 by more than rounding can add to a sum.
 constexpr double kLargestSum = 1e38;
 constexpr int64_t kScanElements = 32768;
-// Elements of a gradient that are computed before they are applied: the first-level cache holds them beside the other
-// operands.
+// Elements of a gradient that are computed before the update is applied to them. The first-level cache has room for
+// them beside the other operands.
 constexpr int64_t kStripElements = 8192;
 
-// Returns the largest magnitude as bits of a float32: over 0x7f800000 for a NaN.
+// Returns the largest magnitude of the numbers as the bits of a float32; it is above 0x7f800000 if one of them is a
+// NaN.
 TD_CLONES uint32_t LargestBits(const uint32_t* bits, int64_t n) {
   uint32_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max(largest, bits[i] & 0x7fffffffu);
   return largest;
 }
 
-// The same for bfloat16 numbers, which are the upper halves of such bits.
+// Does the same as LargestBits for bfloat16 numbers, which are the upper halves of a float32's bits.
 TD_CLONES uint32_t LargestBitsOfBFloat16(const uint16_t* bits, int64_t n) {
   uint16_t largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::max<uint16_t>(largest, bits[i] & 0x7fffu);
@@ -49,7 +50,8 @@ void* Before(void* p, int64_t bytes) { return reinterpret_cast<void*>(reinterpre
 // Computes and applies rows [begin, end) of one gradient, which fit the thread's scratch memory.
 void RunStrip(const StepState& state, const BlockUpdate& u, int64_t begin, int64_t end, int thread) {
   MicrobatchContext context = FirstDevice(state);
-  // The kernels count from the start of the whole gradient.
+  // The kernels address rows from the start of the whole gradient, so this is where it would start if the strip were in
+  // it.
   void* whole = Before(state.threads[thread].library.data(), begin * u.columns * sizeof(float));
   absl::InlinedVector<void*, 8> args;
   for (const Operand& o : u.gradient->inputs()) args.push_back(context.Address(o));
@@ -71,7 +73,7 @@ void RunBlock(const StepState& state, const BlockUpdate& u, int64_t begin, int64
   }
 }
 
-// Sets the command's `others` to all its pieces but those of item `item`.
+// Sets the command's `others` to all of its pieces except those of item `item`.
 void LeaveOut(CpuCommand& command, int item) {
   if (!command.others) command.others = command.work;
   std::vector<Piece>& pieces = command.others->pieces;
@@ -84,7 +86,7 @@ void LeaveOut(CpuCommand& command, int item) {
 
 void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, uint64_t* scratch_bytes) {
   for (const auto& commands : section.block_updates) {
-    // The loader has checked that they are of these kinds.
+    // The loader has checked that the commands are of these kinds.
     const auto& gradient = static_cast<const CpuKernelLaunch&>(*planned.commands[commands.gradient]);
     const auto& update = static_cast<const CpuGroupedLaunch&>(*planned.commands[commands.update]);
     BlockUpdate u;
@@ -94,7 +96,8 @@ void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, u
     u.rows = gradient.count();
     u.columns = gradient.outputs()[0].elements / gradient.count();
     u.block_rows = gradient.work.pieces[0].end - gradient.work.pieces[0].begin;
-    u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);  // whole register tiles
+    // a multiple of 8, so that register tiles are whole
+    u.strip_rows = std::max<int64_t>(8, kStripElements / u.columns / 8 * 8);
     for (uint32_t i : commands.fetched) u.fetched.push_back(update.arguments(static_cast<int>(commands.member))[i]);
     *scratch_bytes = std::max(*scratch_bytes, sizeof(float) * u.strip_rows * u.columns);
     LeaveOut(*planned.commands[commands.check], static_cast<int>(commands.checked));
@@ -110,7 +113,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
     std::atomic<uint32_t> largest{0};
   };
   std::vector<std::unique_ptr<Scan>> scans;
-  std::vector<std::pair<size_t, int64_t>> tasks;  // scan, first element
+  std::vector<std::pair<size_t, int64_t>> tasks;  // index in `scans`, first element
   auto scan_of = [&](const Operand& o) {
     for (size_t i = 0; i < scans.size(); ++i) {
       if (scans[i]->operand.space == o.space && scans[i]->operand.offset == o.offset) return i;
@@ -128,7 +131,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
     Scan& scan = *scans[tasks[i].first];
     const void* values = FirstDevice(state).Address(scan.operand);
     const int64_t begin = tasks[i].second, end = std::min(begin + kScanElements, rows * scan.operand.elements);
-    // The loader has checked that it is one of these.
+    // The loader has checked that the type is bfloat16 or float32.
     const uint32_t mine = scan.operand.dtype == DType::kBFloat16
                               ? LargestBitsOfBFloat16(static_cast<const uint16_t*>(values) + begin, end - begin)
                               : LargestBits(static_cast<const uint32_t*>(values) + begin, end - begin);
@@ -145,7 +148,7 @@ bool GradientsAreBounded(const StepState& state, const PlannedSection& section, 
       std::memcpy(&value, &bits, sizeof value);
       bound *= value;
     }
-    if (!(bound < kLargestSum)) return false;  // false for a NaN too
+    if (!(bound < kLargestSum)) return false;  // a NaN fails the comparison too
   }
   return true;
 }
@@ -163,7 +166,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
       const int64_t begin = records != nullptr ? TraceNow() : 0;
       RunBlock(state, *u, row, std::min(row + u->block_rows, u->rows), thread);
       if (records == nullptr) return;
-      // Neighbouring blocks of one gradient make one record.
+      // Consecutive blocks of one gradient are one record of the trace.
       const int id = u->gradient->id;
       if (!records->empty() && records->back().id == id && records->back().begin >= start) {
         records->back().end = TraceNow();
@@ -179,7 +182,7 @@ void RunBlockUpdates(const StepState& state, const PlannedSection& section, size
   if (mine.empty()) return;
   std::vector<TimeCount>& times = state.threads[0].times;
   if (times.empty() || state.threads[0].records != nullptr) return run(mine);
-  for (const BlockUpdate* u : mine) {  // each is timed by itself
+  for (const BlockUpdate* u : mine) {  // gradients run one by one, so that each is timed by itself
     const auto begin = std::chrono::steady_clock::now();
     run({u});
     TimeCount& count = times[u->gradient->id];

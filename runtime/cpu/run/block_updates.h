@@ -17,11 +17,11 @@
 
 namespace tandem {
 
-// Prepares the block updates of `section` (td-update-by-blocks chose them), and the work that is left of the section's
-// other commands then. Raises `scratch_bytes` to the memory that a thread needs for a block.
+// Prepares the block updates of `section`, which the pass td-update-by-blocks has chosen, and the work that then
+// remains for the section's other commands. Raises `scratch_bytes` to the memory that a thread needs for a block.
 void PlanBlockUpdates(const format::Section& section, PlannedSection& planned, uint64_t* scratch_bytes);
 
-// True if the bound holds for the operands of all block updates of the section.
+// True if the bound on sums, as described above, holds for the operands of all block updates of the section.
 bool GradientsAreBounded(const StepState& state, const PlannedSection& section, ThreadPool& pool);
 
 // Computes and applies the gradients whose update is command `update`.

@@ -24,35 +24,36 @@ namespace tandem {
 
 class BufferGuard {
  public:
-  // Writes the pattern to all zones. The arenas of `state` must not change any more; its lanes must run one by one, not
-  // together.
+  // Writes the pattern to all zones (the bytes between and behind buffers). From now on the arenas of `state` must stay
+  // where they are, and its lanes must run one by one, not together.
   BufferGuard(const Executable& executable, const StepState& state, uint64_t library_bytes);
   ~BufferGuard();
   BufferGuard(const BufferGuard&) = delete;
   BufferGuard& operator=(const BufferGuard&) = delete;
 
-  // Replaces the inputs of `state`, which are set for a step, by copies with zones behind their rows.
+  // Replaces the inputs of `state`, which are set for a step, by copies with zones (watched bytes) behind their rows.
   absl::Status TakeInputs(StepState& state);
 
   // True if the zones in the memory that only `thread` uses are unchanged. If not, `command` is named as the cause, and
   // the next CheckAll returns the error.
   bool CheckThread(int thread, const format::Command& command);
-  // Checks all zones, when no command runs. `commands` names in the error what may have changed them.
+  // Checks all zones (watched bytes), while no command runs. `commands` says, in the error, which commands may have
+  // changed them.
   absl::Status CheckAll(absl::string_view commands);
 
  private:
   struct Zone {
     uint8_t* begin;
     uint64_t bytes;
-    std::string behind;  // the buffer in front
+    std::string behind;  // name of the buffer in front of the zone
   };
   using Zones = std::vector<Zone>;
 
-  // The zones between the buffers of `space` in one arena, or one lane's slot of `bytes` bytes at `begin`.
+  // Adds the zones between the buffers of `space`, in one arena or in one lane's slot: the `bytes` bytes at `begin`.
   void AddGaps(const format::Program& program, format::Space space, absl::string_view where, uint8_t* begin,
                uint64_t bytes, Zones& zones);
   void Add(uint8_t* begin, uint64_t bytes, std::string behind, Zones& zones);
-  // Returns an error for the first zone that was changed.
+  // Returns an error for the first zone whose bytes have changed.
   absl::Status Check(const Zones& zones, absl::string_view commands) const;
 
   const Executable& executable_;

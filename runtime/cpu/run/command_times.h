@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Returns the times summed over all threads of `state`; empty when they do not measure any.
+// Returns the times summed over all threads of `state`; empty if the threads do not measure times.
 std::vector<CommandTime> SumCommandTimes(const Executable& executable, const StepState& state);
 
 }  // namespace tandem

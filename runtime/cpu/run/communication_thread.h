@@ -1,4 +1,4 @@
-// CommunicationThread: a thread that talks to the other processes while the commands of a step run.
+// CommunicationThread: a thread that exchanges values with the other processes while the commands of a step run.
 #ifndef TANDEM_RUNTIME_CPU_RUN_COMMUNICATION_THREAD_H_
 #define TANDEM_RUNTIME_CPU_RUN_COMMUNICATION_THREAD_H_
 
@@ -22,7 +22,7 @@ class CommunicationThread {
  public:
   // ResourceExhausted when no thread can be started.
   static absl::StatusOr<std::unique_ptr<CommunicationThread>> Start();
-  // Waits for all calls.
+  // Waits until all calls that have begun have ended.
   ~CommunicationThread();
   CommunicationThread(const CommunicationThread&) = delete;
   CommunicationThread& operator=(const CommunicationThread&) = delete;
@@ -35,7 +35,8 @@ class CommunicationThread {
  private:
   struct Call {
     std::function<absl::Status()> run;
-    std::optional<absl::Status> result;  // has its memory before the call begins: memory may be short when it ends
+    // is allocated before the call begins, because memory may have run out when it ends
+    std::optional<absl::Status> result;
   };
 
   CommunicationThread() = default;
@@ -44,7 +45,7 @@ class CommunicationThread {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Call> calls_;  // calls that have not been waited for
-  size_t next_ = 0;         // index of the first of them that has not begun
+  size_t next_ = 0;         // index in calls_ of the first call that has not begun
   bool stop_ = false;
   std::thread thread_;
 };

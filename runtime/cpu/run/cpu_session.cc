@@ -30,8 +30,8 @@
 namespace tandem {
 namespace {
 
-// Returns the distance of two lanes' slots. Slots of neighbouring lanes are read together at equal offsets, so they
-// must not start in the same cache set.
+// Returns the distance in bytes from one lane's slot to the next. Slots of neighbouring lanes are read together at
+// equal offsets, so they must not start in the same cache set.
 uint64_t LaneStride(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096 + 5 * 64; }
 
 class CpuSession final : public Session {
@@ -77,7 +77,7 @@ class CpuSession final : public Session {
       std::lock_guard<std::mutex> lock(mutex_);
       TD_RETURN_IF_ERROR(SetInputs(inputs));
       invariants_at_.reset();
-      // No group while searching: another process may find the value in an earlier command, and stop there.
+      // The search does not use the group: another process may find its value in an earlier command and stop there.
       state_.group = nullptr;
       return FindNonFiniteCommand(*executable_, state_, plan_, *pool_);
     });
@@ -164,7 +164,7 @@ class CpuSession final : public Session {
     if (plan_.writes_variables) writes = variables_->NoteWrites();
     const bool watched = time_commands_ || state_.threads[0].records != nullptr;
     if (calls_ != nullptr && group_ == nullptr && !watched && calls_->Fits()) {
-      // One loop of one task: it sets the thread up, but wakes nobody.
+      // A loop of one task sets OpenMP to one thread, as for all tasks, but wakes no other thread.
       pool_->ParallelFor(1, [&](int64_t, int) { result.finite = calls_->Run(); });
       if (!result.finite) return FetchKnown(fetches, std::move(result));
       invariants_at_ = writes;
@@ -204,7 +204,8 @@ class CpuSession final : public Session {
       d.rows = inputs_[r].rows;
       d.first_row = inputs_[r].first_row;
       d.inputs.swap(inputs_[r].inputs);
-      d.scalars = inputs_[r].scalars;  // stays at the same address, which call lists hold
+      // The scalars are copied, not swapped, because call lists contain their addresses.
+      d.scalars = inputs_[r].scalars;
     }
     CountRows(step);
     state_.sums_finite.store(true, std::memory_order_relaxed);
@@ -231,8 +232,9 @@ class CpuSession final : public Session {
     }
   }
 
-  // Runs a map section. A thread's lanes are neighbours, of one replica where there are enough of them: their sums and
-  // the replica's weights stay in its core's cache. Threads without a lane help with those still running.
+  // Runs a map section. Each thread gets neighbouring lanes, which belong to one replica if there are enough lanes:
+  // their sums and the replica's weights then stay in the cache of its core. Threads without a lane help with lanes
+  // that are still running.
   absl::Status RunMap(const PlannedSection& section) {
     const int lanes = static_cast<int>(progress_.size()), together = guard_ != nullptr ? 1 : section.lanes_together;
     failed_.store(false, std::memory_order_relaxed);
@@ -252,7 +254,7 @@ class CpuSession final : public Session {
       }
     };
     if (section.run_inline) {
-      // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
+      // A loop of one task provides a thread index and sets OpenMP to one thread, but wakes no other thread.
       pool_->ParallelFor(1, [&](int64_t, int thread) {
         for (int64_t lane = 0; lane < lanes; ++lane) run_lanes(lane, thread);
       });
@@ -271,7 +273,7 @@ class CpuSession final : public Session {
     return failed_.load(std::memory_order_relaxed) ? error_ : absl::OkStatus();
   }
 
-  // Runs microbatches of the lane that has most left, until none has any.
+  // Runs microbatches of the lane that has most of them left, until no lane has any.
   void HelpOthers(const PlannedSection& section, int thread) {
     for (;;) {
       int32_t most = 0;
@@ -331,20 +333,21 @@ class CpuSession final : public Session {
   const std::shared_ptr<VariableStore> variables_;
   const std::shared_ptr<ThreadPool> pool_;
   const int processes_;
-  ProcessGroup* const group_;  // null for one process
+  ProcessGroup* const group_;  // null if there is only one process
   const bool time_commands_;
   std::unique_ptr<LoadedKernels> kernels_;
   StepPlan plan_;
   StepState state_;
   std::unique_ptr<BufferGuard> guard_;                  // null unless TANDEM_FLAGS has --guard-buffers
-  std::unique_ptr<CallList> calls_;                     // null unless the program is tiny
-  std::unique_ptr<CommunicationThread> communication_;  // null where nothing overlaps
-  std::vector<LaneProgress> progress_;                  // for all lanes of all devices
+  std::unique_ptr<CallList> calls_;                     // null unless the program is flat (few small commands)
+  std::unique_ptr<CommunicationThread> communication_;  // null if no all-reduce overlaps with other commands
+  std::vector<LaneProgress> progress_;                  // one for each lane of each device
   std::vector<ReplicaInputs> inputs_;
   int64_t examples_ = 0;  // rows of the running step, over all processes
   bool initialized_ = false;
-  std::optional<uint64_t>
-      invariants_at_;  // VariableStore::writes() when what invariant commands computed was last right
+  // VariableStore::writes() after the last step: as long as it is the same, the results of invariant commands are
+  // valid
+  std::optional<uint64_t> invariants_at_;
   std::mutex mutex_;
   std::mutex error_mutex_;
   std::atomic<bool> failed_{false};

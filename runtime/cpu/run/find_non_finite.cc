@@ -18,8 +18,8 @@
 namespace tandem {
 namespace {
 
-// Returns the checks for finite numbers, and the commands that their values are computed from: other commands may make
-// NaNs or infinities without ending a step. For a program without a check: all commands.
+// Returns the checks for finite numbers, and all commands from which their values are computed. Other commands may
+// compute NaNs or infinities without ending a step. Returns all commands if the program has no check.
 std::set<const format::Command*> CheckedCommands(const format::Program& program) {
   const std::vector<std::unique_ptr<Command>> commands = CommandsInOrder(program);
   const bool checks = std::any_of(commands.begin(), commands.end(), [](const auto& c) { return c->may_end_step(); });
@@ -60,8 +60,8 @@ class NonFiniteFinder {
     return found;
   }
 
-  // Returns the command's description with the first replica whose outputs are not finite; "" when they are finite on
-  // all replicas that had rows.
+  // Returns a text with the command and the first replica whose outputs are not finite; "" if they are finite on all
+  // replicas that had rows.
   std::string GlobalOutputs(const CpuCommand& command) {
     for (int device = 0; device < static_cast<int>(state_.devices.size()); ++device) {
       if (state_.devices[device].rows == 0) continue;
@@ -78,8 +78,8 @@ class NonFiniteFinder {
   }
 
  private:
-  // Returns false if an output has a NaN or infinity in its first `rows` rows. Commands that no check depends on, or
-  // whose outputs are not plain numbers, are not looked at: true.
+  // Returns false if an output has a NaN or infinity in its first `rows` rows. Returns true, without reading the
+  // outputs, for commands that no check depends on or whose outputs are not plain numbers.
   bool OutputsFinite(const CpuCommand& command, const MicrobatchContext& context, int64_t rows) const {
     if (!checked_.contains(&command.table()) || !command.command().has_plain_outputs()) return true;
     for (const Operand& o : command.outputs()) {

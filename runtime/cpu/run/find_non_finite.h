@@ -1,4 +1,4 @@
-// Names the command that made the first NaN or infinity.
+// Finds the command that computed the first NaN or infinity.
 #ifndef TANDEM_RUNTIME_CPU_RUN_FIND_NON_FINITE_H_
 #define TANDEM_RUNTIME_CPU_RUN_FIND_NON_FINITE_H_
 

@@ -31,7 +31,7 @@ absl::Status RunTasks(GlobalRun& run, const CpuCommand& command, ThreadPool& poo
     RunTask(command, run, static_cast<int>(i / device_tasks), static_cast<int>(i % device_tasks), thread);
   };
   if (command.table().run_inline) {
-    // One loop of one task: it takes a thread index and sets the thread up, but wakes nobody.
+    // A loop of one task provides a thread index and sets OpenMP to one thread, but wakes no other thread.
     pool.ParallelFor(1, [&](int64_t, int thread) {
       for (int64_t i = 0; i < tasks; ++i) task(i, thread);
     });
@@ -58,7 +58,8 @@ absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& 
 absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_ptr<CpuCommand>> commands,
                          ThreadPool& pool) {
   std::deque<GlobalRun> runs;
-  absl::InlinedVector<int64_t, 16> first = {0};  // number of the first of each command's tasks, among a device's tasks
+  // for each command: the number of its first task, among the tasks of one device
+  absl::InlinedVector<int64_t, 16> first = {0};
   for (const std::unique_ptr<CpuCommand>& command : commands) {
     runs.emplace_back(state, command->work, command->id);
     first.push_back(first.back() + runs.back().device_tasks());

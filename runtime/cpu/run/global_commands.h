@@ -12,19 +12,19 @@
 
 namespace tandem {
 
-// Returns the number of devices that run `command`: all, or only the first where the command writes variables of which
-// all devices share one copy.
+// Returns the number of devices that run `command`. It is 1, the first, if the command writes variables of which all
+// devices share one copy; otherwise all devices run it.
 int DevicesThatRun(const StepState& state, const CpuCommand& command);
 
 // Runs the pieces of a command on all devices.
 absl::Status RunTasks(GlobalRun& run, const CpuCommand& command, ThreadPool& pool);
 
-// Runs one command on all devices and returns when it is done; with `others`, only the work that block updates leave to
-// it (block_updates.h). False: a value that it checks is a NaN or infinity.
+// Runs one command on all devices and returns when it is done. With `others`, it runs only the work that block updates
+// leave to the command (block_updates.h). Returns false if a value that the command checks is a NaN or infinity.
 absl::StatusOr<bool> RunGlobalCommand(const StepState& state, const CpuCommand& command, ThreadPool& pool,
                                       bool others = false);
 
-// Runs commands of which the first has Command.together = their number, all at the same time.
+// Runs several commands at the same time. The field `together` of the first command's table is their number.
 absl::Status RunTogether(const StepState& state, absl::Span<const std::unique_ptr<CpuCommand>> commands,
                          ThreadPool& pool);
 

@@ -17,15 +17,15 @@ absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSecti
                                       CommunicationThread* communication, ThreadPool& pool) {
   const ThreadState& caller = state.threads[0];
   const bool timed = !caller.times.empty() && caller.records == nullptr;
-  // Timing and the guard need the commands one by one.
+  // Timing and the buffer guard require that commands run one after another.
   const bool one_by_one = timed || state.guard != nullptr;
   OverlappedCommands overlapped(state, one_by_one ? nullptr : communication, pool);
-  bool by_blocks = false;  // true: gradients are applied block by block
+  bool by_blocks = false;  // true if gradients are applied block by block in this step
   for (size_t i = 0; i < section.commands.size(); ++i) {
     const CpuCommand& command = *section.commands[i];
     const format::Command& table = command.table();
     if (table.invariant && state.invariants_valid) continue;
-    // Only one command at a time may talk to the other processes of a group.
+    // Only one command at a time may exchange values with the other processes of a group.
     const bool talks = state.group != nullptr && command.has_end(state);
     TD_RETURN_IF_ERROR(talks && !overlapped.Takes(command) ? overlapped.EndAll() : overlapped.EndBefore(i));
     if (overlapped.Takes(command)) {

@@ -10,8 +10,9 @@
 
 namespace tandem {
 
-// Runs all commands on all devices. False: a CheckFinite command found a NaN or infinity, and nothing behind it has
-// run. `communication`: the thread on which all-reduces go on while the commands behind them run; may be null.
+// Runs all commands on all devices. Returns false if a CheckFinite command found a NaN or infinity; the commands behind
+// it have not run then. `communication` is the thread on which all-reduces continue while the commands behind them run;
+// it may be null.
 absl::StatusOr<bool> RunGlobalSection(const StepState& state, const PlannedSection& section,
                                       CommunicationThread* communication, ThreadPool& pool);
 

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<CallList>> ListCalls(const Executable& executable
   auto list = std::make_unique<CallList>(state);
   for (const PlannedSection& section : plan.sections) {
     if (section.kind == format::SectionKind::kMap) {
-      // Lanes of several microbatches add them up.
+      // A lane of several microbatches would have to add up their results, which a list of calls does not do.
       if (state.rows_per_lane > state.microbatch_rows || !AddMap(state, section, *list)) {
         return NotListable(executable, section.commands.empty() ? "" : section.commands[0]->table().name);
       }

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// Lists the calls of `executable`, which is flat. DataLoss for a command that cannot be listed: it is of another kind,
-// or has work for more than one thread. State and plan must outlive the list and keep their memory where it is.
+// Lists the calls of `executable`, which is flat. DataLoss for a command that a list cannot contain: it is of another
+// kind, or has work for more than one thread. State and plan must outlive the list and keep their memory where it is.
 absl::StatusOr<std::unique_ptr<CallList>> ListCalls(const Executable& executable, const StepState& state,
                                                     const StepPlan& plan);
 

@@ -20,8 +20,8 @@ void Merge(const LaneMerge& merge, uint8_t* slot, const uint8_t* part) {
           merge.operand.elements);
 }
 
-// Observers watch microbatches: Ran is called after each command (false ends the lane), Waited before a microbatch is
-// added to the lane's slot, Merged afterwards. This one does nothing.
+// Observers are told what happens to microbatches: Ran is called after each command (if it returns false, the lane
+// ends), Waited before a microbatch is added to the lane's slot, and Merged afterwards. This observer does nothing.
 struct NoObserver {
   bool Ran(const CpuCommand&, const MicrobatchContext&, int64_t) { return true; }
   void Waited() {}
@@ -59,7 +59,8 @@ class TimingObserver {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Writes a record of each command. One begins where the one before it ended: the clock is read once for both.
+// Writes a record of the trace for each command. A record begins when the one before it ended, so the clock is read
+// once for both.
 class TracingObserver {
  public:
   TracingObserver(std::vector<CommandRecord>& records, int device, int64_t rows_per_lane)
@@ -82,7 +83,7 @@ class TracingObserver {
   std::vector<CommandRecord>& records_;
   const int device_;
   const int64_t rows_per_lane_;
-  int lane_ = 0;  // lane of the last command
+  int lane_ = 0;  // lane of the last command that ran
   int64_t last_ = TraceNow();
 };
 
@@ -115,8 +116,8 @@ MicrobatchContext ContextOf(const StepState& state, const LaneId& lane, int64_t 
   return context;
 }
 
-// Runs a microbatch that this thread has claimed and adds it to the lane's slot when its turn comes. False ends the
-// lane.
+// Runs a microbatch that this thread has claimed, and adds it to the lane's slot when all microbatches before it have
+// been added. Returns false if the lane has to end.
 template <typename Observer>
 absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                                    const LaneId& lane, int32_t microbatch, int thread, LaneProgress& progress,
@@ -127,7 +128,7 @@ absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan,
   const MapRun run{state, thread, plan.scratch_bytes};
   MicrobatchContext context = ContextOf(state, lane, begin, thread);
   if (microbatch > 0) context.lane = state.threads[thread].lane.data();
-  // Other threads wait for this microbatch, so every way out must call Done.
+  // Other threads wait for this microbatch, so Done must be called even after an error or an exception.
   absl::StatusOr<bool> go_on = CatchResourceErrors("", [&]() -> absl::StatusOr<bool> {
     for (const std::unique_ptr<CpuCommand>& command : section.commands) {
       TD_RETURN_IF_ERROR(command->RunRows(run, context, rows, context.device->first_row + context.row));
@@ -150,7 +151,7 @@ absl::StatusOr<bool> RunMicrobatch(const StepState& state, const StepPlan& plan,
   return go_on;
 }
 
-// Runs lanes of one microbatch each, a command for all of them after the other.
+// Runs lanes of one microbatch each together: a command runs for all of them before the next command does.
 template <typename Observer>
 absl::Status RunInTurns(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                         const LaneId& first, int thread, Observer observer) {
@@ -184,7 +185,7 @@ absl::Status RunOwnMicrobatches(const StepState& state, const StepPlan& plan, co
   for (int32_t microbatch; (microbatch = progress.ClaimNext()) >= 0;) {
     if (go_on.ok() && *go_on) {
       go_on = RunMicrobatch(state, plan, section, lane, microbatch, thread, progress, observer);
-    } else {  // helpers still wait for their turns
+    } else {  // helpers still wait for this microbatch
       progress.AwaitTurn(microbatch);
       progress.Done(microbatch);
     }
@@ -192,7 +193,7 @@ absl::Status RunOwnMicrobatches(const StepState& state, const StepPlan& plan, co
   return go_on.status();
 }
 
-// Calls run(observer) with the observer that the state of this thread asks for.
+// Calls run(observer) with the observer that `state` requires for this thread.
 template <typename Run>
 auto WithObserver(const StepState& state, int thread, int device, Run run) {
   const ThreadState& memory = state.threads[thread];

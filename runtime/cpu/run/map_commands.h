@@ -12,7 +12,8 @@
 
 namespace tandem {
 
-// Called after each command with the command, the places of its operands, and the number of rows; false ends the lane.
+// Called after each command with the command, the addresses of its operands, and the number of rows. If it returns
+// false, the lane ends.
 using AfterCommand = absl::FunctionRef<bool(const CpuCommand&, const MicrobatchContext&, int64_t rows)>;
 
 struct LaneId {
@@ -23,17 +24,19 @@ struct LaneId {
 // Returns the number of the lane's microbatches; 0 for a lane without rows.
 int32_t MicrobatchesOfLane(const StepState& state, const LaneId& lane);
 
-// Runs the microbatches of a lane that no helper takes. When it and its helpers have returned, the section's sums for
-// the lane are in its slot. Nothing happens for a lane without rows. After an error the slot's values are undefined.
+// Runs the microbatches of a lane, except those that helpers claim. When this and the helpers have returned, the
+// section's sums for the lane are in its slot. Does nothing for a lane without rows. After an error the slot's values
+// are undefined.
 absl::Status RunLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                      int thread, LaneProgress& progress);
-// As a helper, runs one microbatch of a lane whose RunLane runs in another thread; does nothing if none is left.
+// As a helper, runs one microbatch of a lane whose RunLane is running in another thread; does nothing if no microbatch
+// is left.
 absl::Status HelpLane(const StepState& state, const StepPlan& plan, const PlannedSection& section, const LaneId& lane,
                       int thread, LaneProgress& progress);
-// True if `count` lanes that the plan joins, the first of which is `first`, have all their rows.
+// True if all of `count` lanes, from `first` on, have all their rows. The plan runs these lanes together.
 bool LanesAreFull(const StepState& state, const LaneId& first, int count);
-// Runs full lanes that the plan joins, the first of which is `first`: each command for all of them before the next
-// command.
+// Runs full lanes together, from `first` on, as many as the plan says: each command runs for all of them before the
+// next command does.
 absl::Status RunLanesTogether(const StepState& state, const StepPlan& plan, const PlannedSection& section,
                               const LaneId& first, int thread);
 // Runs a lane without helpers.

@@ -26,7 +26,7 @@ absl::Status OverlappedCommands::Begin(const CpuCommand& command, size_t index) 
 }
 
 absl::Status OverlappedCommands::EndBefore(size_t index) {
-  // Commands end in their order: with one that is due, all that began before it end too.
+  // Commands end in the order in which they began, so all commands that began before one that must end now end too.
   size_t due = underway_.size();
   while (due > 0 && underway_[due - 1].next > index) --due;
   for (; due > 0; --due) {

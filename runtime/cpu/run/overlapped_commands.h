@@ -1,4 +1,5 @@
-// OverlappedCommands: the all-reduces of a global section that are under way while the commands behind them run.
+// OverlappedCommands: the all-reduces of a global section that have begun and not ended while the commands behind them
+// run.
 #ifndef TANDEM_RUNTIME_CPU_RUN_OVERLAPPED_COMMANDS_H_
 #define TANDEM_RUNTIME_CPU_RUN_OVERLAPPED_COMMANDS_H_
 
@@ -13,20 +14,20 @@
 
 namespace tandem {
 
-// Must be used from one thread. The constructor's arguments must outlive it. `thread` may be null: then it takes no
-// command.
+// Must be used from one thread. The constructor's arguments must outlive the object. If `thread` is null, no command
+// overlaps with others.
 class OverlappedCommands {
  public:
   OverlappedCommands(const StepState& state, CommunicationThread* thread, ThreadPool& pool)
       : state_(state), thread_(thread), pool_(pool) {}
-  // Waits for all calls.
+  // Waits until the thread has ended all calls that have begun.
   ~OverlappedCommands();
 
-  // True if `command` may go on while those behind it run.
+  // True if `command` may continue while the commands behind it run.
   bool Takes(const CpuCommand& command) const { return thread_ != nullptr && command.table().overlap > 0; }
-  // Begins command `index` of the section, for which Takes is true. Other commands must have written its operands.
+  // Begins command `index` of the section, for which Takes is true. Its operands must have been written.
   absl::Status Begin(const CpuCommand& command, size_t index);
-  // Ends the commands that command `index` of the section must find done, in their order.
+  // Ends, in order, the commands that must have ended before command `index` of the section begins.
   absl::Status EndBefore(size_t index);
   absl::Status EndAll() { return EndBefore(SIZE_MAX); }
 
@@ -37,14 +38,15 @@ class OverlappedCommands {
 
     const CpuCommand& command;
     GlobalRun run;
-    size_t next;  // the first command that waits for it
+    size_t next;  // index in the section of the first command that must wait for this one
   };
 
   const StepState& state_;
   CommunicationThread* const thread_;
   ThreadPool& pool_;
   std::deque<Underway> underway_;
-  size_t calls_ = 0;  // calls of the thread that have not been waited for; an exception may leave more in underway_
+  // number of calls of the thread that have not been waited for; after an exception underway_ may have more commands
+  size_t calls_ = 0;
 };
 
 }  // namespace tandem

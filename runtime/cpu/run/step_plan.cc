@@ -57,8 +57,8 @@ class Planner {
     return location.empty() ? "" : absl::StrCat(" [", location, "]");
   }
 
-  // Joins lanes if every thread has enough of them. The compiler does not know the number of threads, so this is
-  // decided here; else lanes run one by one.
+  // Makes lanes run together if every thread has enough of them, else they run one by one. This is decided here because
+  // the compiler does not know the number of threads.
   absl::Status JoinLanes(PlannedSection& planned, const format::Section& section) {
     const auto together = static_cast<int>(section.lanes_together);
     if (together == 1 || lanes_ < together * context_.num_threads) return absl::OkStatus();
@@ -80,7 +80,7 @@ class Planner {
   }
 
   const Executable& executable_;
-  const int lanes_;  // lanes that run here
+  const int lanes_;  // number of lanes that run in this process
   const format::Index& index_;
   const format::Program& program_;
   const PlanContext context_;

@@ -1,4 +1,4 @@
-// A program made ready to run: its commands, section by section, and the memory that they need.
+// A program prepared to run: its commands, section by section, and the memory that they need.
 #ifndef TANDEM_RUNTIME_CPU_RUN_STEP_PLAN_H_
 #define TANDEM_RUNTIME_CPU_RUN_STEP_PLAN_H_
 
@@ -28,8 +28,9 @@ struct BlockUpdate {
   const CpuKernelLaunch* gradient;
   const CpuGroupedLaunch* update;
   int64_t rows = 0, columns = 0;
-  int64_t block_rows = 0, strip_rows = 0;  // rows of a task; rows that are computed before they are applied
-  std::vector<Operand> fetched;            // matrices that the update touches beside the gradient (block_kernel.h)
+  // rows of a task, and rows that are computed before the update is applied to them
+  int64_t block_rows = 0, strip_rows = 0;
+  std::vector<Operand> fetched;  // matrices that the update accesses besides the gradient (block_kernel.h)
 };
 
 struct PlannedSection {
@@ -37,21 +38,21 @@ struct PlannedSection {
   std::vector<std::unique_ptr<CpuCommand>> commands;
   std::vector<LaneMerge> merges;
   std::vector<BlockUpdate> block_updates;
-  int merges_id = 0;  // the id of the adding of results to lane slots, like CpuCommand::id
+  int merges_id = 0;  // the id, like CpuCommand::id, under which the adding of results to lane slots is timed
   bool run_inline = false;
-  int lanes_together = 1;  // map sections: Section.lanes_together if every thread has so many lanes, else 1
+  int lanes_together = 1;  // in map sections: Section.lanes_together if every thread has that many lanes; else 1
 };
 
 struct StepPlan {
   std::vector<PlannedSection> sections;
   std::vector<Operand> outputs;  // the executable's outputs
-  uint64_t scratch_bytes = 0;    // bytes per thread, for library calls
-  uint64_t staging_bytes = 0;    // bytes per thread, for the calls' operands in short microbatches
-  int microbatch_arenas = 1;     // per thread: the most lanes that run together
+  uint64_t scratch_bytes = 0;    // bytes per thread, as scratch memory of library calls
+  uint64_t staging_bytes = 0;    // bytes per thread, for operands of library calls in short microbatches
+  int microbatch_arenas = 1;     // arenas per thread: the most lanes that run together
   size_t max_operands = 0;
   int num_ids = 0;
   bool writes_variables = false;
-  bool overlaps = false;  // an all-reduce may go on while the commands behind it run
+  bool overlaps = false;  // true if all-reduces may continue while the commands behind them run
 };
 
 // Plans the program. `executable` must outlive the plan. `replicas`: number of replicas that run here. Errors: those of

@@ -72,8 +72,8 @@ bool CallList::Run() {
   bool finite = true;
   for (const Call& call : calls_) {
     void** addresses = &addresses_[call.first];
-    // The checks behind one that failed still run: a command checks all of its values before it reports that one is not
-    // finite.
+    // If a check fails, the checks directly behind it still run, because a command checks all of its values before it
+    // reports that one is not finite.
     if (!finite && call.kind != Kind::kCheckFinite) return false;
     switch (call.kind) {
       case Kind::kKernel:

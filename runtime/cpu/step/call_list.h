@@ -1,6 +1,6 @@
 // The whole step of a tiny program as a list of calls, for which every address is computed beforehand. The work that a
-// general step does around each call (dealing out tasks, resolving operands, walking reduction trees) takes longer than
-// such calls do.
+// general step does around each call (distributing tasks, resolving operands, traversing reduction trees) takes longer
+// than such calls do.
 #ifndef TANDEM_RUNTIME_CPU_STEP_CALL_LIST_H_
 #define TANDEM_RUNTIME_CPU_STEP_CALL_LIST_H_
 
@@ -14,17 +14,17 @@ namespace tandem {
 
 class CallList {
  public:
-  // An empty list. `state` must outlive it and keep its memory where it is.
+  // Makes an empty list. `state` must outlive the list and keep its memory where it is.
   explicit CallList(const StepState& state);
 
-  // True if the list is for the rows that the devices have now: all that there is room for.
+  // True if the devices now have the rows for which the list was made: all lanes are full.
   bool Fits() const;
-  // Runs the step on the calling thread, with the same bits as section by section. False when a value was not finite:
-  // calls behind the check, the updates among them, did not run.
+  // Runs the step on the calling thread, with the same bits as section by section. Returns false if a value was not
+  // finite. In that case the calls behind the check, including the updates, did not run.
   bool Run();
 
-  // Called by commands while the list is made. The addresses of a kernel's operands are added after it, and those of a
-  // copy.
+  // These are called by commands while the list is made. After AddKernel and AddCopy, the command adds the addresses of
+  // the call's operands with AddAddress.
   void AddKernel(KernelFunction function, int64_t begin, int64_t end, int64_t row_offset);
   // Adds the reduction of all lanes' slots at `offset`.
   void AddReduce(format::ReduceKind kind, DType dtype, int device, uint64_t offset, uint8_t* out, int64_t elements);
@@ -39,17 +39,17 @@ class CallList {
   enum class Kind { kKernel, kReduce, kCheckFinite, kCopy };
   struct Call {
     Kind kind;
-    // Index of its first address. The addresses are a kernel's operands and results, a reduction's leaves and its
-    // result, or the values that are checked.
+    // Index in addresses_ of the call's first address. The addresses are a kernel's operands and results, a reduction's
+    // leaves and result, or the values to check.
     int first;
-    int num_leaves = 0;  // kReduce
+    int num_leaves = 0;  // for kReduce: number of leaves
     KernelFunction function = nullptr;
-    int64_t begin = 0, end = 0;  // kKernel: the range of its domain; else [0, end) elements, for kCopy bytes
+    int64_t begin = 0, end = 0;  // for kKernel: range of its domain; for kCopy: [0, end) bytes; else [0, end) elements
     int64_t row_offset = 0;
     format::ReduceKind reduce = format::ReduceKind::kSum;
     DType dtype = DType::kFloat32;
   };
-  // An address in an input tensor, which the caller gives anew for every step.
+  // An address in an input tensor. The caller passes other tensors for every step.
   struct InputAddress {
     int at;
     int device;

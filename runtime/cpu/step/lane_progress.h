@@ -1,5 +1,5 @@
-// Deals out the microbatches of a lane: to its own thread from the front, and to threads without a lane (helpers) from
-// the back.
+// Distributes the microbatches of a lane: to its own thread from the front, and to threads without a lane (helpers)
+// from the back.
 //
 // A lane's sum adds its microbatches from first to last, whichever thread computes them: a thread adds its microbatch
 // when those before it have been added. So threads that run out of lanes shorten the end of a section, and no bit
@@ -24,11 +24,11 @@ class alignas(64) LaneProgress {
 
   // Returns the next microbatch, for the lane's own thread; -1: none is left.
   int32_t ClaimNext() { return Claim(kFront); }
-  // Returns the last microbatch that no thread has claimed, for a helper; never the first, which begins the sum; -1:
-  // none is left.
+  // For a helper: returns the last microbatch that no thread has claimed; -1 if none is left. It never returns the
+  // first one, which begins the sum.
   int32_t ClaimLast() { return Claim(kBack); }
 
-  // Returns how many microbatches ClaimLast could give out; 0 or less: none.
+  // Returns how many microbatches ClaimLast could still return; 0 or less if none.
   int32_t claimable() const {
     const uint64_t claims = claims_.load(std::memory_order_relaxed);
     return Unclaimed(claims) - (Begun(claims) ? 0 : 1);
@@ -65,7 +65,7 @@ class alignas(64) LaneProgress {
   }
 
   int32_t microbatches_ = 0;
-  std::atomic<uint64_t> claims_{0};  // number of claims: from the front in the low half, from the back in the high one
+  std::atomic<uint64_t> claims_{0};  // number of claims: from the front in the low half, from the back in the high half
   std::atomic<int32_t> added_{0};    // microbatches that are in the lane's sum
 };
 

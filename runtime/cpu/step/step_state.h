@@ -19,11 +19,11 @@ namespace tandem {
 struct DeviceState {
   Arena step, batch, lanes;
   std::vector<void*> variables;
-  std::vector<uint64_t> scalars;  // 8 bytes each, of any type
-  // Values of the running step:
+  std::vector<uint64_t> scalars;  // the program's scalars, 8 bytes each whatever their type
+  // The following members are set for every step.
   std::vector<const uint8_t*> inputs;
   int64_t rows = 0;
-  int64_t first_row = 0;  // first row in the global batch: the number of rows of the devices before
+  int64_t first_row = 0;  // first row in the global batch: the number of rows of all devices before this one
 };
 
 // How often a command was called, and the time of all these calls together.
@@ -34,8 +34,9 @@ struct TimeCount {
 
 struct ThreadState {
   Arena microbatch;
-  Arena lane;     // a slot for microbatches after a lane's first: their results are then added to the lane's own slot
-  Arena library;  // scratch, then staging
+  // a second slot, for microbatches after a lane's first: their results are then added to the lane's own slot
+  Arena lane;
+  Arena library;  // memory for library calls: scratch, then staging
   std::vector<void*> args;
   mutable std::vector<TimeCount> times;           // indexed by id of command; empty when commands are not timed
   std::vector<CommandRecord>* records = nullptr;  // null when commands are not traced
@@ -52,20 +53,20 @@ struct StepState {
   // Copies of the executable's fields.
   int lanes_per_replica = 0;
   int64_t rows_per_lane = 0, microbatch_rows = 0;
-  // Running step: true if the results that invariant commands computed earlier are still there and right.
+  // Set for every step: true if the results that invariant commands computed in an earlier step are still valid.
   bool invariants_valid = false;
   BufferGuard* guard = nullptr;  // null unless memory between buffers is watched
   // The processes that run the other replicas; null where this process runs all, and while it searches for a value that
   // is not finite.
   ProcessGroup* group = nullptr;
   int first_replica = 0;  // the number of this process' first device among all replicas
-  bool one_copy = false;  // all devices share one copy of the variables, which only the first one writes
-  // Running step, over all processes: the number of replicas with rows, and which processes have such a replica.
+  bool one_copy = false;  // true if all devices share one copy of the variables, which only the first device writes
+  // Set for every step, over all processes: the number of replicas with rows, and which processes have such a replica.
   int replicas_with_rows = 0;
-  std::unique_ptr<bool[]> processes_with_rows;  // indexed by rank; null without a group
-  // Running step: false when an all-reduce with `checks` has combined values that are not finite.
+  std::unique_ptr<bool[]> processes_with_rows;  // indexed by rank: true if the process has rows; null without a group
+  // Set for every step: false if an all-reduce with `checks` has combined values that are not finite.
   mutable std::atomic<bool> sums_finite{true};
-  // Records of the communication thread (CommandTrace); null when commands are not traced.
+  // Trace records of the communication thread (CommandTrace); null when commands are not traced.
   std::vector<CommandRecord>* communication = nullptr;
 
   int64_t LaneRows(int device, int lane) const {
@@ -75,16 +76,17 @@ struct StepState {
   uint8_t* LaneSlot(int device, int lane) const { return devices[device].lanes.data() + lane * lane_stride; }
 };
 
-// The places of the operands of one microbatch.
+// Where the operands of one microbatch are in memory.
 struct MicrobatchContext {
   const DeviceState* device = nullptr;
-  // The device whose copies are read of values that are the same on all devices; null: `device`.
+  // For values that are the same on all devices: the device whose copy is read. Null stands for `device`.
   const DeviceState* home = nullptr;
   uint8_t* microbatch = nullptr;  // null outside map sections
   uint8_t* lane = nullptr;        // the lane's slot or the thread's scratch slot
   const uint8_t* constants = nullptr;
   int64_t row = 0;  // first row in the replica's batch
-  // For lanes that run together (PlannedSection): their number, the index of this one among them, and the rows of one.
+  // For lanes that run together (PlannedSection): how many they are, the index of this lane among them, and the rows of
+  // one.
   int lanes_together = 1, lane_of_those = 0;
   int64_t lane_rows = 0;
 
@@ -92,7 +94,7 @@ struct MicrobatchContext {
     switch (o.space) {
       case format::Space::kVariable:
         return static_cast<uint8_t*>(device->variables[o.index]);
-      case format::Space::kInput:  // never written: the loader refuses it
+      case format::Space::kInput:  // the loader refuses programs that write inputs
         return const_cast<uint8_t*>(device->inputs[o.index]) + row * o.row_bytes;
       case format::Space::kScalar:
         return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(&device->scalars[o.index]));
@@ -112,7 +114,8 @@ struct MicrobatchContext {
   }
 
  private:
-  // Every buffer is lanes_together times as large, and rows of neighbouring lanes are neighbours.
+  // Returns an offset in a joint microbatch arena. Every buffer in it is lanes_together times as large, and the rows of
+  // neighbouring lanes follow each other.
   uint64_t JointOffset(const Operand& o) const {
     const uint64_t bytes = o.row_bytes > 0 ? lane_rows * o.row_bytes : AlignUp(o.bytes(), 64);
     return o.offset * lanes_together + bytes * lane_of_those;

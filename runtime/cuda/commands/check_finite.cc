@@ -1,4 +1,4 @@
-// Sets the flag when a value is not finite.
+// Sets the device's flag for failed checks when a value is not finite.
 #include <utility>
 
 #include "base/status_macros.h"
@@ -13,7 +13,7 @@ class CudaCheckFinite final : public CudaCommand {
   CudaCheckFinite(const CudaContext& context, uint32_t number)
       : CudaCommand(context, number), checks_(PlanFiniteChecks(context.program_table(), table())) {}
 
-  // Writes the tables to the device, at `free`, and advances it.
+  // Writes the tables to the device, at `free`, and advances `free` by their size.
   absl::Status Upload(CUdeviceptr& free) {
     for (const FiniteChecks::Group& group : checks_.groups) {
       const std::vector<FiniteChunk> chunks =
@@ -49,7 +49,7 @@ class CudaCheckFinite final : public CudaCommand {
   };
 
   const FiniteChecks checks_;
-  std::vector<Table> tables_;  // indexed by group
+  std::vector<Table> tables_;  // indexed by group of buffers
 };
 
 }  // namespace

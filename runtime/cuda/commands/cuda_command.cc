@@ -31,7 +31,7 @@ void CudaCommand::Declare(const std::vector<uint32_t>& reads, const std::vector<
   const auto bytes = [&](const format::Buffer& b) { return b.row_bytes > 0 ? rows * b.row_bytes : b.bytes; };
   for (uint32_t b : reads) accesses.push_back({Address(b), bytes(Buffer(b)), false});
   for (uint32_t b : writes) {
-    // Scalars and constants among a group's arguments are only read.
+    // Among the arguments of a group, scalars and constants are only read.
     const format::Space space = Buffer(b).space;
     const bool write = space != format::Space::kScalar && space != format::Space::kConstant;
     accesses.push_back({Address(b), bytes(Buffer(b)), write});

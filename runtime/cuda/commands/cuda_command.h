@@ -1,5 +1,6 @@
 // A command of a program for GPUs, ready to be issued on one replica's streams. Each kind has a file in this folder;
-// NewCudaCommand is the one place that lists them. The session runs collectives, which take all replicas at once.
+// NewCudaCommand is the one place that lists them. Collectives, which involve all replicas at once, are run by the
+// session.
 #ifndef TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
 #define TANDEM_RUNTIME_CUDA_COMMANDS_CUDA_COMMAND_H_
 
@@ -23,7 +24,7 @@ struct CudaContext {
   const SegmentPlan& plan;
   const ReplicaMemory& memory;
   DeviceProgram& program;
-  CUdeviceptr free_table;  // address of the memory for commands' tables that no command has taken yet
+  CUdeviceptr free_table;  // first unused address of the memory for commands' tables
 
   const format::Index& index() const { return executable.index(); }
   const format::Program& program_table() const { return index().programs[index().replicas[0].program]; }
@@ -32,14 +33,15 @@ struct CudaContext {
   const DriverApi& driver() const { return memory.device().driver(); }
 };
 
-// Returns the number of elements, of one row when batched.
+// Returns the number of elements; those of one row if the buffer is batched.
 int64_t ElementsOf(const format::Buffer& buffer);
-// Sets the flag to 1 if the buffer, of `rows` rows when batched, is not finite.
+// Sets the device's flag for failed checks to 1 if a number in the buffer is not finite. A batched buffer has `rows`
+// rows.
 absl::Status CheckFinite(const CudaContext& context, uint32_t buffer, int64_t rows, CUstream stream);
 
 class CudaCommand {
  public:
-  // `context` must outlive it.
+  // `context` must outlive the command.
   CudaCommand(const CudaContext& context, uint32_t number) : context_(context), number_(number) {}
   CudaCommand(const CudaCommand&) = delete;
   CudaCommand& operator=(const CudaCommand&) = delete;
@@ -59,12 +61,12 @@ class CudaCommand {
   const format::Buffer& Buffer(uint32_t b) const { return context_.Buffer(b); }
   CUdeviceptr Address(uint32_t b) const { return context_.Address(b); }
   const DriverApi& driver() const { return context_.driver(); }
-  // Returns the address of the flag of finite checks for a command behind such a check, which must write nothing once
-  // it has failed; else 0.
+  // For a command behind a finite check, returns the address of the flag for failed checks: once the flag is set, the
+  // command must write nothing. Returns 0 for other commands.
   CUdeviceptr guard() const { return context_.plan.guarded[number_] ? context_.memory.flag() : 0; }
   uint32_t number() const { return number_; }
 
-  // Declares accesses for tests that watch what streams touch (access_watch.h).
+  // Declares accesses for tests that watch which memory streams access (access_watch.h).
   void Declare(const std::vector<uint32_t>& reads, const std::vector<uint32_t>& writes, int64_t rows,
                uint64_t workspace, bool guarded, std::vector<DeviceAccess> others = {}) const;
 
@@ -73,8 +75,8 @@ class CudaCommand {
   const uint32_t number_;
 };
 
-// Makes a command. FailedPrecondition for a command that a GPU cannot run. Advances `context.free_table` by the tables
-// that the command takes.
+// Makes a command. FailedPrecondition for a command that a GPU cannot run. Advances `context.free_table` by the size of
+// the command's tables.
 absl::StatusOr<std::unique_ptr<CudaCommand>> NewCudaCommand(CudaContext& context, uint32_t number);
 
 }  // namespace tandem

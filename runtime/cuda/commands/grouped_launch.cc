@@ -1,4 +1,4 @@
-// Runs one kernel over the elements of many tensors: by one launch where the PTX has an entry for groups, else by one
+// Runs one kernel over the elements of many tensors: with one launch if the PTX has an entry for groups, else with one
 // launch per member.
 #include <array>
 #include <set>
@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Returns those of `args` that the command writes: all of them where it has no outputs.
+// Returns those of `args` that the command writes. If it declares no outputs, it may write all of them.
 std::vector<uint32_t> WrittenOf(const std::vector<uint32_t>& args, const format::Command& table) {
   if (table.outputs.empty()) return args;
   const std::set<uint32_t> outputs(table.outputs.begin(), table.outputs.end());
@@ -32,7 +32,7 @@ class CudaGroup final : public CudaCommand {
   CudaGroup(const CudaContext& context, uint32_t number, const format::GroupedLaunch& group)
       : CudaCommand(context, number), group_(group) {}
 
-  // Writes the table of members to the device, at `free`, and advances it.
+  // Writes the table of members to the device, at `free`, and advances `free` by the table's size.
   absl::Status Upload(CUdeviceptr& free) {
     const GroupTable table = MakeGroupTable(gpu(), group_, [&](uint32_t b) { return Address(b); });
     grid_ = static_cast<unsigned>(table.blocks.size());
@@ -59,7 +59,7 @@ class CudaGroup final : public CudaCommand {
   const format::GroupedLaunch& group_;
   unsigned grid_ = 0;
   uint64_t table_bytes_ = 0;
-  std::array<uint64_t, 3> values_ = {};  // members, blocks, guard
+  std::array<uint64_t, 3> values_ = {};  // the launch's arguments: addresses of members, blocks and guard
 };
 
 class CudaLaunchOfEachMember final : public CudaCommand {
@@ -83,7 +83,7 @@ class CudaLaunchOfEachMember final : public CudaCommand {
   }
 
  private:
-  std::vector<std::vector<uint32_t>> arguments_;  // indexed by member
+  std::vector<std::vector<uint32_t>> arguments_;  // buffers of the arguments, indexed by member of the group
   std::vector<SingleLaunch> launches_;
 };
 

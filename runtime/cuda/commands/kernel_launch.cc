@@ -17,7 +17,7 @@ class CudaKernelLaunch final : public CudaCommand {
     });
   }
 
-  // Sets outputs to sums over no rows, and values that are computed from them.
+  // Sets the outputs to what they are for no rows: sums over nothing, and values that are computed from such sums.
   absl::Status Clear(CUstream stream) override {
     for (uint32_t b : table().outputs) {
       const format::Space space = Buffer(b).space;

@@ -1,4 +1,4 @@
-// The kinds of commands on GPUs. Only for new_cuda_command.cc.
+// Factories of the kinds of commands on GPUs. Only new_cuda_command.cc calls them.
 #ifndef TANDEM_RUNTIME_CUDA_COMMANDS_KINDS_H_
 #define TANDEM_RUNTIME_CUDA_COMMANDS_KINDS_H_
 

@@ -18,7 +18,7 @@ class CudaLaneReduce final : public CudaCommand {
     return absl::OkStatus();
   }
 
-  // The maximum of nothing is the lowest number.
+  // The maximum over no rows is the lowest number.
   absl::Status Clear(CUstream stream) override {
     if (table().body.As<format::LaneReduce>()->kind != format::ReduceKind::kMax) return CudaCommand::Clear(stream);
     for (uint32_t b : table().outputs) {
@@ -29,7 +29,7 @@ class CudaLaneReduce final : public CudaCommand {
         TD_CU(driver(), cuMemsetD32Async(address, dtype == DType::kFloat32 ? 0xff800000u : 0x80000000u, n, stream));
         continue;
       }
-      // Sets the low words, then the high words.
+      // Sets the low 32-bit words to 0, then the high words.
       TD_CU(driver(), cuMemsetD8Async(address, 0, n * 8, stream));
       TD_CU(driver(),
             cuMemsetD2D32Async(address + 4, 8, dtype == DType::kFloat64 ? 0xfff00000u : 0x80000000u, 1, n, stream));

@@ -11,8 +11,8 @@ class CudaLibraryCall final : public CudaCommand {
  public:
   using CudaCommand::CudaCommand;
 
-  // The call takes all rows that it was compiled for. Rows behind the valid ones may hold anything: they are cleared
-  // where the call sums over rows, and are ignored elsewhere.
+  // The call computes all rows that it was compiled for. Rows behind the valid ones may contain anything: they are set
+  // to zero if the call sums over rows, and are ignored otherwise.
   absl::Status Issue(int64_t rows, int64_t, CUstream stream) override {
     const format::LibraryCall& call = *table().body.As<format::LibraryCall>();
     const int64_t all = context().index().microbatch_rows;

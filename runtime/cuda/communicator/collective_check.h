@@ -1,4 +1,4 @@
-// Checks of the lists that callers give to communicators.
+// Checks of the lists that callers pass to communicators.
 #ifndef TANDEM_RUNTIME_CUDA_COMMUNICATOR_COLLECTIVE_CHECK_H_
 #define TANDEM_RUNTIME_CUDA_COMMUNICATOR_COLLECTIVE_CHECK_H_
 
@@ -9,7 +9,7 @@
 namespace tandem {
 
 // Checks the arguments of AllReduce. InvalidArgument for a list that does not have `local` replicas (`present`: `all`),
-// for a kind or type that AllReduce does not take, and when no replica is present.
+// for a kind or type that AllReduce does not support, and when no replica is present.
 absl::Status CheckAllReduce(int local, int all, format::ReduceKind kind, absl::Span<const CollectiveTensor> tensors,
                             const std::vector<bool>& present, size_t streams);
 

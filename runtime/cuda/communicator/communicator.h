@@ -21,7 +21,7 @@
 
 namespace tandem {
 
-class ProcessGroup;  // runtime/collectives/process_group.h
+class ProcessGroup;  // defined in runtime/collectives/process_group.h
 
 // The device of a replica. Replicas may share a device.
 struct CommunicatorDevice {
@@ -45,7 +45,7 @@ class Communicator {
   // "NCCL" or "local".
   virtual const char* name() const = 0;
   // True if a sum of AllReduce has the bits of the CPU's reduction tree. For NCCL this holds with up to two replicas,
-  // or where tree order was asked for.
+  // or if tree order was requested.
   virtual bool tree_order() const = 0;
 
   // Works in place: every buffer gets the combination of all replicas' values. `present[r]`: true if replica r, counted
@@ -58,8 +58,8 @@ class Communicator {
 
   // Returns an error if a collective failed since it was enqueued. Unavailable: "NCCL: replica 1 (gpu:1): ...".
   virtual absl::Status Poll() = 0;
-  // Ends the collectives under way, so that no stream waits for them any longer. Takes seconds at most, and may return
-  // before they have ended. Only the destructor may be called afterwards.
+  // Ends the collectives that are running, so that no stream waits for them any longer. Takes seconds at most, and may
+  // return before they have ended. Only the destructor may be called afterwards.
   virtual void AbortAll() = 0;
 
   // Sets how long AllReduce waits for other threads' calls for memory (memory_calls.h) before it returns an error. The
@@ -72,7 +72,7 @@ class Communicator {
   absl::Status Wait(absl::Span<const CUstream> streams, double deadline_seconds, const std::string& what);
 
  protected:
-  // All processes of `group` must have as many devices; null: there is one process.
+  // All processes of `group` must have the same number of devices. If it is null, there is one process.
   Communicator(const DriverApi* driver, std::vector<CommunicatorDevice> devices, const ProcessGroup* group = nullptr);
 
   int local_replicas() const { return static_cast<int>(devices_.size()); }
@@ -84,7 +84,7 @@ class Communicator {
   const int replicas_;
   const int first_replica_;  // number of this process's first replica, among all
   double deadline_seconds_ = 600;
-  bool left_alone_ = false;  // the GPUs do not answer: nothing on them is destroyed
+  bool left_alone_ = false;  // true if the GPUs do not answer; then nothing on them is destroyed
 };
 
 // Makes a communicator: NCCL when all devices differ, the in-process one when all are the same; one replica needs

@@ -12,8 +12,8 @@ namespace tandem {
 namespace {
 
 // Since 2.22 NCCL connects GPUs at the first collective, inside of a call that waits for all processes and that no
-// deadline limits. With 0 it connects them when a communicator is made. Set before `main`, as long as no thread reads
-// the environment; a user's own setting is kept.
+// deadline limits. With the value 0 it connects them when a communicator is made. The variable is set before `main`,
+// when no thread reads the environment yet; a user's own setting is kept.
 [[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
 std::atomic<const NcclApi*> g_nccl_override{nullptr};

@@ -30,7 +30,7 @@ inline constexpr ncclRedOp_t kSum = 0, kMax = 2;
 
 }  // namespace nccl
 
-// X(result, name, arguments)
+// The list of functions: X(result, name, arguments) for each.
 #define TANDEM_NCCL_FUNCTIONS(X)                                                                          \
   X(ncclResult_t, ncclGetVersion, (int* version))                                                         \
   X(const char*, ncclGetErrorString, (ncclResult_t result))                                               \
@@ -61,7 +61,8 @@ struct NcclApi {
 // (TANDEM_LIBNCCL, then libnccl.so.2) and later calls return the first call's result.
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path = "");
 
-// Replaces LoadNccl's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadNccl's result during its lifetime. For tests: only one may exist at a time, and no other thread may call
+// LoadNccl when it is made or destroyed.
 class ScopedNccl {
  public:
   explicit ScopedNccl(const NcclApi* api);

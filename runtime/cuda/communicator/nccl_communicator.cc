@@ -48,7 +48,7 @@ ncclDataType_t TypeOf(DType type) {
 
 // The pause between two checks for errors.
 constexpr std::chrono::milliseconds kPollPeriod(20);
-// The time that NCCL gets to abort.
+// The time for which NCCL may abort its communicators before they are left alone.
 constexpr absl::Duration kAbortTime = absl::Seconds(5);
 
 void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
@@ -60,7 +60,8 @@ class NcclCommunicator : public Communicator {
       : Communicator(driver, std::move(devices), group), nccl_(nccl), group_(group) {}
 
   ~NcclCommunicator() override {
-    // Destroying a communicator may wait for other processes. After an error they do not come.
+    // Destroying a communicator may wait for other processes, which do not take part after an error. So it is aborted
+    // instead.
     if (!complete_ || (group_ != nullptr && !group_->status().ok())) AbortAll();
     if (left_alone_) {
       LeaveAlone(std::move(tree_));
@@ -130,7 +131,7 @@ class NcclCommunicator : public Communicator {
   }
 
   absl::Status Poll() override {
-    // The group knows before NCCL does which process is lost.
+    // The group learns before NCCL does which process is lost.
     if (group_ != nullptr) TD_RETURN_IF_ERROR(group_->status());
     for (size_t r = 0; r < comms_.size(); ++r) {
       ncclResult_t error = nccl::kSuccess;
@@ -147,8 +148,8 @@ class NcclCommunicator : public Communicator {
 
   void AbortAll() override {
     if (comms_.empty()) return;
-    // An abort frees the communicators too: they are not destroyed again. NCCL frees their memory, which waits for all
-    // that a GPU does, for ever if something else hangs there. So another thread calls it.
+    // An abort also frees the communicators, so they are not destroyed again. Freeing their memory waits for all work
+    // of a GPU, for ever if something else hangs there, so another thread calls the abort.
     const auto aborted = std::make_shared<absl::Notification>();
     absl::StatusOr<std::thread> thread =
         StartThread("aborting collectives", [nccl = nccl_, comms = std::exchange(comms_, {}), aborted] {
@@ -172,7 +173,8 @@ class NcclCommunicator : public Communicator {
     return absl::OkStatus();
   }
 
-  // NCCL waits for all ranks without a limit, so each process first announces that it will come.
+  // NCCL waits for all ranks without a limit. So each process first tells the group that it is ready, and the group has
+  // a deadline.
   absl::Status ConnectProcesses() {
     ncclUniqueId id = {};
     if (group_->rank() == 0) TD_RETURN_IF_ERROR(NcclStatus(*nccl_, nccl_->ncclGetUniqueId(&id), "make an id"));
@@ -224,9 +226,9 @@ class NcclCommunicator : public Communicator {
     return failed.ok() ? ended : failed;
   }
 
-  // Blocks calls for memory until the returned lock is released; with one GPU there is no second launch to protect.
-  // Such a call may itself wait for a collective that is under way, so this wait ends for the same reasons as that for
-  // a step.
+  // Blocks calls that allocate or free memory (memory_calls.h) until the returned lock is released. With one GPU there
+  // is no second launch to protect, and the lock is empty. A memory call that is running may itself wait for a
+  // collective, so this wait ends with an error like the wait for a step: when Poll fails, or at the deadline.
   absl::StatusOr<std::unique_lock<std::timed_mutex>> KeepMemoryCallsOut() {
     std::unique_lock<std::timed_mutex> lock(MemoryCallsMutex(), std::defer_lock);
     if (local_replicas() == 1) return lock;
@@ -268,9 +270,9 @@ class NcclCommunicator : public Communicator {
   }
 
   const NcclApi* nccl_;
-  ProcessGroup* const group_;      // null for one process
+  ProcessGroup* const group_;      // null if there is only one process
   std::vector<ncclComm_t> comms_;  // indexed by replica of this process
-  bool complete_ = false;          // Init has succeeded
+  bool complete_ = false;          // true if Init has succeeded
   std::vector<std::unique_ptr<LibraryKernels>> kernels_;
   std::unique_ptr<NcclTree> tree_;  // null where sums are added in NCCL's order
 };

@@ -14,11 +14,12 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t kWorkspaceBytes = uint64_t{32} << 20;
-// Tensors of at most this many bytes are sent whole: a second exchange costs more.
+// Tensors of at most this many bytes are sent as a whole, because a second exchange would cost more than sending all
+// bytes.
 constexpr int64_t kWholeBytes = 16 << 10;
-// NCCL's limit of calls in a group.
+// NCCL's limit on the number of calls in a group.
 constexpr int64_t kGroupCalls = 2048;
-constexpr int64_t kPartAlign = 64;  // elements
+constexpr int64_t kPartAlign = 64;  // in elements
 
 int64_t ElementBytes(const CollectiveTensor& t) { return SizeOf(t.dtype); }
 
@@ -146,7 +147,8 @@ absl::Status NcclTree::Gather(const Batch& batch, const std::vector<bool>& prese
       });
 }
 
-// Reduces each own part by the tree. A subtree's result replaces its first leaf: a slot, or the owner's own part.
+// Each replica of this process reduces its own part in the order of the tree. A subtree's result replaces its first
+// leaf, which is a slot or the replica's own values.
 absl::Status NcclTree::Reduce(format::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                               absl::Span<const CUstream> streams) {
   const format::ReduceKind op = kind == format::ReduceKind::kMax ? format::ReduceKind::kMax : format::ReduceKind::kSum;

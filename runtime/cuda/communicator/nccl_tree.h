@@ -27,12 +27,12 @@ namespace tandem {
 class NcclTree {
  public:
   using KernelList = std::vector<std::unique_ptr<LibraryKernels>>;
-  // Calls the function, which calls NCCL, for every replica, between the start and the end of a group; the first
-  // argument says for errors what the calls do.
+  // Calls the function, which calls NCCL, for every replica, between the start and the end of a group. The first
+  // argument says what the calls do, for errors.
   using Group = absl::FunctionRef<absl::Status(const std::string&, const std::function<ncclResult_t(int)>&)>;
 
-  // The replicas of `devices` are `first_replica` and those behind it, of `replicas` in all processes. Takes 32 MiB on
-  // every GPU. All arguments must outlive the result. `comms` may be emptied; NCCL is not called afterwards.
+  // The replicas of `devices` are `first_replica` and those behind it, of `replicas` in all processes. Allocates 32 MiB
+  // on every GPU. All arguments must outlive the result. `comms` may be emptied; NCCL is not called afterwards.
   static absl::StatusOr<std::unique_ptr<NcclTree>> Create(const DriverApi* driver, const NcclApi* nccl,
                                                           const std::vector<CommunicatorDevice>* devices,
                                                           const std::vector<ncclComm_t>* comms,
@@ -46,12 +46,14 @@ class NcclTree {
                          const std::vector<bool>& present, absl::Span<const CUstream> streams, Group group);
 
  private:
-  // Elements [begin, begin + count) of a tensor, cut into a part for each replica, or whole for all.
+  // Elements [begin, begin + count) of a tensor. They are cut into a part for each replica, or, if `whole`, every
+  // replica reduces all of them.
   struct Piece {
     const CollectiveTensor* tensor;
     int64_t begin, count;
     bool whole;
-    uint64_t room = 0;  // offset of the others' values in the workspaces, which have a slot for each replica
+    // offset in the workspaces of the piece's slots, one for each replica, which receive the other replicas' values
+    uint64_t room = 0;
   };
   struct Batch {
     std::vector<Piece> pieces;
@@ -63,7 +65,8 @@ class NcclTree {
     CUdeviceptr address = 0;
     int64_t count = 0;
   };
-  // Returns elements of a piece, for this process's replica r and its peer p among all.
+  // Returns elements of a piece, for replica r of this process and its peer p, counted among the replicas of all
+  // processes.
   using Values = absl::FunctionRef<Stretch(const Piece& piece, int r, int p)>;
 
   NcclTree(const DriverApi* driver, const NcclApi* nccl, const std::vector<CommunicatorDevice>* devices,
@@ -79,8 +82,8 @@ class NcclTree {
 
   int local_replicas() const { return static_cast<int>(devices_.size()); }
   std::vector<Batch> MakeBatches(absl::Span<const CollectiveTensor> tensors) const;
-  // The part of replica p, counted among all: its first element in the tensor, its number of elements, and its address
-  // on this process's replica r.
+  // The part of replica p, counted among the replicas of all processes: its first element in the tensor, its number of
+  // elements, and its address on this process's replica r.
   int64_t PartBegin(const Piece& piece, int p) const;
   int64_t PartCount(const Piece& piece, int p) const;
   CUdeviceptr PartAt(const Piece& piece, int r, int p) const;
@@ -88,16 +91,16 @@ class NcclTree {
   // Returns the address of the values that replica q has sent to this process's replica r.
   CUdeviceptr SlotAt(const Piece& piece, int r, int q) const;
 
-  // Every replica r of this process sends each peer p the elements of `sent`, and receives the elements of `received`;
-  // empty ones are skipped.
+  // Every replica r of this process sends each peer p the elements that `sent` returns, and receives those that
+  // `received` returns. Nothing is sent or received if they are empty.
   absl::Status Exchange(const Batch& batch, absl::Span<const CUstream> streams, Group group, Values sent,
                         Values received);
-  // Receives the others' values of each replica's part into its workspace.
+  // Every replica receives the other replicas' values of its part into its workspace.
   absl::Status Gather(const Batch& batch, const std::vector<bool>& present, absl::Span<const CUstream> streams,
                       Group group);
   absl::Status Reduce(format::ReduceKind kind, const Batch& batch, const std::vector<bool>& present,
                       absl::Span<const CUstream> streams);
-  // Sends the results to all.
+  // Every replica sends the result of its part to all others.
   absl::Status Spread(const Batch& batch, absl::Span<const CUstream> streams, Group group);
 
   const DriverApi& driver_;

@@ -37,8 +37,8 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   int compute_capability() const { return compute_capability_; }  // 90 for 9.0
   BuiltinKernels& kernels() { return *kernels_; }
 
-  // Makes the device's context the thread's current one. Does not call the driver where it already is and the process
-  // uses no other GPU.
+  // Makes the device's context the thread's current one. Does not call the driver if the context is current already and
+  // the process uses no other GPU.
   absl::Status MakeCurrent();
 
   // Marks the device as lost if `status` says so, and returns `status` with the device's name. A lost device is left
@@ -47,14 +47,14 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   bool lost() const { return lost_; }
   void MarkLost() { lost_ = true; }
 
-  // Returns a staging for a snapshot, which is read while other transfers run: one that was given back, or a new one.
-  // The device's context is current afterwards.
+  // Returns a staging for a snapshot, which is read while other transfers run. It is one that GiveBackStaging has kept,
+  // or a new one. The device's context is current afterwards.
   absl::StatusOr<std::unique_ptr<TransferStaging>> TakeStaging();
-  // Keeps the staging for the next snapshot: pinning its memory takes longer than writing a small checkpoint. Nothing
-  // may be queued on it.
+  // Keeps the staging for the next snapshot, because pinning its memory takes longer than writing a small checkpoint.
+  // No work may be queued on it.
   void GiveBackStaging(std::unique_ptr<TransferStaging> staging);
 
-  // DeviceMemory.
+  // These implement DeviceMemory.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes, const std::string& what) override;
   void Free(uint64_t address) override;
   absl::Status Upload(uint64_t address, const void* from, uint64_t bytes) override;
@@ -69,7 +69,7 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   const DriverApi* driver_;
   const int ordinal_;
   const std::string name_;
-  const uint64_t id_;  // number of this object, by which threads remember their current context
+  const uint64_t id_;  // number of this object, with which threads remember whose context is current
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string model_;
@@ -79,7 +79,7 @@ class CudaDevice : public DeviceMemory, public std::enable_shared_from_this<Cuda
   std::mutex staging_mutex_;
   std::unique_ptr<TransferStaging> staging_;
   std::mutex spare_mutex_;
-  std::unique_ptr<TransferStaging> spare_staging_;  // at most one: checkpoints follow one another
+  std::unique_ptr<TransferStaging> spare_staging_;  // one is enough, because checkpoints follow one another
 };
 
 // Owners of objects of a context. All are movable, and empty when made by the default constructor.
@@ -98,8 +98,8 @@ class CudaOwned {
     if (handle_ != Handle() && MakeCurrent()) Destroy();
   }
   Handle get() const { return handle_; }
-  CudaDevice& device() const { return *device_; }  // must not be empty
-  // Makes the context current; true if calls on the handle make sense.
+  CudaDevice& device() const { return *device_; }  // must not be called on an empty owner
+  // Makes the context current. Returns false if the device is lost or this fails; the handle must not be used then.
   bool MakeCurrent() const { return !device_->lost() && device_->MakeCurrent().ok(); }
 
  private:

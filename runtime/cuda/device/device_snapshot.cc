@@ -9,8 +9,8 @@
 namespace tandem {
 namespace {
 
-// This part (1 / kReservedPart) of the memory is left for later allocations: by libraries on first use, by the sessions
-// of other modes.
+// This part (1 / kReservedPart) of the memory stays free for later allocations: those of libraries on first use, and
+// those of sessions for other modes.
 constexpr size_t kReservedPart = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ absl::StatusOr<std::unique_ptr<DeviceSnapshot>> DeviceSnapshot::Take(std::shared
   if (bytes == 0 || free < bytes + total / kReservedPart) return nullptr;
   auto snapshot = std::unique_ptr<DeviceSnapshot>(new DeviceSnapshot(std::move(device)));
   const CUresult made = MemAlloc(driver, &snapshot->memory_, bytes);
-  if (made == kCudaOutOfMemory) {  // free memory is in pieces
+  if (made == kCudaOutOfMemory) {  // no contiguous part of the free memory is large enough
     snapshot->memory_ = 0;
     return nullptr;
   }

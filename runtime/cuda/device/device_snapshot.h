@@ -19,7 +19,7 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
   // copy and for later allocations of libraries.
   static absl::StatusOr<std::unique_ptr<DeviceSnapshot>> Take(std::shared_ptr<CudaDevice> device,
                                                               absl::Span<const DeviceMemory::Region> regions);
-  // Frees the copy, and gives the device its staging back.
+  // Frees the copy and returns the staging to the device.
   ~DeviceSnapshot() override;
 
   absl::Status Read() override;
@@ -31,7 +31,7 @@ class DeviceSnapshot : public DeviceMemory::Snapshot {
   std::shared_ptr<CudaDevice> device_;
   CUdeviceptr memory_ = 0;
   std::unique_ptr<TransferStaging> staging_;
-  bool idle_ = false;                         // the staging certainly has no work queued
+  bool idle_ = false;                         // true if certainly no work is queued on the staging
   std::vector<DeviceMemory::Region> copies_;  // the regions' copies on the device
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 class CudaKernelLibrary final : public KernelLibrary {
  public:
-  // Returns only the library: it chooses the algorithm itself, when its plans are made.
+  // Returns only the library's name, because the library chooses the algorithm itself when its plans are made.
   absl::StatusOr<std::string> ImplementationOf(const format::LibraryCall& call) const override {
     switch (LibraryOf(call)) {
       case GpuLibrary::kCublasLt:
@@ -41,7 +41,8 @@ class CudaKernelLibrary final : public KernelLibrary {
   // plan for a call, the executable has none and the plan is made on the device; the log says so once.
   absl::StatusOr<std::optional<LibraryPlan>> Plan(const format::LibraryCall& call, int sm) const override {
     if (LibraryOf(call) == GpuLibrary::kKernels) return std::nullopt;
-    // cuBLASLt chooses when the executable is loaded; the workspace that it may use is known.
+    // cuBLASLt chooses its algorithm when the executable is loaded, but the size of the workspace that it may use is
+    // known now.
     if (LibraryOf(call) == GpuLibrary::kCublasLt) return LibraryPlan{"", GpuWorkspaceBytes(call, 0), "cublaslt"};
     absl::StatusOr<CudnnPlan> plan = CompileCudnnPlan(call, sm);
     if (absl::IsUnimplemented(plan.status()) && !InfoOf(call).epilogue.empty()) {

@@ -1,5 +1,5 @@
-// Declarations of the memory that kernel launches and library calls read and write, for a watcher. On a real GPU there
-// is none; the fake driver uses them to find races and accesses to freed memory.
+// Declarations of the memory that kernel launches and library calls read and write, for a watcher. With a real GPU
+// there is no watcher; the fake driver uses the declarations to find races and accesses to freed memory.
 #ifndef TANDEM_RUNTIME_CUDA_DRIVER_ACCESS_WATCH_H_
 #define TANDEM_RUNTIME_CUDA_DRIVER_ACCESS_WATCH_H_
 
@@ -17,12 +17,12 @@ struct DeviceAccess {
   bool write = false;
 };
 
-// Receives each declaration; null: there is no watcher. Must be set while nothing is enqueued.
+// Receives each declaration. If it is null, there is no watcher. It must be set while no work is enqueued.
 using AccessWatcher = void (*)(absl::Span<const DeviceAccess>);
 void SetAccessWatcher(AccessWatcher watcher);
 
 bool AccessesAreWatched();
-// Declares the memory that this thread's next kernel launch or library call touches.
+// Declares the memory that this thread's next kernel launch or library call reads and writes.
 void DeclareAccesses(absl::Span<const DeviceAccess> accesses);
 
 }  // namespace tandem

@@ -28,7 +28,7 @@ using CUevent = ::CUevent_st*;
 using CUgraph = ::CUgraph_st*;
 using CUgraphExec = ::CUgraphExec_st*;
 
-// CUresult.
+// Values of CUresult.
 inline constexpr CUresult kCudaSuccess = 0;
 inline constexpr CUresult kCudaInvalidValue = 1;
 inline constexpr CUresult kCudaOutOfMemory = 2;
@@ -64,16 +64,16 @@ inline constexpr CUresult kCudaCaptureIsolation = 905;
 inline constexpr CUresult kCudaCapturedEvent = 907;
 inline constexpr CUresult kCudaUnknown = 999;
 
-// CUdevice_attribute.
+// Values of CUdevice_attribute.
 inline constexpr int kCudaAttributeMultiprocessors = 16;
 inline constexpr int kCudaAttributeComputeMajor = 75;
 inline constexpr int kCudaAttributeComputeMinor = 76;
 inline constexpr int kCudaAttributeMaxSharedPerBlockOptin = 97;
 
-// CUfunction_attribute.
+// Values of CUfunction_attribute.
 inline constexpr int kCudaFunctionMaxDynamicShared = 8;
 
-// CUjit_option.
+// Values of CUjit_option.
 inline constexpr int kCudaJitInfoLogBuffer = 3;
 inline constexpr int kCudaJitInfoLogBufferSize = 4;
 inline constexpr int kCudaJitErrorLogBuffer = 5;

@@ -55,7 +55,7 @@ absl::StatusOr<DriverApi> BindDriver(const std::string& path) {
   }
   TANDEM_CUDA_DRIVER_API(TANDEM_BIND)
 #undef TANDEM_BIND
-  return driver;  // the library stays loaded: its functions are in use until the process ends
+  return driver;  // the library must stay loaded, because its functions are in use until the process ends
 }
 
 absl::Status InitDriver(const DriverApi& driver) {

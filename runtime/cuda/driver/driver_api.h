@@ -78,7 +78,8 @@ struct DriverApi {
 // lacks a function or is too old, no GPU, or CUDA_VISIBLE_DEVICES that hides all of them.
 absl::StatusOr<const DriverApi*> LoadDriver();
 
-// Replaces LoadDriver's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadDriver's result during its lifetime. For tests: only one may exist at a time, and no other thread may
+// call LoadDriver when it is made or destroyed.
 class ScopedDriver {
  public:
   explicit ScopedDriver(const DriverApi* driver);

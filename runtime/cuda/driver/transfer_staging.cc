@@ -16,7 +16,8 @@ absl::StatusOr<std::unique_ptr<TransferStaging>> TransferStaging::Create(const D
 }
 
 TransferStaging::~TransferStaging() {
-  if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);  // after an error copies may still be queued
+  // after an error, copies may still be queued on the stream
+  if (stream_ != nullptr) driver_.cuStreamSynchronize(stream_);
   for (Half& half : halves_) {
     if (half.event != nullptr) driver_.cuEventDestroy_v2(half.event);
     if (half.memory != nullptr) MemFreeHost(driver_, half.memory);

@@ -15,13 +15,14 @@
 
 namespace tandem {
 
-// Has a stream of its own, and pinned memory in two halves, so that the device copies one while the host copies the
-// other. Thread-compatible; the context that it was made in must be current in all calls and when it is destroyed.
+// A staging has a stream of its own, and pinned memory in two halves, so that the device copies one half while the host
+// copies the other. Thread-compatible. The context in which it was made must be current in all calls and when it is
+// destroyed.
 class TransferStaging {
  public:
   // `driver` must outlive the object.
   static absl::StatusOr<std::unique_ptr<TransferStaging>> Create(const DriverApi* driver);
-  // Waits for what is queued.
+  // Waits for the copies that are queued.
   ~TransferStaging();
   // To be called after the device was lost: nothing that belongs to its context is freed then.
   void Forget();
@@ -45,7 +46,7 @@ class TransferStaging {
     void* memory = nullptr;
     CUevent event = nullptr;
     bool busy = false;
-    std::vector<Read> reads;  // copies to do when the event has happened
+    std::vector<Read> reads;  // copies on the host that follow when the event has happened
   };
 
   explicit TransferStaging(const DriverApi* driver) : driver_(*driver) {}

@@ -1,4 +1,4 @@
-// How long the host sleeps between two looks at what a GPU is doing.
+// How long the host sleeps between two checks of what a GPU is doing.
 #ifndef TANDEM_RUNTIME_CUDA_DRIVER_WAIT_PAUSE_H_
 #define TANDEM_RUNTIME_CUDA_DRIVER_WAIT_PAUSE_H_
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 static_assert(kBlock == kGpuScatterChunk, "a block sorts a chunk");
-constexpr int64_t kMaxBlocks = 1 << 16;               // more work is done in a loop
-constexpr int64_t kMaxIndices = kBlock * kMaxBlocks;  // sorting does not loop
+constexpr int64_t kMaxBlocks = 1 << 16;  // most blocks of a launch; with more work, each thread loops
+// threads of the sorting kernels do not loop, so this is their limit
+constexpr int64_t kMaxIndices = kBlock * kMaxBlocks;
 
 const char* const kSymbols[] = {"td_finite_f32",
                                 "td_finite_bf16",
@@ -39,7 +40,7 @@ const char* const kSymbols[] = {"td_finite_f32",
                                 "td_scatter_sorted_f64_s32",
                                 "td_scatter_sorted_f64_s64"};
 
-// Returns the type's name in names of kernels; null for types whose values are always finite.
+// Returns the type's part of kernel names; null for types whose values are always finite.
 const char* FloatName(DType dtype) {
   return dtype == DType::kFloat32    ? "f32"
          : dtype == DType::kFloat64  ? "f64"

@@ -33,11 +33,11 @@ class BuiltinKernels {
   // To be called after the device was lost: nothing that belongs to its context is freed then.
   void Forget() { module_ = nullptr; }
 
-  // Sets *flag (int32) to 1 when one of n elements is a NaN or infinity; else leaves it alone. dtype: Float32, Float64,
-  // BFloat16; values of all others are finite.
+  // Sets *flag (int32) to 1 if one of n elements is a NaN or infinity; otherwise *flag stays as it is. dtype is
+  // Float32, Float64 or BFloat16; values of all other types are finite.
   absl::Status CheckFinite(DType dtype, CUdeviceptr data, int64_t n, CUdeviceptr flag, CUstream stream);
 
-  // The same for many arrays in one launch. `table` has `chunks` entries FiniteChunk
+  // Does the same as CheckFinite for many arrays in one launch. `table` has `chunks` entries FiniteChunk
   // (runtime/commands/gpu_finite_checks.h), which are pieces of `arrays`.
   absl::Status CheckFiniteChunks(DType dtype, CUdeviceptr table, int64_t chunks, absl::Span<const DeviceAccess> arrays,
                                  CUdeviceptr flag, CUstream stream);
@@ -55,9 +55,9 @@ class BuiltinKernels {
     CUdeviceptr workspace = 0;  // GpuScatterWorkspaceBytes(count) (runtime/commands/gpu_launch.h); 256-byte aligned
   };
   // Sets row k of the table to the sum, from 0 and in order, of the updates with index k: the bits of one lane on a
-  // CPU. Positions are sorted by index first, by merging (a launch per doubling of runs of 256); then a warp, for 32
-  // columns of a row, finds its positions by bisection. With up to 128 indices, all are looked through for each row
-  // instead. InvalidArgument from 2^24 indices on.
+  // CPU. The positions of updates are first sorted by index: runs of 256 are sorted, and each further launch merges
+  // pairs of runs. Then a warp for each row and 32 columns finds the row's positions by bisection. With up to 128
+  // indices nothing is sorted, and each row looks through all of them. InvalidArgument from 2^24 indices on.
   absl::Status ScatterAdd(const Scatter& scatter, CUdeviceptr guard, CUstream stream);
 
  private:

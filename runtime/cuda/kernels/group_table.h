@@ -11,8 +11,9 @@
 namespace tandem {
 
 struct GroupTable {
-  std::vector<uint64_t> members;  // num_args + 2 numbers for each member
-  std::vector<int32_t> blocks;    // indexed by block of the grid
+  // for each member: the addresses of its num_args arguments, its count and its first block
+  std::vector<uint64_t> members;
+  std::vector<int32_t> blocks;  // for each block of the grid: its member
 
   uint64_t members_bytes() const { return members.size() * sizeof(uint64_t); }
   uint64_t blocks_bytes() const { return blocks.size() * sizeof(int32_t); }

@@ -41,7 +41,7 @@ constexpr uint64_t MatrixAddressesBytes(int64_t matrices) { return 3 * 8 * stati
 // The kernels of one device. Every call enqueues one launch, or none if there are no elements; legal during capture.
 class LibraryKernels {
  public:
-  // Loads them into the current context. `driver` must outlive the result.
+  // Loads the kernels into the current context. `driver` must outlive the result.
   static absl::StatusOr<std::unique_ptr<LibraryKernels>> Create(const DriverApi* driver);
   ~LibraryKernels();
   LibraryKernels(const LibraryKernels&) = delete;
@@ -58,7 +58,8 @@ class LibraryKernels {
   // Sets a = a op b for Sum and Max; float32, float64, int32, int64.
   absl::Status Combine(format::ReduceKind kind, DType type, CUdeviceptr a, CUdeviceptr b, int64_t n,
                        CUstream stream) const;
-  // The places of the inner x outer matrices of an operand: at multiples of two strides, in bytes.
+  // The addresses of an operand's inner x outer matrices: matrix (i, j), i < inner and j < outer, is at base + i *
+  // inner_stride + j * outer_stride, in bytes.
   struct MatrixGrid {
     CUdeviceptr base = 0;
     uint64_t inner_stride = 0, outer_stride = 0;

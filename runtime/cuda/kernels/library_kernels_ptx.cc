@@ -183,8 +183,8 @@ std::string Divide(const std::string& type) {
                                   ", ", b, ";\n  st.global.", type, " [%rd7], ", a, ";\n"));
 }
 
-// Addresses are only numbers here, without a state space: the products use them as generic ones, which are the same for
-// global memory.
+// Addresses are only numbers here, without a state space. The products use them as generic addresses, which are the
+// same numbers for global memory.
 std::string MatrixAddresses() {
   std::string parameters = ".param .u64 out";
   std::string body = R"(  ld.param.u64 %rd1, [out];
@@ -209,7 +209,8 @@ std::string MatrixAddresses() {
   return ElementWise("td_matrix_addresses", parameters + ", .param .u64 inner", body);
 }
 
-// The parts of an epilogue, in place, for where the library has none. %rd9: the address of the thread's element of y.
+// Returns the start of a kernel for a part of an epilogue, computed in place where the library cannot. %rd9 becomes the
+// address of the thread's element of y.
 std::string EpilogueElement(const std::string& type) {
   return absl::StrCat("  ld.param.u64 %rd1, [y];\n  cvta.to.global.u64 %rd1, %rd1;\n  mad.lo.u64 %rd9, %rd5, ",
                       SizeOfType(type), ", %rd1;\n");
@@ -236,7 +237,7 @@ std::string Relu(const std::string& type) {
       absl::StrCat(EpilogueElement(type), "  mov.f32 %f3, 0f00000000;\n", Load(type), kRelu, Store(type)));
 }
 
-// Each thread makes one byte of the mask, for eight elements of a row.
+// Each thread computes one byte of the mask, for eight elements of a row.
 std::string ReluMask(const std::string& type) {
   std::string body = absl::StrCat(R"(  ld.param.u64 %rd1, [y];
   ld.param.u64 %rd2, [mask];

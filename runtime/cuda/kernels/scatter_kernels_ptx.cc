@@ -1,6 +1,6 @@
-// The text of the kernels that add up rows by indices: part of the built-in kernels.
+// The text of the kernels that sum rows by their indices. They are part of the built-in kernels.
 //
-// `order` holds positions of indices as 32-bit numbers, by index and then by position.
+// `order` holds positions of indices as 32-bit numbers, sorted by index and then by position.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -24,7 +24,7 @@ const char kElement[] = R"(
   ld.param.u64 %rd4, [indices];
 )";
 
-// Returns a kernel in which a block sorts 256 positions: each thread counts the positions that come before its own.
+// Returns a kernel in which a block sorts 256 positions: each thread counts how many positions come before its own.
 std::string SortChunks() {
   return PtxEntry("td_sort_chunks_INDEX", ".param .u64 indices, .param .u64 order, .param .u64 count",
                   absl::StrCat(kElement, R"(
@@ -58,8 +58,9 @@ STORE:
 )"));
 }
 
-// Returns a kernel that merges runs of `run` sorted positions into runs of twice the length: a thread finds by
-// bisection how many of the neighbouring run come before its position. Equal indices of the left run come first.
+// Returns a kernel that merges runs of `run` sorted positions into runs of twice the length. A thread finds by
+// bisection how many positions of the neighbouring run come before its own. Among equal indices, those of the left run
+// come first.
 std::string MergeRuns() {
   return PtxEntry("td_merge_runs_INDEX",
                   ".param .u64 indices, .param .u64 from, .param .u64 to, .param .u64 count, .param .u64 run",
@@ -110,10 +111,11 @@ FOUND:
 )"));
 }
 
-// Returns an entry in which a warp has one row and 32 columns of the table: items are (row, block of columns), columns
-// inside. `sum` is PTX that adds what belongs to an item to %v0 and goes to STORE. It finds the operands in %rd4
-// (updates), %rd5 (indices), %rd6 (count) and %rd7 (width), the lane in %rd20, the row in %i4, and its column in %rd12,
-// where %p2 says whether there is one; %rd13 is 0. `more_params` come behind `indices`, and `load` loads them.
+// Returns an entry in which a warp computes one row and 32 columns of the table. Items are (row, block of columns),
+// with the columns as the inner index. `sum` is PTX that adds all updates of an item to %v0 and then jumps to STORE. It
+// finds the operands in %rd4 (updates), %rd5 (indices), %rd6 (count) and %rd7 (width), the lane in %rd20, the row in
+// %i4, and its column in %rd12, where %p2 says whether there is one; %rd13 is 0. `more_params` are the parameters
+// behind `indices`, and `load` loads them.
 std::string TableEntry(const std::string& name, const std::string& more_params, const std::string& load,
                        const std::string& sum) {
   return PtxEntry(name,
@@ -157,10 +159,11 @@ STORE:
 )"))));
 }
 
-// Returns a kernel in which the warp looks through the indices 128 at a time, and adds what it finds in the order of
-// positions.
+// Returns a kernel in which the warp looks through the indices 128 at a time, and adds the updates of those that equal
+// the row, in the order of their positions.
 std::string Scatter() {
-  // Handles the `j`-th 32 indices of a block of 128: makes a mask of those that equal the row, then adds each of them.
+  // Handles the `j`-th 32 indices of a block of 128: makes a mask of the indices that equal the row, then adds the
+  // update of each of them.
   auto group = [&](int j) {
     return absl::StrReplaceAll(R"(
   add.u64 %rd15, %rd14, OFFSET;
@@ -210,7 +213,8 @@ SCAN:
 )"));
 }
 
-// Returns a kernel in which the warp finds the row's first position by bisection, and adds up to its last.
+// Returns a kernel in which the warp finds the row's first position by bisection, and adds the updates up to its last
+// position.
 std::string ScatterSorted() {
   return TableEntry("td_scatter_sorted_TYPE_INDEX", ".param .u64 order, ", "  ld.param.u64 %rd21, [order];\n", R"(
   mov.u64 %rd14, %rd6;

@@ -27,7 +27,7 @@ struct cublasLtMatmulAlgo_t {
 struct cublasLtMatmulHeuristicResult_t {
   cublasLtMatmulAlgo_t algo;
   size_t workspaceSize;
-  cublasStatus_t state;  // the other fields hold only where this is success
+  cublasStatus_t state;  // the other fields are valid only if this is success
   float wavesCount;
   int reserved[4];
 };
@@ -36,35 +36,37 @@ namespace cublaslt {
 
 inline constexpr cublasStatus_t kSuccess = 0, kNotInitialized = 1, kAllocFailed = 3, kInvalidValue = 7,
                                 kArchMismatch = 8, kExecutionFailed = 13, kInternalError = 14, kNotSupported = 15;
-// cudaDataType
+// Values of cudaDataType.
 inline constexpr int kFloat32 = 0, kBFloat16 = 14;
-// cublasComputeType_t. Pedantic forbids algorithms that round operands, whatever the environment asks for.
+// Values of cublasComputeType_t. Pedantic forbids algorithms that round operands, even if environment variables allow
+// them.
 inline constexpr int kCompute32F = 68, kCompute32FPedantic = 69, kCompute32FFastTf32 = 77;
-// cublasOperation_t
+// Values of cublasOperation_t.
 inline constexpr int32_t kOperationN = 0, kOperationT = 1;
-// cublasLtMatmulDescAttributes_t
+// Values of cublasLtMatmulDescAttributes_t.
 inline constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8, kDescAuxPointer = 11,
                      kDescAuxLeadingDimension = 12, kDescBiasDataType = 26;
-// cublasLtMatrixLayoutAttribute_t
+// Values of cublasLtMatrixLayoutAttribute_t.
 inline constexpr int kLayoutBatchCount = 5, kLayoutStridedBatchOffset = 6, kLayoutBatchMode = 8;
-// cublasLtBatchMode_t, from 12.9 on: operands are arrays of the matrices' addresses in device memory.
+// Value of cublasLtBatchMode_t, from 12.9 on: operands are arrays of the matrices' addresses in device memory.
 inline constexpr uint32_t kBatchModePointerArray = 1;
-// cublasLtMatmulPreferenceAttributes_t
+// Values of cublasLtMatmulPreferenceAttributes_t.
 inline constexpr int kPrefMaxWorkspaceBytes = 1, kPrefReductionSchemeMask = 3, kPrefMinAlignmentA = 5,
                      kPrefMinAlignmentB = 6, kPrefMinAlignmentC = 7, kPrefMinAlignmentD = 8;
-// cublasLtReductionScheme_t
+// Values of cublasLtReductionScheme_t.
 inline constexpr uint32_t kReductionNone = 0, kReductionInplace = 1, kReductionComputeType = 2,
                           kReductionOutputType = 4;
-// cublasLtEpilogue_t, whose values are sums of these: the function that is applied to the product; Aux: it saves or
-// needs the auxiliary matrix; and which sums are the gradient of a bias: BiasGrad sums the result's rows, BiasGradA and
-// BiasGradB sum A or B over the dimension that the product sums up. GELU is the tanh form.
+// Bits of cublasLtEpilogue_t, whose values are sums of them. Relu, Gelu and their gradients are the function that is
+// applied to the product; GELU is the tanh form. Aux says that the function saves or reads the auxiliary matrix. The
+// others say which sums are the gradient of a bias: BiasGrad sums the result's rows; BiasGradA and BiasGradB sum A or B
+// over the dimension that the product sums over.
 inline constexpr uint32_t kEpilogueDefault = 1, kEpilogueRelu = 2, kEpilogueBias = 4, kEpilogueReluGrad = 8,
                           kEpilogueBiasGrad = 16, kEpilogueGelu = 32, kEpilogueGeluGrad = 64, kEpilogueAux = 128,
                           kEpilogueBiasGradA = 256, kEpilogueBiasGradB = 512;
 
 }  // namespace cublaslt
 
-// X(result, name, arguments)
+// The list of functions: X(result, name, arguments) for each.
 #define TANDEM_CUBLASLT_FUNCTIONS(X)                                                                                   \
   X(size_t, cublasLtGetVersion, ())                                                                                    \
   X(const char*, cublasLtGetStatusName, (cublasStatus_t status))                                                       \
@@ -107,7 +109,8 @@ struct CublasLtApi {
 // (TANDEM_LIBCUBLASLT, then libcublasLt.so.13 and .12) and later calls return the first call's result.
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path = "");
 
-// Replaces LoadCublasLt's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadCublasLt's result during its lifetime. For tests: only one may exist at a time, and no other thread may
+// call LoadCublasLt when it is made or destroyed.
 class ScopedCublasLt {
  public:
   explicit ScopedCublasLt(const CublasLtApi* api);

@@ -34,12 +34,12 @@ uint32_t EpilogueOf(const format::Epilogue& e) {
   if (e.gelu()) epilogue += e.gradient ? cublaslt::kEpilogueGeluGrad : cublaslt::kEpilogueGelu;
   if (e.saves || e.gradient) epilogue += cublaslt::kEpilogueAux;
   if (e.sums == format::Summed::kY) epilogue += cublaslt::kEpilogueBiasGrad;
-  if (e.sums == format::Summed::kB) epilogue += cublaslt::kEpilogueBiasGradA;  // cuBLASLt's A is b
+  if (e.sums == format::Summed::kB) epilogue += cublaslt::kEpilogueBiasGradA;  // the library's A is our b
   if (e.sums == format::Summed::kA) epilogue += cublaslt::kEpilogueBiasGradB;
   return epilogue == 0 ? cublaslt::kEpilogueDefault : epilogue;
 }
 
-// Descriptors, destroyed with their owner.
+// Owns one of cuBLASLt's descriptors, and destroys it.
 template <typename T>
 class Owned {
  public:
@@ -51,7 +51,7 @@ class Owned {
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   T get() const { return value_; }
-  // Destroys the current value and returns where to put a new one.
+  // Destroys the current value and returns the address for a new one.
   T* out() {
     if (value_ != nullptr) destroy_(value_);
     value_ = nullptr;
@@ -63,8 +63,9 @@ class Owned {
   T value_ = nullptr;
 };
 
-// A way to issue a call: by strides, with one launch for each index of the dimension that no single stride leads
-// through; or at once, by an array of the matrices' addresses for each operand.
+// A way to issue a call. By strides, one launch computes the matrices that a single stride reaches, and there is a
+// launch for each index of the remaining dimension. By addresses, one launch computes all matrices, and reads an array
+// of their addresses for each operand.
 struct Form {
   explicit Form(const CublasLtApi* api)
       : first(api->cublasLtMatrixLayoutDestroy),
@@ -98,7 +99,7 @@ class MatMulCall : public TunableCall {
     return FindForms(candidates);
   }
 
-  // Selects the algorithm that a candidate's name gives.
+  // Selects the algorithm that a candidate's name describes.
   absl::Status InitNamed(bool tf32, absl::string_view name) {
     tf32_ = tf32;
     if (absl::ConsumePrefix(&name, kUnfused)) SetUnfused();
@@ -168,11 +169,11 @@ class MatMulCall : public TunableCall {
         SetDesc(cublaslt::kDescTransB, product_.second.transpose ? cublaslt::kOperationT : cublaslt::kOperationN));
     TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescEpilogue, unfused_ ? cublaslt::kEpilogueDefault : EpilogueOf(epilogue_)));
     if (unfused_) return absl::OkStatus();
-    // The pointers are placeholders: the heuristic looks at their alignments.
+    // The pointers are placeholders, because the heuristic only reads their alignments.
     if (UsesBiasPointer()) TD_RETURN_IF_ERROR(SetBias(256));
     if (epilogue_.saves || epilogue_.gradient) {
       TD_RETURN_IF_ERROR(SetAux(256));
-      // The leading dimension is in elements, which are bits in a mask.
+      // The leading dimension is in elements. An element of a mask is a bit.
       const int64_t row = product_.result.rows;
       TD_RETURN_IF_ERROR(SetDesc(cublaslt::kDescAuxLeadingDimension, epilogue_.relu() ? MaskRowBytes() * 8 : row));
     }
@@ -187,7 +188,8 @@ class MatMulCall : public TunableCall {
       if (refused.ok()) refused = std::move(status);
     };
     if (product_.launches >= kAddressesFromLaunches) find(FindByAddresses(candidates));
-    // Strides are used where there are no arrays of addresses, and to measure the arrays against them.
+    // The form by strides is used if the library does not support arrays of addresses, and to measure the arrays
+    // against it.
     if (algorithms_.empty() || candidates > 1) find(FindByStrides(candidates));
     if (!algorithms_.empty()) return absl::OkStatus();
     if (!refused.ok()) return refused;
@@ -261,11 +263,12 @@ class MatMulCall : public TunableCall {
   // A sum, which is the gradient of a bias, is written to where a bias would be read.
   bool UsesBiasPointer() const { return epilogue_.bias || SumsUp(); }
   int64_t MaskRowBytes() const { return ReluMaskShape({product_.result.rows}).back(); }
-  // True if the bias is converted to float32 first: the kernel that runs after an unfused product takes such a bias,
-  // while that of the call has the result's type, which cuBLASLt's own epilogue takes.
+  // True if the bias must be converted to float32 first. The call's bias has the result's type, as cuBLASLt's own
+  // epilogue requires; the kernel that runs after an unfused product requires float32.
   bool WidensBias() const { return unfused_ && epilogue_.bias && product_.result.type == DType::kBFloat16; }
   int64_t Products() const { return product_.batch * product_.launches; }
-  // The bias lies behind the algorithm's workspace, and the addresses behind the bias.
+  // In the workspace, the converted bias lies behind the algorithm's part, and the matrices' addresses lie behind the
+  // bias.
   uint64_t BiasOffset() const { return (algorithms_[selected_].found.workspaceSize + 255) / 256 * 256; }
 
   uint64_t AddressesOffset() const {
@@ -354,7 +357,7 @@ class MatMulCall : public TunableCall {
 
   absl::Status FindByAddresses(int candidates) {
     const absl::Status made = MakeAddressLayouts();
-    if (absl::IsNotFound(made)) return absl::OkStatus();  // there is no algorithm then, which is no error
+    if (absl::IsNotFound(made)) return absl::OkStatus();  // then there is no algorithm by addresses, which is no error
     TD_RETURN_IF_ERROR(made);
     return FindAlgorithms(by_addresses_, candidates);
   }
@@ -364,8 +367,8 @@ class MatMulCall : public TunableCall {
     return FindAlgorithms(by_strides_, candidates);
   }
 
-  // Returns the alignment that every launch, or every matrix with an address of its own, has from an operand's aligned
-  // start.
+  // Returns the alignment that an operand has at the start of every launch, or of every matrix if each has its own
+  // address. The operand itself is aligned.
   uint32_t Alignment(const CublasLtMatrix& m, const Form& form) const {
     int64_t bytes = kOperandAlignment;
     if (product_.launches > 1) bytes = std::gcd(bytes, m.launch_stride * ElementBytes(m.type));
@@ -411,10 +414,10 @@ class MatMulCall : public TunableCall {
   format::Epilogue epilogue_;
   Owned<cublasLtMatmulDesc_t> desc_;
   Form by_addresses_, by_strides_;
-  std::vector<Algorithm> algorithms_;  // those with arrays of addresses come first
+  std::vector<Algorithm> algorithms_;  // algorithms with arrays of addresses come first
   int selected_ = 0;
   bool tf32_ = false;
-  bool unfused_ = false;  // kernels compute the epilogue, after the product
+  bool unfused_ = false;  // true if kernels compute the epilogue after the product
   std::string implementation_ = "cuBLASLt";
 };
 

@@ -23,18 +23,18 @@ class CublasLtDevice {
   CublasLtDevice(const CublasLtDevice&) = delete;
   CublasLtDevice& operator=(const CublasLtDevice&) = delete;
 
-  // Prepares a product with at most `candidates` algorithms. A BatchMatMul through which no single stride leads gets as
-  // many again: where the library takes arrays of addresses (from 12.9 on), a kernel writes them to the workspace and
-  // one product does it all; else, or where that measures better, there is one product by strides for each example or
-  // head, whichever are fewer. Sums are in float32 whatever the operands are; float32 operands are rounded to
-  // TensorFloat-32 only with `tf32`. Split sums are kept in float32 in the workspace and added up in a step of their
-  // own, in one order: neither atomics nor sums in place. An epilogue that the library rejects, with whatever status,
-  // is computed after the product by Tandem's own kernels, and the log says so; with bfloat16 results these kernels
-  // read rounded products. `kernels` and the device must outlive the result.
+  // Prepares a product with at most `candidates` algorithms. A BatchMatMul whose matrices no single stride reaches has
+  // as many again: if the library supports arrays of addresses (from 12.9 on), a kernel writes the matrices' addresses
+  // to the workspace and one product computes everything; otherwise, or if that measures faster, there is one product
+  // by strides for each example or head, whichever are fewer. Sums are in float32 whatever the operands are; float32
+  // operands are rounded to TensorFloat-32 only with `tf32`. Split sums are kept in float32 in the workspace and added
+  // in a step of their own, in one order: neither atomics nor sums in place. An epilogue that the library rejects, with
+  // whatever status, is computed after the product by Tandem's own kernels, and the log says so; with bfloat16 results
+  // these kernels read rounded products. `kernels` and the device must outlive the result.
   absl::StatusOr<std::unique_ptr<TunableCall>> Prepare(CublasLtProduct product, bool tf32,
                                                        const LibraryKernels* kernels, int candidates);
-  // Prepares only the candidate of that name, whatever the heuristic offers now. Errors: NotFound where the library
-  // does not accept it for this product any longer.
+  // Prepares only the candidate of that name, even if the heuristic does not offer it now. Errors: NotFound if the
+  // library no longer accepts it for this product.
   absl::StatusOr<std::unique_ptr<TunableCall>> PrepareNamed(CublasLtProduct product, bool tf32,
                                                             const LibraryKernels* kernels, const std::string& name);
 

@@ -58,8 +58,8 @@ class CudnnDevice {
   // `max_workspace` bytes. All repeat their results bit for bit. Errors: Unimplemented when cuDNN has none.
   virtual absl::StatusOr<std::vector<std::unique_ptr<CudnnLoadedPlan>>> Build(const format::LibraryCall& call,
                                                                               int limit, uint64_t max_workspace) = 0;
-  // Builds only that plan, of all that cuDNN has for the call, whose name (CudnnLoadedPlan::name) is `name`. Errors:
-  // NotFound.
+  // Builds only the plan whose name (CudnnLoadedPlan::name) is `name`, of all plans that cuDNN has for the call.
+  // Errors: NotFound.
   virtual absl::StatusOr<std::unique_ptr<CudnnLoadedPlan>> BuildNamed(const format::LibraryCall& call,
                                                                       const std::string& name,
                                                                       uint64_t max_workspace) = 0;
@@ -80,12 +80,13 @@ class CudnnApi {
 // libcudnn.so.9).
 absl::StatusOr<const CudnnApi*> LoadCudnn();
 
-// Makes the plan for `call` (a convolution that LibraryOf gives to cuDNN) on devices of compute capability `sm` / 10
-// (75, 90). Works without a GPU. Errors: those of LoadCudnn and CudnnApi::Compile: then the executable has no plan, and
-// the device builds one when it is loaded. Unimplemented also for calls that are not cuDNN's.
+// Makes the plan for `call` (a convolution for which LibraryOf returns cuDNN) on devices of compute capability `sm` /
+// 10 (75, 90). Works without a GPU. Errors: those of LoadCudnn and CudnnApi::Compile: then the executable has no plan,
+// and the device builds one when it is loaded. Unimplemented also for calls that are not cuDNN's.
 absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int sm);
 
-// Replaces LoadCudnn's result until it is destroyed. For tests; one at a time, not while others load.
+// Replaces LoadCudnn's result during its lifetime. For tests: only one may exist at a time, and no other thread may
+// call LoadCudnn when it is made or destroyed.
 class ScopedCudnn {
  public:
   explicit ScopedCudnn(const CudnnApi* api);

@@ -19,7 +19,7 @@ namespace {
 
 using format::Direction;
 
-// What computes a call's epilogue: the plans, or Tandem's own kernels after them.
+// Who computes a call's epilogue: cuDNN's plans, or Tandem's own kernels after them.
 enum class EpilogueBy { kPlan, kKernels };
 
 class ConvolutionCall : public TunableCall {
@@ -111,9 +111,10 @@ class ConvolutionCall : public TunableCall {
   }
 
  private:
-  // True if the plans compute a larger kernel's gradient, of which the call's result is a part.
+  // True if the plans compute the gradient of a larger kernel, of which the call's result is a part
+  // (PlannedConvolution).
   bool IsPart() const { return planned_shape_ != kernel_shape_; }
-  // Copies the rows of the call's kernel out of those of the planned one.
+  // Copies the rows of the call's kernel from the larger kernel that was planned.
   absl::Status TakePart(CUdeviceptr whole, CUdeviceptr output, CUstream stream) const {
     const uint64_t element = SizeOf(result_);
     const int64_t channels = kernel_shape_[2] * kernel_shape_[3], row = kernel_shape_[1] * channels;
@@ -140,11 +141,11 @@ class ConvolutionCall : public TunableCall {
   }
 
   int64_t ElementBytes() const { return SizeOf(operand_); }
-  // cuDNN takes a bias only in the operands' type; the call's has the result's.
+  // A plan requires a bias in the operands' type, but the call's bias has the result's type.
   bool NarrowBias() const { return has_bias_ && !unfused_ && result_ != operand_; }
-  // The kernel after a plan takes a float32 bias.
+  // The kernel that runs after a plan requires a float32 bias.
   bool WidensBias() const { return has_bias_ && unfused_ && result_ != DType::kFloat32; }
-  // Plans support relu only after a bias.
+  // Plans support relu only after a bias, so they need one of zeros.
   bool ZeroBias() const { return has_relu_ && !has_bias_ && !unfused_; }
   bool WidensResult() const { return direction_ != Direction::kFilterGrad && result_ != operand_; }
 
@@ -157,7 +158,8 @@ class ConvolutionCall : public TunableCall {
   std::array<int64_t, 2> part_;
   int64_t output_channels_, kernel_rows_, result_elements_;
   int selected_ = 0;
-  uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;  // offsets in the workspace, behind the plan's own
+  // offsets in the workspace, behind the part that the plan itself needs
+  uint64_t kernel_at_ = 0, result_at_ = 0, bias_at_ = 0;
   std::string implementation_;
 };
 
@@ -166,7 +168,8 @@ using Plans = std::vector<std::unique_ptr<CudnnLoadedPlan>>;
 absl::StatusOr<Plans> FindPlans(const format::LibraryCall& call, absl::string_view plan_bytes, CudnnDevice* device,
                                 int candidates) {
   if (candidates == 1 && !plan_bytes.empty()) {
-    // A plan of another version of cuDNN, or for another device, is no error: it is only used where it fits.
+    // It is no error if the plan is of another version of cuDNN or for another device: it is only used if it loads
+    // here.
     if (auto plan = device->Load(call, plan_bytes); plan.ok()) {
       Plans plans;
       plans.push_back(*std::move(plan));

@@ -36,13 +36,13 @@ constexpr size_t kOldestCudnn = 90000, kPastNewestCudnn = 100000;
 constexpr size_t kOldestDeviceless = 91100;
 constexpr int64_t kX = 1, kKernel = 2, kY = 3, kBias = 4;  // names of tensors in a plan
 
-// Properties of architectures, which cuDNN otherwise asks a device for before it makes plans.
+// Properties of architectures. Without them cuDNN would ask a device for them before it makes plans.
 const char kSm90[] =
 #include "runtime/cuda/libraries/devices/sm_90.inc"
     ;
 
 absl::Status FrontendError(const std::string& what, std::string message) {
-  // The message may have several lines about engines: the first says enough.
+  // The message may have several lines about engines, of which the first is enough.
   message = message.substr(0, std::min<size_t>(message.find('\n'), 300));
   return absl::InternalError(absl::StrCat("cuDNN cannot ", what, ": ", message));
 }
@@ -141,7 +141,7 @@ struct Builder {
     using Note = fe::NumericalNote_t;
     std::vector<Note> avoid = {Note::NONDETERMINISTIC};
     if (type == fe::DataType_t::FLOAT) {
-      // Avoid plans that lose digits: on float32 data, tensor cores mean TensorFloat-32.
+      // Avoid plans that round more than float32 does. On float32 data, tensor cores mean TensorFloat-32.
       avoid.insert(avoid.end(), {Note::FFT, Note::WINOGRAD_TILE_13x13, Note::REDUCED_PRECISION_REDUCTION});
       if (!tf32) avoid.insert(avoid.end(), {Note::TENSOR_CORE, Note::DOWN_CONVERT_INPUTS});
     }
@@ -172,7 +172,8 @@ struct Builder {
     return order;
   }
 
-  // Builds the plans in that order until fn(index) is false. Errors: Unimplemented when none can be built.
+  // Builds the plans in the order of Order(), until fn(index) returns false. Errors: Unimplemented when none can be
+  // built.
   template <typename Fn>
   absl::Status BuildPlans(Fn fn) {
     std::string reason = "the heuristic offers none";
@@ -202,7 +203,7 @@ struct Builder {
   std::shared_ptr<Graph> graph;
 };
 
-// A handle, and the stream that is set in it: setting one takes microseconds.
+// A handle of cuDNN, and the stream that was set in it last, because setting a stream takes microseconds.
 struct Handle {
   absl::Status Use(CUstream wanted) {
     if (set && wanted == stream) return absl::OkStatus();
@@ -268,7 +269,7 @@ class Device : public CudnnDevice {
   ~Device() override {
     try {
       fe::detail::destroy_handle(handle_->cudnn);
-    } catch (const std::exception&) {  // the library has no such function: then there is no handle to destroy either
+    } catch (const std::exception&) {  // The library has no such function, so there is no handle to destroy either.
     }
   }
 
@@ -381,7 +382,8 @@ class Cudnn : public CudnnApi {
           TD_RETURN_IF_ERROR(Check(builder.graph->get_workspace_size_plan_at_index(i, preferred_workspace),
                                    "tell a plan's workspace"));
         }
-        // If no plan is replayed as offered, take the first one that runs.
+        // The first plan whose replay is the same as the offered plan is chosen. If there is none, the first replay
+        // that loads is.
         if (whole || (replayed.ok() && plan.bytes.empty())) plan = *std::move(replayed);
         return !whole;
       }));
@@ -402,8 +404,8 @@ class Cudnn : public CudnnApi {
   }
 
  private:
-  // Makes the plan that its text gives when it is loaded: a text that does not load here would not load on the device.
-  // Name and workspace are those of the plan that will run.
+  // Makes a plan from the text of `chosen`, as loading an executable does: a text that fails here would fail on the
+  // device too. Name and workspace of the result are those of the plan that will run.
   static absl::StatusOr<CudnnPlan> Replay(const format::LibraryCall& call,
                                           const std::shared_ptr<fe::DeviceProperties>& properties, int sm,
                                           const CudnnPlanText& chosen) {

@@ -15,8 +15,8 @@ namespace tandem {
 
 struct CudnnPlanText {
   int64_t version = 0;               // cuDNN's version, 91900 for 9.19.0: engines are numbered anew in each
-  int64_t engine = 0;                // cuDNN's global index
-  std::map<int64_t, int64_t> knobs;  // cudnnBackendKnobType_t to choice
+  int64_t engine = 0;                // cuDNN's global index of the engine
+  std::map<int64_t, int64_t> knobs;  // settings of the engine: cudnnBackendKnobType_t to choice
   // The name of the plan that the library prefers, if the frontend cannot make it from an engine and settings. It is
   // searched for among the plans that the library offers on the device; the engine above is used where it is not found.
   std::string preferred;
@@ -29,8 +29,8 @@ struct CudnnPlanText {
 // Returns a text such as "cudnn 91900 engine 62 knobs 2=7 13=1", and " preferred eng49_k0=23_k2=5" where there is such
 // a plan.
 std::string FormatCudnnPlan(const CudnnPlanText& plan);
-// Reads such a text. Errors: FailedPrecondition for any other text, for more than 64 knobs and for numbers of more than
-// 31 bits.
+// Reads a text of FormatCudnnPlan. Errors: FailedPrecondition for any other text, for more than 64 knobs and for
+// numbers of more than 31 bits.
 absl::StatusOr<CudnnPlanText> ParseCudnnPlan(absl::string_view bytes);
 
 // True if the plan `replayed`, which was made again from engine and settings, is the one that the library offered,

@@ -20,10 +20,10 @@
 namespace tandem {
 namespace {
 
-// The most candidates that are worth measuring: heuristics have the best among their first few.
+// The most candidates that are worth measuring: the best one is among the first few that heuristics offer.
 constexpr int kMaxCandidates = 8;
 
-// PackWeights: transposes HWIO to KRSC for cuDNN; copies for cuBLASLt.
+// A PackWeights call: it transposes HWIO to KRSC for cuDNN, and copies for cuBLASLt.
 class PackCall : public PreparedCall {
  public:
   PackCall(const format::PackWeights& packing, const LibraryKernels* kernels)

@@ -39,7 +39,8 @@ absl::StatusOr<PlanChoices> PlanChoices::Load(Env* env, const std::string& path)
 }
 
 std::string PlanChoices::ToJson() const {
-  auto json = nlohmann::json::object();  // a null value would become an object by itself, and abort without memory
+  // The library would turn a null value into an object by itself, but it aborts if it gets no memory for that.
+  auto json = nlohmann::json::object();
   json["version"] = 1;
   json["choices"] = choices_;
   // Names come from libraries: invalid text in them must not throw.

@@ -31,7 +31,7 @@ class PlanChoices {
   // Replaces the file as a whole.
   absl::Status Save(Env* env, const std::string& path) const;
 
-  // Returns null when nothing was recorded.
+  // Returns the choice that was recorded for the key; null if there is none.
   const std::string* Find(const std::string& key) const;
   void Record(const std::string& key, const std::string& candidate);
   // True if anything was recorded since the table was made.

@@ -65,7 +65,8 @@ absl::Status DeviceProgram::LoadKernels(const Executable& executable, CudaDevice
   functions_.resize(index.kernels.size());
   if (index.kernels.empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const format::GpuImage* image, ImageFor(executable, device));
-  const std::string text(executable.segment(image->segment));  // a string ends with a zero, which the driver needs
+  // the driver needs a zero byte at the end, which a string has
+  const std::string text(executable.segment(image->segment));
   const DriverApi& driver = device.driver();
   std::vector<char> log(8192);
   int options[] = {kCudaJitErrorLogBuffer, kCudaJitErrorLogBufferSize};

@@ -24,7 +24,7 @@ class DeviceProgram {
   static absl::StatusOr<std::unique_ptr<DeviceProgram>> Load(const Executable& executable,
                                                              std::shared_ptr<CudaDevice> device,
                                                              const std::string& plan_file);
-  // Frees nothing if the device was lost.
+  // Frees nothing on the device if the device was lost.
   ~DeviceProgram();
 
   // Returns the bytes of workspace that kernels and library calls need on one stream.
@@ -32,7 +32,7 @@ class DeviceProgram {
 
   struct Functions {
     CUfunction main = nullptr;
-    CUfunction group = nullptr;  // the entry for grouped launches, where the PTX has one
+    CUfunction group = nullptr;  // the entry for grouped launches; null if the PTX has none
   };
   const Functions& functions(uint32_t kernel) const { return functions_[kernel]; }
   // Returns the prepared call of a command that is a library call.
@@ -46,7 +46,7 @@ class DeviceProgram {
   std::shared_ptr<CudaDevice> device_;
   CudaModule module_;
   std::vector<Functions> functions_;                  // indexed by kernel
-  std::unique_ptr<LibraryCallRunner> runner_;         // null without library calls
+  std::unique_ptr<LibraryCallRunner> runner_;         // null if the program has no library calls
   std::vector<std::unique_ptr<PreparedCall>> calls_;  // indexed by command; null for other commands
   uint64_t workspace_bytes_ = 0;
 };

@@ -34,7 +34,7 @@ std::string DescribeArenas(const Executable& executable, const format::Program& 
                       " arena at its peak: ", absl::StrJoin(names, ", "));
 }
 
-// Returns the bytes of the tables of all commands, one behind the other.
+// Returns the bytes that the tables of all commands need one after another.
 uint64_t TableBytes(const format::Index& index, const format::Program& program) {
   uint64_t bytes = 0;
   for (const auto& command : CommandsInOrder(program)) bytes += command->GpuTableBytes({index, program});

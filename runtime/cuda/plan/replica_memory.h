@@ -16,11 +16,11 @@
 
 namespace tandem {
 
-// The layout of scalars (8 bytes each), then the inputs, both in the host's pinned memory and on the device: a full
-// batch is one copy.
+// The layout of the scalars (8 bytes each) and, behind them, the inputs. It is the same in the host's pinned memory and
+// on the device, so that a full batch is one copy.
 struct StagingLayout {
   std::vector<uint64_t> input_offsets, input_row_bytes;
-  uint64_t scalar_bytes = 0;  // including the padding behind them
+  uint64_t scalar_bytes = 0;  // bytes of all scalars, including the padding behind them
   uint64_t bytes = 0;
 };
 StagingLayout MakeStagingLayout(const Executable& executable);
@@ -40,10 +40,11 @@ class ReplicaMemory {
 
   CUdeviceptr Address(const format::Buffer& buffer) const;
   CUdeviceptr staging() const { return staging_; }
-  CUdeviceptr flag() const { return flag_; }          // int32, which CheckFinite sets
-  CUdeviceptr counters() const { return counters_; }  // kGpuCounters, then the workspace
+  CUdeviceptr flag() const { return flag_; }  // address of the int32 flag that CheckFinite sets
+  // address of kGpuCounters counters, behind which the workspace follows
+  CUdeviceptr counters() const { return counters_; }
   CUdeviceptr workspace() const { return counters_ + kGpuCounterBytes; }
-  // The tables of all commands, Command::GpuTableBytes each.
+  // Address of the tables of all commands, Command::GpuTableBytes each.
   CUdeviceptr command_tables() const { return command_tables_; }
   uint64_t workspace_bytes() const { return workspace_bytes_; }
 

@@ -16,7 +16,7 @@ class Planner {
 
   SegmentPlan Run() {
     NumberCommands();
-    // The planned segment that holds segment i of the program, or -1 when it became empty.
+    // place[i] is the planned segment that contains segment i of the program, or -1 if no work is left in it.
     std::vector<int> place;
     for (const auto& from : program_.gpu->segments) {
       PlannedSegment segment;
@@ -34,8 +34,8 @@ class Planner {
     for (const PlannedSegment& segment : plan_.segments) {
       for (uint32_t w : segment.waits) plan_.segments[w].awaited = true;
     }
-    // A stream's segments run in order, so only the last one of the communication stream can be missing from the
-    // compute stream's waits.
+    // The step must also wait for segments of the communication stream for which the compute stream does not wait. A
+    // stream's segments run in order, so this can only concern the last one.
     for (size_t i = plan_.segments.size(); i-- > 0;) {
       if (plan_.segments[i].stream != format::Stream::kCommunication) continue;
       if (!AwaitedByCompute(static_cast<uint32_t>(i))) {
@@ -60,7 +60,7 @@ class Planner {
         plan_.commands.push_back(NewCommand(table));
         checked |= plan_.commands.back()->may_end_step();
       }
-      ++id;  // the section's LaneSum
+      ++id;  // skips the id of the section's LaneSum
     }
   }
 
@@ -99,7 +99,7 @@ class Planner {
     }
   }
 
-  // A wait for an empty segment becomes a wait for the segments that it waits for.
+  // Adds a wait for a segment. If the segment is empty, adds waits for the segments for which it waits instead.
   void AddWait(uint32_t segment, format::Stream stream, const std::vector<int>& place,
                std::set<uint32_t>& waits) const {
     if (place[segment] >= 0) {
@@ -109,7 +109,8 @@ class Planner {
     for (uint32_t w : program_.gpu->segments[segment].waits) AddWait(w, stream, place, waits);
   }
 
-  // Joins neighbours on one stream if the second waits for nothing and no segment waits for the first alone.
+  // Appends a segment. With one replica it is joined with the segment before it, if both are on one stream and the new
+  // one waits for nothing.
   int Append(PlannedSegment segment) {
     if (alone_ && !plan_.segments.empty() && segment.waits.empty()) {
       PlannedSegment& last = plan_.segments.back();
@@ -135,7 +136,7 @@ class Planner {
   const format::Program& program_;
   const bool alone_;
   SegmentPlan plan_;
-  // Places in the step arena that hold results of collectives, which are equal on all replicas.
+  // Offsets and sizes in the step arena of results of collectives, which are equal on all replicas.
   std::set<std::pair<uint64_t, uint64_t>> alike_;
 };
 

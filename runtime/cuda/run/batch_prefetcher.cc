@@ -49,7 +49,8 @@ void BatchPrefetcher::Prefetch(const StepInputs& inputs) {
     std::lock_guard<std::mutex> lock(mutex_);
     slot->status = status;
     slot->state = State::kReady;
-    // Without memory, or for inputs that do not fit, a step goes on as without prefetching, and reports what is wrong.
+    // If memory runs out or the inputs do not fit, the step runs as without prefetching, and reports such an error
+    // itself.
     if (absl::IsResourceExhausted(status)) disabled_ = true;
     if (absl::IsResourceExhausted(status) || absl::IsInvalidArgument(status)) slot->state = State::kFree;
   }
@@ -112,7 +113,7 @@ absl::StatusOr<bool> BatchPrefetcher::Take(const StepInputs& inputs) {
     CudaDevice& device = replica.device();
     const StagingLayout& layout = replica.memory().staging_layout();
     TD_RETURN_IF_ERROR(device.MakeCurrent());
-    // One copy for all inputs; the bytes between them and behind short ones do not matter.
+    // One copy covers all inputs, because the bytes between them and behind short ones may have any values.
     const uint64_t inputs_bytes = layout.bytes - layout.scalar_bytes;
     if (inputs_bytes == 0) continue;
     TD_CU(device.driver(), cuMemcpyDtoDAsync_v2(replica.memory().staging() + layout.scalar_bytes,

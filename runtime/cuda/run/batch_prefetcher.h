@@ -24,12 +24,13 @@ class BatchPrefetcher {
                   int first_replica, int processes)
       : executable_(executable), replicas_(replicas), first_replica_(first_replica), processes_(processes) {}
 
-  // Copies the inputs into the prefetcher's own memory on the devices, and returns when they are there. Where two
-  // batches wait already, the older one is dropped. Errors are kept for Take; prefetching ends when memory runs out.
+  // Copies the inputs into the prefetcher's own memory on the devices, and returns when they are there. If two batches
+  // are waiting already, the older one is dropped. Take returns the errors. Prefetching ends for good when memory runs
+  // out.
   void Prefetch(const StepInputs& inputs);
 
-  // If these very tensors were prefetched: queues, on the compute streams, their copies into the program's inputs, and
-  // returns true. Waits while they are being prefetched.
+  // If these very tensors were prefetched, queues their copies into the program's inputs on the compute streams, and
+  // returns true. If another thread is prefetching them, waits for it.
   absl::StatusOr<bool> Take(const StepInputs& inputs);
   // Must be called when the step that took a batch is done.
   void Release();
@@ -39,7 +40,7 @@ class BatchPrefetcher {
   struct Place {  // memory and stream of one replica
     Place() = default;
     Place(Place&&) = default;
-    ~Place();  // waits for what is queued
+    ~Place();  // waits for the copies that are queued
 
     PinnedMemory host;
     CudaMemory device;
@@ -47,7 +48,7 @@ class BatchPrefetcher {
   };
   struct Slot {
     State state = State::kFree;
-    StepInputs inputs;  // keeps the tensors, so that equal addresses mean equal tensors
+    StepInputs inputs;  // holds references to the tensors, so that equal addresses mean equal tensors
     uint64_t age = 0;
     absl::Status status;
     std::vector<Place> places;

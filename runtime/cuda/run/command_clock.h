@@ -13,10 +13,10 @@
 
 namespace tandem {
 
-// While it runs, commands are issued one by one, not as CUDA graphs: each has an event before and after it.
+// While the clock runs, commands are issued one by one, not as CUDA graphs: each has an event before and after it.
 class CommandClock {
  public:
-  // The arguments must outlive the clock. `time_commands`: times() is wanted.
+  // The arguments must outlive the clock. `time_commands` is true if times() will be called.
   CommandClock(const Executable& executable, const SegmentPlan& plan,
                const std::vector<std::unique_ptr<GpuReplica>>& replicas, bool time_commands);
 
@@ -28,7 +28,8 @@ class CommandClock {
   absl::Status BeginRun();
   absl::Status BeginCommand(size_t replica, uint32_t command, CUstream stream);
   absl::Status EndCommand(size_t replica, uint32_t command, CUstream stream);
-  // To be called when all streams have done their work. `inputs`: indexed by replica; it has their rows.
+  // To be called when all streams have done their work. `inputs` is indexed by replica and has the replicas' numbers of
+  // rows.
   absl::Status EndRun(const std::vector<ReplicaInputs>& inputs);
 
   std::vector<CommandTime> times() const;
@@ -36,7 +37,7 @@ class CommandClock {
  private:
   struct Replica {
     CudaEvent base;
-    int64_t base_time = 0;  // TraceNow() when `base` was recorded
+    int64_t base_time = 0;  // TraceNow() when the event `base` was recorded
     std::vector<std::pair<CudaEvent, CudaEvent>> commands;
     std::vector<uint32_t> issued;
   };

@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// Issues all commands but collectives, which take all replicas at once.
+// Issues all commands except collectives, which involve all replicas at once.
 class CommandIssuer {
  public:
   // The arguments must outlive the issuer. FailedPrecondition for a command that a GPU cannot run.
@@ -23,7 +23,7 @@ class CommandIssuer {
   // context must be current. Errors carry the command's name.
   absl::Status Issue(uint32_t command, int64_t rows, int64_t first_row, CUstream stream);
 
-  // Checks the command's outputs: sets the flag to 1 where one is not finite.
+  // Checks the command's outputs: sets the device's flag to 1 if a number in them is not finite.
   absl::Status CheckOutputs(uint32_t command, int64_t rows, CUstream stream);
 
  private:

@@ -87,8 +87,8 @@ class CudaSession final : public Session {
       replicas_.push_back(*std::move(replica));
     }
     if (executable_->num_replicas() > 1) {
-      // The replicas have their memory by now: NCCL synchronises the devices while it starts, as an allocation does,
-      // and one of the two could wait for the other.
+      // This must follow the allocation of the replicas' memory: NCCL synchronises the devices while it starts, and so
+      // does an allocation, so each could wait for the other.
       std::vector<CommunicatorDevice> members;
       for (const auto& device : devices) members.push_back({device->ordinal(), device->context()});
       TD_ASSIGN_OR_RETURN(communicator_,
@@ -185,7 +185,7 @@ class CudaSession final : public Session {
   }
 
   // After an error in the middle of a step the variables' values are unknown, so the session ends. Its collectives are
-  // ended at once, since other threads' calls of the driver may wait for them.
+  // aborted at once, because other threads' calls of the driver may be waiting for them.
   absl::Status Guard(const absl::Status& status) {
     if (status.ok()) return status;
     broken_ = Annotate(status, "", "; the variables on the GPUs may be half updated: go on from the last checkpoint");
@@ -224,7 +224,8 @@ class CudaSession final : public Session {
     WriteStaging(!prefetched);
     full_ = std::all_of(inputs_.begin(), inputs_.end(),
                         [&](const ReplicaInputs& r) { return r.rows == executable_->rows_per_replica(); });
-    // The first full step is not captured: it loads what libraries load on first use, which capture would forbid.
+    // The first full step is not captured as a graph: in it, libraries load what they load on first use, which is not
+    // allowed during capture.
     const bool graphs = full_ && FirstRowsAreUsual() && warm_ && !clock_->runs();
     TD_RETURN_IF_ERROR(copies_behind_->Begin(fetches, inputs_));
     TD_RETURN_IF_ERROR(clock_->BeginRun());
@@ -235,8 +236,8 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // True if all replicas in front of this process's own are full, too: the first row of a replica in the global batch
-  // is a parameter of kernels, which a graph keeps.
+  // True if all replicas before this process's own are full, too. The first row of a replica in the global batch is a
+  // parameter of kernels, and a graph contains its value.
   bool FirstRowsAreUsual() const {
     for (size_t r = 0; r < inputs_.size(); ++r) {
       const int64_t before = first_replica_ + static_cast<int64_t>(r);
@@ -315,7 +316,7 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Returns the tensor of buffer b, or of the finite flags when it is null.
+  // Returns the tensor of buffer `b`; if `b` is null, that of the finite flags.
   CollectiveTensor TensorOf(const format::Buffer* b) const {
     CollectiveTensor tensor;
     tensor.elements = b == nullptr ? 1 : NumElements(b->shape);
@@ -332,7 +333,7 @@ class CudaSession final : public Session {
     for (const int64_t rows : replica_rows_) present.push_back(all_present || rows > 0);
     absl::InlinedVector<CUstream, 16> streams;
     for (const auto& replica : replicas_) streams.push_back(replica->stream(on));
-    // If no replica has rows, there is nothing to combine, and all hold the same values.
+    // If no replica has rows, there is nothing to combine, and all replicas hold the same values.
     if (std::count(present.begin(), present.end(), true) == 0) return absl::OkStatus();
     return communicator_->AllReduce(kind, tensors, present, streams);
   }
@@ -357,7 +358,8 @@ class CudaSession final : public Session {
     return ForEachReplica([](GpuReplica& replica, size_t) { return replica.Join(format::Stream::kCompute); });
   }
 
-  // Waits until all streams have done their work. A single GPU is polled at once, then ever more seldom.
+  // Waits until all streams have done their work. A single GPU is polled, at first without pauses and then less and
+  // less often.
   absl::Status Wait(const std::string& what) {
     if (communicator_ != nullptr) {
       std::vector<CUstream> streams;
@@ -414,8 +416,9 @@ class CudaSession final : public Session {
     return absl::OkStatus();
   }
 
-  // Runs command by command in the order of the program, all on the compute streams, and checks each. It does not talk
-  // to the other processes: one of them may find a value in an earlier command, and stop there.
+  // Runs command by command in the order of the program, all on the compute streams, and checks the outputs of each. It
+  // exchanges nothing with the other processes, because one of them may find its value in an earlier command and stop
+  // there.
   absl::StatusOr<std::string> Find() {
     WriteStaging(true);
     const bool any_rows =
@@ -460,12 +463,12 @@ class CudaSession final : public Session {
   const format::Program& program_;
   const std::shared_ptr<VariableStore> variables_;
   const Options options_;
-  ProcessGroup* const group_;  // null for one process
+  ProcessGroup* const group_;  // null if there is only one process
   const int processes_, first_replica_;
   SegmentPlan plan_;
   std::map<CudaDevice*, std::unique_ptr<DeviceProgram>> programs_;
   std::vector<std::unique_ptr<GpuReplica>> replicas_;
-  std::unique_ptr<Communicator> communicator_;  // null for one replica
+  std::unique_ptr<Communicator> communicator_;  // null if there is only one replica
   std::unique_ptr<BatchPrefetcher> prefetcher_;
   std::unique_ptr<FetchCopies> copies_behind_;
   std::unique_ptr<CommandClock> clock_;
@@ -474,9 +477,9 @@ class CudaSession final : public Session {
   absl::Status broken_;
   bool initialized_ = false, warm_ = false;
   std::vector<CopyPiece> copies_;
-  // Values of the running step:
+  // The following members are set for every step.
   std::vector<ReplicaInputs> inputs_;  // indexed by replica of this process
-  std::vector<int64_t> replica_rows_;  // rows of all replicas
+  std::vector<int64_t> replica_rows_;  // numbers of rows of all replicas, in all processes
   bool full_ = false;
 };
 

@@ -24,7 +24,8 @@ FetchCopies::FetchCopies(const Executable& executable, const SegmentPlan& plan,
         for (uint32_t command : piece.commands) {
           for (uint32_t b : plan.tables[command]->outputs) {
             const format::Buffer& written = program_.buffers[b];
-            // A later value in the same place would count as a writer too; but an output keeps its place until the end.
+            // This would also count writers of a later value in the same memory, but an output's memory is not reused
+            // before the end.
             const bool overlaps = written.space == output.space && written.offset < output.offset + output.bytes &&
                                   output.offset < written.offset + written.bytes;
             if (overlaps) segments_[o] = static_cast<int>(s);
@@ -50,7 +51,7 @@ absl::Status FetchCopies::Begin(const std::vector<int>& fetches, const std::vect
     replica.aside = false;
   }
   bool aside = false;
-  uint64_t used = 0;  // bytes for a full batch, so that memory is allocated once
+  uint64_t used = 0;  // bytes of all copies for a full batch, so that memory is allocated only once
   std::vector<uint64_t> offsets;
   for (int f : fetches) {
     if (segments_[f] < 0 || std::count(fetches_.begin(), fetches_.end(), f) > 0) continue;

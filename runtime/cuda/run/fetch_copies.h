@@ -13,10 +13,10 @@
 
 namespace tandem {
 
-// Copies go to pinned memory after the last segment that writes the tensor. If that is the step's last segment, they
-// follow it on the compute stream; else they have a stream of their own: with several replicas, predictions are copied
-// while the backward pass runs. Outputs that would make a replica's copies exceed `kMostBytes` stay on the device, to
-// be read when the step is done.
+// Copies are queued, to pinned memory, after the last segment that writes the tensor. If that is the step's last
+// segment, they follow it on the compute stream. Otherwise they have a stream of their own: with several replicas,
+// predictions are copied while the backward pass runs. Outputs that would make a replica's copies exceed `kMostBytes`
+// stay on the device, to be read when the step is done.
 class FetchCopies {
  public:
   static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
@@ -24,19 +24,20 @@ class FetchCopies {
   // The arguments must outlive the object.
   FetchCopies(const Executable& executable, const SegmentPlan& plan,
               const std::vector<std::unique_ptr<GpuReplica>>& replicas);
-  // Waits for what is queued.
+  // Waits for the copies that are queued.
   ~FetchCopies();
 
-  // Sets the outputs that the step issued next shall copy. Allocates memory for them where it has none yet.
+  // Sets which outputs the next step copies. Allocates memory for those that have none yet.
   absl::Status Begin(const std::vector<int>& fetches, const std::vector<ReplicaInputs>& inputs);
   // True if the step copies anything; if not, the calls below are not needed.
   bool active() const { return !fetches_.empty(); }
-  // To be called in the replica's context when segment `segment` of the plan was issued there: queues the copies of
-  // outputs whose last writer it is.
+  // To be called in the replica's context when segment `segment` of the plan has been issued there: queues the copies
+  // of outputs whose last writer is this segment.
   absl::Status AfterSegment(uint32_t segment, size_t replica);
-  // To be called when all segments were issued: makes the compute stream end after the copies.
+  // To be called when all segments have been issued: makes the compute stream wait for the copies.
   absl::Status Join(size_t replica);
-  // Returns a replica's rows, once its compute stream has done its work; null where the output was not copied.
+  // Returns a replica's rows of an output, once its compute stream has done its work; null if the output was not
+  // copied.
   const uint8_t* Rows(int output, size_t replica) const;
 
  private:
@@ -49,7 +50,7 @@ class FetchCopies {
     PinnedMemory host;
     uint64_t host_bytes = 0;
     std::vector<Place> places;  // indexed like `fetches_`
-    bool aside = false;         // copies were queued on the stream
+    bool aside = false;         // true if copies were queued on `stream` in this step
   };
 
   const format::Index& index_;

@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-// Outputs up to this size are copied in every step: a copy of them costs less than a request for one.
+// Outputs up to this size are copied to the host in every step, because that costs less than a separate request for
+// one.
 constexpr uint64_t kSmallOutput = 4096;
 constexpr uint64_t kMaxTail = 64 << 10;
 
@@ -33,7 +34,7 @@ absl::StatusOr<std::unique_ptr<GpuReplica>> GpuReplica::Create(const Executable&
     }
   }
   TD_ASSIGN_OR_RETURN(replica->host_staging_, MakePinned(device, replica->memory_->staging_layout().bytes));
-  uint64_t tail = 64;  // room for the flag
+  uint64_t tail = 64;  // the first bytes are for the flag
   const format::Program& p = executable.index().programs[executable.index().replicas[0].program];
   for (const auto& output : executable.index().outputs) {
     const format::Buffer& b = p.buffers[output.buffer];

@@ -29,7 +29,7 @@ class GpuReplica {
                                                             VariableStore& variables, const SegmentPlan& plan,
                                                             DeviceProgram& program);
 
-  // Waits for what is queued, unless the device was lost.
+  // Waits for the work that is queued, unless the device was lost.
   ~GpuReplica();
 
   CudaDevice& device() const { return memory_->device(); }
@@ -49,19 +49,19 @@ class GpuReplica {
   // Issues the work after the commands: copies the flag and all small outputs without rows to pinned memory.
   absl::Status IssueTail();
 
-  // Results of the last step whose IssueTail copies have arrived:
+  // The following are results of the last step whose IssueTail copies have arrived.
   bool finite() const;
   // Returns null when output `i` is not one that IssueTail copies.
   const uint8_t* TailOutput(int i) const;
 
-  // Launches the work that `issue` issues on the compute stream as a CUDA graph, which is captured when `key` is seen
-  // first.
+  // Launches the work that `issue` issues on the compute stream as a CUDA graph. The graph is captured when `key`
+  // occurs for the first time.
   absl::Status LaunchGraph(std::tuple<uint32_t, uint32_t, bool> key, absl::FunctionRef<absl::Status()> issue);
 
-  // Mark the end of a segment on its stream, and make a stream wait for one.
+  // RecordEnd marks the end of a segment on its stream, and WaitFor makes a stream wait for such an end.
   absl::Status RecordEnd(uint32_t segment, format::Stream stream);
   absl::Status WaitFor(uint32_t segment, format::Stream stream);
-  // Makes stream `later` wait for all that has been issued on the other one.
+  // Makes stream `later` wait for all work that has been issued on the other stream.
   absl::Status Join(format::Stream later);
 
  private:
@@ -72,14 +72,14 @@ class GpuReplica {
   std::unique_ptr<ReplicaMemory> memory_;
   std::unique_ptr<CommandIssuer> issuer_;
   CudaStream compute_, communication_;
-  std::vector<CudaEvent> ends_;  // indexed by segment; empty where no stream waits
-  CudaEvent joins_[2];           // indexed by the stream that waits
+  std::vector<CudaEvent> ends_;  // indexed by segment; empty if no stream waits for the segment
+  CudaEvent joins_[2];           // events of Join, indexed by the stream that waits
   PinnedMemory host_staging_, host_tail_;
   struct TailOutput_ {
     CUdeviceptr from = 0;
     uint64_t offset = 0, bytes = 0;  // place in host_tail_
   };
-  std::vector<TailOutput_> tail_outputs_;  // indexed by output; no bytes: not copied
+  std::vector<TailOutput_> tail_outputs_;  // indexed by output; `bytes` is 0 if the output is not copied
   std::map<std::tuple<uint32_t, uint32_t, bool>, CudaGraphExec> graphs_;
 };
 
