@@ -9,8 +9,8 @@
 namespace tandem {
 
 // Returns the value that GraphBuilder::Assign gave the variable (the same on all replicas), or the variable itself if
-// there was no assignment; assigning it later is then an error that names `taker`. Can be fetched as
-// "<variable>/Assigned". `variable` must be a tensor that Variable() returned.
+// there was no assignment. A later assignment of the variable is an error that names `taker`. The value can be fetched
+// as "<variable>/Assigned". `variable` must be a tensor that Variable() returned.
 Tensor AssignedValue(GraphBuilder* graph, const Tensor& variable, absl::string_view taker);
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// Finds tensors that are statistics of a batch, so that the values of several batches do not add up to the value of
-// all.
+// Finds tensors that are statistics of a batch, such as a mean or a maximum: adding up the values of several batches
+// does not give the statistic of all their rows.
 #ifndef TANDEM_GRAPH_BATCH_STATISTIC_H_
 #define TANDEM_GRAPH_BATCH_STATISTIC_H_
 

@@ -41,7 +41,7 @@ bool AllOf(td::ConstantOp constant, llvm::function_ref<bool(const llvm::APFloat&
 
 enum class Least { kZero, kAboveZero };
 
-// The number of ops to look back for what makes a value positive.
+// IsAtLeast follows operands back over at most this many ops.
 constexpr int kOps = 16;
 
 // True if the numbers of `value` are, by construction, at least 0; or above 0 in every step that has examples.
@@ -63,7 +63,7 @@ bool IsAtLeast(Least least, mlir::Value value, int ops = kOps) {
     return square || (operand_is(least, 0) && operand_is(least, 1));
   }
   if (mlir::isa<td::MaxOp>(op)) return operand_is(least, 0) || operand_is(least, 1);
-  // The number of examples, the divisor of means.
+  // This step scalar is the number of examples, by which means are divided.
   if (auto scalar = mlir::dyn_cast<td::ScalarOp>(op)) return scalar.getName() == "example_count";
   if (auto constant = mlir::dyn_cast<td::ConstantOp>(op)) {
     return AllOf(constant, [&](const llvm::APFloat& x) {
@@ -76,7 +76,8 @@ bool IsAtLeast(Least least, mlir::Value value, int ops = kOps) {
   return mlir::isa<td::AbsOp, td::ReluOp>(op);
 }
 
-// As KeepsFinite, but may depend on the operands.
+// True if KeepsFinite is, or if `op` maps finite numbers to finite ones because of the values of these operands, such
+// as a divisor that cannot be 0.
 bool KeepsTheseFinite(mlir::Operation* op, mlir::OperandRange operands) {
   if (KeepsFinite(op)) return true;
   if (mlir::isa<td::DivOp>(op)) {
@@ -95,7 +96,8 @@ bool IsFiniteWithBatchSums(mlir::Value value) {
   while (!open.empty()) {
     mlir::Operation* op = open.pop_back_val().getDefiningOp();
     if (op == nullptr || op->getNumOperands() == 0) continue;
-    // A sum over the batch is checked itself, like other values without a batch from batched operands.
+    // An op with a batched operand ends the search: its result, for example a sum over the batch, is tested itself by
+    // the step's finite check.
     if (llvm::any_of(op->getOperandTypes(), td::IsBatched)) continue;
     if (!KeepsTheseFinite(op, op->getOperands())) return false;
     for (mlir::Value operand : op->getOperands()) {

@@ -1,5 +1,5 @@
-// The table of finite-difference checks. Every registered op with a gradient needs a case; op families add theirs in a
-// file gradient_cases_FAMILY.cc:
+// The table of gradient checks by finite differences. Every registered op with a gradient needs a case. The cases of an
+// op family are in a file gradient_cases_FAMILY.cc, which adds them to the table:
 //   static const bool kAdded = AddGradientCases({{.op = "td.relu", .function = R"(...)"}});
 #ifndef TANDEM_GRAPH_GRADIENT_CASES_H_
 #define TANDEM_GRAPH_GRADIENT_CASES_H_
@@ -17,9 +17,9 @@ struct GradientCase {
   // of all floating-point results by fixed random numbers and sums them. f32 and f64 give the same results (the
   // interpreter computes in double).
   std::string function;
-  double low = -1, high = 1;  // range of floating-point arguments
+  double low = -1, high = 1;  // floating-point arguments are in [low, high)
   int64_t int_limit = 3;      // integer arguments are in [0, int_limit)
-  int64_t batch = 3;          // rows of `?`
+  int64_t batch = 3;          // size of the dimension `?`, the batch
   // The op defines its gradient as zero (floor, sign, stop_gradient): no gradient may reach any argument.
   bool zero = false;
 };

@@ -21,7 +21,7 @@ GradientCase Binary(const std::string& op, double low = -1, double high = 1) {
           .high = high};
 }
 
-// One op `expr` (over %x and perhaps %i) from type `from` to type `to`.
+// Returns the case of a function with one op, `expr`, which maps %x (and perhaps %i) of type `from` to type `to`.
 GradientCase Shape(const std::string& op, const std::string& expr, const std::string& from, const std::string& to,
                    const std::string& more_arguments = "") {
   return {.op = "td." + op,

@@ -4,7 +4,7 @@
 namespace tandem {
 namespace {
 
-// One op `expr` over %x and the further arguments.
+// Returns the case of a function with one op, `expr`, on %x of type `from` and the arguments in `more_arguments`.
 GradientCase Case(const std::string& op, const std::string& expr, const std::string& from, const std::string& to,
                   const std::string& more_arguments = "") {
   return {.op = "td." + op,
@@ -18,13 +18,14 @@ GradientCase MatMul(const std::string& a, const std::string& b, const std::strin
   return Case("matmul", "matmul %x, %b" + attrs + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
 }
 
-// Both operands of a convolution or one of its gradients; `window` has strides, pads and, where needed, size.
+// Returns a case that differentiates both operands (types `a` and `b`) of a convolution, or of one of its gradients.
+// `window` is the text of strides, pads and, where the op has it, the window's size.
 GradientCase Conv(const std::string& op, const std::string& window, const std::string& a, const std::string& b,
                   const std::string& to) {
   return Case(op, op + " %x, %b " + window + " : " + a + ", " + b + " -> " + to, a, to, ", %b: " + b);
 }
 
-// Both operands of a batched product; `set` are the flags that are true.
+// Returns a case that differentiates both operands of a td.batch_matmul. `set` names the attributes that are true.
 GradientCase BatchMatMul(const std::string& a, const std::string& b, const std::string& to,
                          const std::vector<std::string>& set) {
   std::string attrs;

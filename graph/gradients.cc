@@ -16,7 +16,7 @@ using mlir::Value;
 
 namespace {
 
-// "gradients/<name>" around the location of the forward op.
+// Returns the location of the forward op, renamed to "gradients/<name>".
 mlir::Location GradientLocation(Operation* op) {
   std::string name = absl::StrCat("gradients/", LocationName(op->getLoc()));
   mlir::Location child = op->getLoc();
@@ -29,9 +29,10 @@ std::string Describe(Operation* op) {
   return name.empty() ? op->getName().getStringRef().str() : name;
 }
 
-// Adds a sum over replicas to `grad`, which `op` gives to `operand`, if needed: every replica holds a common operand of
-// an op whose result varies, and has only its part of the gradient. Null if the gradient cannot be computed: it should
-// be a sum over the rows of one replica, and the op can only sum over all.
+// Returns `grad`, the gradient that `op` passes to `operand`, summed over the replicas where that is needed: if all
+// replicas hold the same operand but the op's result differs between them, each replica has only its part of the
+// gradient. Returns null if the gradient cannot be computed: it would have to be a sum over the rows of one replica,
+// and the op can only sum over the rows of all.
 Value OverReplicas(mlir::OpBuilder& b, Operation* op, Value operand, Value grad, td::ReplicaValues& replicas) {
   if (td::IsBatched(operand.getType())) return grad;
   if (!replicas.Vary(operand)) {

@@ -33,13 +33,14 @@ using FirstValueFn =
 struct VariableSpec {
   std::string name;  // TensorFlow's name: "conv2d/kernel"
   DType dtype = DType::kFloat32;
-  Shape shape;  // static
+  Shape shape;  // all sizes are known
   Initializer initializer;
   bool trainable = true;
   std::string slot_of;  // for "conv2d/kernel/Adam": "conv2d/kernel"; empty otherwise
   // If set, replaces `initializer`. It is not part of the compiled program.
   FirstValueFn first_value = nullptr;
-  // Identifies the variable for VariableOf, such as a layer's weight that is used several times.
+  // The object that the variable belongs to, by which VariableOf finds it, such as a layer's weight that several calls
+  // use.
   std::shared_ptr<const void> owner = nullptr;
 };
 
@@ -49,7 +50,7 @@ using Attr =
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 
 namespace internal {
-class GraphModule;  // graph/graph_module.h: the MLIR side
+class GraphModule;  // the MLIR side of a graph (graph/graph_module.h)
 }
 
 // Builds one graph, for one mode. Not thread-safe. Errors are sticky: the first one (with op, shapes and the user's
@@ -89,8 +90,8 @@ class GraphBuilder {
   // batch. Sums over the batch are always checked, and optimizers check the loss and the gradients. Use this for
   // updates by hand that compute other values from these sums or from variables.
   void CheckFinite(const Tensor& value, SourceLocation loc = SourceLocation::Current());
-  // From now on, assignments are checked but have no effect; the first one logs a warning that ends with `because`. For
-  // modes in which variables do not change.
+  // From now on, assignments are checked for errors but change nothing, as in evaluation. The first one logs a warning
+  // that ends with `because`.
   void IgnoreUpdates(absl::string_view because);
   // True if the graph is for mode train; the default for layers without a `training` argument. False until it is set.
   void SetTraining(bool training) { training_ = training; }
@@ -103,8 +104,8 @@ class GraphBuilder {
   // of a floating-point value that differs between replicas, the mean is returned. A name used twice is an error.
   void Output(absl::string_view name, const Tensor& value, SourceLocation loc = SourceLocation::Current());
 
-  // A poisoned tensor for a value that the model does not have: an op that takes it fails with `reason`. A graph has
-  // only one such reason.
+  // Returns a poisoned tensor that stands for a value which the model does not have. An op with this operand fails with
+  // `reason`. A graph can have only one such reason.
   Tensor Absent(absl::string_view reason);
   // Says why a tensor is poisoned: the reason of Absent, or that it is an empty Tensor.
   std::string WhyAbsent(const Tensor& tensor) const;
@@ -128,7 +129,8 @@ class GraphBuilder {
   // losses::RegularizationLoss adds all of them up.
   void AddRegularizationLoss(const Tensor& loss, SourceLocation loc = SourceLocation::Current());
   const std::vector<Tensor>& regularization_losses() const { return regularization_losses_; }
-  // The terms that no loss depends on, neither `loss` nor one that was differentiated: "\"dense\" at model.cc:12".
+  // Returns the regularization terms that neither `loss` nor a loss passed to Gradients depends on, each with its
+  // place: "\"dense\" at model.cc:12".
   std::vector<std::string> UnusedRegularizationLosses(const Tensor& loss) const;
 
   // Returns "conv2d", then "conv2d_1", ...: unique in the current scope, as TensorFlow names layers.
@@ -177,7 +179,7 @@ class GraphBuilder {
 
   std::shared_ptr<internal::TensorOrigin> origin_;  // shared with all tensors of this graph
   std::unique_ptr<internal::GraphModule> module_;
-  std::string updates_ignored_;  // the reason; empty if updates are not ignored
+  std::string updates_ignored_;  // the argument `because` of IgnoreUpdates; empty if updates count
   bool warned_of_updates_ = false;
   bool training_ = false;
   std::vector<Tensor> regularization_losses_;

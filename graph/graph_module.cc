@@ -27,7 +27,8 @@ GraphModule::GraphModule(absl::string_view name)
   auto end = builder_.create<mlir::func::ReturnOp>(loc);
   builder_.setInsertionPoint(end);
   context_.getDiagEngine().registerHandler([this](mlir::Diagnostic& diagnostic) {
-    if (capturing_ == 0) return mlir::failure();  // passes install their own handlers
+    // Outside of CaptureDiagnostics the message goes to the handler of the passes.
+    if (capturing_ == 0) return mlir::failure();
     if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
       if (!diagnostics_.empty()) diagnostics_ += "; ";
       diagnostics_ += diagnostic.str();
@@ -61,7 +62,7 @@ std::string GraphModule::TakeGlobalName(absl::string_view name) {
 }
 
 std::string GraphModule::UniqueScope(absl::string_view base) {
-  std::unordered_map<std::string, int> next;  // scopes are counted separately
+  std::unordered_map<std::string, int> next;  // numbers names of scopes apart from names of ops
   return Unique(Scoped(base), scopes_, next).substr(scope_.size());
 }
 
@@ -186,7 +187,8 @@ bool GraphModule::HasAttributes(mlir::OperationName name, const mlir::Registered
                       : info.hasTrait<mlir::OpTrait::NResults<2>::Impl>() ? 2
                                                                           : 0;
   if (results == 0) return true;
-  // The verifier of an op whose results have no type reports missing attributes before wrong types.
+  // Creates the op with results of no type, only for MLIR's verifier: that reports a missing attribute before it
+  // reports the wrong types.
   mlir::OperationState state(location, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
@@ -253,7 +255,7 @@ absl::StatusOr<mlir::Operation*> GraphModule::Emit(absl::string_view op, mlir::V
         ok = mlir::succeeded(info->setOpPropertiesFromAttribute(op_name, properties, dictionary, report)) &&
              mlir::succeeded(info->verifyInherentAttrs(list, report));
       }
-      // Type inference assumes that all attributes are there.
+      // Type inference reads attributes without testing whether they exist.
       const bool all_given = llvm::all_of(info->getAttributeNames(), [&](mlir::StringAttr n) { return list.get(n); });
       ok = ok && (all_given || HasAttributes(op_name, *info, location, operands, list));
       ok = ok &&
@@ -334,7 +336,7 @@ std::string Word(const Attrs& attrs, absl::string_view wanted) {
 std::string OpDisplayName(absl::string_view op, const Attrs& attrs) {
   static const auto* kNames = new std::map<std::string, std::string>{
       {"matmul", "MatMul"}, {"conv2d", "Conv2D"}, {"argmax", "ArgMax"}, {"max", "Maximum"}, {"min", "Minimum"}};
-  // All comparisons are the same op, and so are all reductions.
+  // td.compare is one op for all comparisons, and td.reduce for all reductions: an attribute tells which one it is.
   if (op == "compare") {
     if (auto predicate = td::symbolizeComparePredicate(Word(attrs, "predicate"))) return DisplayName(*predicate);
   }

@@ -46,7 +46,7 @@ class GraphModule {
 
   // Returns "scope/base", made unique among ops; the name is then taken.
   std::string TakeName(absl::string_view base);
-  // The same without the scope.
+  // Like TakeName, without the scope.
   std::string TakeGlobalName(absl::string_view name);
   // Returns the name that an op would get now, for messages.
   std::string Scoped(absl::string_view base) const;
@@ -57,7 +57,7 @@ class GraphModule {
 
   // Returns NameLoc(name, file:line).
   mlir::Location Location(absl::string_view name, SourceLocation loc);
-  // Lets Find return the value.
+  // Makes Find return `value` for this name.
   void Register(absl::string_view name, mlir::Value value) { values_.emplace(std::string(name), value); }
   mlir::Value Find(absl::string_view name) const;
   std::vector<std::string> names() const;  // all names that Find knows, sorted
@@ -81,20 +81,22 @@ class GraphModule {
 
   // State of GraphBuilder.
   std::vector<VariableSpec> variables;
-  std::map<std::string, mlir::Value> variable_values;  // by full name
-  std::vector<std::string> trainable;                  // full names
+  std::map<std::string, mlir::Value> variable_values;  // by the variable's full name
+  std::vector<std::string> trainable;                  // full names of the trainable variables
   std::set<std::string> assigned;
   std::map<std::string, mlir::Operation*> assignments;  // td.assign ops by the variables' full names
-  std::map<std::string, std::string> settled;  // variables that cannot be assigned any more -> the taker of their value
+  // Variable -> who read its final value (the `taker` of AssignedValue); it cannot be assigned any more.
+  std::map<std::string, std::string> settled;
   std::map<std::string, mlir::Value> inputs, scalars;
   std::map<std::string, double> scalar_defaults;
-  std::map<std::string, SourceLocation, std::less<>> scalar_default_locations;  // of the first call with a default
-  std::vector<mlir::Value> differentiated;                                      // losses that Gradients was called for
-  std::map<std::string, SourceLocation> outputs;                                // the place of each call of Output
-  std::string absent_reason;                                                    // GraphBuilder::Absent
+  // Where StepScalar was first called with a default.
+  std::map<std::string, SourceLocation, std::less<>> scalar_default_locations;
+  std::vector<mlir::Value> differentiated;        // losses that Gradients was called for
+  std::map<std::string, SourceLocation> outputs;  // the place of each call of Output
+  std::string absent_reason;                      // the argument of GraphBuilder::Absent
   td::ReplicaValues replica_values;
   ReplicaCount replicas;
-  bool depends_on_replicas = false;  // ReplicasOf was called
+  bool depends_on_replicas = false;  // true once ReplicasOf was called
 
  private:
   // True if an op has all attributes that it needs; otherwise the diagnostics name a missing one.
@@ -106,7 +108,7 @@ class GraphModule {
   mlir::func::FuncOp main_;
   mlir::OpBuilder builder_;
   absl::Status status_;
-  std::string scope_;  // "" or "a/b/"
+  std::string scope_;  // the current name scope: "" or "a/b/"
   std::vector<size_t> scope_lengths_;
   std::set<std::string> names_, scopes_;
   std::unordered_map<std::string, int> next_suffix_;

@@ -12,15 +12,16 @@ namespace tandem {
 
 struct GraphNode {
   struct Operand {
-    int node = 0;    // index of the node that makes it
+    int node = 0;    // index of the node that computes the value
     int result = 0;  // which of that node's results
   };
   struct Result {
     DType dtype = DType::kInvalid;
     Shape shape;
   };
-  std::string name;  // scope and op, "dense/MatMul"; for reading a variable, the variable's own name. Not always unique
-  std::string op;    // "matmul"
+  // Scope and op, "dense/MatMul"; for an op that reads a variable, the variable's name. Not always unique.
+  std::string name;
+  std::string op;      // the kind of op: "matmul"
   std::string source;  // "file:line" of the user's code; may be empty
   std::vector<Operand> operands;
   std::vector<Result> results;

@@ -100,7 +100,7 @@ std::string VariableText(const VariableSpec& v) {
 
 class OpTexts {
  public:
-  // Describes the next op; to be called in the order of the graph.
+  // Returns the description of the next op. Call it for all ops in the order of the graph.
   std::string Next(mlir::Operation& op) {
     std::vector<std::string> operands, results;
     for (mlir::Value operand : op.getOperands()) operands.push_back(names_.lookup(operand));

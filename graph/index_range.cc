@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-// Returns the range that one use requires.
+// Returns the range that an op requires of the integers in its operand `use`.
 IndexRange RangeOfUse(mlir::OpOperand& use);
 
 IndexRange RangeOfValue(mlir::Value value) {
@@ -21,13 +21,14 @@ IndexRange RangeOfValue(mlir::Value value) {
 
 IndexRange RangeOfUse(mlir::OpOperand& use) {
   mlir::Operation* op = use.getOwner();
-  // Compares names, so that this file, which every Estimator links, needs no op family.
+  // Compares names instead of op classes, so that this file, which every Estimator links, does not depend on an op
+  // family.
   const llvm::StringRef name = op->getName().getStringRef();
   if (name == "td.cast" || name == "td.reshape") return RangeOfValue(op->getResult(0));
   const bool cross_entropy = name.starts_with("td.sparse_softmax") && op->getNumOperands() >= 2;
   const bool gather = name == "td.gather" && use.getOperandNumber() == 1;
   if (!cross_entropy && !gather) return {};
-  // The table or the logits: the only operand that is not made of indices.
+  // Finds the table or the logits, the only operand that does not hold indices; its size limits them.
   for (mlir::Value operand : op->getOperands()) {
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(operand.getType());
     if (operand == use.get() || !type || type.getRank() < 1) continue;

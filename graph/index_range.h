@@ -13,7 +13,7 @@ namespace tandem {
 // not check such indices, so the code that feeds them must.
 struct IndexRange {
   int64_t size = 0;    // indices are 0 .. size - 1; 0: no op uses them as indices
-  bool table = false;  // they are rows of a table rather than classes
+  bool table = false;  // the indices are rows of a table; false: they are classes
 };
 IndexRange IndexRangeOf(const Tensor& indices);
 

@@ -8,7 +8,8 @@ namespace tandem {
 Tensor ArgumentOf(const char* op, const Tensor& result) {
   if (!result.ok()) return Tensor();
   mlir::Operation* producer = mlir::Value::getFromOpaquePointer(result.value_).getDefiningOp();
-  // Compares names, so that this file, which all programs with losses link, needs no op family.
+  // Compares names instead of op classes, so that this file, which all programs with losses link, does not depend on an
+  // op family.
   if (producer == nullptr || producer->getName().getStringRef() != op) return Tensor();
   return Tensor(result.origin_, producer->getOperand(0).getAsOpaquePointer());
 }

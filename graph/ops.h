@@ -61,7 +61,7 @@ Tensor Or(const Tensor& x, const Tensor& y, TD_LOC);
 // selected do not affect the value or the gradient, not even NaN.
 Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, TD_LOC);
 
-// The second (or first) operand is a number: it takes the tensor's dtype.
+// The second (or first) operand is a number, which is converted to the tensor's dtype.
 Tensor Add(const Tensor& x, double y, TD_LOC);
 Tensor Sub(const Tensor& x, double y, TD_LOC);
 Tensor Mul(const Tensor& x, double y, TD_LOC);
@@ -115,12 +115,12 @@ Tensor ReduceSum(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims
 Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
 Tensor ReduceMax(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
 Tensor ReduceMin(const Tensor& x, std::vector<int64_t> axes = {}, bool keep_dims = false, TD_LOC);
-// Index of the first largest element along `axis`, as int64.
+// The index along `axis` of the largest element, as int64; the first one if several are equal.
 Tensor ArgMax(const Tensor& x, int64_t axis, TD_LOC);
 
 // Contractions and windows. Images are NHWC, kernels HWIO.
-// [b, k] x [k, n], or over the last dimension of more: [b, s, k] x [k, n] is [b, s, n]. With transpose_a it sums over
-// all dimensions but the last: [b, s, m] x [b, s, n] is [m, n].
+// MatMul: [b, k] x [k, n], or over the last dimension of a tensor with more: [b, s, k] x [k, n] is [b, s, n].
+// With transpose_a it sums over all dimensions but the last: [b, s, m] x [b, s, n] is [m, n].
 Tensor MatMul(const Tensor& a, const Tensor& b, bool transpose_a = false, bool transpose_b = false, TD_LOC);
 struct BatchMatMulOptions {
   bool transpose_a = false, transpose_b = false;  // stored as [..., k, m], [..., n, k]
@@ -166,8 +166,8 @@ Tensor CrossReplicaMean(const Tensor& x, TD_LOC);
 // and the row in the global batch.
 Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, TD_LOC);
 
-// Ops made of the ops above. Negative `axis` and `axes` count from the end; empty axes mean all. An axis that may not
-// be the batch leaves the batch as dimension 0.
+// Ops made of the ops above. Negative `axis` and `axes` count from the end; empty axes mean all axes. Where `axis` must
+// not be the batch, the batch remains dimension 0.
 
 // Constants. For a bool tensor `value` is 0 or 1.
 Tensor Full(GraphBuilder* graph, const Shape& shape, double value, DType dtype = DType::kFloat32, TD_LOC);
@@ -228,9 +228,9 @@ Tensor CumProd(const Tensor& x, int64_t axis, bool exclusive = false, bool rever
 // Sort along `axis`, not the batch. Stable: equal elements keep their order, also if descending. NaN comes last, as in
 // numpy.sort, also if descending. Every element is compared with every other, so n elements take time n^2.
 Tensor Sort(const Tensor& x, int64_t axis = -1, bool descending = false, TD_LOC);
-Tensor ArgSort(const Tensor& x, int64_t axis = -1, bool descending = false, TD_LOC);  // int64
+Tensor ArgSort(const Tensor& x, int64_t axis = -1, bool descending = false, TD_LOC);  // the result is int64
 struct TopKResult {
-  Tensor values, indices;  // int64
+  Tensor values, indices;  // `indices` is int64
 };
 // The first `k` elements of the descending Sort, with their positions; of equal elements the one with the lower index
 // comes first, as in tf.math.top_k.

@@ -85,7 +85,7 @@ Shape WithDimension(absl::string_view op, const Tensor& x, int64_t* axis, Source
   return shape;
 }
 
-// Returns `count` results for an op that failed.
+// Returns `count` poisoned tensors, the result of an op that failed.
 std::vector<Tensor> NoParts(const Tensor& failed, int64_t count) {
   return std::vector<Tensor>(static_cast<size_t>(std::clamp<int64_t>(count, 0, kMaxParts)), failed);
 }
@@ -121,7 +121,8 @@ std::vector<Tensor> EqualParts(absl::string_view op, const Tensor& x, int64_t co
   return PartsOf(x, std::vector<int64_t>(count, size / count), axis, loc);
 }
 
-// Returns the root of the sum of squares over `axes`, which it keeps, with a slope of 0 where all are 0.
+// Returns the root of the sum of squares over `axes`, which become dimensions of size 1, with a slope of 0 at a zero
+// vector.
 Tensor KeptNorm(absl::string_view op, const Tensor& x, const std::vector<int64_t>& axes, SourceLocation loc) {
   Tensor squares = ReduceSum(Square(x, loc), axes, true, loc);
   Tensor zero = internal::NumberLike(op, x, 0, loc), one = internal::NumberLike(op, x, 1, loc);
@@ -129,7 +130,7 @@ Tensor KeptNorm(absl::string_view op, const Tensor& x, const std::vector<int64_t
   return Select(none, zero, Sqrt(Select(none, one, squares, loc), loc), loc);
 }
 
-// Removes the dimensions that a reduction over `axes` of x kept.
+// Removes from `kept` the dimensions of size 1 that a reduction over `axes` of x left in it.
 Tensor Dropped(const Tensor& kept, const Tensor& x, std::vector<int64_t> axes, SourceLocation loc) {
   if (!kept.ok() || !internal::NormalizeAxes("squeeze", x, &axes, loc)) return kept;
   Shape shape;
@@ -139,7 +140,7 @@ Tensor Dropped(const Tensor& kept, const Tensor& x, std::vector<int64_t> axes, S
   return Reshape(kept, shape, loc);
 }
 
-// True if normal numbers of that shape, mean and deviation can be drawn; false after an error.
+// True if normally distributed numbers of that shape, mean and deviation can be drawn; false after reporting an error.
 bool CheckNormal(absl::string_view op, GraphBuilder* graph, const Shape& shape, double mean, double stddev,
                  SourceLocation loc) {
   if (!graph->status().ok()) return false;
@@ -301,7 +302,8 @@ Tensor Round(const Tensor& x, SourceLocation loc) {
   if (!CheckFloats("round", x, loc)) return x.graph()->Poisoned();
   NameScope scope(x.graph(), x.graph()->UniqueName("round"));
   Tensor below = Floor(x, loc), above = Add(below, 1, loc);
-  Tensor part = Sub(x, below, loc);  // exact where it matters; x + 0.5 would be rounded
+  // The difference is exact for all x with a fraction, where x + 0.5 would be rounded.
+  Tensor part = Sub(x, below, loc);
   Tensor even = Mul(Floor(Mul(above, 0.5, loc), loc), 2, loc);
   return Select(Less(part, 0.5, loc), below, Select(Greater(part, 0.5, loc), above, even, loc), loc);
 }
@@ -375,11 +377,11 @@ Tensor LogSumExp(const Tensor& x, const std::vector<int64_t>& axes, bool keep_di
   NameScope scope(graph, graph->UniqueName(kOp));
   Tensor zero = internal::NumberLike(kOp, x, 0, loc), one = internal::NumberLike(kOp, x, 1, loc);
   Tensor least = internal::NumberLike(kOp, x, -std::numeric_limits<double>::infinity(), loc);
-  // Subtracts the largest exponent, so that it becomes 0. An infinite one stays: inf - inf would be NaN.
+  // Subtracts the largest exponent, so that the largest becomes 0. An infinite one is not subtracted: inf - inf is NaN.
   Tensor top = ReduceMax(x, normalized, true, loc);
   top = StopGradient(Select(IsFinite(top, loc), top, zero, loc), loc);
   Tensor sum = ReduceSum(Exp(Sub(x, top, loc), loc), normalized, true, loc);
-  Tensor none = Equal(sum, zero, loc);  // all are -inf
+  Tensor none = Equal(sum, zero, loc);  // all elements are -inf
   Tensor kept = Select(none, least, Add(Log(Select(none, one, sum, loc), loc), top, loc), loc);
   return keep_dims ? kept : Dropped(kept, x, normalized, loc);
 }
@@ -408,7 +410,7 @@ Tensor TruncatedNormal(GraphBuilder* graph, const Shape& shape, double mean, dou
   Tensor q = Mul(w, kCoefficients[0], loc);
   for (double c : absl::MakeConstSpan(kCoefficients).subspan(1, 7)) q = Mul(Add(q, c, loc), w, loc);
   q = Mul(Mul(Add(q, kCoefficients[8], loc), p, loc), std::numbers::sqrt2, loc);
-  q = Maximum(Minimum(q, 2, loc), -2, loc);  // corrects rounding
+  q = Maximum(Minimum(q, 2, loc), -2, loc);  // rounding may have moved a number beyond the bounds
   return Add(Mul(q, stddev, loc), mean, loc);
 }
 

@@ -29,18 +29,18 @@ std::string Filtered(const std::string& letters, F keep) {
   return result;
 }
 
-// A tensor and the letters of its dimensions.
+// A tensor and the letters that name its dimensions.
 struct Labelled {
   std::string letters;
   Tensor tensor;
 };
 
-// A checked equation.
+// An equation whose letters and shapes have been checked.
 struct Equation {
   std::vector<std::string> inputs;
   std::string output;
-  std::map<char, int64_t> sizes;  // kBatch for the batch
-  char batch = 0;                 // 0: no operand has one
+  std::map<char, int64_t> sizes;  // size by letter; kBatch for the batch
+  char batch = 0;                 // the letter of the batch; 0: no operand is batched
 
   int64_t Product(const std::string& letters) const {
     int64_t product = 1;
@@ -54,7 +54,7 @@ struct Equation {
   }
 };
 
-// Parses the terms of "ij,jk->ik". Returns a problem, or "".
+// Parses the terms of "ij,jk->ik". Returns what is wrong, or "".
 std::string ParseEquation(const std::string& equation, size_t operands, Equation* parsed) {
   const std::string text = Filtered(equation, [](char c) { return c != ' '; });
   const size_t arrow = text.find("->");
@@ -80,7 +80,7 @@ std::string ParseEquation(const std::string& equation, size_t operands, Equation
   return "";
 }
 
-// Sets the sizes and the batch. Returns a problem, or "".
+// Checks the operands' shapes and sets the sizes and the batch letter. Returns what is wrong, or "".
 std::string MatchShapes(const std::vector<Tensor>& xs, Equation* parsed) {
   for (size_t i = 0; i < xs.size(); ++i) {
     const Shape shape = xs[i].shape();
@@ -120,7 +120,7 @@ Tensor Arranged(const Labelled& x, const std::string& letters, SourceLocation lo
   return Transpose(x.tensor, permutation, loc);
 }
 
-// Sums up the letters that neither the output nor another operand has.
+// Sums x over the letters that are not in `wanted`.
 Labelled SummedUp(const Labelled& x, const std::string& wanted, SourceLocation loc) {
   std::vector<int64_t> axes;
   for (size_t i = 0; i < x.letters.size(); ++i) {
@@ -146,7 +146,7 @@ Labelled Multiplied(const Equation& e, const Labelled& x, const Labelled& y, Sou
       if (HasLetter(order, c)) {
         shape.push_back(e.sizes.at(c));
       } else if (!shape.empty()) {
-        shape.push_back(1);  // leading dimensions need none
+        shape.push_back(1);  // broadcasting adds missing leading dimensions itself
       }
     }
     return Reshape(Arranged(t, order, loc), shape, loc);
@@ -158,7 +158,8 @@ Labelled Contracted(const Equation& e, Labelled x, Labelled y, SourceLocation lo
   if (HasLetter(y.letters, e.batch) && !HasLetter(x.letters, e.batch)) std::swap(x, y);
   const std::string& out = e.output;
   const std::string in_order = (e.batch != 0 && !HasLetter(out, e.batch) ? std::string(1, e.batch) : "") + out;
-  // Letters of both operands and the output; of both operands only; of x and the output; of y and the output.
+  // Sorts the letters: `both` are in both operands and the output, `summed` in both operands only, `rows` in x and the
+  // output, `columns` in y and the output.
   const std::string both = Filtered(
       in_order, [&](char c) { return HasLetter(out, c) && HasLetter(x.letters, c) && HasLetter(y.letters, c); });
   std::string summed = Filtered(x.letters, [&](char c) { return HasLetter(y.letters, c) && !HasLetter(out, c); });
@@ -171,7 +172,7 @@ Labelled Contracted(const Equation& e, Labelled x, Labelled y, SourceLocation lo
 
   if (both.empty() && sums_batch) {  // [b, k, m] x [b, k, n] over the batch is [m, n]
     auto rows_first = [&](const Labelled& t, const std::string& last) {
-      Shape shape = e.Sizes(summed);  // x has the batch first
+      Shape shape = e.Sizes(summed);  // the batch is the first letter of x, so it comes first here too
       shape.push_back(e.Product(last));
       return Reshape(Arranged(t, summed + last, loc), shape, loc);
     };

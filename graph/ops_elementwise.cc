@@ -136,7 +136,7 @@ Tensor Select(const Tensor& condition, const Tensor& x, const Tensor& y, SourceL
     return a.graph()->FailAt(
         "select", absl::StrCat("values are ", Name(a.dtype()), " and ", Name(b.dtype()), "; Cast one of them"), loc);
   }
-  // Broadcasts every pair: the third call brings the second operand to the shape of the first and the third.
+  // Brings all three operands to one shape in three calls: the third gives y the shape that the second has found.
   if (!internal::BroadcastTogether("select", &a, &b, loc) || !internal::BroadcastTogether("select", &c, &a, loc) ||
       !internal::BroadcastTogether("select", &a, &b, loc)) {
     return graph->Poisoned();

@@ -47,7 +47,7 @@ bool Usable(absl::string_view op, absl::Span<const Tensor> operands, SourceLocat
   GraphBuilder* graph = GraphOf(operands);
   bool usable = graph != nullptr && graph->status().ok();
   for (const Tensor& t : operands) usable = usable && t.ok() && t.graph() == graph;
-  if (!usable) *failed = EmitOp(op, operands, {}, loc);  // reports what is wrong
+  if (!usable) *failed = EmitOp(op, operands, {}, loc);  // td.op itself reports what is wrong with the operands
   return usable;
 }
 
@@ -55,7 +55,7 @@ bool BroadcastTogether(absl::string_view op, Tensor* x, Tensor* y, SourceLocatio
   GraphBuilder* graph = GraphOf({*x, *y});
   if (graph == nullptr || !graph->status().ok()) return false;
   if (!x->ok() || !y->ok() || x->graph() != y->graph()) {
-    graph->Emit(op, {*x, *y}, {}, loc);  // reports what is wrong
+    graph->Emit(op, {*x, *y}, {}, loc);  // td.op itself reports what is wrong with the operands
     return false;
   }
   Shape a = x->shape(), b = y->shape();

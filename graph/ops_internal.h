@@ -17,7 +17,7 @@ GraphBuilder* GraphOf(absl::Span<const Tensor> tensors);
 // with the error that there is no graph.
 Tensor WithoutGraph(absl::string_view op, absl::Span<const Tensor> operands, SourceLocation loc);
 
-// The same for an op that takes its graph as an argument and got null.
+// Like WithoutGraph, for an op whose argument `graph` is null.
 Tensor WithoutBuilder(absl::string_view op, SourceLocation loc);
 
 // Emits td.<op> in the graph of its operands; poisoned if there is none.
@@ -37,10 +37,10 @@ Tensor NumberLike(absl::string_view op, const Tensor& like, double value, Source
 // Resolves a negative `axis` of x. Returns -1 after an error: the axis does not exist or is the batch.
 int64_t AxisBesidesBatch(absl::string_view op, const Tensor& x, int64_t axis, SourceLocation loc);
 
-// False after an error: no tensor can have this `shape`.
+// Checks that a tensor can have this shape. Returns false after reporting an error.
 bool CheckShape(absl::string_view op, GraphBuilder* graph, const Shape& shape, SourceLocation loc);
 
-// CheckFloats: false after an error if x is not floating-point. CheckNumbers: false after an error if x is bool.
+// CheckFloats reports an error and returns false if x is not floating-point, CheckNumbers if x is bool.
 bool CheckFloats(absl::string_view op, const Tensor& x, SourceLocation loc);
 bool CheckNumbers(absl::string_view op, const Tensor& x, SourceLocation loc);
 

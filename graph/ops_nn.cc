@@ -37,7 +37,8 @@ bool ResolveWindow(absl::string_view op, const Tensor& x, const std::vector<int6
   }
   std::vector<int64_t> low = {0, 0}, high = {0, 0};
   for (int i = 0; i < 2 && options.padding == Padding::kSame; ++i) {
-    // As in TensorFlow: ceil(size / stride) outputs; an odd pad goes to the end.
+    // Pads as TensorFlow does: there are ceil(size / stride) outputs, and of an odd number of zeros one more is at the
+    // end.
     int64_t size = x.shape()[1 + i], stride = options.strides[i];
     int64_t total = std::max<int64_t>(((size + stride - 1) / stride - 1) * stride + window[i] - size, 0);
     low[i] = total / 2;
@@ -158,7 +159,8 @@ Tensor RandomUniform(GraphBuilder* graph, const Shape& shape, SourceLocation loc
   Tensor step = graph->StepScalar("global_step", DType::kInt64, std::nullopt, loc);
   Tensor u = graph->Emit("random_uniform", {seed, step}, {{"key", int64_t{0}}, {"shape", shape}}, loc);
   if (!u.ok()) return u;
-  // The op's name is known only now: unique in the graph, and the same in every run of this model_fn.
+  // The key is a fingerprint of the op's name, which is known only now. That name is unique in the graph, and the same
+  // in every run of this model_fn.
   std::string name = u.name();
   auto op = graph->module().Find(name).getDefiningOp<td::RandomUniformOp>();
   op.setKey(static_cast<int64_t>(Fingerprint64(name)));

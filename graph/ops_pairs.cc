@@ -1,4 +1,5 @@
-// Ops that pair the rows of a batch: each row is scattered to its number, and the sum over the batch gathers all rows.
+// Ops that pair the rows of a batch. Each row is written to its own place, by its number, in a tensor of zeros; the sum
+// of these tensors over the batch then holds all rows.
 #include <limits>
 #include <string>
 

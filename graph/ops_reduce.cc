@@ -14,7 +14,7 @@ Tensor Reduce(const std::string& kind, const Tensor& x, std::vector<int64_t> axe
   const std::string name = absl::StrCat("reduce_", kind);
   if (!x.ok()) return EmitOp(name, {x}, {}, loc);
   if (!internal::NormalizeAxes(name, x, &axes, loc)) return x.graph()->Poisoned();
-  if (axes.empty()) return x;  // a scalar
+  if (axes.empty()) return x;  // x is a scalar
   Tensor y = EmitOp("reduce", {x}, {{"kind", kind}, {"axes", axes}}, loc);
   if (!keep_dims || !y.ok()) return y;
   Shape shape = x.shape();
@@ -41,7 +41,7 @@ Tensor ReduceMean(const Tensor& x, std::vector<int64_t> axes, bool keep_dims, So
                              absl::StrCat("needs floating-point numbers, not ", Name(x.dtype()), "; Cast first"), loc);
   }
   if (!internal::NormalizeAxes("reduce_mean", x, &axes, loc)) return x.graph()->Poisoned();
-  if (axes.empty()) return x;  // a scalar
+  if (axes.empty()) return x;  // x is a scalar
   Tensor sum = Reduce("sum", x, axes, keep_dims, loc);
   double elements = 1;
   bool over_batch = false;

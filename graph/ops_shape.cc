@@ -16,7 +16,7 @@ Tensor Broadcast(const Tensor& x, const Shape& shape, SourceLocation loc) {
   if (from == shape) return x;
   size_t offset = shape.size() - from.size();
   bool ok = from.size() <= shape.size();
-  Shape kept;  // the operand's shape without the dimensions of size 1 that are repeated
+  Shape kept;  // x's shape without its dimensions of size 1 that the result repeats
   std::vector<int64_t> dims;
   for (size_t i = 0; ok && i < from.size(); ++i) {
     int64_t to = shape[offset + i];

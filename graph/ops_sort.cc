@@ -21,7 +21,8 @@ Tensor PositionsAlong(GraphBuilder* graph, int64_t n, int64_t axis, int64_t rank
   return Reshape(Iota(graph, {n}, 0, dtype, loc), shape, loc);
 }
 
-// Shifts x by `steps` along `axis`, towards the end unless `back`; `fill` is in the empty places.
+// Shifts x by `steps` places along `axis`, towards the end, or with `back` towards the beginning; the places that
+// become free hold `fill`.
 Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool back, double fill, SourceLocation loc) {
   if (!x.ok()) return x;
   std::vector<int64_t> begin(x.rank(), 0), sizes = x.shape(), low(x.rank(), 0), high(x.rank(), 0);
@@ -31,8 +32,8 @@ Tensor Moved(const Tensor& x, int64_t size, int64_t axis, int64_t steps, bool ba
   return Pad(Slice(x, begin, sizes, loc), low, high, fill, loc);
 }
 
-// Returns x such that it and its gradient are computed only once. A kernel stores sums, but computes other values again
-// at every position where it reads them; so without this the work of a scan would double with every step.
+// Returns x as a sum (of one element each), so that x and its gradient are computed only once: kernels store sums, but
+// compute other values again at every position where they read them. The work of a scan would double with every step.
 Tensor Kept(const Tensor& x, SourceLocation loc) {
   if (!x.ok()) return x;
   Shape wide = x.shape();
@@ -42,7 +43,7 @@ Tensor Kept(const Tensor& x, SourceLocation loc) {
   return ReduceSum(internal::EmitOp("broadcast", {x}, {{"shape", wide}, {"dims", dims}}, loc), {-1}, false, loc);
 }
 
-// Combines runs of doubled length until they cover the whole axis.
+// Combines each element with those before it: after each turn, every element has combined twice as many.
 Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x, int64_t axis, bool exclusive,
             bool reverse, SourceLocation loc) {
   Tensor failed;
@@ -63,11 +64,12 @@ Tensor Scan(const char* op, CombineFn combine, double identity, const Tensor& x,
 Tensor RankOf(const Tensor& x, int64_t axis, bool descending, SourceLocation loc) {
   GraphBuilder* graph = x.graph();
   const int64_t n = x.shape()[axis], rank = x.rank() + 1;
-  // Element i lies along `axis`, the elements that it is compared with along the next axis.
+  // Both tensors have n x n comparisons: element i along `axis`, the elements that it is compared with along the next
+  // axis.
   Tensor own = ExpandDims(x, axis + 1, loc), other = ExpandDims(x, axis, loc);
   Tensor first = descending ? Greater(other, own, loc) : Less(other, own, loc);
   Tensor same = Equal(other, own, loc);
-  if (internal::IsFloat(x.dtype())) {  // NaN comes after all others
+  if (internal::IsFloat(x.dtype())) {  // NaN is sorted behind all other numbers
     Tensor own_nan = NotEqual(own, own, loc), other_nan = NotEqual(other, other, loc);
     first = Or(first, And(own_nan, Not(other_nan, loc), loc), loc);
     same = Or(same, And(own_nan, other_nan, loc), loc);
@@ -126,7 +128,8 @@ Tensor GatherRows(const Tensor& params, const Tensor& indices, SourceLocation lo
   }
 
   NameScope scope(graph, graph->UniqueName(kOp));
-  const int64_t rows = from[1], wide = static_cast<int64_t>(by.size());  // the axis of the rows in [b, k..., rows, ...]
+  // `wide` is the axis of the params' rows in [b, k..., rows, ...]
+  const int64_t rows = from[1], wide = static_cast<int64_t>(by.size());
   const size_t rest = from.size() - 2;
   Shape params_shape = {from[0]}, index_shape = by, inside_shape = by;
   params_shape.insert(params_shape.end(), by.size() - 1, 1);

@@ -8,7 +8,9 @@ namespace tandem {
 
 enum class Padding : int8_t {
   kValid,  // only windows that lie inside the image
-  kSame,   // zeros around it, so that there are ceil(size / stride) windows; the odd one comes last, as in TensorFlow
+  // Zeros around the image, so that there are ceil(size / stride) windows; of an odd number of zeros one more comes
+  // last, as in TensorFlow.
+  kSame,
 };
 
 }  // namespace tandem

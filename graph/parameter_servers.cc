@@ -20,14 +20,15 @@ int64_t Bytes(const VariableSpec& variable) {
   return bytes;
 }
 
-// A variable and its slots.
+// A variable and its slots, which are placed together.
 struct Group {
-  const VariableSpec* variable = nullptr;  // or its first slot, if the variable itself is not there
+  const VariableSpec* variable = nullptr;  // the first slot, if the variable itself is not in the list
   int64_t bytes = 0;
-  std::vector<PlacedPart> parts;  // of the variable
+  std::vector<PlacedPart> parts;  // where the variable's rows were placed
 };
 
-// Spreads a group over the `count` servers with the least load, the first of equals first; each gets one part.
+// Spreads a group by rows over the `count` servers with the fewest bytes so far (of equal ones the first); each gets
+// one part.
 std::vector<PlacedPart> Spread(const Group& group, int64_t count, std::vector<int64_t>& load) {
   const int64_t rows = count == 1 ? 1 : group.variable->shape[0];
   std::vector<PlacedPart> parts;

@@ -23,7 +23,7 @@ struct PlacedPart {
   int64_t rows = 0;  // 0: the whole variable
 
   bool whole() const { return rows == 0; }
-  // The name on the server: "table", "table[0:500]".
+  // The name of the part on its server: "table" for a whole variable, "table[0:500]" for some of its rows.
   std::string name() const;
   // The shape of the part if the variable has `shape`.
   Shape ShapeOf(Shape shape) const;
@@ -42,8 +42,8 @@ inline constexpr int64_t kMinPartBytes = int64_t{256} << 10;
 std::vector<PlacedPart> PlaceVariables(const std::vector<VariableSpec>& variables, int servers,
                                        const std::set<std::string>& by_rows = {});
 
-// Name of value number 2 that workers send to server 0, computed by that op: "ps0/2/gradients/dense/MatMul". It is an
-// output of a worker's program, and a variable of the server's.
+// Returns the name of value `number` that workers send to `server`, where `op` computes it:
+// "ps0/2/gradients/dense/MatMul". It is an output of a worker's program and a variable of the server's program.
 std::string SentValueName(int server, int64_t number, absl::string_view op);
 
 struct SentValue {

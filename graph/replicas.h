@@ -10,13 +10,13 @@
 namespace tandem {
 
 struct ReplicaCount {
-  int64_t all = 1;        // of all processes that compute a step together
-  int64_t processes = 1;  // each has equally many replicas, numbered consecutively
+  int64_t all = 1;        // replicas of all processes that compute a step together
+  int64_t processes = 1;  // each process has equally many replicas, numbered consecutively
 };
 
-// Call this before the graph is built. By default there is one replica.
+// Sets the number of replicas of `graph`, which is 1 by default. Call it before ops are added to the graph.
 void SetReplicas(GraphBuilder& graph, const ReplicaCount& replicas);
-// From then on the graph is valid only for this number of replicas.
+// Returns the number of replicas. Once this was called, the graph is valid only for this number.
 ReplicaCount ReplicasOf(GraphBuilder& graph);
 // InvalidArgument if the graph is not valid for a program with this number of devices.
 absl::Status CheckReplicas(const GraphBuilder& graph, int64_t devices);

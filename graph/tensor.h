@@ -14,14 +14,15 @@ namespace tandem {
 
 class GraphBuilder;
 class Tensor;
-Tensor ArgumentOf(const char* op, const Tensor& result);  // graph/logits.h
+Tensor ArgumentOf(const char* op, const Tensor& result);  // declared in graph/logits.h
 
 namespace internal {
 
-// The origin of tensors: one object for all tensors of a graph, or the reason why a tensor belongs to no graph.
+// What a tensor belongs to: all tensors of a graph share one object; a tensor without a graph has the reason in its
+// own.
 struct TensorOrigin {
-  GraphBuilder* graph = nullptr;  // null when the graph is gone
-  absl::Status error;             // without a graph
+  GraphBuilder* graph = nullptr;  // null if the graph was destroyed, or if there never was one
+  absl::Status error;             // the reason why the tensor is poisoned, if there never was a graph
 };
 
 }  // namespace internal
@@ -38,7 +39,7 @@ class Tensor {
   }
 
   bool ok() const { return value_ != nullptr && graph() != nullptr; }
-  // True for a default-constructed tensor: an optional argument that is not given.
+  // True for a default-constructed tensor, which stands for an optional argument that the caller leaves out.
   bool empty() const { return origin_ == nullptr; }
   // Null for an empty tensor, and after the graph was destroyed.
   GraphBuilder* graph() const { return origin_ != nullptr ? origin_->graph : nullptr; }
@@ -50,9 +51,9 @@ class Tensor {
   DType dtype() const;
   Shape shape() const;
   int rank() const { return static_cast<int>(shape().size()); }
-  // Name scope and op, e.g. "conv2d_1/Relu".
+  // The name scope and op that made the tensor, e.g. "conv2d_1/Relu".
   std::string name() const;
-  // "file:line" of the code that made it; empty when poisoned.
+  // "file:line" of the user's code that made the tensor; empty when poisoned.
   std::string origin() const;
 
   bool operator==(const Tensor& other) const { return value_ == other.value_ && graph() == other.graph(); }
@@ -66,7 +67,7 @@ class Tensor {
       : origin_(std::move(origin)), value_(value) {}
 
   std::shared_ptr<const internal::TensorOrigin> origin_;
-  void* value_ = nullptr;  // mlir::Value::getAsOpaquePointer
+  void* value_ = nullptr;  // the value as mlir::Value::getAsOpaquePointer returns it
 };
 
 // Says what is wrong with a tensor that is not ok(), to be appended to its name: "is an empty Tensor: ...".

@@ -8,7 +8,7 @@
 namespace tandem::internal {
 namespace {
 
-// Returns the attribute of an enumeration for its word.
+// Returns the attribute of the enumeration's value that `word` names.
 template <typename EnumAttr>
 absl::StatusOr<mlir::Attribute> FromWord(mlir::MLIRContext* context, absl::string_view key, const std::string& word) {
   using Enum = decltype(EnumAttr().getValue());
@@ -16,7 +16,7 @@ absl::StatusOr<mlir::Attribute> FromWord(mlir::MLIRContext* context, absl::strin
   for (uint32_t i = 0;; ++i) {
     const auto value = static_cast<Enum>(i);
     const std::string known = td::stringifyEnum(value).str();
-    if (known.empty()) break;  // after the last word
+    if (known.empty()) break;  // `i` is beyond the last value of the enumeration
     if (known == word) return EnumAttr::get(context, value);
     absl::StrAppend(&words, words.empty() ? "" : ", ", known);
   }
@@ -39,7 +39,7 @@ constexpr Enumeration kEnumerations[] = {
 mlir::Attribute ToElements(mlir::MLIRContext* context, const HostTensor& t) {
   if (t.empty()) return {};
   auto type = td::TensorType(context, t.dtype(), t.shape());
-  if (t.dtype() == DType::kBool) {  // MLIR packs booleans into bits
+  if (t.dtype() == DType::kBool) {  // a raw buffer of booleans would be one bit per element
     llvm::SmallVector<bool> values;
     for (int64_t i = 0; i < t.num_elements(); ++i) values.push_back(static_cast<const uint8_t*>(t.raw())[i] != 0);
     return mlir::DenseElementsAttr::get(type, values);
@@ -48,7 +48,7 @@ mlir::Attribute ToElements(mlir::MLIRContext* context, const HostTensor& t) {
       type, llvm::ArrayRef(static_cast<const char*>(t.raw()), static_cast<size_t>(t.byte_size())));
 }
 
-// Converts by the type of the value alone; null for an empty HostTensor.
+// Converts a value to the attribute of its C++ type, whatever the op and the key; null for an empty HostTensor.
 struct ByType {
   mlir::Builder b;
   mlir::Attribute operator()(bool v) { return b.getBoolAttr(v); }

@@ -140,8 +140,8 @@ RefTensor ToRefTensor(const HostTensor& tensor) {
     case DType::kBool:
       copy(tensor.data<uint8_t>());
       break;
-    case DType::kBFloat16:  // only inside a program
-    case DType::kString:    // never inside a program
+    case DType::kBFloat16:  // HostTensors of a program's inputs and variables never have this type
+    case DType::kString:    // programs have no strings
     case DType::kInvalid:
       break;
   }

@@ -23,15 +23,15 @@ struct InterpreterInputs {
   // Values by name, for td.input, td.read and td.scalar, and for arguments with the attributes td.input, td.variable
   // and td.scalar.
   std::map<std::string, td::RefTensor> inputs, variables, scalars;
-  std::vector<td::RefTensor> arguments;  // for arguments without such an attribute, in order
+  std::vector<td::RefTensor> arguments;  // of arguments with none of these attributes, in order
   int64_t batch = 0;                     // rows of every batched value
   int64_t row_offset = 0;                // number of row 0 in the global batch
 };
 
 struct InterpreterResults {
-  std::map<std::string, td::RefTensor> outputs;    // td.output
+  std::map<std::string, td::RefTensor> outputs;    // by the name of the td.output
   std::map<std::string, td::RefTensor> variables;  // td.assign and td.update: the new values
-  std::vector<td::RefTensor> results;              // function results without such an attribute
+  std::vector<td::RefTensor> results;              // function results that are neither outputs nor updates
 };
 
 // Runs `function` as one replica with one microbatch that holds all rows. Errors: InvalidArgument, with its name, for

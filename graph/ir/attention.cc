@@ -44,7 +44,7 @@ RankedTensorType TypeLike(Value value, llvm::ArrayRef<int64_t> rest) {
   return RankedTensorType::get(shape, TypeOf(value).getElementType());
 }
 
-// The type of rows of `width` numbers.
+// Returns the type of a tensor of `query`'s element type with `positions` rows of `width` numbers for each head.
 RankedTensorType RowsType(Value query, const AttentionShape& s, int64_t positions, int64_t width) {
   return s.heads_inside ? TypeLike(query, {positions, s.heads, width}) : TypeLike(query, {s.heads, positions, width});
 }
@@ -54,7 +54,7 @@ RankedTensorType StatisticType(Value query, const AttentionShape& s) {
       TypeLike(query, {s.heads, s.queries}).clone(mlir::Float32Type::get(query.getContext())));
 }
 
-// `keep` is null if there is none.
+// Checks that the operands' shapes fit together. `keep` is null for an attention without a mask.
 llvm::LogicalResult CheckOperands(std::optional<mlir::Location> loc, Value query, Value key, Value value, Value keep,
                                   bool heads_inside, bool causal) {
   if (llvm::any_of(ValueRange{query, key, value}, [](Value v) { return TypeOf(v).getRank() != 4; })) {
@@ -92,14 +92,14 @@ struct ScoreRule {
   const AttentionShape& s;
   double scale, low;
   bool causal;
-  const RefTensor* keep;  // or null
+  const RefTensor* keep;  // the mask; null if there is none
 
   bool Kept(int64_t example, int64_t i, int64_t j) const {
     if (keep == nullptr) return true;
     const int64_t row = keep->shape.size() == 2 ? example : example * s.queries + i;
     return keep->values[row * s.keys + j] != 0 && (!causal || j <= i);
   }
-  // Turns the products of query i with its keys into the weights of the keys.
+  // Turns `x`, the products of query i with all keys, into the weights of these keys: scaled, masked, softmax.
   std::vector<double> Weights(int64_t example, int64_t i, std::vector<double> x, double* largest, double* sum) const {
     for (int64_t j = 0; j < s.keys; ++j) {
       x[j] *= scale;

@@ -83,7 +83,8 @@ OpFoldResult SelectOp::fold(FoldAdaptor) {
   return {};
 }
 
-// TD_GRADIENT(Op, dx, dy): `g` is the gradient of the result `z`, `x` and `y` are the operands.
+// TD_GRADIENT(Op, dx, dy) defines Op::buildGradient by two expressions. In them `g` is the gradient of the result `z`;
+// `x` and `y` are the operands.
 #define TD_GRADIENT(Op, dx_expr, dy_expr)                                              \
   llvm::LogicalResult Op::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,    \
                                         llvm::SmallVectorImpl<Value>& operand_grads) { \

@@ -8,7 +8,7 @@ namespace tandem::td {
 using mlir::Value;
 namespace arith = mlir::arith;
 
-// TD_ELEMENT(Op, FloatOp, IntOp)
+// TD_ELEMENT(Op, FloatOp, IntOp) defines Op::emitElement: it emits FloatOp on floating-point elements, else IntOp.
 #define TD_ELEMENT(Op, FloatOp, IntOp)                                                              \
   Value Op::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indices) {                  \
     Value x = c.Operand(0, indices), y = c.Operand(1, indices);                                     \

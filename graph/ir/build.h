@@ -34,10 +34,10 @@ mlir::Value BuildMul(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, doub
 mlir::Value BuildCompare(mlir::OpBuilder& b, mlir::Location loc, ComparePredicate predicate, mlir::Value x,
                          mlir::Value y);
 mlir::Value BuildSelect(mlir::OpBuilder& b, mlir::Location loc, mlir::Value condition, mlir::Value x, mlir::Value y);
-// To another element type.
+// Converts x to another element type.
 mlir::Value BuildCast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type element_type);
 
-// Dimension i of x becomes dimension dims[i] of `type`.
+// Broadcasts x to `type`: dimension i of x becomes dimension dims[i] of the result.
 mlir::Value BuildBroadcast(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type,
                            llvm::ArrayRef<int64_t> dims);
 // Returns all axes of `v` except the last.
@@ -47,15 +47,16 @@ mlir::Value BuildAlongRows(mlir::OpBuilder& b, mlir::Location loc, mlir::Value r
 // Returns x itself if it has the type already.
 mlir::Value BuildReshape(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Type type);
 mlir::Value BuildTranspose(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, llvm::ArrayRef<int64_t> permutation);
-// The reduced axes are dropped. `scope` matters only for axis 0 of a batched x.
+// Reduces x over `axes`, which the result does not have. `scope` matters only for axis 0 of a batched x.
 mlir::Value BuildReduce(mlir::OpBuilder& b, mlir::Location loc, ReduceKind kind, mlir::Value x,
                         llvm::ArrayRef<int64_t> axes, BatchScope scope = BatchScope::kGlobal);
-// The gradient of BuildBroadcast: sums dy over the dimensions that are not in dims, with the scope of `x` (below).
+// The gradient of BuildBroadcast: sums dy over the dimensions that are not in `dims`. A sum over the batch has the
+// scope ScopeOf(x).
 mlir::Value BuildSumTo(mlir::OpBuilder& b, mlir::Location loc, mlir::Value dy, llvm::ArrayRef<int64_t> dims,
                        mlir::Value x);
 
-// Replica scope if replicas hold different values (VariesByReplica), so that the gradient of `value` is a sum over the
-// rows of one replica; else global scope.
+// Returns the scope of the sum over the batch in the gradient of `value`: replica, a sum over the rows of one replica,
+// if replicas hold different values of it (VariesByReplica); else global.
 BatchScope ScopeOf(mlir::Value value);
 
 mlir::Value BuildCrossReplica(mlir::OpBuilder& b, mlir::Location loc, CrossReplicaKind kind, mlir::Value x);

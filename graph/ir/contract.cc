@@ -99,7 +99,8 @@ llvm::LogicalResult MatMulOp::inferReturnTypes(mlir::MLIRContext*, std::optional
   }
   if (failed(CheckSameElementType(loc, a, b))) return failure();
   if (a.getRank() > 2 || b.getRank() > 2) {
-    // Leading dimensions are rows: of the result, or rows that are summed up.
+    // All dimensions of `a` but the last are its rows: rows of the result too, or (transpose_a) rows that are summed
+    // up.
     Ints rows = a.getShape().drop_back();
     bool sums = ta && !tb && rows == b.getShape().drop_back();
     if (!sums && (ta || b.getRank() > 2)) {
@@ -304,7 +305,7 @@ absl::Status Conv2DInputGradOp::evaluate(absl::Span<const RefTensor* const> oper
 
 llvm::LogicalResult Conv2DInputGradOp::buildGradient(mlir::OpBuilder& b, ValueRange result_grads,
                                                      llvm::SmallVectorImpl<Value>& operand_grads) {
-  // Linear in both operands: dx = A(k)^T dy.
+  // The gradient op is linear in both operands, dx = A(k)^T dy, so its own gradients are convolutions too.
   operand_grads[0] =
       b.create<Conv2DOp>(getLoc(), result_grads[0], getKernel(), getStrides(), getPadLow(), getPadHigh());
   operand_grads[1] =
@@ -362,7 +363,7 @@ absl::Status Conv2DFilterGradOp::evaluate(absl::Span<const RefTensor* const> ope
 
 llvm::LogicalResult Conv2DFilterGradOp::buildGradient(mlir::OpBuilder& b, ValueRange result_grads,
                                                       llvm::SmallVectorImpl<Value>& operand_grads) {
-  // dk = sum over taps of x dy: linear in both operands.
+  // dk, a sum over taps of x dy, is linear in both operands, so its gradients are a convolution and an input gradient.
   operand_grads[0] =
       b.create<Conv2DInputGradOp>(getLoc(), getDy(), result_grads[0], TypeOf(getX()).getShape().slice(1, 2),
                                   getStrides(), getPadLow(), getPadHigh());

@@ -22,7 +22,7 @@ Dims Swapped(llvm::ArrayRef<int64_t> shape, bool swap) {
   return dims;
 }
 
-// Reads or writes a stored tensor as matrices.
+// Reads or writes a stored tensor, perhaps transposed or swapped, as a list of matrices.
 struct View {
   View(const Shape& stored, bool swap, bool transpose) {
     size_t r = stored.size();

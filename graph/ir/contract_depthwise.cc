@@ -209,7 +209,7 @@ Value DepthwiseConv2DInputGradOp::emitElement(ElementalContext& c, unsigned, Val
 
 llvm::LogicalResult DepthwiseConv2DInputGradOp::buildGradient(mlir::OpBuilder& b, ValueRange result_grads,
                                                               llvm::SmallVectorImpl<Value>& operand_grads) {
-  // Linear in both operands.
+  // dx is linear in dy and in the kernel, so the gradients for both are a convolution and a filter gradient.
   operand_grads[0] =
       b.create<DepthwiseConv2DOp>(getLoc(), result_grads[0], getKernel(), getStrides(), getPadLow(), getPadHigh());
   operand_grads[1] = b.create<DepthwiseConv2DFilterGradOp>(getLoc(), getDy(), result_grads[0],
@@ -262,7 +262,7 @@ absl::Status DepthwiseConv2DFilterGradOp::evaluate(absl::Span<const RefTensor* c
   return absl::OkStatus();
 }
 
-// `indices` are an element of dy, then a tap of the kernel in the same channel.
+// `indices`: the four indices of an element of dy, then the indices of a tap of the kernel in the same channel.
 Value DepthwiseConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   RankedTensorType x = TypeOf(getX()), dy = TypeOf(getDy());
   WindowEmitter e(c, GetWindowGeometry(x, dy, getSize(), getStrides(), getPadLow()));
@@ -276,7 +276,8 @@ Value DepthwiseConv2DFilterGradOp::emitElement(ElementalContext& c, unsigned, Va
 
 llvm::LogicalResult DepthwiseConv2DFilterGradOp::buildGradient(mlir::OpBuilder& b, ValueRange result_grads,
                                                                llvm::SmallVectorImpl<Value>& operand_grads) {
-  // A sum of products of dy and x: linear in both.
+  // dk, a sum of products of dy and x, is linear in both, so the gradients for them are a convolution and an input
+  // gradient.
   operand_grads[0] =
       b.create<DepthwiseConv2DOp>(getLoc(), getX(), result_grads[0], getStrides(), getPadLow(), getPadHigh());
   operand_grads[1] =

@@ -16,8 +16,8 @@ llvm::LogicalResult CheckGeometry(std::optional<mlir::Location> loc, llvm::Array
 llvm::LogicalResult CheckSameElementType(std::optional<mlir::Location> loc, mlir::RankedTensorType a,
                                          mlir::RankedTensorType b);
 
-// The library call of a convolution of `x` with `kernel` that gives `y`. For a gradient, one of the three is its
-// result.
+// Returns the library call of a convolution of `x` with `kernel` whose output is `y`. For the call of a gradient, one
+// of the three values is the result.
 LibraryCallSpec ConvolutionSpec(LibraryPrimitive primitive, mlir::Value x, mlir::Value kernel, mlir::Value y,
                                 llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low,
                                 llvm::ArrayRef<int64_t> high);

@@ -23,12 +23,12 @@ llvm::LogicalResult CrossReplicaOp::verify() {
 
 absl::Status CrossReplicaOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext&,
                                       std::vector<RefTensor>& results) {
-  results[0] = *operands[0];  // the interpreter has one replica
+  results[0] = *operands[0];  // the interpreter runs one replica, whose value is the sum and the mean
   return absl::OkStatus();
 }
 
-// The gradient of each replica's part is that of the result for a sum, and its share for a mean: one over the number of
-// replicas that have rows.
+// The gradient of each replica's part is the gradient of the result; for a mean, divided by the number of replicas that
+// have rows.
 llvm::LogicalResult CrossReplicaOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange grads,
                                                   llvm::SmallVectorImpl<mlir::Value>& operand_grads) {
   operand_grads[0] = grads[0];

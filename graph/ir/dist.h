@@ -1,4 +1,4 @@
-// Ops for values on which replicas agree.
+// Ops that combine the values of all replicas into one, which is the same on each of them.
 #ifndef TANDEM_GRAPH_IR_DIST_H_
 #define TANDEM_GRAPH_IR_DIST_H_
 
@@ -9,12 +9,13 @@
 
 namespace tandem::td {
 
-// A unit attribute of an op whose result must be rounded for all its users: generated code fuses no product of it into
-// a multiply-add. An operand of td.cross_replica is stored and sent between replicas or servers, so it must have the
-// same value where it is not sent.
+// Name of a unit attribute of an op whose result must be rounded wherever it is used: generated code may not fuse a
+// product that it computes into a multiply-add. The operand of td.cross_replica gets it: with several replicas or
+// servers that value is stored and sent, which rounds it, and a program for one replica must compute the same bits.
 inline constexpr llvm::StringLiteral kRoundedAttr = "td.rounded";
 
-// Removes `op` from a program for one replica.
+// Removes `op` from a program for one replica, where its result is its operand, and marks the op that computes the
+// operand with kRoundedAttr.
 void DropCrossReplica(CrossReplicaOp op);
 
 }  // namespace tandem::td

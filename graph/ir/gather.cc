@@ -77,7 +77,7 @@ Value GatherOp::emitElement(ElementalContext& c, unsigned, mlir::ValueRange indi
   Value element = c.Operand(0, at);
   auto type = mlir::dyn_cast<mlir::FloatType>(element.getType());
   if (!type) return element;
-  // Compares as unsigned numbers, where negative ones are the largest.
+  // As unsigned numbers, negative indices are larger than any valid one, so one comparison checks both bounds.
   const auto bits = llvm::cast<mlir::IntegerType>(k.getType()).getWidth();
   Value end = b.create<arith::ConstantIntOp>(c.loc(), std::min(rows, llvm::maxIntN(bits)), k.getType());
   Value inside = b.create<arith::CmpIOp>(c.loc(), arith::CmpIPredicate::ult, k, end);

@@ -38,7 +38,7 @@ mlir::Type FromDType(mlir::MLIRContext* context, DType dtype) {
       return mlir::IntegerType::get(context, 1);
     case DType::kBFloat16:
       return mlir::BFloat16Type::get(context);
-    case DType::kString:  // never inside a program
+    case DType::kString:  // programs have no strings
     case DType::kInvalid:
       return {};
   }

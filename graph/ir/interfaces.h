@@ -21,7 +21,7 @@ namespace tandem::td {
 // exact; float32 values are not rounded). Row-major.
 struct RefTensor {
   DType dtype = DType::kInvalid;
-  Shape shape;  // static: a batch dimension has its number of rows
+  Shape shape;  // sizes at run time: dimension 0 of a batched tensor is its number of rows
   std::vector<double> values;
 };
 
@@ -37,8 +37,8 @@ struct RefContext {
 enum class BatchRule {
   kPerExample,  // row i of a result depends on row i of the batched operands only
   kBatchSum,    // results have no batch axis and are sums over rows
-  kBatchMax,    // the same with max
-  kStatistic,   // (mean, M2 or variance) over rows: merged as (count, mean, M2)
+  kBatchMax,    // results have no batch axis and are maxima over rows
+  kStatistic,   // results are mean and M2 or variance over rows; parts are merged as (count, mean, M2)
   kScatter,     // a sum over rows in which a microbatch changes few elements: computed for all rows of a device at once
   kMixing,      // anything else: forces one microbatch
 };
@@ -62,8 +62,9 @@ struct LibraryCallSpec {
   mlir::Value x, kernel, y;  // input (NHWC; matmul: a), kernel (HWIO; matmul: b) and output
   llvm::SmallVector<int64_t, 2> strides, pad_low, pad_high;
   bool transpose_a = false, transpose_b = false;
-  bool swap_x = false, swap_kernel = false, swap_y = false;  // batch_matmul: stored as [..., rows, batch, columns]
-  bool reduces_batch = false;                                // the result is a sum over the rows of the batch
+  // True: the operand or result of a batch_matmul is stored as [..., rows, batch, columns]
+  bool swap_x = false, swap_kernel = false, swap_y = false;
+  bool reduces_batch = false;   // the result is a sum over the rows of the batch
   bool takes_epilogue = false;  // the call can add a bias and apply an activation to its result
   int weights = -1;             // the operand for which the library may prefer its own layout, or -1
 };
@@ -72,8 +73,8 @@ struct LibraryCallSpec {
 // float32; the rule decides what operands and results are rounded to.
 enum class PrecisionRule {
   kDeny,   // float32: sums, losses, exponentials, statistics, updates
-  kClear,  // moves or selects numbers, exactly: follows its neighbours
-  kInfer,  // safe in bfloat16, but not worth a cast
+  kClear,  // copies or selects numbers without rounding: has the type of its neighbours
+  kInfer,  // accurate enough in bfloat16, but no reason to insert a cast
   kAllow,  // bfloat16: the expensive ops, which libraries compute
 };
 

@@ -45,7 +45,7 @@ Value DecomposeLogSoftmax(OpBuilder& b, Location loc, Value logits) {
   return BuildSub(b, loc, shifted, BuildAlongRows(b, loc, log_sum, logits));
 }
 
-// True for elements [b, n] at the place of the label [b].
+// Returns a boolean tensor [b, n] that is true at the class that is the row's label; `labels` is [b].
 Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
   auto type = RankedTensorType::get(TypeOf(logits).getShape(), TypeOf(labels).getElementType());
   mlir::OperationState iota(loc, "td.iota");
@@ -56,7 +56,7 @@ Value IsLabel(OpBuilder& b, Location loc, Value labels, Value logits) {
                       classes);
 }
 
-// Converts labels [b] to [b, n] of 0 and 1.
+// Converts labels [b] to [b, n]: 1 at the class that is the row's label, else 0.
 Value OneHot(OpBuilder& b, Location loc, Value labels, Value logits) {
   return BuildCast(b, loc, IsLabel(b, loc, labels, logits), TypeOf(logits).getElementType());
 }
@@ -194,8 +194,8 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
   Value sum = BuildAlongRows(b, loc, SumRows(b, loc, getLabels()), softmax);
   Value difference = BuildSub(b, loc, BuildMul(b, loc, softmax, sum), getLabels());
   Value dloss = BuildAlongRows(b, loc, grads[0], softmax);
-  // A masked class has a logit of -inf and a label of 0, whatever computes the label: its gradient would be inf times
-  // 0.
+  // For a masked class (logit -inf) log_softmax is -inf. Its label is always 0, so its label's gradient is set to 0: an
+  // infinite gradient would become NaN as soon as it is multiplied by 0.
   Value log_softmax = b.create<LogSoftmaxOp>(loc, getLogits());
   Value masked = BuildCompare(b, loc, ComparePredicate::kEq, log_softmax,
                               BuildSplat(b, loc, log_softmax.getType(), -std::numeric_limits<double>::infinity()));
@@ -207,7 +207,7 @@ llvm::LogicalResult SoftmaxCrossEntropyOp::buildGradient(OpBuilder& b, mlir::Val
 
 void SoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<Value>& results) {
   Value log_softmax = DecomposeLogSoftmax(b, getLoc(), getLogits());
-  // A class without weight does not count, even if it is masked: 0 times -inf would be NaN.
+  // A class whose label is 0 adds nothing, even if it is masked (logit -inf): 0 times -inf would be NaN.
   Value zero = BuildSplat(b, getLoc(), getLogits().getType(), 0);
   Value weighted = BuildCompare(b, getLoc(), ComparePredicate::kNe, getLabels(), zero);
   Value product = BuildMul(b, getLoc(), getLabels(), log_softmax);
@@ -261,7 +261,7 @@ void SparseSoftmaxCrossEntropyOp::decompose(OpBuilder& b, llvm::SmallVectorImpl<
   Value zero = BuildSplat(b, loc, getLogits().getType(), 0);
   Value picked = SumRows(b, loc, BuildSelect(b, loc, IsLabel(b, loc, getLabels(), getLogits()), shifted, zero));
   Value loss = BuildSub(b, loc, log_sum, picked);
-  // A label that is no class gives NaN: the finite check then finds this op.
+  // A label that is no class gives the loss NaN, so that the step's finite check fails and names this op.
   Value labels = getLabels(), first = BuildSplat(b, loc, labels.getType(), 0);
   Value last = BuildSplat(b, loc, labels.getType(), static_cast<double>(TypeOf(getLogits()).getShape().back() - 1));
   Value none = BuildSplat(b, loc, loss.getType(), std::numeric_limits<double>::quiet_NaN());

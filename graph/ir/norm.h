@@ -9,8 +9,8 @@
 
 namespace tandem::td {
 
-// Returns the number of elements in a channel of x [b, ..., c] with `count` rows, in every element of a tensor of type
-// `type` [c].
+// Returns a tensor of type `type` [c] in which every element is the number of elements of one channel of x [b, ..., c].
+// `count` is the number of rows, b.
 mlir::Value BuildElementsOfChannel(mlir::OpBuilder& b, mlir::Location loc, mlir::Value x, mlir::Value count,
                                    mlir::RankedTensorType type);
 

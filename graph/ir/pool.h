@@ -10,7 +10,8 @@
 
 namespace tandem::td {
 
-// In the result of td.max_pool_argmax: no element of the window gets the gradient. Positions in windows are smaller.
+// The value in a result of td.max_pool_argmax which says that no element of the window gets the gradient. Positions in
+// a window are smaller numbers.
 inline constexpr int64_t kNoMaximum = 255;
 
 }  // namespace tandem::td

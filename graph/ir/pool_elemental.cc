@@ -11,8 +11,8 @@ namespace arith = mlir::arith;
 
 namespace {
 
-// Calls f(value, whether it is inside (null: always), flat offset in the window) for every element of window (oy, ox)
-// of operand 0, in row-major order.
+// Calls f(value, condition that the element is inside the image (null: always), flat offset in the window) for every
+// element of window (oy, ox) of operand 0, in row-major order.
 template <typename F>
 void ForEachElement(WindowEmitter& e, ElementalContext& c, const WindowGeometry& g, ValueRange indices, Value oy,
                     Value ox, F f) {
@@ -32,7 +32,8 @@ struct Maximum {
   Value value, place;
 };
 
-// Numbers are integers of type t; `none` means no element so far.
+// Returns the first of the largest values of a window. `t`: the integer type of its place. `none`: the place where the
+// window has no element in the image.
 Maximum FirstMaximum(WindowEmitter& e, ElementalContext& c, const WindowGeometry& g, ValueRange indices, Value oy,
                      Value ox, mlir::Type t, int64_t none) {
   mlir::OpBuilder& b = c.builder();
@@ -48,7 +49,7 @@ Maximum FirstMaximum(WindowEmitter& e, ElementalContext& c, const WindowGeometry
       maybe_none = true;
     }
     Value wins = b.create<arith::CmpFOp>(c.loc(), arith::CmpFPredicate::OGT, v, first.value);
-    // The first element wins over `none` even if it is -inf or NaN.
+    // The first element in the image replaces `none` even if it is -inf or NaN.
     if (maybe_none) {
       Value is_none = e.Compare(arith::CmpIPredicate::eq, first.place, e.Int(t, none));
       wins = b.create<arith::OrIOp>(c.loc(), wins, is_none);

@@ -53,8 +53,8 @@ llvm::LogicalResult ReduceOp::inferReturnTypes(mlir::MLIRContext*, std::optional
 
 mlir::OpFoldResult ReduceOp::fold(FoldAdaptor) { return getAxes().empty() ? getInput() : mlir::OpFoldResult(); }
 
-// A sum of a sum is one sum, and so for max, min and prod. Both must be on the same side of the batch, so that every
-// reduction keeps its scope.
+// Merges two reductions of the same kind: a sum of sums is one sum, and so for max, min and prod. Not where the inner
+// one reduces the batch and the outer one what is left: a reduction over the batch keeps its scope.
 static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& rewriter) {
   auto inner = op.getInput().getDefiningOp<ReduceOp>();
   if (!inner || !inner->hasOneUse() || inner.getKind() != op.getKind() || inner.getScope() != op.getScope() ||
@@ -68,7 +68,7 @@ static llvm::LogicalResult MergeReductions(ReduceOp op, mlir::PatternRewriter& r
   return success();
 }
 
-// Returns -x; for integers -1 - x, because the least integer has no negative.
+// Returns -x; for integers -1 - x, because the least integer has no positive counterpart.
 static Value Mirrored(mlir::OpBuilder& b, mlir::Location loc, Value x) {
   if (!TypeOf(x).getElementType().isInteger()) return BuildNeg(b, loc, x);
   return BuildSub(b, loc, BuildSplat(b, loc, x.getType(), -1), x);
@@ -142,7 +142,7 @@ llvm::LogicalResult ReduceOp::buildGradient(mlir::OpBuilder& b, mlir::ValueRange
     operand_grads[0] = BuildBroadcast(b, l, grads[0], x.getType(), kept);
     return success();
   }
-  // Elements equal to the extreme value share the gradient.
+  // All elements that are equal to the maximum (or minimum) share its gradient evenly.
   Value zero = BuildSplat(b, l, x.getType(), 0), one = BuildSplat(b, l, x.getType(), 1);
   Value hit = BuildCompare(b, l, ComparePredicate::kEq, x, BuildBroadcast(b, l, getOutput(), x.getType(), kept));
   Value count = BuildReduce(b, l, ReduceKind::kSum, BuildSelect(b, l, hit, one, zero), getAxes(), getScope());

@@ -16,7 +16,7 @@ namespace arith = mlir::arith;
 
 namespace {
 
-// The neutral element.
+// Returns the neutral element of a reduction of this kind.
 Value Initial(mlir::OpBuilder& b, mlir::Location l, ReduceKind kind, mlir::Type t) {
   if (kind == ReduceKind::kSum) return RegisterNumber(b, l, t, 0);
   if (kind == ReduceKind::kProd) return RegisterNumber(b, l, t, 1);
@@ -56,7 +56,7 @@ Value ReduceOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   llvm::SmallVector<int64_t> loops;
   size_t next = 0;
   for (int64_t d = 0; d < type.getRank(); ++d) {
-    // The batch is never a loop here: its index is given even if it is reduced.
+    // No loop is emitted over the batch, even if it is reduced: the caller passes its index and loops over the rows.
     if (llvm::is_contained(getAxes(), d) && !type.isDynamicDim(d)) {
       loops.push_back(d);
     } else {
@@ -84,7 +84,8 @@ Value ArgMaxOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   int64_t axis = getAxis();
   llvm::SmallVector<Value> at(indices);
   at.insert(at.begin() + axis, b.create<arith::ConstantIndexOp>(l, 0));
-  // The first element stays until a later one is larger, as in the interpreter; a NaN in the first place stays.
+  // An element replaces the best one so far only if it is larger, as in the interpreter, so a NaN at the first place is
+  // the answer.
   Value first = c.Operand(0, at);
   Value zero = b.create<arith::ConstantIndexOp>(l, 0);
   auto loop = Loop(b, l, type.getDimSize(axis), ValueRange{first, zero});

@@ -8,8 +8,8 @@
 
 namespace tandem::td {
 
-// Integers become signless (ops know the sign). bfloat16 becomes float32, and is rounded where an op's result is
-// bfloat16. Other types stay; a boolean is i1.
+// Returns the type that an element has in registers. Integers become signless (ops know the sign), booleans are i1, and
+// bfloat16 becomes float32, which is rounded where an op's result is bfloat16. Other types stay as they are.
 inline mlir::Type RegisterType(mlir::Type element) {
   if (element.isBF16()) return mlir::Float32Type::get(element.getContext());
   if (element.isUnsignedInteger()) {

@@ -10,7 +10,7 @@ using mlir::Value;
 
 namespace {
 
-// True for a lifted argument that stands for such a scalar.
+// True for an argument of the step (td-lift-variables) that is a step scalar with another value on each replica.
 bool StandsForReplicaScalar(mlir::BlockArgument argument) {
   auto function = mlir::dyn_cast_or_null<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
   // The body may have new arguments that are not in the function's type yet.
@@ -41,7 +41,7 @@ ReplicaValues::Known ReplicaValues::ByItself(Value value) {
   return Known::kAskOperands;
 }
 
-// Depth first, with an explicit stack: chains of updates are long.
+// Searches depth first with an explicit stack: recursion would be too deep for long chains of updates.
 bool ReplicaValues::Vary(Value value) {
   llvm::SmallVector<Value> stack = {value};
   while (!stack.empty()) {

@@ -24,13 +24,15 @@ bool IsReplicaScalar(llvm::StringRef name);
 // True if the op's attribute `scope` says that its results are computed from the rows of one replica.
 bool HasReplicaScope(mlir::Operation* op);
 
-// Answers questions about one function's body. The body may grow meanwhile, but ops that were asked for must stay.
+// Answers questions about the values of one function's body. The body may grow in between, but an op that a question
+// was about must stay: answers are remembered.
 class ReplicaValues {
  public:
-  // True if replicas hold different values. False for batched values, whose rows always belong to a replica.
+  // True if replicas hold different values of `value`. False for batched values, since each of their rows is on one
+  // replica.
   bool Vary(mlir::Value value);
-  // The op that makes a varying value from rows, or that is such a scalar; null if `value` does not vary or the scalar
-  // is an argument.
+  // Returns the op that makes `value` differ between replicas: one that computes it from a replica's rows, or that
+  // reads a step scalar of its own (IsReplicaScalar). Null if `value` does not vary, or if that scalar is an argument.
   mlir::Operation* Origin(mlir::Value value);
 
  private:

@@ -114,7 +114,7 @@ llvm::LogicalResult ReshapeOp::verify() {
   return success();
 }
 
-// A reshape to the same type is its operand; of consecutive reshapes only the last counts.
+// A reshape to the operand's own type folds to the operand; of consecutive reshapes only the last is kept.
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getInput().getType() == getOutput().getType()) return getInput();
   if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {

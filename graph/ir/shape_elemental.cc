@@ -34,8 +34,8 @@ struct Emit {
 
 }  // namespace
 
-// Constants of many different numbers are operands of kernels (FusionClusters), so the code emitted here only selects
-// among a few numbers.
+// Constants of many different numbers are operands of kernels (FusionClusters), so here a constant has few, and the
+// code selects among them.
 Value ConstantOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
   Emit e(c);
   auto elements = mlir::cast<mlir::DenseElementsAttr>(getValue());
@@ -141,7 +141,7 @@ Value PadOp::emitElement(ElementalContext& c, unsigned, ValueRange indices) {
       at.push_back(indices[d]);
       continue;
     }
-    // Unsigned, so that one comparison checks both bounds.
+    // As an unsigned number a negative index is large, so one comparison checks both bounds.
     Value i = e.Add(indices[d], -getLow()[d]);
     Value ok = e.Compare(arith::CmpIPredicate::ult, i, e.Index(type.getDimSize(d)));
     inside = inside ? Value(e.b.create<arith::AndIOp>(e.l, inside, ok)) : ok;

@@ -6,7 +6,7 @@
 
 namespace tandem::td {
 
-// Names of the attributes.
+// Names of the attributes of arguments (the first three) and of results.
 inline constexpr llvm::StringLiteral kInputAttr = "td.input", kScalarAttr = "td.scalar", kVariableAttr = "td.variable",
                                      kUpdateAttr = "td.update", kOutputAttr = "td.output",
                                      kCheckFiniteAttr = "td.check_finite";
@@ -30,7 +30,7 @@ inline mlir::StringAttr OutputOf(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttrOfType<mlir::StringAttr>(i, kOutputAttr);
 }
 
-// True if result `i` is a value of td.check_finite, until td-insert-finite-check removes it.
+// True if result `i` is a value that td.check_finite names. td-insert-finite-check removes such results.
 inline bool IsChecked(mlir::func::FuncOp step, unsigned i) {
   return step.getResultAttr(i, kCheckFiniteAttr) != mlir::Attribute();
 }

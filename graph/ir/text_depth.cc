@@ -69,7 +69,7 @@ class DepthScanner {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Records the depth, also for the attribute or type that is being defined, if there is one.
+  // Records that the text is nested to `depth` here; counts it for the alias whose definition is being read too.
   void NoteDepth(int depth) {
     deepest_ = std::max(deepest_, depth);
     if (!defines_.empty()) defined_depth_ = std::max(defined_depth_, depth);

@@ -7,7 +7,7 @@
 
 namespace tandem::td {
 
-// Real programs have about ten levels.
+// The deepest nesting that is accepted. Real programs have about ten levels.
 constexpr int kMaxTextDepth = 128;
 
 // MLIR's parser, and much code that walks a module, recurses with the text's nesting and would overflow the stack. OK

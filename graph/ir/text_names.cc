@@ -35,7 +35,7 @@ class NameScanner {
       } else if (IsNameCharacter(c)) {
         if (ReadName() == "func.func") {
           awaits_arguments_ = true;
-          scopes_.back().clear();  // a function's definitions are its own
+          scopes_.back().clear();  // a function cannot use values that are defined outside of it
         }
       } else {
         ReadBracket(c);
@@ -101,7 +101,7 @@ class NameScanner {
     return false;
   }
 
-  // Returns the name with its sign.
+  // Returns the name with the sign (% or ^) in front of it.
   absl::string_view ReadName() {
     const size_t begin = at_;
     for (++at_; at_ < text_.size() && IsNameCharacter(text_[at_]);) ++at_;
@@ -123,9 +123,9 @@ class NameScanner {
 
   const absl::string_view text_, name_;
   size_t at_ = 0;
-  std::vector<Names> scopes_ = {Names()};  // one for each open brace
+  std::vector<Names> scopes_ = {Names()};  // the names defined in each open brace
   bool awaits_arguments_ = false;          // the next '(' opens the arguments of a function or a block
-  int arguments_depth_ = 0;                // open brackets within them
+  int arguments_depth_ = 0;                // number of open brackets inside the arguments
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace math = mlir::math;
 
 namespace {
 
-// uint8 values are signless i8, bfloat16 values float32; `from` is the element type of the tensor. The kernel emitter
-// rounds to bfloat16.
+// Converts an element in a register, where uint8 is a signless i8 and bfloat16 a float32. `from` and `to` are the
+// element types of the tensors. The kernel emitter rounds results to bfloat16.
 Value CastElement(mlir::OpBuilder& b, mlir::Location l, Value x, mlir::Type from, mlir::Type to) {
   bool is_unsigned = from.isUnsignedInteger() || from.isInteger(1);
   mlir::Type storage = RegisterType(to);

@@ -55,7 +55,7 @@ llvm::LogicalResult InferUpdate(std::optional<mlir::Location> loc, mlir::ValueRa
     return InferUpdate(loc, operands, kSlots, types);                                                               \
   }
 
-// Calls f(i) for every element, with results of the variable's shape.
+// Calls f(i) for every element after giving each of `results` the variable's shape.
 template <typename F>
 absl::Status ForEachElement(absl::Span<const RefTensor* const> operands, std::vector<RefTensor>& results, F f) {
   for (RefTensor& r : results) r = *operands[0];

@@ -36,7 +36,7 @@ WindowPosition WindowEmitter::InImage(int axis, Value o, int64_t offset) {
   if (a.stride != 1) at = b_.create<arith::MulIOp>(l_, at, Index(a.stride));
   if (offset != a.low) at = b_.create<arith::AddIOp>(l_, at, Index(offset - a.low));
   if (offset >= a.low && (a.out - 1) * a.stride + offset - a.low < a.in) return {at, {}};
-  // As an unsigned number, a negative index is large.
+  // As an unsigned number a negative index is large, so one comparison checks both bounds.
   Value inside = Compare(arith::CmpIPredicate::ult, at, Index(a.in));
   return {Select(inside, at, Index(0)), inside};
 }

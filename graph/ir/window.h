@@ -24,7 +24,8 @@ struct WindowGeometry {
 WindowGeometry GetWindowGeometry(mlir::Type image, mlir::Type output, llvm::ArrayRef<int64_t> window,
                                  llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> low);
 
-// An index that is always in bounds, and whether it is the requested position (null: always).
+// A position in an image: an index that is always in bounds, and the condition that it is the requested one (null:
+// always).
 struct WindowPosition {
   mlir::Value at;
   mlir::Value inside;
@@ -42,9 +43,9 @@ class WindowEmitter {
   Value Float(mlir::Type t, double v);
   Value Int(mlir::Type t, int64_t v);
   Value Select(Value condition, Value x, Value y);  // x if condition is null
-  Value And(Value x, Value y);                      // of conditions; null means true
+  Value And(Value x, Value y);                      // Combines two conditions; null means true
   Value Compare(mlir::arith::CmpIPredicate p, Value x, Value y);
-  Value AtMost(Value x, int64_t limit);  // compares indices
+  Value AtMost(Value x, int64_t limit);  // x <= limit, for indices
   Value AddF(Value x, Value y);          // y if x is null
   Value MulF(Value x, Value y);
 
@@ -65,9 +66,9 @@ class WindowEmitter {
  private:
   // The number of windows that may cover an element of the image, along one axis.
   int64_t Candidates(int axis) const;
-  // The t-th such window, counted from the last: window (i + low) / stride - t.
+  // Returns the t-th of these windows, counted from the last one: window (i + low) / stride - t.
   WindowPosition Candidate(int axis, Value i, int64_t t);
-  // The offset of image element i in that window.
+  // Returns the offset of image element i in that window (Candidate).
   Value Offset(int axis, Value i, int64_t t);
   Value Shifted(int axis, Value i);
   Value Last(int axis, Value i);
