@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// Computes the levels of the ops of a pure step function. Map level k holds the ops on batched values that need
-// top-level values of level <= k; a value summed over the batch in map k can be read from level k + 1 on.
+// Computes the levels of the ops of a pure step function. The step becomes a sequence of maps, loops over microbatches,
+// with other ops at the top level between them. Map k holds the ops on batched values that read top-level values of
+// level k at most. A value that map k sums over the batch has level k + 1, so map k + 1 is the first that can read it.
 class BatchAxis {
  public:
   explicit BatchAxis(mlir::func::FuncOp step);
@@ -17,12 +18,14 @@ class BatchAxis {
   // True if the op has a batched operand or result and is computed by microbatches, so that it belongs to a microbatch
   // map.
   bool IsMapOp(mlir::Operation* op) const;
-  // True if the op makes a batched value from unbatched ones; it is repeated in every map that needs it.
+  // True if the op computes a batched value from unbatched ones. Such an op is repeated in every map that reads its
+  // result.
   bool CreatesBatch(mlir::Operation* op) const;
-  // True if the op reads all rows of batched values at the top level, behind the map that makes them.
+  // True if the op reads all rows of batched values at once, as a scatter does: it runs at the top level, behind the
+  // map that computes them.
   static bool ReadsAllRows(mlir::Operation* op);
-  // Returns the number of the op's map (for a map op) or of the map in front of which the op runs at the top level (for
-  // any other op).
+  // Returns the level of the op: for a map op the number of its map, for any other op the number of the map in front of
+  // which it runs.
   int Level(mlir::Operation* op) const { return levels_.lookup(op); }
   int num_levels() const { return num_levels_; }
   // Returns the first op that mixes rows of the batch and so forces one microbatch per replica; null when there is

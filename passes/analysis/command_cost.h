@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-// Returns the cost of one execution of `command`, a command of `executable`, on `rows` rows (0 for a global command)
-// while `threads` threads do the same kind of work. The commands of a microbatch take turns in its arena, so operands
-// are taken to come from the level of memory that holds the whole arena.
+// Returns the cost of one execution of `command`, a command of `executable`, on `rows` rows (0 for a global command,
+// which runs once for all rows) while `threads` threads do the same kind of work. The commands of a microbatch share an
+// arena, so their operands are taken to come from the smallest level of memory that holds the whole arena.
 Cost ExpectedCost(const MachineModel& machine, const Executable& executable, const CommandInfo& command, int64_t rows,
                   int threads = 1);
 
-// Returns the least time, in seconds, that the machine can take: that without the overhead of calls.
+// Returns the time, in seconds, without the overhead of calls: the machine cannot be faster.
 inline double LimitSeconds(const Cost& cost) {
   return cost.compute_seconds > cost.memory_seconds ? cost.compute_seconds : cost.memory_seconds;
 }

@@ -19,7 +19,7 @@ struct Field {
   const char* name;
   double MachineModel::*member;
   const char* unit;
-  double scale;  // SI units in one `unit`
+  double scale;  // the size of one `unit` in SI units
 };
 
 constexpr char kLibraryTf32[] = "library_tf32", kVectorF64[] = "vector_f64";

@@ -14,24 +14,26 @@ namespace tandem {
 // value (see targets/*.txt). The number of cores is left out on purpose: programs must not depend on it.
 struct MachineModel {
   std::string name;
-  // Rates of one core. A multiply-add is two operations.
+  // Rates of one core, in operations per second. A multiply-add is two operations.
   double library_f32 = 0;   // matmul-like library code
-  double library_bf16 = 0;  // the same with bfloat16 operands
-  double library_tf32 = 0;  // the same with operands rounded to TensorFloat-32, on GPUs
+  double library_bf16 = 0;  // matmul-like library code on bfloat16 operands
+  double library_tf32 = 0;  // matmul-like library code on operands rounded to TensorFloat-32, on GPUs
   double vector_f32 = 0;    // generated elementwise code, operands in L1
-  double vector_f64 = 0;    // the same on doubles
-  // Generated products of pairs of bfloat16 numbers (vdpbf16ps); as vector_f32 without that instruction
+  double vector_f64 = 0;    // generated elementwise code on doubles, operands in L1
+  // Generated products of pairs of bfloat16 numbers (vdpbf16ps); equal to vector_f32 for CPUs without that instruction.
   double vector_bf16 = 0;
   double transcendentals = 0;  // exp, log, tanh, ... of generated code: calls per second
   // Sizes: L1 and L2 of a core, L3 of all cores together.
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
-  // Bandwidth of one core that streams from each level, and of all cores together from the shared ones.
+  // Bandwidth of one core that streams from each level; in the line below, of all cores together from levels that they
+  // share.
   double l1_bandwidth = 0, l2_bandwidth = 0, l3_bandwidth = 0, dram_bandwidth = 0;
   double l3_bandwidth_machine = 0, dram_bandwidth_machine = 0;
   // Seconds that a call costs before it computes anything.
   double library_call_overhead = 0;
   double kernel_call_overhead = 0;
-  double section_overhead = 0;  // one barrier of all threads: start and end of a section, or a global command
+  // Seconds in which all threads start and meet at a barrier: for a section of commands, or one global command.
+  double section_overhead = 0;
   // Width of images, in pixels, up to which direct filter gradients are faster than the library's. At 13 or less only
   // those that stay in the second-level cache are.
   double direct_filter_grad_width = 0;

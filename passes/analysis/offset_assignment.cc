@@ -17,7 +17,8 @@ ArenaPlan PlaceInOrder(const std::vector<LiveRange>& ranges, const std::vector<s
   std::vector<size_t> placed;
   for (size_t i : order) {
     int64_t size = AlignUp(ranges[i].bytes, alignment);
-    std::vector<std::pair<int64_t, int64_t>> taken;  // [begin, end) of the placed ranges that are live at the same time
+    // Bytes [begin, end) of the ranges that are placed already and live at the same time.
+    std::vector<std::pair<int64_t, int64_t>> taken;
     for (size_t j : placed) {
       if (Overlap(ranges[i], ranges[j]))
         taken.push_back({plan.offsets[j], plan.offsets[j] + AlignUp(ranges[j].bytes, alignment)});

@@ -19,22 +19,25 @@ struct OpWork {
 
   bool library = false;  // a kernel library's primitive; else part of a generated kernel
   double flops = 0;
-  std::vector<Read> reads;  // batched operands, except those that a fused neighbour hands over in registers
-  double written = 0;       // bytes of results that are stored: those not handed over in registers
-  double static_bytes = 0;  // operands without batch: read by every call, however many rows it has
-  // Bytes of transformed kernels of Winograd's algorithm: also read by every call, with so few operations per byte that
-  // computing does not hide the reading.
+  std::vector<Read> reads;  // batched operands, except those that stay in registers because a fused op computes them
+  double written = 0;       // bytes of the results that are stored: not those that only fused ops read
+  double static_bytes = 0;  // bytes of operands without batch, which every call reads, however many rows it has
+  // Bytes of Winograd's transformed kernels. Every call reads them too, with so few operations per byte that computing
+  // does not hide the reading.
   double streamed_bytes = 0;
-  double sum_bytes = 0;  // results summed over the rows: every call writes them, and all but the lane's first
-                         // microbatch add them to the lane's sum
+  // Bytes of results that are sums over the rows: every call writes them, and all calls of a lane but the first add
+  // them to the lane's sum.
+  double sum_bytes = 0;
 };
 
 struct StepWork {
   std::vector<OpWork> ops;
-  double row_bytes = 0;     // bytes that all ops write for one row, in between two microbatches' uses of the weights
+  // Bytes that all ops write for one row; they pass through the cache before the next microbatch reads the weights.
+  double row_bytes = 0;
   double static_bytes = 0;  // bytes of all operands without batch, each counted once
-  double lane_bytes = 0;    // bytes of one lane's sums: the most of any one map, since maps share the memory
-  double block_bytes = 0;   // bytes of the sums over the rows that are computed block by block behind the maps
+  double lane_bytes = 0;    // bytes of one lane's sums in the map that has most: maps use the same memory for them
+  // Bytes of the sums over rows (weight gradients) that are computed block by block behind the maps.
+  double block_bytes = 0;
 };
 
 }  // namespace tandem

@@ -23,7 +23,7 @@ llvm::DenseSet<mlir::Value> ValuesOfVariables(mlir::func::FuncOp step, Variables
     if (variable && (variables == Variables::kAll || !updated.contains(variable))) values.insert(a);
   }
   for (mlir::Operation& op : step.getBody().front()) {
-    // Left out: an all-reduce writes over its operands, and a group of updates over variables.
+    // These ops are skipped: an all-reduce writes over its operands, and a group of updates over variables.
     if (!mlir::isMemoryEffectFree(&op) || mlir::isa<exec::AllReduceOp, exec::GroupedLaunchOp>(op)) continue;
     if (llvm::any_of(op.getResultTypes(), td::IsBatched)) continue;
     if (!llvm::all_of(op.getOperands(), [&](mlir::Value v) { return values.contains(v); })) continue;

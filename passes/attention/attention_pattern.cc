@@ -46,7 +46,7 @@ bool IsIota(Value v, int64_t axis) {
   return iota && iota.getAxis() == axis;
 }
 
-// True if the condition, on scores [b, heads, queries, keys], is "query position >= key position".
+// True if the condition, a tensor [b, heads, queries, keys], is "query position >= key position".
 bool IsCausal(Value condition) {
   int64_t query_axis = 2, key_axis = 3;
   if (auto broadcast = condition.getDefiningOp<td::BroadcastOp>()) {
@@ -68,7 +68,8 @@ Value KeptPlaces(Value condition) {
   return by_query || dims == llvm::ArrayRef<int64_t>({0, 3}) ? broadcast.getInput() : Value();
 }
 
-// Finds the forward pass from the softmax, first back to its operands, then on to the output; then the backward pass.
+// Finds the ops of an attention around its softmax: first those that compute the softmax's operand, then those that
+// lead to the output, then the backward pass.
 class Finder {
  public:
   explicit Finder(td::SoftmaxOp softmax) : softmax_(softmax) {}
@@ -146,8 +147,7 @@ class Finder {
       }
     }
     if (p_.dvalue && !TakeDy(p_.dvalue.getB(), p_.dvalue)) return false;
-    // td.attention_grad reads the output: ops that look like the gradient but come before the output are something
-    // else.
+    // td.attention_grad reads the output, so ops that look like the gradient but come before the output do not count.
     return p_.dy && p_.output->isBeforeInBlock(p_.first_of_gradient) && (!scores_grad || FindProducts(scores_grad)) &&
            weights_users_ == UsersOf(weights);
   }

@@ -10,7 +10,7 @@
 
 namespace tandem {
 
-// The operands of an attention, and the ops whose results td.attention and td.attention_grad give instead.
+// The operands of an attention, and the ops that td.attention and td.attention_grad replace.
 struct AttentionPattern {
   mlir::Value query, key, value;
   mlir::Value keep;  // [b, keys] or [b, queries, keys], or null

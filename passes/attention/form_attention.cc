@@ -44,9 +44,9 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
   }
 
  private:
-  // On targets whose kernels of attention take small heads: true if attention may become such kernels. In mixed
-  // precision the user's lists must allow bfloat16 for attention and the products it is made of. Errors in the lists
-  // are left to td-paint-precision.
+  // Only for targets whose attention kernels are for small heads: true if attention may become such kernels. In mixed
+  // precision the user's lists must allow bfloat16 for attention and for the products that it consists of. If the lists
+  // have errors the answer is false, and td-paint-precision reports them.
   static bool TakesKernels(mlir::ModuleOp module, const Target& target) {
     if (ConfigOf(module).getPrecision() != Precision::kMixedBfloat16) return true;
     PrecisionRules rules;
@@ -59,7 +59,7 @@ class FormAttentionPass : public impl::FormAttentionPassBase<FormAttentionPass> 
            allows(td::AttentionGradOp::getOperationName());
   }
 
-  // See Target::has_small_head_attention.
+  // True if heads are not larger than a GPU's attention kernels can handle (Target::has_small_head_attention).
   static bool HasSmallHeads(const AttentionShape& shape) { return std::max(shape.size, shape.value_size) <= 128; }
 
   static bool ExceedsCache(const AttentionShape& shape, const MachineModel& machine) {

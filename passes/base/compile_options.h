@@ -18,17 +18,18 @@ struct StepPart {
 };
 
 struct CompileOptions {
-  std::vector<std::string> devices = {"cpu:0"};  // one replica each
-  int64_t batch_per_replica = 32;                // rows that one replica takes at most
+  std::vector<std::string> devices = {"cpu:0"};  // each device runs one replica
+  int64_t batch_per_replica = 32;                // most rows (examples) of one replica in a step
   int lanes = 0;                                 // lanes that the global batch is cut into; 0 = chosen from its size
   int microbatch_rows = 0;                       // examples per kernel call; 0 = chosen
-  int64_t memory_limit = 0;           // bytes that a device may use, see memory/check_memory.cc; 0 = no limit
-  std::string cache_dir;              // "<model_dir>/compiled"; empty = no cache
-  bool cache_required = false;        // a cache that cannot be written is an error, not a warning
-  int threads = 1;                    // threads that compile kernels
-  std::string target = "cpu:native";  // "cpu:x86-64-v3", "cpu:znver4", "cuda:sm_90", ... (target/compile_target.h)
-  std::string machine_model;          // a file of tandem-calibrate; empty = the built-in one for the target
-  bool tf32 = false;                  // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
+  int64_t memory_limit = 0;                      // bytes of memory that a program may use on a device; 0 = no limit
+  std::string cache_dir;                         // "<model_dir>/compiled"; empty = no cache
+  bool cache_required = false;                   // a cache that cannot be written is an error, not a warning
+  int threads = 1;                               // threads that compile kernels
+  // "cpu:x86-64-v3", "cpu:znver4", "cuda:sm_90", ... (machine_code/compile_target.h)
+  std::string target = "cpu:native";
+  std::string machine_model;  // a file of tandem-calibrate; empty = the built-in one for the target
+  bool tf32 = false;          // on GPUs, convolutions and matmuls may round float32 operands to TensorFloat-32
   Precision precision = Precision::kFloat32;
   PrecisionLists precision_lists;         // ops moved to other lists of mixed_bfloat16
   std::vector<std::string> contractions;  // NAME:ALGORITHM: forces algorithms (passes/contraction/choice.h)
@@ -39,9 +40,11 @@ struct CompileOptions {
   std::vector<std::string> print_before, print_after;  // pass names; IR goes to stderr
   // Directory that keeps compiled kernels by fingerprint; empty = "kernels" in cache_dir, if that is set
   std::string kernel_cache_dir;
-  bool guard_buffers = false;  // values share no memory, and unused bytes follow each (runtime/cpu/run/buffer_guard.h)
-  std::string sanitize;        // sanitizer of CPU kernels: address, thread, none; empty = this process's own
-  bool print_times = false;    // print the times of passes and kernels to stderr
+  // To find writes out of bounds: values share no memory, and watched bytes lie between them
+  // (runtime/cpu/run/buffer_guard.h).
+  bool guard_buffers = false;
+  std::string sanitize;          // sanitizer of CPU kernels: address, thread, none; empty = this process's own
+  bool print_times = false;      // print the times of passes and kernels to stderr
   std::string crash_reproducer;  // file that gets the program before the pass that fails (passes/pipeline/pipeline.h)
 };
 

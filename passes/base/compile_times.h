@@ -9,7 +9,7 @@ namespace tandem {
 
 class CompileTimes {
  public:
-  // Adds to `name`'s time; names keep the order in which they came.
+  // Adds to the time of `name`. Text lists names in the order in which they were first added.
   void Add(const std::string& name, double seconds);
   double total() const;
   // Returns a line for each name that took at least `least` seconds: milliseconds, share of the total, name.

@@ -1,4 +1,4 @@
-// Checks of what every pass takes for granted of @step, the function that holds a program from phase `input` on.
+// Checks what every pass assumes of @step, the function that holds a program from phase `input` on.
 #ifndef TANDEM_PASSES_BASE_STEP_SIGNATURE_H_
 #define TANDEM_PASSES_BASE_STEP_SIGNATURE_H_
 

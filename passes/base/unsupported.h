@@ -6,7 +6,7 @@
 
 namespace tandem {
 
-// A pass calls this when it cannot go on because the user's graph has something that no program can have: the
+// A pass calls this when it cannot continue because the user's graph has something that no program can have. The
 // compilation then ends in Unimplemented instead of Internal. The error that the pass emits says what to do.
 inline void MarkUnsupported(mlir::Operation* op) {
   op->getParentOfType<mlir::ModuleOp>()->setAttr("exec.unsupported", mlir::UnitAttr::get(op->getContext()));

@@ -23,13 +23,14 @@ namespace LLVM = mlir::LLVM;
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Keys that a product with values takes at a time, so that they stay in the first-level cache for all rows of a block.
+// The number of keys that a product with values sums over at a time, so that the values stay in the first-level cache
+// for all rows of a block.
 constexpr int64_t kDepth = 128;
 
-// Masks that differ between the keys of a query.
+// Masks of a vector of scores, one lane for each key of a query.
 struct ScoreMasks {
-  Value there;  // lanes whose keys exist for the query; null: all
-  Value kept;   // lanes whose scores are products, not `low`; null: all
+  Value there;  // lanes whose key exists and is not skipped; null: all
+  Value kept;   // lanes that are not masked; the others get the score `low`; null: all
 };
 
 class AttentionEmitter : private VectorKernel {
@@ -65,7 +66,8 @@ class AttentionEmitter : private VectorKernel {
   }
 
  private:
-  // Queries [first, first + count) of a head, and the number of keys, including padding, that they are multiplied with.
+  // A block of queries [first, first + count) of a head; `keys`: how many keys it is multiplied with, including
+  // padding.
   struct Block {
     Value first, count, keys;
   };
@@ -82,13 +84,14 @@ class AttentionEmitter : private VectorKernel {
 
   Value Scratch(int64_t offset) { return v_.At(scratch_, offset); }
 
-  // Calls f(first column, live columns) for every vector of rows of `width`.
+  // Calls f(first column, number of columns) for every vector of a row of `width` numbers.
   template <typename F>
   void ForVectors(int64_t width, F f) {
     for (int64_t n = 0; n < width; n += v_.width()) f(n, std::min<int64_t>(v_.width(), width - n));
   }
 
-  // Copies rows [first, first + count) one behind another, with zeros up to whole cache lines.
+  // Copies rows [first, first + count) to `to`, where they follow one another, each padded with zeros to whole cache
+  // lines.
   void Pack(const Rows& from, Value first, Value count, Value to, int64_t padded) {
     v_.For(v_.Int(0), count, 1, [&](Value r) {
       Value source = v_.At(from.pointer, v_.Mul(v_.Add(first, r), from.stride)), target = v_.At(to, v_.Mul(r, padded));
@@ -110,9 +113,10 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Copies `rows` rows, transposed to columns, into panels, with zeros behind them up to whole cache lines.
+  // Transposes `rows` rows, which become columns, into panels. Columns of zeros follow up to whole cache lines.
   void PackAcross(const Rows& from, int64_t rows, Value to) {
-    // Copies one vector's width of rows from `row` on to columns from `column` on; only `live` of these rows exist.
+    // Transposes as many rows as a vector has elements, from `row` on, to columns from `column` on. Only `live` of
+    // these rows exist.
     auto square = [&](Value panel, Value row, Value column, int64_t panel_width, int64_t live) {
       Value source = v_.At(from.pointer, v_.Mul(row, from.stride)), target = v_.At(panel, column);
       ForVectors(from.width, [&](int64_t c, int64_t count) {
@@ -160,7 +164,8 @@ class AttentionEmitter : private VectorKernel {
 
   int64_t MostQueries() const { return std::min(s_.queries, kAttentionQueries); }
 
-  // Multiplies a block's rows, packed with `padded` numbers each, with all keys: [queries of a block][keys].
+  // Multiplies a block's rows `left`, of `padded` numbers each, with all keys. The result is [queries of a
+  // block][keys].
   void MeetKeys(const Block& block, Value left, int64_t padded, Value across, int64_t depth, Value to) {
     auto panel = [&](Value first, int64_t width) {
       EmitProduct(v_, block.count, MostQueries(), v_.Int(depth), {left, padded, 1},
@@ -173,7 +178,8 @@ class AttentionEmitter : private VectorKernel {
     v_.If(v_.AtLeast(block.keys, whole + 1), [&] { panel(v_.Int(whole), at_.keys - whole); });
   }
 
-  // Sums up the rows of `down`, one for each key, in panels, by a block's weights.
+  // Computes weighted sums of rows: for each query of the block, the rows of `down`, one for each key and packed in
+  // panels, times the query's `weights`.
   void Mix(const Block& block, Value weights, Value down, int64_t padded, Value to) {
     EmitZeros(v_, to, v_.Mul(block.count, padded), padded);
     v_.For(v_.Int(0), v_.Min(block.keys, v_.Int(s_.keys)), kDepth, [&](Value first) {
@@ -186,7 +192,7 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Emits to += weights^T rows: what a block's queries add to each key.
+  // Emits to += weights^T rows: for each key, the block's rows times their weights for that key.
   void GiveToKeys(const Block& block, Value weights, Value rows, int64_t padded, Value to) {
     EmitProduct(v_, block.keys, kAttentionPanel, block.count, {weights, 1, at_.score_row}, {rows, padded},
                 {to, padded, padded}, true);
@@ -206,7 +212,7 @@ class AttentionEmitter : private VectorKernel {
     return b_.create<arith::CmpIOp>(v_.loc(), arith::CmpIPredicate::slt, lanes, vector);
   }
 
-  // Returns a mask of the bytes that are not 0. With `lanes` only those bytes are read.
+  // Loads bytes and returns a mask of those that are not 0. With `lanes`, only the bytes of these lanes are read.
   Value LoadFlags(Value pointer, Value offset, Value lanes) {
     auto bytes = mlir::VectorType::get({v_.width()}, b_.getI8Type());
     Value place = v_.Address(pointer, b_.getI8Type(), offset);
@@ -218,13 +224,14 @@ class AttentionEmitter : private VectorKernel {
     return b_.create<arith::CmpIOp>(v_.loc(), arith::CmpIPredicate::ne, flags, zero);
   }
 
-  // Returns the masks of a vector of keys from `j` on, of which `live` exist, for a query.
+  // Returns the masks of a query for a vector of keys from `j` on, of which `live` exist.
   ScoreMasks MasksAt(Value example, Value query, Value j, int64_t live) {
     ScoreMasks masks;
     Value inside = live < v_.width() ? Lanes(v_.Int(live)) : Value();
     Value earlier = causal_ ? Lanes(v_.Add(v_.Sub(query, j), 1)) : Value();
     if (!keep_) {
-      masks.there = earlier ? earlier : inside;  // keys behind the last one are later than all queries
+      // Keys beyond the last one come after all queries, so this masks them too.
+      masks.there = earlier ? earlier : inside;
       return masks;
     }
     Value row = keep_is_by_query_ ? v_.Add(v_.Mul(example, s_.queries), query) : example;
@@ -234,7 +241,7 @@ class AttentionEmitter : private VectorKernel {
     return masks;
   }
 
-  // Returns the scores for products: scaled and masked.
+  // Returns the scores that belong to `products`: scaled and masked.
   Value Masked(Value products, const ScoreMasks& masks) {
     Value x = v_.MulF(products, v_.Splat(scale_));
     if (masks.kept) x = v_.Select(masks.kept, x, v_.Splat(low_));
@@ -242,7 +249,7 @@ class AttentionEmitter : private VectorKernel {
     return x;
   }
 
-  // Calls f(first key, masks, values) for all vectors of a query's scores, with values that go from one call to the
+  // Calls f(first key, masks, values) for all vectors of a query's scores. `values` are carried from one call to the
   // next.
   Values ForScores(Value example, Value query, const Block& block, const Values& first,
                    const std::function<Values(Value, const ScoreMasks&, const Values&)>& f) {
@@ -254,14 +261,14 @@ class AttentionEmitter : private VectorKernel {
     if (SkipsLaterKeys()) return vectors(block.keys, first);
     const int64_t whole = s_.keys / v_.width() * v_.width();
     Values values = vectors(v_.Int(whole), first);
-    // Products also read the padding behind the last key, so weights there must be 0.
+    // The padding behind the last key is covered too: products read it, so the weights there must be 0.
     for (int64_t j = whole; j < at_.keys; j += v_.width()) {
       values = f(v_.Int(j), MasksAt(example, query, v_.Int(j), std::max<int64_t>(0, s_.keys - j)), values);
     }
     return values;
   }
 
-  // Combines the lanes of a vector; every lane gets the result.
+  // Combines all lanes of a vector; every lane of the result holds the combined number.
   template <typename F>
   Value AcrossLanes(Value vector, F combine) {
     for (int distance = 1; distance < v_.width(); distance *= 2) {
@@ -277,7 +284,7 @@ class AttentionEmitter : private VectorKernel {
   Value Exp(Value x) { return b_.create<mlir::math::ExpOp>(v_.loc(), x); }
   Value Reciprocal(Value x) { return b_.create<arith::DivFOp>(v_.loc(), v_.Splat(1), x); }
 
-  // Returns the address of a query's number in a tensor [examples, heads, queries].
+  // Returns the address of the number that a tensor [examples, heads, queries] has for a query.
   Value Statistic(Value tensor, Value example, Value head, Value query) {
     return v_.At(tensor, v_.Add(v_.Mul(v_.Add(v_.Mul(example, s_.heads), head), s_.queries), query));
   }
@@ -304,7 +311,7 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Replaces the products of query `r` of a block by exp(score - largest), and stores largest and sum.
+  // Replaces the products of the block's query `r` by exp(score - largest), and stores the largest score and the sum.
   void Weigh(Value example, Value head, const Block& block, Value r) {
     Value query = v_.Add(block.first, r), row = v_.At(Scratch(at_.scores), v_.Mul(r, at_.score_row));
     Value lowest = v_.Splat(-std::numeric_limits<double>::infinity());
@@ -352,7 +359,7 @@ class AttentionEmitter : private VectorKernel {
            v_.Int(0));
   }
 
-  // The opposite of Pack.
+  // Copies `count` packed rows of `padded` numbers to rows from `first` on: the opposite of Pack.
   void Unpack(Value from, int64_t padded, Value count, const Rows& to, Value first) {
     v_.For(v_.Int(0), count, 1, [&](Value r) {
       Value source = v_.At(from, v_.Mul(r, padded)), target = v_.At(to.pointer, v_.Mul(v_.Add(first, r), to.stride));
@@ -361,7 +368,7 @@ class AttentionEmitter : private VectorKernel {
     });
   }
 
-  // Replaces the products of query `r` of a block by weights, and the gradients of weights by those of products.
+  // Replaces the products of the block's query `r` by the weights, and the weights' gradients by those of the products.
   void WeighAgain(Value example, Value head, const Block& block, const Rows& output, Value r) {
     Value query = v_.Add(block.first, r), row = v_.Mul(r, at_.score_row);
     Value largest = v_.LoadSplat(Statistic(largest_, example, head, query));
@@ -390,7 +397,7 @@ class AttentionEmitter : private VectorKernel {
   const double scale_, low_;
   const bool causal_;
   Value query_, key_, value_, output_, largest_, sum_, dy_, dquery_, dkey_, dvalue_, scratch_;
-  Value keep_;  // null where there is none
+  Value keep_;  // the mask; null where there is none
   bool keep_is_by_query_ = false;
 };
 

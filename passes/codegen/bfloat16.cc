@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kMaxDepth = 6;
 
-// True if the lower half of a float32 is visibly zero: such a constant, a result of WidenBFloat16, and choices between
-// and negations of such values.
+// True if the lower half of the float32 `v` is visibly zero: for a constant with such bits, for a result of
+// WidenBFloat16, and for selections among such values and their negations.
 bool IsBFloat16(mlir::Value v, int depth = 0) {
   mlir::Operation* op = v.getDefiningOp();
   if (op == nullptr || depth > kMaxDepth) return false;

@@ -9,17 +9,19 @@
 namespace tandem {
 namespace {
 
-// Rows with at least kMinPositions places per column are summed up by themselves first: the rounding error of a sum
-// grows with the number of addends in a chain. Their sums, of up to kMaxPartialBytes, are on the stack.
+// A row with at least kMinPositions places per column is summed up by itself before it is added to the sum of the rows
+// before: the rounding error of a sum grows with the number of addends in a chain. The sums of a row, of up to
+// kMaxPartialBytes, are on the stack.
 constexpr int64_t kMinPositions = 64;
 constexpr int64_t kMaxPartialBytes = 1 << 15;
 
-// Rows that touch fewer bytes are not fetched ahead, since they are expected in a near cache: a sum that read 400 KB a
-// row at 100 GB/s ran at 60 with fetching.
+// Operands whose rows have fewer bytes than this are not prefetched, since they are expected in a near cache: a sum
+// that read 400 KB a row at 100 GB/s ran at 60 with prefetching.
 constexpr int64_t kMinFetchedBytes = 1 << 19;
-// The least distance, in elements, at which memory is fetched ahead: the lines that arrive while one is waited for.
+// The least distance, in elements, at which memory is prefetched: about what arrives during the latency of one line.
 constexpr int64_t kFetchAhead = 1024;
-// Columns of a cache line of float32. Each step over so many columns fetches these columns of places further on.
+// Columns in a cache line of float32. After so many columns the loop prefetches one line: the same columns, some places
+// further on.
 constexpr int64_t kFetchColumns = 16;
 
 // Returns the number of turns of a loop over static dimensions of a space with rows.
@@ -61,7 +63,7 @@ void KernelBuilder::SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<P
       llvm::SmallVector<mlir::Value> at = IndicesAt(e, loc_, point, op->getOperand(0).getType());
       if (kept.empty()) kept = TapIndices(type, tap, at.back());
       at.append(kept);
-      // Addends that are products make the chain of sums one of multiply-adds.
+      // If addends are products, the sum becomes a chain of multiply-adds.
       mlir::Value addend = e.Addend(op, at);
       sum = sum ? Combine(b_, op->getLoc(), td::ReduceKind::kSum, sum, addend, /*reassociate=*/false) : addend;
     }
@@ -147,8 +149,8 @@ void KernelBuilder::EmitColumnKernel() {
   }
   space.radices = Radices(columns_->operand);
   const int64_t columns = columns_->columns;
-  // `points`: consecutive places of the reduced dimensions at one column. A sum that keeps more dimensions has a column
-  // for each place.
+  // `points`: consecutive places of the reduced dimensions at one column. A sum that keeps further dimensions has one
+  // column for each of their places.
   auto body = [&](llvm::ArrayRef<Point> points) {
     for (const Point& point : points) {
       for (unsigned r : plain_results_) {
@@ -169,7 +171,7 @@ void KernelBuilder::EmitColumnKernel() {
       }
     }
   };
-  // With sums per row, the rows must be a loop of their own.
+  // With sums per row, the loop over rows may not be merged with the loops inside.
   auto groups = PlanLoops(e, loc_, space, per_row ? llvm::ArrayRef<unsigned>{0u} : llvm::ArrayRef<unsigned>(),
                           [&](const Point& p) { body(p); });
 
@@ -180,13 +182,16 @@ void KernelBuilder::EmitColumnKernel() {
   }
   int64_t weight = 0;
   kernel_.walk([&](td::ElementalOp op) { weight += WeightOf(op).ops; });
-  // Sums with several elements per column are worth long code, since their common parts are computed once.
+  // Sums with several elements per column (taps) are unrolled even if they are long, since what the taps have in common
+  // is then computed once.
   const bool taps = llvm::any_of(batch_reduces_, [&](unsigned r) { return IsColumnSum(results_[r].getDefiningOp()); });
   const int64_t unroll = first_column == groups.size() ? 1 : taps || weight <= 8 ? 8 : weight <= 16 ? 4 : 1;
 
-  // A loop over `width` neighbours at places side by side, which fetches for as many places further on.
+  // Emits a loop over `width` neighbouring columns at `points`, which lie side by side. It prefetches as many places
+  // further on as there are points.
   const std::vector<Stream> streams = Streams(InnerSize(columns_->operand));
-  const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;  // whole cache lines of bfloat16 too
+  // Each step covers whole cache lines of bfloat16 numbers too.
+  const int64_t fetch_columns = unroll == 1 ? 2 * kFetchColumns : kFetchColumns;
   auto emit_fetching = [&](const std::vector<Point>& points, int64_t width) {
     llvm::SmallVector<mlir::Value> place;
     llvm::SmallVector<int64_t> dims;

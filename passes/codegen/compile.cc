@@ -40,7 +40,7 @@ class Stopwatch {
   double last_ = ThreadProcessorSeconds();
 };
 
-// A kernel being compiled. Its LLVM IR has a context of its own, so that any thread may go on with it.
+// A kernel being compiled. Its LLVM IR has a context of its own, so that another thread may compile it further.
 struct Job {
   mlir::func::FuncOp function;
   const Emitter* emitter = nullptr;
@@ -139,8 +139,8 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
     }
     if (!TakeFromCache(cache, job)) missing.push_back(&job);
   }
-  // Only this thread makes LLVM IR, because that takes the shared MLIR context. Others optimise the IR that is ready,
-  // and in the end this thread does too.
+  // Only this thread makes LLVM IR, because that reads the MLIR context, which no two threads may use. Other threads
+  // optimise the IR that is ready, and this thread does too when it has made all.
   ReadyQueue<Job> ready;
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");

@@ -20,10 +20,10 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Vectors of a register tile. The copies are in the second-level cache, and 8 x 3 reads fewer of their bytes per
-// multiply-add than 8 x 2.
+// Vectors of a register tile's rows. The copies are read from the second-level cache, and tiles of 8 x 3 read fewer
+// bytes per multiply-add than tiles of 8 x 2.
 constexpr int64_t kTileVectors = 3;
-constexpr int64_t kPairFloats = 4;  // floats of a pair of two addresses
+constexpr int64_t kPairFloats = 4;  // size of a pair of two addresses, in floats
 // With more pixels of x than this, fewer channels are copied together.
 constexpr int64_t kMaxKept = 2048;
 
@@ -70,8 +70,8 @@ class ConvWeightGradEmitter : private VectorKernel {
   }
 
  private:
-  // Pixels [from, to) of dy by dimension, and the shift: a pixel's place times the stride plus the shift is its pixel
-  // of x.
+  // The pixels [from, to) of dy, in each dimension, whose pixel of x is inside the image at one tap. The pixel of x is
+  // the pixel of dy times the stride, plus `shift`.
   struct Window {
     Value from[2], to[2], shift[2], pixels;
   };
@@ -92,7 +92,7 @@ class ConvWeightGradEmitter : private VectorKernel {
     return w;
   }
 
-  // Calls visit(number of the pair, pixel of x, pixel of dy) for all pairs of a window.
+  // Calls visit(number of the pair, pixel of x, pixel of dy) for all pairs of pixels in a window, in all images.
   void ForPairs(const Window& w, const std::function<void(Value, Value, Value)>& visit) {
     auto place = [&](int d, Value i) { return v_.Add(v_.Mul(i, op_.getStrides()[d]), w.shift[d]); };
     v_.For(v_.Int(0), rows_, 1, Values{v_.Int(0)}, [&](Value n, const Values& image) {
@@ -109,7 +109,7 @@ class ConvWeightGradEmitter : private VectorKernel {
 
   Value PairsOf(Value tap) { return v_.At(pairs_, v_.Mul(tap, depth_ * kPairFloats)); }
 
-  // Lists the addresses of a tap's pairs in the copies.
+  // Writes the list of addresses, in the copies of x and dy, of a tap's pairs of pixels.
   void List(Value tap) {
     Value list = PairsOf(tap);
     ForPairs(WindowOf(tap), [&](Value number, Value of_x, Value of_dy) {
@@ -119,7 +119,7 @@ class ConvWeightGradEmitter : private VectorKernel {
     });
   }
 
-  // Copies channels [from, to) of the pixels of x.
+  // Copies channels [from, to) of all pixels of x that are needed, as tiles.
   void CopyTiles(Value from, Value to) {
     Value middle = v_.Sub(to, v_.Rem(v_.Sub(to, from), tile_));
     auto copy = [&](Value number, Value of_x) {
@@ -150,7 +150,7 @@ class ConvWeightGradEmitter : private VectorKernel {
     });
   }
 
-  // Computes the rows in [begin, end) of channels [from, to).
+  // Computes those rows of [begin, end) that belong to channels [from, to).
   void Block(Value from, Value to) {
     CopyTiles(from, to);
     auto panel = [&](Value column, int64_t live) {
@@ -162,19 +162,20 @@ class ConvWeightGradEmitter : private VectorKernel {
     if (whole < columns_) panel(v_.Int(whole), columns_ - whole);
   }
 
-  // Computes the rows in [begin, end) of one tap and channels [origin, to), whose tiles begin at `origin`.
+  // Computes those rows of [begin, end) that belong to one tap and to channels [origin, to), for `live` columns from
+  // `column` on. The copied tiles begin at channel `origin`.
   void Tap(Value origin, Value to, Value tap, Value column, int64_t live) {
-    // The first channel whose row, channel x taps + tap, is not in front of `row`.
+    // Returns the first channel whose row, channel x taps + tap, is `row` or comes after it.
     auto channel_of = [&](Value row) { return v_.Div(v_.Add(v_.Sub(v_.Int(taps_ - 1), tap), row), taps_); };
     Value first = v_.Max(origin, channel_of(begin_)), last = v_.Max(first, v_.Min(to, channel_of(end_)));
-    // Whole tiles within [first, last).
+    // Returns where the whole tiles among the first `channels` channels end.
     auto whole_tiles = [&](Value channels) { return v_.Add(origin, v_.Mul(v_.Div(channels, tile_), tile_)); };
     Value from = v_.Min(whole_tiles(v_.Add(v_.Sub(first, origin), tile_ - 1)), last);
     Value end = v_.Max(whole_tiles(v_.Sub(last, origin)), from);
     const Value pixels = WindowOf(tap).pixels, pairs = PairsOf(tap);
     auto tiles = [&](Value a, Value b, int64_t rows) {
       v_.For(a, b, rows, [&](Value channel) {
-        // Channels that are taken one by one may be anywhere in a tile.
+        // Single channels, before and after the whole tiles, may be anywhere in a tile.
         Value place = v_.Sub(channel, origin), within = v_.Rem(place, tile_);
         Value offset = v_.Add(v_.Mul(v_.Sub(place, within), kept_), within);
         Value out = v_.At(Result(0), v_.Mul(v_.Add(v_.Mul(tap, channels_), channel), columns_));
@@ -186,7 +187,8 @@ class ConvWeightGradEmitter : private VectorKernel {
     tiles(end, last, 1);
   }
 
-  // Computes a register tile. `offset`: floats from the first tile's factors in x to this tile's.
+  // Computes a register tile of `rows` rows. `offset`: floats from the copied numbers of the first tile to those of
+  // this one.
   void Tile(Value out, Value pairs, Value pixels, Value offset, int64_t rows, int64_t live) {
     const int64_t vectors = TileVectors(v_, live), lane_rows = op_.getLaneRows();
     Values sums = EmitLaneTree(v_, rows_, op_.getLanes(), lane_rows, [&](int64_t lane) {

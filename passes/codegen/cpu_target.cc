@@ -18,16 +18,16 @@ constexpr const char* kKernelFeatures[] = {"avx",     "avx2",     "avx512bw", "a
                                            "fma",     "lzcnt",    "popcnt",   "sse4.1",   "sse4.2"};
 
 struct KnownCpu {
-  const char* name;  // also LLVM's name
+  const char* name;  // the name, which is LLVM's too
   const char* vendor;
   bool avx512, bfloat16, tiles;
 };
 constexpr KnownCpu kKnown[] = {
     {"x86-64-v3", "any", false, false, false},     // AVX2 and FMA
     {"x86-64-v4", "any", true, false, false},      // AVX-512
-    {"cooperlake", "Intel", true, true, false},    // with conversions to bfloat16
-    {"znver4", "AMD", true, true, false},          // the same
-    {"sapphirerapids", "Intel", true, true, true}  // with tiles of bfloat16 (AMX)
+    {"cooperlake", "Intel", true, true, false},    // AVX-512 with conversions to bfloat16
+    {"znver4", "AMD", true, true, false},          // AVX-512 with conversions to bfloat16
+    {"sapphirerapids", "Intel", true, true, true}  // AVX-512 with conversions to bfloat16, and its tiles (AMX)
 };
 
 CpuTarget Fixed(const KnownCpu& known) {
@@ -57,7 +57,7 @@ absl::StatusOr<CpuTarget> HostCpuTarget() {
   target.vendor = __builtin_cpu_is("intel") ? "Intel" : __builtin_cpu_is("amd") ? "AMD" : "another";
   llvm::StringMap<bool> have = llvm::sys::getHostCPUFeatures();
   if (have.empty()) return absl::UnimplementedError("the CPU's features cannot be found out on this machine");
-  // Only the features above are switched on, so that kernels are the same on every machine that has them.
+  // Only kKernelFeatures are switched on, so that kernels are the same on every machine that has these.
   for (const char* f : kKernelFeatures) {
     bool on = have.lookup(f);
     absl::StrAppend(&target.features, target.features.empty() ? "" : ",", on ? "+" : "-", f);

@@ -13,15 +13,15 @@ namespace tandem {
 struct CpuTarget {
   std::string triple;            // "x86_64-unknown-linux-gnu"
   std::string cpu;               // LLVM's name, "znver4"
-  std::string vendor;            // "AMD", "Intel"; "any" for a level that CPUs of several vendors have
+  std::string vendor;            // "AMD", "Intel"; "any" for a level (x86-64-v3) that CPUs of several vendors have
   std::string features;          // LLVM's form, "+avx,+avx2,-sse4a"
   int vector_bits = 256;         // preferred register width
   bool has_fma = false;          // fused multiply-add in hardware
-  bool has_avx512bf16 = false;   // the CPU can convert to bfloat16; not among the features until UseBFloat16
-  bool native_bfloat16 = false;  // code may use that
-  // The CPU multiplies tiles of bfloat16 numbers (AMX); not among the features until UseBFloat16
+  bool has_avx512bf16 = false;   // the CPU can convert to bfloat16; `features` lacks this until UseBFloat16
+  bool native_bfloat16 = false;  // code may use that conversion (UseBFloat16)
+  // The CPU multiplies tiles of bfloat16 numbers (AMX). `features` lacks this until UseBFloat16.
   bool has_tiles = false;
-  bool native_tiles = false;  // code may use them
+  bool native_tiles = false;  // code may use tiles (UseBFloat16)
   // Features that code for this target may use, in /proc/cpuinfo's spelling, sorted ("avx2", "avx512f", "fma"): what a
   // machine must have to run it. Written into executables.
   std::vector<std::string> required;

@@ -16,13 +16,13 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Vectors of sums that stay in registers, and the most vectors of channels of a pixel among them.
+// SumVectors: how many vectors of sums stay in registers. ChannelVectors: the most of them that belong to one pixel.
 int64_t SumVectors(int vector_width) { return vector_width < 16 ? 12 : 24; }
 int64_t ChannelVectors(int vector_width) { return vector_width < 16 ? 2 : 4; }
 
 struct DirectConv {
   exec::DirectConv2DOp op;
-  mlir::BlockArgument bias;  // null if there is none
+  mlir::BlockArgument bias;  // null if the kernel adds no bias
   bool relu = false;
 };
 
@@ -67,7 +67,8 @@ class DirectConvEmitter : private VectorKernel {
     height_ = x[1], width_ = x[2], in_ = x[3];
     size_[0] = w[0], size_[1] = w[1];
     out_[0] = y[1], out_[1] = y[2], channels_ = y[3];
-    // A line has the floats that are copied and those that the last pixel reads, in whole vectors.
+    // The floats of a copied line: those copied from the image or, if that is more, those that the last pixel reads,
+    // rounded up to whole vectors.
     line_ = std::max(width_ + op_.getPadLow()[1], (out_[1] - 1) * op_.getStrides()[1] + size_[1]) * in_;
     line_ = (line_ + vector_width - 1) / vector_width * vector_width;
     vectors_ = std::min<int64_t>(ChannelVectors(vector_width), (channels_ + vector_width - 1) / vector_width);
@@ -93,7 +94,7 @@ class DirectConvEmitter : private VectorKernel {
   }
 
  private:
-  // Copies the lines that line i of the result reads, with zeros for those outside of the image.
+  // Copies the lines of image n that line i of the result reads. Lines outside of the image become zeros.
   void CopyLines(Value n, Value i) {
     const int64_t floats = width_ * in_, whole = floats / v_.width() * v_.width();
     v_.For(0, size_[0], 1, [&](Value tap) {
@@ -124,8 +125,8 @@ class DirectConvEmitter : private VectorKernel {
     Values sums(pixels_ * vectors, v_.Splat(0));
     sums = v_.For(v_.Int(0), v_.Int(size_[0]), 1, sums, [&](Value row, const Values& before) {
       Value line = v_.At(x, v_.Mul(row, line_)), weights = v_.At(w, v_.Mul(row, taps * channels_));
-      // The loop is not unrolled: LLVM would keep the parts of a line that neighbouring pixels share, and spill the
-      // sums.
+      // This loop is not unrolled. Otherwise LLVM would keep parts of a line that neighbouring pixels share in
+      // registers, and spill the sums.
       return v_.For(v_.Int(0), v_.Int(taps), 1, before, [&](Value tap, const Values& sums) {
         Value column = v_.At(weights, v_.Mul(tap, channels_)), left = v_.At(line, tap);
         Values right, after;
@@ -152,7 +153,7 @@ class DirectConvEmitter : private VectorKernel {
   exec::DirectConv2DOp op_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;
   int64_t line_;              // floats of a copied line, with its padding
-  int64_t vectors_, pixels_;  // vectors of channels, and pixels, whose sums are in registers
+  int64_t vectors_, pixels_;  // the sums in registers: vectors of channels of a pixel, and pixels
   Value x_, w_, bias_, y_, lines_;
 };
 

@@ -211,7 +211,7 @@ mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kep
   Reduction reduction;
   GetReduction(op, reduction);
   llvm::SmallVector<mlir::Value> fixed(kept);
-  if (row) {  // the row is an index like the kept ones
+  if (row) {  // the row is a fixed index, like those of kept dimensions
     reduction.axes.erase(reduction.axes.begin());
     fixed.insert(fixed.begin(), row);
   }
@@ -255,7 +255,8 @@ void ElementEmitter::Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, 
   body(*block);
   indices_.probe = outer;
 
-  // Ops without uses are erased first; a digit that another op than an address still uses needs its own loop.
+  // Erases unused ops first. A digit that is then still used, by another op than the address computations that the
+  // probe recorded, needs a loop of its own.
   for (bool changed = true; changed;) {
     changed = false;
     region.getRegion().walk<mlir::WalkOrder::PostOrder, mlir::ReverseIterator>([&](mlir::Operation* op) {

@@ -25,7 +25,8 @@ bool IsBatchReduce(mlir::Operation* op);
 
 class ElementEmitter {
  public:
-  // The memory of a value of the kernel. With `one_row` the buffer holds one row: index 0 is dropped.
+  // The memory of a value of the kernel. With `one_row` the buffer holds only one row, so the first index, that of the
+  // row, is not used for addresses.
   struct Buffer {
     mlir::Value pointer;
     bool one_row = false;
@@ -44,7 +45,7 @@ class ElementEmitter {
   void Store(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices, mlir::Value element);
   mlir::Value Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices);
 
-  // Returns what row `row` adds to element `kept` of a reduction over the batch.
+  // Returns what row `row` adds to the element at indices `kept` of the result of a reduction over the batch.
   mlir::Value ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept);
 
   // Returns one of the elements of operand 0 that a reduction combines: the one at a point of ReducedSpace
@@ -56,7 +57,7 @@ class ElementEmitter {
   // indices.
   mlir::Value Addend(mlir::Operation* op, mlir::ValueRange indices);
 
-  // Emits `body` into a region that is thrown away again, to learn with `probe` how it uses indices.
+  // Emits `body` into a region that is thrown away again, so that `probe` learns how it uses indices.
   void Trial(mlir::Location loc, llvm::ArrayRef<int64_t> radices, IndexProbe& probe,
              std::function<void(mlir::Block&)> body);
 
@@ -64,14 +65,14 @@ class ElementEmitter {
   IndexAlgebra& indices() { return indices_; }
   IndexBuilder at(mlir::Location loc) { return {builder_, loc}; }
   mlir::Value row_offset() const { return row_offset_; }
-  // When set, called for every element that is loaded to compute another one.
+  // If set, it is called for every element that is loaded to compute another one.
   std::function<void(mlir::Value tensor, mlir::ValueRange indices)> on_load;
-  // The first error; emission goes on with arbitrary values after it.
+  // The first error. Emission continues after it, with arbitrary values.
   absl::Status status;
 
  private:
   struct Entry {
-    mlir::Block* block;  // the entry holds in this block and in blocks nested in it
+    mlir::Block* block;  // the value may be used in this block and in blocks nested in it
     mlir::Value value;
   };
   using Key = std::vector<void*>;

@@ -1,5 +1,5 @@
-// An emitter of CPU kernels: a row of the table in kernel_emitter.cc, which is asked from its first row to its last.
-// Every emitter is one file of this folder.
+// Emitters of CPU kernels. Each is one file of this folder and a row of the table in kernel_emitter.cc, of which the
+// first one whose `takes` is true emits a kernel.
 #ifndef TANDEM_PASSES_CODEGEN_EMITTER_H_
 #define TANDEM_PASSES_CODEGEN_EMITTER_H_
 
@@ -17,25 +17,25 @@ struct EmitRequest {
   mlir::func::FuncOp kernel;
   const std::string& symbol;
   mlir::ModuleOp module;
-  int vector_bits;       // the width of registers that code with explicit vectors is written for
-  bool native_bfloat16;  // it may use AVX512-BF16
+  int vector_bits;       // bits of a register, for emitters that emit vector code themselves
+  bool native_bfloat16;  // code may use AVX512-BF16
 };
 
 struct Emitter {
   const char* name;
   bool (*takes)(mlir::func::FuncOp kernel);
   absl::Status (*emit)(const EmitRequest& request);
-  // Vectors and mathematical functions of vectors are in its code: LLVM leaves it as it is.
+  // True if the emitted code uses vectors, and mathematical functions of vectors, itself: LLVM does not vectorise it.
   bool has_vectors = false;
 };
 
-// For `takes`: true if the kernel's first op is one of Ops. Kernels of such ops consist of one op.
+// A function for `takes`: true if the kernel's first op is one of Ops. Kernels of such ops consist of that op alone.
 template <typename... Ops>
 bool IsKernelOf(mlir::func::FuncOp kernel) {
   return mlir::isa<Ops...>(kernel.getBody().front().front());
 }
 
-// For `emit`: lets a T, made of the request, emit the kernel.
+// A function for `emit`: constructs a T from the request, which emits the kernel.
 template <typename T>
 absl::Status EmitBy(const EmitRequest& request) {
   T(request).Emit();

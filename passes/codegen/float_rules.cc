@@ -9,9 +9,9 @@ namespace {
 
 namespace arith = mlir::arith;
 
-// Returns the product that `v` is, if it can be fused into `user`, whatever other uses it has: a value that two kernels
-// compute must be equal in both, even if only one of them uses the product otherwise. The gradient of a maximum, for
-// example, looks for the element that is equal to it.
+// Returns the product that computes `v`, if it can be fused into `user`, a sum. Other uses of the product do not
+// prevent this: a value that two kernels compute must be equal in both, even if only one of them uses the product
+// otherwise. The gradient of a maximum, for example, looks for the element that is equal to it.
 arith::MulFOp FusibleProduct(mlir::Value v, mlir::Operation* user) {
   auto product = v.getDefiningOp<arith::MulFOp>();
   return product && product->getBlock() == user->getBlock() && !product->hasAttr(td::kRoundedAttr) ? product : nullptr;

@@ -32,7 +32,8 @@ Digits IndexAlgebra::DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> 
     if (composite != state_.composites.end()) {
       for (const Digit& d : composite->second) size = d.radix == kDynamic ? kDynamic : size * d.radix;
     }
-    // The loop over a slice is shorter than the dimension that it walks along: its digits do not tile that dimension.
+    // A loop over a slice is shorter than the dimension that it indexes. Then its digits do not make up the dimension,
+    // and the index is one digit.
     if (composite == state_.composites.end() || size != dim) {
       digits.push_back({v, dim});
     } else {
@@ -63,7 +64,7 @@ Digits IndexAlgebra::Merge(Digits digits) {
     }
     digits.erase(digits.begin() + i, digits.begin() + i + head.count);
     digits.insert(digits.begin() + i, Digit{head.parent, head.parent_radix});
-    i = 0;  // the parent may be a child itself
+    i = 0;  // searches again, since the parent may be a part of another digit
   }
   return digits;
 }
@@ -173,7 +174,8 @@ llvm::SmallVector<mlir::Value> IndexAlgebra::Split(mlir::Location loc, Digits di
         size *= d.radix;
         continue;
       }
-      // The dimension's border lies inside this digit: cut it, or cut the whole rest when sizes do not divide.
+      // The dimension ends inside this digit, so the digit is cut; where sizes do not divide, the whole rest is cut
+      // anew.
       Digits parts;
       if (d.radix == kDynamic || d.radix % need == 0) {
         parts = Cut(loc, d.value, {d.radix == kDynamic ? kDynamic : d.radix / need, need});
@@ -200,7 +202,7 @@ llvm::SmallVector<mlir::Value> IndexAlgebra::Split(mlir::Location loc, Digits di
 llvm::SmallVector<mlir::Value> IndexAlgebra::Reshape(mlir::Location loc, mlir::ValueRange indices,
                                                      llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
   if (!from.empty() && !to.empty() && from[0] == kDynamic && to[0] == kDynamic) {
-    llvm::SmallVector<mlir::Value> result = {indices[0]};  // the batch is never regrouped
+    llvm::SmallVector<mlir::Value> result = {indices[0]};  // the index of the batch stays as it is
     llvm::append_range(result, Split(loc, DigitsOf(indices.drop_front(), from.drop_front()), to.drop_front()));
     return result;
   }

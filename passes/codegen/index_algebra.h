@@ -13,13 +13,13 @@
 namespace tandem {
 
 struct Digit {
-  mlir::Value value;  // index, in [0, radix)
+  mlir::Value value;  // of type index, in [0, radix)
   int64_t radix;      // kDynamic for the batch
 };
 using Digits = llvm::SmallVector<Digit, 4>;
 
-// Learns, from a trial emission, which neighbouring loop digits can be one loop: those that only ever occur side by
-// side in linear addresses.
+// Records, during a trial emission, which neighbouring loop digits can be one loop: those that are only ever used side
+// by side in linear addresses.
 struct IndexProbe {
   Digits digits;                  // the loop variables, outermost first
   llvm::SmallVector<bool> split;  // split[k]: digits k and k + 1 must be two loops
@@ -39,11 +39,12 @@ class IndexAlgebra {
   // Cuts `value` into digits of the given radices, outermost first.
   Digits Cut(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> radices);
 
-  // Returns `digit` + `distance`, which must be a digit of the same radix (no carry). Addresses of elements that differ
-  // in such a digit alone differ by a constant that LLVM sees.
+  // Returns `digit` + `distance`, which must be a digit of the same radix (no carry). Addresses that differ only in
+  // such a digit then differ by a constant that LLVM can see.
   mlir::Value Shift(mlir::Location loc, mlir::Value digit, int64_t distance);
 
-  // All that is known about values. A trial emission saves it and restores it at the end.
+  // What this object knows about values: parts of digits, composites, shifted digits. A trial emission saves it and
+  // restores it at the end.
   struct Child {
     mlir::Value parent;
     int64_t parent_radix, radix;
@@ -63,7 +64,7 @@ class IndexAlgebra {
  private:
   IndexBuilder At(mlir::Location loc) { return {builder_, loc}; }
   Digits DigitsOf(mlir::ValueRange indices, llvm::ArrayRef<int64_t> dims);
-  // Joins digits that were cut from one value again.
+  // Replaces digits that were cut from one value by that value.
   Digits Merge(Digits digits);
   // Returns the number that `digits` stand for.
   mlir::Value Compose(mlir::Location loc, Digits digits);

@@ -67,7 +67,7 @@ IndexBuilder::Values IndexBuilder::For(Value from, Value to, int64_t step, const
   b_.setInsertionPointToStart(loop.getBody());
   Values carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   Values next = body(loop.getInductionVar(), carried);
-  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // without values the builder has made the yield
+  if (!first.empty()) b_.create<scf::YieldOp>(loc_, next);  // a loop without carried values has its yield already
   return Values(loop.getResults().begin(), loop.getResults().end());
 }
 

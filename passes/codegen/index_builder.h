@@ -42,7 +42,8 @@ class IndexBuilder {
   mlir::Value And(mlir::Value a, mlir::Value b);
   mlir::Value Select(mlir::Value condition, mlir::Value a, mlir::Value b);
 
-  // Returns the address `n` elements of type `element` behind `pointer`. `inbounds`: it is in the same buffer.
+  // Returns the address `n` elements of type `element` behind `pointer`. `inbounds`: that address is in the same
+  // buffer.
   mlir::Value Address(mlir::Value pointer, mlir::Type element, mlir::Value n, bool inbounds = false);
   // Returns memory on the stack, aligned to 64 bytes. Call it outside of all loops.
   mlir::Value Stack(mlir::Type element, int64_t count);
@@ -50,7 +51,7 @@ class IndexBuilder {
   using Values = std::vector<mlir::Value>;
   void For(mlir::Value from, mlir::Value to, int64_t step, const std::function<void(mlir::Value)>& body);
   void For(int64_t from, int64_t to, int64_t step, const std::function<void(mlir::Value)>& body);
-  // A loop with values that go from one iteration to the next; returns the last ones.
+  // Emits a loop with values that are carried from one iteration to the next, and returns their last ones.
   Values For(mlir::Value from, mlir::Value to, int64_t step, const Values& first,
              const std::function<Values(mlir::Value, const Values&)>& body);
   void If(mlir::Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});

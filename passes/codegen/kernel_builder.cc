@@ -11,7 +11,8 @@ namespace LLVM = mlir::LLVM;
 
 void KernelBuilder::Begin(const std::string& name, unsigned numbers) {
   BeginFunction(name, llvm::SmallVector<mlir::Type>(numbers, b_.getI64Type()), LLVM::Linkage::Internal);
-  // Never inlined: only arguments can be marked as not overlapping, and all rows must run the same code.
+  // This function is never inlined into the entry: only arguments can be marked as not overlapping, and all rows must
+  // run the same code.
   f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
 }
 

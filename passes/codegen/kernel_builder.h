@@ -1,4 +1,4 @@
-// Emits kernels of loops for CPUs, by three skeletons: loop, row and col.
+// Emits kernels of loops for CPUs. There are three loop structures (skeletons): loop, row and col.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_BUILDER_H_
 
@@ -19,37 +19,39 @@ class KernelBuilder : private KernelContext {
   absl::Status Emit();
 
  private:
-  // Begins a function with `numbers` i64 arguments behind the buffers.
+  // Begins a function with the kernel's buffers and then `numbers` i64 arguments.
   void Begin(const std::string& name, unsigned numbers);
-  // Emits the function that the runtime calls, which calls the one that was emitted last.
+  // Emits the function that the runtime calls. It calls the function that was emitted last.
   void EmitEntry();
 
   llvm::SmallVector<int64_t> Radices(mlir::Type type) const { return KernelRadices(kernel_, type); }
-  // Emits one nest that stores the results `which`, all of one inner size.
+  // Emits one loop nest that stores the results whose numbers are in `which`; they all have the same size per row.
   void EmitStores(ElementEmitter& e, Space space, const std::vector<unsigned>& which);
   // Sets the accumulators of sums over the batch to their neutral elements.
   void EmitNeutral(ElementEmitter& e);
 
   void EmitLoopKernel();
-  // Emits a function for one row (without batch: the only one), and the loop over rows.
+  // Emits a function that computes one row (or the whole kernel, if it has no batch), and the loop over rows that calls
+  // it.
   void EmitRowKernel();
   void EmitRow(ElementEmitter& e, const Space& row);
   void Accumulate(ElementEmitter& e, const Space& row, unsigned result);
   void EmitColumnKernel();
-  // Add the elements at `points`, consecutive places of the reduced dimensions at one column, to a result: SumColumn
-  // for a td.reduce, SumTaps for a column sum.
+  // Add the elements at `points`, consecutive places of the reduced dimensions in one column, to the sums of result
+  // number `result`: SumColumn for a td.reduce, SumTaps for a column sum, which has several sums per column.
   void SumColumn(ElementEmitter& e, unsigned result, const Reduction& reduction, llvm::ArrayRef<Point> points);
   void SumTaps(ElementEmitter& e, unsigned result, llvm::ArrayRef<Point> points);
-  // True if every row is summed up into memory of its own before it is added to the rows before.
+  // True if every row is summed up into memory of its own before that sum is added to the sum of the rows before.
   bool SumsPerRow() const;
   void EmitRowSums(ElementEmitter& e, const std::function<void()>& body);
-  // Returns the tensors that a column kernel over rows of `size` elements reads and writes in order of memory, if
-  // fetching them ahead pays.
+  // Returns the tensors that a column kernel over rows of `size` elements reads and writes in memory order; an empty
+  // list if prefetching them does not pay.
   std::vector<Stream> Streams(int64_t size);
-  // Emits a nest over the elements of each result that sums over the batch.
+  // For each result that is a sum over the batch, emits a loop nest over its elements: body(number of the result,
+  // indices).
   void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
 
-  std::vector<ElementEmitter::Buffer> accumulators_;  // of column kernels, by result: the buffer of its sums
+  std::vector<ElementEmitter::Buffer> accumulators_;  // in column kernels: for each result the buffer of its sums
 };
 
 }  // namespace tandem

@@ -26,8 +26,8 @@ class KernelCache {
   // Stores a kernel. A cache that cannot be written is only a warning, since it costs time, not results.
   void Store(absl::string_view key, const CachedKernel& kernel) const;
 
-  // Encode returns the bytes of the file that holds `kernel` under `key`; Decode the kernel in such bytes, or nothing
-  // if they are damaged or of another key.
+  // Encode returns the bytes of the file that holds `kernel` under `key`. Decode returns the kernel in such bytes, or
+  // nothing if they are damaged or belong to another key.
   static std::string Encode(absl::string_view key, const CachedKernel& kernel);
   static std::optional<CachedKernel> Decode(absl::string_view key, absl::string_view bytes);
   // Returns the bytes of a file with this content, valid or not, and its checksum.

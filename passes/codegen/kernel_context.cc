@@ -21,7 +21,7 @@ bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
     }
   }
   if (end->getOperand(result).getType() != type) return false;
-  // Everything that depends on the operand must be elementwise.
+  // Every op that depends on the operand must compute elementwise.
   llvm::SmallVector<mlir::Value> work = {kernel.getArgument(operand)};
   llvm::DenseSet<mlir::Value> seen;
   while (!work.empty()) {
@@ -114,7 +114,8 @@ void KernelContext::BeginFunction(const std::string& name, llvm::ArrayRef<mlir::
 
 void KernelContext::BindOperands(ElementEmitter& e) {
   for (unsigned i = 0; i < kernel_.getNumArguments(); ++i) e.Bind(kernel_.getArgument(i), {f_.getArgument(i)});
-  // A shared buffer is one pointer for LLVM, so that it sees that an element is read before it is written.
+  // An operand and the result that shares its buffer use one pointer, so that LLVM sees that an element is read before
+  // it is written.
   for (unsigned r = 0; r < alias_.size(); ++r) {
     if (alias_[r] >= 0) e.Bind(kernel_.getArgument(alias_[r]), ResultBuffer(r));
   }
@@ -129,8 +130,8 @@ llvm::SmallVector<mlir::Value> KernelContext::TapIndices(mlir::Type type, int64_
 }
 
 void KernelContext::StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points) {
-  // All loads come before the first store, since a result may overwrite an operand, and neighbouring accesses are
-  // joined only when nothing is between them.
+  // All loads are emitted before the first store: a result may overwrite an operand, and LLVM joins neighbouring
+  // accesses only if nothing is between them.
   std::vector<llvm::SmallVector<mlir::Value>> at;
   std::vector<mlir::Value> elements;
   for (const Point& point : points) {

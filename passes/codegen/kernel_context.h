@@ -21,9 +21,10 @@ namespace tandem {
 // compute the same element of the results.
 bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result);
 
-// A loop over columns, of which all sums over the batch of a kernel have at least two (ColumnsOf).
+// A loop over columns in which all of a kernel's sums over the batch can be computed. Each sum has at least two columns
+// (ColumnsOf).
 struct ColumnLoop {
-  mlir::Type operand;  // of the first sum; what the others read has as many elements in a row
+  mlir::Type operand;  // type of the first sum's operand; the other sums' operands have as many elements per row
   int64_t columns;     // the fewest columns of a sum
   bool equal_columns;  // all sums have the same columns, and sum over all dimensions in front of them
 };
@@ -35,7 +36,7 @@ class KernelContext : protected IndexBuilder {
 
  protected:
   // Returns an error for ops that generated kernels cannot have, for a result that may not share its operand's buffer,
-  // and for one without a batch axis that kernels of this kind do not compute. `takes_epilogues`: kernels of columns
+  // and for a result without a batch axis that this kind of kernel does not compute. `takes_epilogues`: column kernels
   // may compute such results from sums.
   absl::Status Check(bool takes_epilogues);
   bool is_elementwise() const { return kind_ == exec::KernelKind::kLoop || kind_ == exec::KernelKind::kFlat; }
@@ -45,18 +46,20 @@ class KernelContext : protected IndexBuilder {
   bool has_rows() const { return kind_ != exec::KernelKind::kOnce; }
 
   unsigned num_buffers() { return kernel_.getNumArguments() + static_cast<unsigned>(results_.size()); }
-  // Begins a function of the kernel's buffers, operands and then results, and of `numbers` behind them. Insertion goes
-  // to its body.
+  // Begins a function whose arguments are the kernel's buffers (operands, then results) and then `numbers`. Ops are
+  // inserted into its body from now on.
   void BeginFunction(const std::string& name, llvm::ArrayRef<mlir::Type> numbers, mlir::LLVM::Linkage linkage);
   void EndFunction() { b_.create<mlir::LLVM::ReturnOp>(loc_, mlir::ValueRange{}); }
-  // Return arguments of that function: number i, as it is and as index, and the buffer of a result.
+  // Return arguments of the function that was begun: the i-th one behind the buffers, the same as an index, and the
+  // buffer of a result.
   mlir::Value Argument(unsigned i) { return f_.getArgument(num_buffers() + i); }
   mlir::Value Number(unsigned i) { return Index(Argument(i)); }
   ElementEmitter::Buffer ResultBuffer(unsigned result) { return {f_.getArgument(kernel_.getNumArguments() + result)}; }
   void BindOperands(ElementEmitter& e);
-  // Returns the indices in a column sum's result, of type `type`, of the element of tap number `tap` in a column.
+  // Returns the indices of an element of a column sum's result, which has type `type`: tap number `tap` of column
+  // `column`.
   llvm::SmallVector<mlir::Value> TapIndices(mlir::Type type, int64_t tap, mlir::Value column);
-  // Stores the elements of the results `which` at these points.
+  // Stores the elements at `points` of the results whose numbers are in `which`.
   void StorePoints(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 
   mlir::func::FuncOp kernel_;
@@ -64,10 +67,10 @@ class KernelContext : protected IndexBuilder {
   const std::string symbol_;
   const exec::KernelKind kind_;
   std::vector<mlir::Value> results_;
-  std::vector<int> alias_;                  // by result: the operand whose buffer it shares, or -1
+  std::vector<int> alias_;                  // for each result the operand whose buffer it shares, or -1
   std::vector<unsigned> batch_reduces_;     // results that are sums (max, ...) over the batch
   std::vector<unsigned> epilogue_results_;  // results without batch that a kernel of columns computes from those sums
-  std::vector<unsigned> plain_results_;     // all others
+  std::vector<unsigned> plain_results_;     // all other results
   std::optional<ColumnLoop> columns_;       // the loop that can compute all sums and results, if there is one
   mlir::LLVM::LLVMFuncOp f_;                // the function that is being emitted
   absl::Status status_;
@@ -75,7 +78,7 @@ class KernelContext : protected IndexBuilder {
  private:
   std::optional<ColumnLoop> FindColumns();
 
-  mlir::OpBuilder builder_;  // IndexBuilder refers to it
+  mlir::OpBuilder builder_;  // base class IndexBuilder holds a reference to it
 };
 
 }  // namespace tandem

@@ -10,7 +10,8 @@
 
 namespace tandem {
 
-// Returns the emitter that takes a kernel. The last one that is asked, of loops, takes every kernel.
+// Returns the first emitter of the table that can emit the kernel. The last one, which emits loops, can emit any
+// kernel.
 const Emitter& EmitterOf(mlir::func::FuncOp kernel);
 
 // Loads the dialects that emitted kernels use; call it before threads share the context.

@@ -11,14 +11,14 @@
 
 namespace tandem {
 
-// The arguments of an entry; docs/developers/internals.md says what the numbers mean for each kind of kernel.
+// The arguments of the function. docs/developers/internals.md says what the three numbers mean for each kind of kernel.
 struct KernelEntry {
   std::vector<mlir::Value> buffers;  // pointers: operands, then results
   mlir::Value begin, end, rows;      // i64
 };
 
-// Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`. Insertion goes to the function's body, at
-// the end of which the caller has to return.
+// Appends `void SYMBOL(ptr args, i64 begin, i64 end, i64 rows)` to `module`. Ops are then inserted into the function's
+// body; the caller has to add the return at its end.
 KernelEntry BeginKernelEntry(mlir::OpBuilder& b, mlir::Location loc, const std::string& symbol, mlir::ModuleOp module,
                              unsigned buffers);
 

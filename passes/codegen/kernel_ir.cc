@@ -25,7 +25,7 @@ void AppendKernelIr(absl::string_view name, absl::string_view bitcode, std::stri
 absl::StatusOr<std::string> LlvmIrText(absl::string_view bitcode) {
   const LlvmMemoryScope scope("reading the LLVM IR of kernels");
   llvm::LLVMContext context;
-  // The reader wants memory that ends in a zero and is aligned.
+  // LLVM's reader of bitcode needs memory that is aligned and ends in a zero.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(bitcode.data(), bitcode.size()), "kernel");
   llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(*buffer, context);
   if (!module) {

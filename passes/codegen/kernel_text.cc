@@ -13,7 +13,7 @@ std::string KernelText(mlir::func::FuncOp kernel) {
   if (auto kind = exec::GetKernelKind(kernel)) stream << exec::stringifyKernelKind(*kind);
   for (int64_t alias : exec::GetAliases(kernel)) stream << " " << alias;
   mlir::OpPrintingFlags flags;
-  flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // independent of the command line
+  flags.enableDebugInfo(false).printGenericOpForm().useLocalScope();  // command-line options do not change the text
   for (mlir::Block& block : kernel.getBody()) {
     mlir::AsmState state(kernel, flags);
     for (mlir::Operation& op : block) {

@@ -59,7 +59,7 @@ bool IsReduceOp(mlir::Operation* op) {
 }
 
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched) {
-  // The stages of a value are the reductions and results that need it, directly or through elementwise ops.
+  // Collects for each value its stages: the reductions and results that read it, directly or through elementwise ops.
   llvm::DenseMap<mlir::Value, llvm::SmallPtrSet<mlir::Operation*, 4>> stages;
   std::vector<mlir::Value> result;
   mlir::Block& block = kernel.getBody().front();

@@ -1,4 +1,4 @@
-// Facts about a kernel's values that all skeletons of kernels, for CPUs and GPUs, need.
+// Facts about a kernel's values that emitters of loops, for CPUs and GPUs, need.
 #ifndef TANDEM_PASSES_CODEGEN_KERNEL_VALUES_H_
 #define TANDEM_PASSES_CODEGEN_KERNEL_VALUES_H_
 
@@ -12,20 +12,21 @@ namespace tandem {
 // Returns the elements of a tensor of type `type`, or those of one row when it is batched.
 int64_t InnerSize(mlir::Type type);
 
-// Returns radices of the inner shape of `type`, cut so that all reshapes of it in the kernel fall on borders.
+// Returns the radices of the inner shape of `type`, without the batch, cut finely enough that every reshape of it in
+// the kernel only regroups them.
 llvm::SmallVector<int64_t> KernelRadices(mlir::func::FuncOp kernel, mlir::Type type);
 
-// Groups the indices in `which` by the inner size of `values[i]`.
+// Groups the numbers in `which` by the inner size (elements without the batch) of `values[i]`.
 std::vector<std::vector<unsigned>> GroupBySize(llvm::ArrayRef<mlir::Value> values, const std::vector<unsigned>& which);
 
-// Returns the values that a row (without `batched`: the kernel) computes into memory before others use them, in the
-// order of the kernel: reductions, and values that are better stored than computed twice.
+// Returns the values that are computed into memory for each row (without `batched`: once) before others use them, in
+// the order of the kernel: reductions, and values that are better stored than computed twice.
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched);
 
-// True if `value` is computed from one that `is_one` accepts.
+// True if `value` depends on a value for which `is_one` returns true.
 bool DependsOn(mlir::Value value, llvm::function_ref<bool(mlir::Value)> is_one);
 
-// True if `op` reduces: each element of its result takes a loop over some dimensions of its operand.
+// True if `op` reduces: each element of its result is computed by a loop over some dimensions of its operand.
 bool IsReduceOp(mlir::Operation* op);
 
 }  // namespace tandem

@@ -7,8 +7,8 @@ namespace {
 
 using Values = VectorBuilder::Values;
 
-// Lanes fill up from the first one, so a left half without rows has a right half without rows; where only the right
-// half has none, the left one passes through.
+// Rows fill lanes from the first one on. So if the left half of a subtree has no rows, the right half has none either;
+// if only the right half has none, the sum is that of the left half.
 Values Subtree(VectorBuilder& v, mlir::Value batch, int64_t first, int64_t lanes, int64_t lane_rows,
                const std::function<Values(int64_t)>& sums_of) {
   if (lanes == 1) return sums_of(first);

@@ -13,7 +13,7 @@ struct Term {
   Rational factor;
 };
 
-// Returns the sum of the terms, factor * value each; null if there are none.
+// Returns the sum of factor * value over all terms; null if there are none.
 Value Sum(VectorBuilder& v, std::vector<Term> terms) {
   if (terms.empty()) return nullptr;
   // Begins with a term of factor 1, if there is one, which needs no product.
@@ -37,7 +37,7 @@ Value Sum(VectorBuilder& v, std::vector<Term> terms) {
   return sum;
 }
 
-// The matrix while it is being simplified: rows of factors over a growing list of values.
+// The matrix while it is being simplified: rows of factors for a list of values, to which common terms are added.
 struct System {
   std::vector<Value> values;
   std::vector<std::vector<Rational>> rows;
@@ -116,7 +116,7 @@ std::vector<Value> EmitTransform(VectorBuilder& v, const RationalMatrix& matrix,
       auto equal = [&](size_t c) { return system.rows[a][c] == system.rows[b][c]; };
       Value even = Sum(v, terms(a, equal));
       std::vector<Term> odd = terms(a, [&](size_t c) { return !equal(c); });
-      // The first factor of the odd part is applied in the last two sums, which become multiply-adds.
+      // A factor that all terms of the odd part have is applied in the last two sums, which become multiply-adds.
       const Rational scale = odd[0].factor;
       for (Term& t : odd) t.factor = t.factor / scale;
       Value rest = Sum(v, odd);

@@ -10,8 +10,8 @@
 namespace tandem {
 
 // Returns matrix * x. What several rows have in common is computed once: two columns that are equal except for signs
-// are replaced by the sum and the difference of their operands, two such rows by a sum and a difference of partial
-// results. A null operand is zero.
+// are replaced by the sum and the difference of their operands, and two rows that are so by the sum and the difference
+// of partial results. A null element of x stands for zero.
 std::vector<mlir::Value> EmitTransform(VectorBuilder& v, const RationalMatrix& matrix,
                                        const std::vector<mlir::Value>& x);
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kDynamicRadix = mlir::ShapedType::kDynamic;
 
-// Returns the radices of all digits that get loops: the row, if it is one, then the static part.
+// Returns the radices of all digits that get loops: the rows, if there is a loop over them, then the static part.
 llvm::SmallVector<int64_t> LoopRadices(const Space& space) {
   llvm::SmallVector<int64_t> radices;
   if (space.rows == Space::Rows::kLoop) radices.push_back(kDynamicRadix);
@@ -24,7 +24,7 @@ llvm::SmallVector<int64_t> InnerShape(mlir::Type type) {
 }
 
 llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes) {
-  std::set<int64_t> borders = {1};  // products of trailing dimensions, where digits begin
+  std::set<int64_t> borders = {1};  // the products of trailing dimensions, at which digits begin
   for (const auto& shape : shapes) {
     int64_t product = 1;
     for (int64_t d : llvm::reverse(shape)) {

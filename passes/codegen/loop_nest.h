@@ -13,7 +13,7 @@ struct Point {
   Digits digits;
 };
 
-// The iteration space of a nest: a batch or none, then static sizes.
+// The iteration space of a nest: perhaps rows of the batch, then dimensions of static sizes.
 struct Space {
   enum class Rows {
     kNone,   // no batch axis
@@ -21,8 +21,8 @@ struct Space {
     kLoop,   // rows [begin, end)
   };
   Rows rows = Rows::kNone;
-  mlir::Value row;                     // kFixed
-  mlir::Value begin, end;              // kLoop
+  mlir::Value row;                     // for kFixed: the row
+  mlir::Value begin, end;              // for kLoop: the rows
   llvm::SmallVector<int64_t> radices;  // radices of the static part, outermost first
 };
 
@@ -33,7 +33,7 @@ llvm::SmallVector<int64_t> CommonRadices(llvm::ArrayRef<llvm::SmallVector<int64_
 // Returns the dimensions of `type` without the batch.
 llvm::SmallVector<int64_t> InnerShape(mlir::Type type);
 
-// Returns the space of the elements that a reduction combines to one.
+// Returns the space of the operand's elements that a reduction combines into one element of its result.
 Space ReducedSpace(mlir::Operation* op, const Reduction& reduction);
 
 // Returns the indices of `point` in a tensor of type `type`, which must be as large as the space.
@@ -41,9 +41,9 @@ llvm::SmallVector<mlir::Value> IndicesAt(ElementEmitter& e, mlir::Location loc, 
 
 using PointFn = std::function<void(const Point&)>;
 
-// Digits of the space that share a loop: positions [first, last] in the radices, in front of which the row loop counts
-// if there is one. PlanLoops finds the groups from how `body` uses indices; `forced` holds positions k where k and k +
-// 1 must be two loops.
+// Neighbouring digits of a space that share a loop: numbers [first, last] in its radices, where a loop over rows counts
+// as number 0. PlanLoops finds the groups from the way in which `body` uses indices. `forced` holds numbers k for which
+// k and k + 1 must be two loops.
 struct LoopGroup {
   unsigned first, last;
 };
@@ -55,13 +55,13 @@ struct LoopBounds {
   mlir::Value begin, end;
 };
 LoopBounds BoundsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group);
-// Returns the digits of a group for the value of its loop variable.
+// Returns the digits that a group has at one value of its loop variable.
 Digits DigitsOf(ElementEmitter& e, mlir::Location loc, const Space& space, const LoopGroup& group,
                 mlir::Value variable);
-// Returns the digits that no loop gives: the fixed row, if there is one.
+// Returns the digits that are not loop variables: the fixed row, if there is one.
 Digits FixedDigits(const Space& space);
 
-// Emits the whole nest.
+// Emits the loops over the whole space, with `body` inside.
 void EmitNest(ElementEmitter& e, mlir::Location loc, const Space& space, const PointFn& body);
 
 }  // namespace tandem

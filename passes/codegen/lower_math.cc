@@ -15,16 +15,17 @@ namespace {
 
 struct LibmName {
   const char* op;
-  const char* function;  // the function on double; with an `f` appended, on float
+  const char* function;  // the C library's function on double; with an `f` appended, on float
 };
-// No llvm.* intrinsic may be used for one of these: LLVM would call the C library unseen, or expand it inexactly.
+// The functions that are called by name. An llvm.* intrinsic may not be used for any of them: LLVM would turn it into a
+// call of the C library that is not seen here, or expand it inexactly.
 constexpr LibmName kLibm[] = {{"math.exp", "exp"},     {"math.exp2", "exp2"},  {"math.expm1", "expm1"},
                               {"math.log", "log"},     {"math.log2", "log2"},  {"math.log1p", "log1p"},
                               {"math.tanh", "tanh"},   {"math.erf", "erf"},    {"math.powf", "pow"},
                               {"math.sin", "sin"},     {"math.cos", "cos"},    {"math.atan", "atan"},
                               {"math.atan2", "atan2"}, {"math.log10", "log10"}};
 
-// Returns the entry of an op of math on a scalar or a vector's elements; null if it has none.
+// Returns the kLibm entry of an op of dialect math, whether it works on a scalar or a vector; null if it has none.
 const LibmName* FindLibm(mlir::Operation* op) {
   if (!mlir::isa<mlir::math::MathDialect>(op->getDialect())) return nullptr;
   const auto* found = llvm::find_if(kLibm, [&](const LibmName& n) { return op->getName().getStringRef() == n.op; });
@@ -36,7 +37,8 @@ bool IsBFloat16(mlir::Type type) { return mlir::getElementTypeOrSelf(type).isBF1
 }  // namespace
 
 absl::Status LowerMath(mlir::ModuleOp module, bool precise, bool native_bfloat16) {
-  // The rewriter visits every op more than once, so kernels that do not need it skip it.
+  // Kernels without functions of floats and without bfloat16 skip the rewriter, since it visits every op more than
+  // once.
   bool functions = false, bfloat16 = false;
   module.walk([&](mlir::Operation* op) {
     functions = functions || FindLibm(op) != nullptr;
@@ -73,7 +75,7 @@ const std::vector<std::string>& LibmSymbols() {
       all->push_back(libm.function);
       all->push_back(std::string(libm.function) + "f");
     }
-    // LLVM turns loops that copy or fill into calls of these.
+    // LLVM turns loops that copy or fill memory into calls of these functions.
     for (const char* name : {"memcpy", "memset", "memmove"}) all->push_back(name);
     return all;
   }();

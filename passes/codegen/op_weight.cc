@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-// Estimates how often `op` runs: 8 times for each loop around it, and 8 for its own body if it is a loop.
+// Estimates how often `op` runs: a loop around it, or the op itself if it is a loop, counts as 8 iterations.
 int64_t LoopTrips(mlir::Operation* op) {
   int64_t trips = 1;
   for (; op != nullptr; op = op->getParentOp()) {
@@ -24,7 +24,7 @@ int64_t LoopTrips(mlir::Operation* op) {
   return trips;
 }
 
-// Gives constants for operands, so that only the op's own code is emitted.
+// Returns undefined constants as operands, so that only the op's own code is emitted.
 class TrialContext : public td::ElementalContext {
  public:
   TrialContext(mlir::OpBuilder& builder, mlir::Operation* op, mlir::Value row)
@@ -67,7 +67,7 @@ OpWeight WeightOf(mlir::Operation* op) {
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   if (!elemental) return weight;
   Reduction reduction;
-  if (GetReduction(op, reduction)) {  // the skeletons emit it, not the op
+  if (GetReduction(op, reduction)) {  // kernel skeletons emit the reduction, not the op
     weight.ops = std::max<int64_t>(reduction.taps, 1);
     weight.reads.assign(op->getNumOperands(), 1);
     return weight;
@@ -77,7 +77,7 @@ OpWeight WeightOf(mlir::Operation* op) {
                        mlir::LLVM::LLVMDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> scratch = mlir::ModuleOp::create(op->getLoc());
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockBegin(scratch->getBody());
-  // Indices are arguments, not constants, so that nothing folds away.
+  // Indices are arguments of the block, not constants, so that no op is folded away.
   auto region = builder.create<mlir::scf::ExecuteRegionOp>(op->getLoc(), mlir::TypeRange{});
   mlir::Block* block = builder.createBlock(&region.getRegion());
   auto index = [&] { return block->addArgument(builder.getIndexType(), op->getLoc()); };

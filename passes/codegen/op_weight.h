@@ -11,7 +11,7 @@
 namespace tandem {
 
 struct OpWeight {
-  int64_t ops = 0;         // roughly vector instructions; a transcendental function counts 12, a division 4
+  int64_t ops = 0;         // about the number of vector instructions; a transcendental function counts 12, a division 4
   bool expensive = false;  // its result is better stored than computed twice
   // How often one element of the result reads each operand (a loop counts as 8 times).
   std::vector<int64_t> reads;

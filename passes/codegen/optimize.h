@@ -28,8 +28,8 @@ class ObjectCompiler {
   static absl::StatusOr<std::unique_ptr<ObjectCompiler>> Create(const CpuTarget& target,
                                                                 KernelSanitizer sanitizer = ProcessSanitizer());
 
-  // Optimises `module` in place and assembles it. `vectorize`: its loops work on scalars; false for code that was
-  // emitted as vectors, where looking for more would only take time.
+  // Optimises `module` in place and assembles it. `vectorize`: its loops work on scalars and should be vectorised.
+  // False for code that was emitted as vectors, where trying would only cost time.
   absl::StatusOr<OptimizedObject> Compile(llvm::Module& module, bool vectorize = true);
 
  private:

@@ -31,7 +31,8 @@ class PackedFilterGradEmitter : private VectorKernel {
     tiles_.Configure();
     Value zeros = v_.At(scratch_, at_.zeros);
     EmitZeros(v_, zeros, v_.Int(at_.x - at_.zeros), kLanes);
-    // All entries are padding at first; those of a group's pixels are overwritten.
+    // All entries of the lists of addresses point to zeros (padding) at first. Those of a group's pixels are
+    // overwritten later.
     v_.For(0, at_.zeros, 2, [&](Value n) { v_.StorePointer(zeros, v_.At(scratch_, n)); });
     v_.For(begin_, end_, s_.images(), [&](Value first) {
       const Group group = {first, v_.Min(v_.Int(s_.images()), v_.Sub(end_, first))};
@@ -52,7 +53,7 @@ class PackedFilterGradEmitter : private VectorKernel {
   }
 
  private:
-  // Images that are packed and multiplied together.
+  // A group of images that are packed and multiplied together.
   struct Group {
     Value first, count;
   };
@@ -63,15 +64,16 @@ class PackedFilterGradEmitter : private VectorKernel {
     int64_t from[2], to[2], stride[2], low[2];
   };
 
-  // Returns the pixels from the first pixel of a group's first image of dy to the last pixel of its last image.
+  // Returns how many pixels there are in a panel from the first pixel of a group's first image of dy to the last pixel
+  // of its last image.
   Value Pixels(const Group& group) {
     return v_.Add(v_.Mul(v_.Add(group.count, -1), s_.image_pixels()), s_.dy_pixels());
   }
 
-  // Returns the address of entry `pixel` of a list of addresses.
+  // Returns where the address of pixel `pixel` is stored in a list of addresses.
   Value Entry(Value list, Value pixel) { return v_.At(list, v_.Mul(pixel, 2)); }
 
-  // Lists the addresses of a group's pixels.
+  // Writes the addresses of a group's pixels into a list.
   void Find(const Group& group, const Source& s, Value list) {
     v_.For(v_.Int(0), group.count, 1, [&](Value n) {
       Value image = v_.At16(s.images, v_.Mul(v_.Add(group.first, n), s.height * s.width * s.channels));
@@ -87,7 +89,7 @@ class PackedFilterGradEmitter : private VectorKernel {
     });
   }
 
-  // Loads 16 channels of a pixel in a list and of the next pixel, as pairs.
+  // Loads 16 channels of pixel `pixel` of a list and of the pixel after it, as pairs of bfloat16 numbers.
   Value Pair(Value list, Value pixel, Value channel) {
     Value entry = Entry(list, pixel);
     return v_.LoadPairOfRows(v_.At16(v_.LoadPointer(entry), channel),
@@ -126,7 +128,7 @@ class PackedFilterGradEmitter : private VectorKernel {
     Find(group,
          {dy_, s_.out_height, s_.out_width, s_.channels_out, {0, 0}, {s_.out_height, s_.out_width}, {1, 1}, {0, 0}},
          images);
-    // Products read some pixels beyond those of this group: let them be zeros.
+    // Products read some pixels beyond those of a group with few images, so their addresses are set to zeros.
     Value end = v_.Int(s_.images() * s_.image_pixels());
     v_.For(v_.Mul(group.count, s_.image_pixels()), end, 1,
            [&](Value n) { v_.StorePointer(v_.At(scratch_, at_.zeros), Entry(images, n)); });
@@ -156,7 +158,8 @@ class PackedFilterGradEmitter : private VectorKernel {
     if (whole < channels) f(v_.Int(whole), 1);
   }
 
-  // Adds a group's products to high x wide tiles of the gradient of tap (i, j); the first group sets them.
+  // Adds a group's products to `high` x `wide` tiles of the gradient of tap (i, j). The first group's products replace
+  // what was there.
   void Tap(const Group& group, Value i, Value j, Value c, int high, Value k, int wide) {
     Value plane = v_.Add(v_.Mul(v_.Rem(i, s_.stride[0]), s_.planes(1)), v_.Rem(j, s_.stride[1]));
     Value shift = v_.Add(v_.Mul(v_.Div(i, s_.stride[0]), s_.pitch()), v_.Div(j, s_.stride[1]));
@@ -178,9 +181,10 @@ class PackedFilterGradEmitter : private VectorKernel {
     v_.If(
         v_.Equal(v_.Sub(group.first, begin_), 0), [&] { for_sums([&](int sum, Value) { tiles_.Zero(sum); }); },
         [&] { for_sums([&](int sum, Value place) { tiles_.Load(sum, place, row_bytes); }); });
-    // The products begin at the cache line of x that holds the partner of dy's first pixel.
+    // The products begin at the cache line of x with the pixel that is multiplied by dy's first pixel.
     Value start = v_.Mul(v_.Div(shift, kTilePixels), kTilePixels);
-    Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);  // the place in a panel of dy that goes with `start`
+    // The pixel in a panel of dy that is multiplied by pixel `start` of x.
+    Value behind = v_.Add(v_.Sub(start, shift), kTilePixels);
     Value dy = v_.At(Panel(0, 0), v_.Mul(v_.Div(behind, 2), kTileRows));
     dy = v_.At(dy, v_.Mul(v_.Rem(shift, 2), 2 * kTileRows * s_.panel_pixels() / 2));
     v_.For(start, v_.Add(shift, Pixels(group)), kTilePixels, [&](Value pixel) {

@@ -11,15 +11,15 @@ namespace tandem {
 
 inline constexpr int64_t kLineFloats = 16;
 
-// A tile's accumulators: `rows` x `vectors` registers. One row of the right-hand side and one factor take registers
-// too. AVX-512 has 32 registers, everything else 16.
+// The accumulators of a tile: `rows` x `vectors` registers. Besides these, a product needs registers for one row of the
+// right-hand side and for one factor. AVX-512 has 32 registers, other targets have 16.
 struct ProductTile {
   int rows, vectors;
 };
 ProductTile LargestTile(int vector_width, int64_t vectors);
 
-// Returns the rows of a tile for a block of `block` rows: `most`, which registers hold, or fewer, at least half, if
-// whole tiles then compute fewer rows in all: 4 for 8 rows if `most` is 6.
+// Returns the rows of a tile for a block of `block` rows: `most`, the number for which there are registers, or fewer
+// (at least half) if whole tiles then compute fewer rows in all. Example: 4 for 8 rows if `most` is 6.
 int TileRowsFor(int most, int64_t block);
 
 // Calls f(first vector, vectors) for `vectors` vectors in groups of at most `most`.
@@ -28,8 +28,8 @@ void ForVectorGroups(int64_t vectors, int64_t most, F f) {
   for (int64_t first = 0; first < vectors; first += most) f(first, std::min(most, vectors - first));
 }
 
-// Factors of a product in memory. Element (r, i) of the left one is `row` * r + `step` * i floats behind the pointer,
-// row i of the right one `step` * i floats.
+// The factors of a product in memory. Element (r, i) of the left one is `row` * r + `step` * i floats behind its
+// pointer; row i of the right one begins `step` * i floats behind its pointer.
 struct LeftFactor {
   mlir::Value pointer;
   int64_t row, step;
@@ -39,7 +39,7 @@ struct RightFactor {
   int64_t step;
 };
 
-// Memory to fetch into the cache beside a product: `lines` cache lines for each of its steps.
+// Memory to prefetch while a product is computed: `lines` cache lines in each of its steps.
 struct LinesToFetch {
   mlir::Value pointer;
   int64_t lines = 0;

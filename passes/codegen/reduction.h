@@ -11,25 +11,27 @@ namespace tandem {
 
 struct Reduction {
   td::ReduceKind kind = td::ReduceKind::kSum;
-  std::vector<int64_t> axes;  // ascending
-  // For a column sum (below): elements of the result per kept element of operand 0, at least one; 0 for a td.reduce.
+  std::vector<int64_t> axes;  // the reduced axes, ascending
+  // For a column sum (IsColumnSum): elements of the result per column of operand 0, at least one. 0 for a td.reduce.
   int64_t taps = 0;
   bool arg_max = false;
 };
 
-// True if `op` is a column sum: a windowed op that sums over the batch and all dimensions of operand 0 but the last,
-// into several elements per column. Its emitElement emits an addend: it takes the indices of operand 0's element, then
-// those of the result's element, of which all but the last, the column, are constants.
+// True if `op` is a column sum: a windowed op that sums over the batch and over all dimensions of operand 0 but the
+// last, the columns, into several elements per column, such as the filter gradient of a depthwise convolution. Its
+// emitElement emits one addend; its indices are those of an element of operand 0, then those of the result's element,
+// which are constants except for the last, the column.
 bool IsColumnSum(mlir::Operation* op);
 
-// Gets the reduction that `op` is; false when it is neither a td.reduce nor a column sum.
+// Describes `op` as a reduction; returns false if it is neither a td.reduce nor a column sum.
 bool GetReduction(mlir::Operation* op, Reduction& reduction);
 
-// The same for a td.argmax, which is a maximum of keys along its only axis.
+// Describes a td.argmax as a reduction, a maximum of keys along its only axis; returns false for other ops.
 bool GetArgMax(mlir::Operation* op, Reduction& reduction);
 
-// The same for a reduction over the batch: any ElementalOp with a batched operand and a result without batch. `axes`
-// stays empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
+// Describes `op` as a reduction over the batch: any ElementalOp with a batched operand and a result without batch;
+// returns false for others. `axes` stays empty if it is no td.reduce; such an op emits the addend of one row, whose
+// index comes first.
 bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
 
 // Returns the columns of a reduction: the trailing elements of operand 0 that it keeps apart.
@@ -37,12 +39,12 @@ int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction);
 
 // Returns the neutral element of `kind` for a scalar of type `type`.
 mlir::Value NeutralElement(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Type type);
-// Returns `a` and `b` combined. `reassociate` allows LLVM to sum in vector lanes: only where all runs over the data use
-// the same code.
+// Returns `a` and `b` combined. `reassociate` lets LLVM sum in vector lanes. Set it only where the same code computes a
+// sum in every run, since it changes the order of additions.
 mlir::Value Combine(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, mlir::Value a, mlir::Value b,
                     bool reassociate);
-// Returns all of `v`, whose number is a power of two, combined pair by pair: the chains of operations are shorter than
-// one after another, and so are the rounding errors smaller.
+// Combines all elements of `v`, whose number is a power of two, pair by pair. Chains of operations are then shorter
+// than in a sum from the first to the last, and rounding errors smaller.
 mlir::Value CombinePairs(mlir::OpBuilder& builder, mlir::Location loc, td::ReduceKind kind, std::vector<mlir::Value> v);
 
 }  // namespace tandem

@@ -9,8 +9,8 @@
 namespace tandem {
 
 // The size of a tile: rows of the result x vectors of a row. It has few vectors, because the columns of the right-hand
-// side that a tile reads must stay in the first-level cache for the tiles below; 8 x 2 hides the latency of the
-// multiply-adds.
+// side that a tile reads must stay in the first-level cache until the tiles below read them. 8 x 2 hides the latency of
+// the multiply-adds.
 inline constexpr int64_t kRegisterTileVectors = 2;
 constexpr int64_t RegisterTileRows(int vector_width) { return vector_width < 16 ? 4 : 8; }
 
@@ -20,8 +20,8 @@ inline int64_t TileVectors(const VectorBuilder& v, int64_t width) { return (widt
 // Loads the row of `width` numbers at `from`.
 VectorBuilder::Values LoadTileRow(VectorBuilder& v, StoredFloats from, int64_t width);
 
-// Returns sums + left (x) right for the `rows` numbers at `left` and a row of vectors; sums[r * vectors + n] is vector
-// n of row r.
+// Returns sums + left (x) right, an outer product: the `rows` numbers at `left` times the vectors of a row. sums[r *
+// vectors + n] is vector n of row r.
 VectorBuilder::Values AddOuterProduct(VectorBuilder& v, const VectorBuilder::Values& sums, int64_t rows,
                                       mlir::Value left, const VectorBuilder::Values& right);
 

@@ -1,4 +1,5 @@
-// Emits kernels with reductions, which work on one row at a time, stage by stage, through memory of the size of a row.
+// Emits kernels with reductions. They compute one row at a time, stage by stage: reductions and other values that later
+// stages read are stored in memory of the size of a row.
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
@@ -31,7 +32,7 @@ void KernelBuilder::EmitRow(ElementEmitter& e, const Space& row) {
       mlir::Type element = StorageType(type.getElementType());
       int64_t bytes = InnerSize(type) * StorageBytes(type.getElementType());
       if (scratch_bytes + bytes > kMaxScratchBytes) {
-        // A stage without room is computed again for each use, unless it is a reduction.
+        // A value for which there is no room is computed again for each use, unless it is a reduction.
         if (!IsReduceOp(v.getDefiningOp())) continue;
         status_.Update(absl::UnimplementedError("a kernel's reduction needs more than 256 KiB per row"));
         return;
@@ -82,7 +83,7 @@ void KernelBuilder::Accumulate(ElementEmitter& e, const Space& row, unsigned res
   };
   Space space = row;
   if (reduction.axes.empty() || llvm::is_contained(reduction.axes, rank - 1)) {
-    // Sums up the row's trailing dimensions first, then adds that to the sum of the rows before.
+    // First sums up the row's trailing dimensions, then adds this sum to the sum of the rows before.
     space.rows = Space::Rows::kNone;
     space.radices = InnerShape(type);
     llvm::erase(space.radices, 1);

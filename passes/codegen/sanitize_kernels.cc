@@ -45,7 +45,7 @@ void AddSanitizerPasses(KernelSanitizer sanitizer, llvm::Module& module, llvm::M
   if (address) {
     llvm::AddressSanitizerOptions options;
     options.UseAfterReturn = llvm::AsanDetectStackUseAfterReturnMode::Never;
-    // Kernels need no constructors, because the process has set the runtime up.
+    // Kernels need no module constructors, because the process has initialised the sanitizer's runtime.
     passes.addPass(llvm::AddressSanitizerPass(options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false,
                                               llvm::AsanDtorKind::None, llvm::AsanCtorKind::None));
   } else {

@@ -19,7 +19,7 @@ KernelSanitizer ProcessSanitizer();
 absl::string_view Name(KernelSanitizer sanitizer);
 absl::StatusOr<KernelSanitizer> ParseKernelSanitizer(absl::string_view name);
 
-// Adds the passes of `sanitizer` to `passes`, the last ones of a module. Loads and stores of the module's functions
+// Adds the passes of `sanitizer` to `passes`; they must be the last ones. Loads and stores of the module's functions
 // then call the sanitizer's runtime, which the loader finds in the process.
 void AddSanitizerPasses(KernelSanitizer sanitizer, llvm::Module& module, llvm::ModulePassManager& passes);
 

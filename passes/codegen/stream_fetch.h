@@ -1,8 +1,8 @@
-// Fetches into the cache what a loop nest is about to read and write.
+// Prefetches what a loop nest is about to read and write.
 //
-// A nest that goes over a few places of an image side by side touches memory in an order that the CPU does not foresee,
-// and writes lines that are not in its cache. Where the tensors are larger than the caches, fetching their lines ahead,
-// in the order in which they lie, halves the time.
+// A nest that handles a few neighbouring places of an image at a time touches memory in an order that the CPU's own
+// prefetching does not detect, and writes lines that are not in its cache. Where tensors are larger than the caches,
+// prefetching their lines, in the order of memory, halves the time.
 #ifndef TANDEM_PASSES_CODEGEN_STREAM_FETCH_H_
 #define TANDEM_PASSES_CODEGEN_STREAM_FETCH_H_
 
@@ -12,14 +12,15 @@
 
 namespace tandem {
 
-// A tensor in memory whose elements a nest all touches, in about the order of memory.
+// A tensor in memory. The nest touches all of its elements, in about the order of memory.
 struct Stream {
   mlir::Value pointer;
   mlir::Type storage;  // type of an element in memory
   bool written;
 };
 
-// Fetches elements [first, first + count) of every stream, where `first` is an index. They may lie beyond its end.
+// Prefetches elements [first, first + count) of every stream; `first` is a value of type index. The elements may lie
+// beyond the end of a stream.
 void EmitFetch(IndexBuilder& at, const std::vector<Stream>& streams, mlir::Value first, int64_t count);
 
 }  // namespace tandem

@@ -12,12 +12,12 @@ class TileBuilder {
  public:
   explicit TileBuilder(VectorBuilder& v) : v_(v) {}
 
-  // Gives all registers 16 rows of 64 bytes, all zero.
+  // Configures all registers as 16 rows of 64 bytes, and sets them to zero.
   void Configure();
   void Release();
 
   void Zero(int tile);
-  // Load or store a register; row r is r * `stride` bytes behind the pointer.
+  // Load and store a register. Row r is r * `stride` bytes behind the pointer.
   void Load(int tile, mlir::Value pointer, int64_t stride);
   void Store(int tile, mlir::Value pointer, int64_t stride);
   // Emits sum[i, j] += sum over k < 32 of a[i, k] * b[k, j], in float32 and in the order of k. A row of register a has

@@ -69,7 +69,8 @@ llvm::Type* Translator::Type(mlir::Type type) {
   }
   auto vector = mlir::dyn_cast<mlir::VectorType>(type);
   if (vector && vector.getRank() == 1 && !vector.isScalable()) {
-    llvm::Type* element = Type(vector.getElementType());  // may move the entries of types_
+    // The recursive call may move the entries of types_, so `to` is not used.
+    llvm::Type* element = Type(vector.getElementType());
     return types_[type] = llvm::FixedVectorType::get(element, vector.getNumElements());
   }
   std::string text;
@@ -126,7 +127,7 @@ void Translator::TranslateBlock(mlir::Block& block) {
 
 void Translator::TranslateBody(LLVM::LLVMFuncOp f) {
   llvm::Function* to = module_.getFunction(llvm::StringRef(f.getName()));
-  if (f.getBody().getBlocks().size() != 1) return Fail(f);  // emitters use structured loops only
+  if (f.getBody().getBlocks().size() != 1) return Fail(f);  // emitters use structured loops (scf) only
   for (unsigned i = 0; i < f.getNumArguments(); ++i) Set(f.getArgument(i), to->getArg(i));
   b.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "", to));
   TranslateBlock(f.getBody().front());

@@ -22,7 +22,7 @@ void SetAll(Translator& t, mlir::ValueRange values, llvm::ArrayRef<llvm::Value*>
   for (auto [value, v] : llvm::zip_equal(values, to)) t.Set(value, v);
 }
 
-// Returns the number of turns of a loop if it is known to be 0 or 1, otherwise 2.
+// Returns the number of iterations of a loop if it is known to be 0 or 1, otherwise 2.
 int KnownTurns(llvm::Value* from, llvm::Value* to, llvm::Value* step) {
   auto* first = llvm::dyn_cast<llvm::ConstantInt>(from);
   auto* end = llvm::dyn_cast<llvm::ConstantInt>(to);
@@ -85,7 +85,7 @@ void If(Translator& t, scf::IfOp op) {
     return SetAll(t, op.getResults(), Yielded(t, *taken));
   }
   llvm::BasicBlock* before = t.b.GetInsertBlock();
-  // Translates one side; returns the values that it yields and the block that it ends in.
+  // Translates one branch of the scf.if; returns the values that it yields and the LLVM block that it ends in.
   auto side = [&](mlir::Block& block, llvm::BasicBlock* begin) {
     t.b.SetInsertPoint(begin);
     t.TranslateBlock(block);

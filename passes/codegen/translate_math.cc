@@ -10,7 +10,7 @@ namespace {
 
 namespace math = mlir::math;
 
-// An intrinsic of one float.
+// Translates a float op with one operand to an intrinsic.
 template <typename Op, llvm::Intrinsic::ID kId>
 void Unary(Translator& t, Op op) {
   FastMath flags(t, op);
@@ -34,7 +34,8 @@ void CopySign(Translator& t, math::CopySignOp op) {
   t.Set(op, t.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, t[op.getLhs()], t[op.getRhs()]));
 }
 
-// An intrinsic of one integer. Its flag would make some operand (0 or the least number) undefined; none is.
+// Translates an integer op with one operand to an intrinsic. The intrinsic's flag, false here, would make the result
+// for one operand (0 or the least number) undefined.
 template <typename Op, llvm::Intrinsic::ID kId>
 void IntegerUnary(Translator& t, Op op) {
   t.Set(op, t.b.CreateIntrinsic(kId, {t.Type(op.getType())}, {t[op.getOperand()], t.b.getFalse()}));

@@ -41,8 +41,8 @@ class Translator {
     return llvm::BasicBlock::Create(module_.getContext(), "", b.GetInsertBlock()->getParent());
   }
 
-  // This builder folds constants only. LLVM's simplifier would take a loop variable, which has only its first value
-  // yet, for that value.
+  // This builder folds constants only. LLVM's simplifier would replace a loop variable by its first value, the only one
+  // that it knows while the loop is being translated.
   llvm::IRBuilder<> b;
 
  private:
@@ -54,13 +54,13 @@ class Translator {
   absl::Status status_;
 };
 
-// On<Op>(handlers, [](Translator& t, Op op) {...}) translates ops of one class.
+// On<Op>(handlers, [](Translator& t, Op op) {...}) registers the function that translates ops of class Op.
 template <typename Op, void (*Translate)(Translator&, Op)>
 void On(Translator::Handlers& handlers) {
   handlers[mlir::TypeID::get<Op>()] = [](Translator& t, mlir::Operation* op) { Translate(t, mlir::cast<Op>(op)); };
 }
 
-// Gives the instructions of floats that are made during its life time the flags of an op of arith or math.
+// During its lifetime, float instructions that are created get the fast-math flags of an op of arith or math.
 class FastMath {
  public:
   template <typename Op>

@@ -13,7 +13,7 @@ namespace {
 
 mlir::VectorType VectorOf(mlir::Type element, int width) { return mlir::VectorType::get({width}, element); }
 
-// Returns the mask of a shuffle that takes elements of two vectors by turns.
+// Returns the mask of a shuffle that interleaves the elements of two vectors.
 llvm::SmallVector<int32_t> ByTurns(int width) {
   llvm::SmallVector<int32_t> order;
   for (int i = 0; i < width; ++i) order.append({i, width + i});
@@ -156,7 +156,7 @@ Value VectorBuilder::Pairs(Value a, Value b) {
   const llvm::SmallVector<int32_t> order = ByTurns(width_);
   auto bfloat16 = VectorOf(b_.getBF16Type(), width_), both = VectorOf(b_.getBF16Type(), 2 * width_);
   if (native_bfloat16_) {
-    // The instruction puts its second operand into the lower half.
+    // vcvtne2ps2bf16 puts its second operand into the lower half of the result, so `a` comes second.
     auto name = b_.getStringAttr("llvm.x86.avx512bf16.cvtne2ps2bf16.512");
     Value joined = b_.create<LLVM::CallIntrinsicOp>(loc_, both, name, mlir::ValueRange{b, a}).getResult(0);
     return b_.create<LLVM::ShuffleVectorOp>(loc_, joined, joined, order);

@@ -12,10 +12,10 @@
 
 namespace tandem {
 
-// Floats in memory: float32, or bfloat16, which is float32 in registers.
+// The address of floats in memory. They are float32, or bfloat16 numbers that become float32 in registers.
 struct StoredFloats {
   StoredFloats(mlir::Value pointer = nullptr, bool bfloat16 = false) : pointer(pointer), bfloat16(bfloat16) {}
-  // The elements of `tensor`, which are at `pointer`.
+  // Returns the address of `tensor`'s elements, which are at `pointer`, with their type.
   static StoredFloats Of(mlir::Value pointer, mlir::Value tensor) {
     return {pointer, mlir::getElementTypeOrSelf(tensor).isBF16()};
   }
@@ -25,7 +25,7 @@ struct StoredFloats {
 
 class VectorBuilder : public IndexBuilder {
  public:
-  // `width`: floats of one vector. `native_bfloat16`: with 16 floats, code may use AVX512-BF16.
+  // `width`: the number of floats in a vector. `native_bfloat16`: code may use AVX512-BF16, if `width` is 16.
   VectorBuilder(mlir::OpBuilder& builder, mlir::Location loc, int width, bool native_bfloat16 = false);
 
   int width() const { return width_; }
@@ -38,23 +38,24 @@ class VectorBuilder : public IndexBuilder {
   mlir::Value At16(mlir::Value pointer, mlir::Value elements);
   mlir::Value At16(mlir::Value pointer, int64_t n) { return n == 0 ? pointer : At16(pointer, Int(n)); }
 
-  // Load and store vectors. With `live` < width() only that many elements are touched, with a `mask` only those in it;
-  // other elements load as 0.
+  // Load and store vectors. With `live` < width() only the first `live` elements are accessed, and with a `mask` only
+  // the elements that it selects. Elements that are not loaded are 0.
   mlir::Value Load(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value Load(mlir::Value pointer) { return Load(pointer, width_); }
   void Store(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store(mlir::Value vector, mlir::Value pointer) { Store(vector, pointer, width_); }
-  // Stores a whole vector at a multiple of its size, bypassing the caches. Other threads may read it after a Fence.
+  // Stores a whole vector, bypassing the caches. The address must be a multiple of the vector's size. Other threads may
+  // read it after a Fence.
   void Stream(mlir::Value vector, mlir::Value pointer);
   void Fence();
   // Load and store an address in memory.
   mlir::Value LoadPointer(mlir::Value pointer);
   void StorePointer(mlir::Value value, mlir::Value pointer);
-  // Fetches the cache line of `pointer` into the second-level cache. With `to_write` it goes into the first-level
-  // cache, and no other core keeps it, so that a write does not wait. Any address will do, valid or not.
+  // Prefetches the cache line of `pointer` into the second-level cache. With `to_write` it goes into the first-level
+  // cache and is invalidated in other cores, so that a write does not wait. Any address is allowed, valid or not.
   void Prefetch(mlir::Value pointer, bool to_write = false);
   mlir::Value Scratch(int64_t floats) { return Stack(b_.getF32Type(), floats); }
-  // Returns a mask of all elements, or of none, by `condition`.
+  // Returns a mask that selects all elements if `condition` is true, else none.
   mlir::Value Mask(mlir::Value condition);
   mlir::Value LoadSplat(mlir::Value pointer);
   // Loads a vector whose element i is pointer[i * stride].
@@ -66,12 +67,13 @@ class VectorBuilder : public IndexBuilder {
   mlir::Value MulF(mlir::Value a, mlir::Value b);
   mlir::Value Relu(mlir::Value v);  // keeps NaN
 
-  // The same loads and stores of bfloat16 numbers, rounded to nearest even, as float32 in registers.
+  // Load and store vectors of bfloat16 numbers, like Load and Store: float32 in registers, rounded to nearest even when
+  // stored.
   mlir::Value Load16(mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   mlir::Value LoadStrided16(mlir::Value pointer, int64_t stride, int64_t live);
   void Store16(mlir::Value vector, mlir::Value pointer, int64_t live, mlir::Value mask = nullptr);
   void Store16(mlir::Value vector, mlir::Value pointer) { Store16(vector, pointer, width_); }
-  // Addresses and loads of either type.
+  // Addresses and loads of StoredFloats, whichever type they have.
   StoredFloats At(StoredFloats from, mlir::Value n) {
     return {from.bfloat16 ? At16(from.pointer, n) : At(from.pointer, n), from.bfloat16};
   }
@@ -79,7 +81,7 @@ class VectorBuilder : public IndexBuilder {
   mlir::Value Load(StoredFloats from, int64_t live) {
     return from.bfloat16 ? Load16(from.pointer, live) : Load(from.pointer, live);
   }
-  // Vectors of width() pairs of bfloat16 numbers. Pairs makes one of two vectors: a[0], b[0], a[1], b[1] ...;
+  // Vectors of width() pairs of bfloat16 numbers. Pairs interleaves two float32 vectors: a[0], b[0], a[1], b[1] ...
   // LoadSplatPair loads one pair into all places.
   mlir::Value Pairs(mlir::Value a, mlir::Value b);
   mlir::Value LoadPairs(mlir::Value pointer);

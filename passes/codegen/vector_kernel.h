@@ -12,7 +12,7 @@ namespace tandem {
 
 class VectorKernel {
  public:
-  // Begins the function. `more`: buffers behind the kernel's operands and results.
+  // Begins the kernel's function. `more`: the number of buffers behind its operands and results.
   explicit VectorKernel(const EmitRequest& request, unsigned more = 0)
       : kernel_(request.kernel),
         b_(kernel_.getContext()),
@@ -31,8 +31,8 @@ class VectorKernel {
   mlir::func::FuncOp kernel_;
   mlir::OpBuilder b_;
   VectorBuilder v_;
-  std::vector<mlir::Value> buffers_;  // of the operands, then of the results
-  mlir::Value begin_, end_, rows_;    // the function's numbers, as index
+  std::vector<mlir::Value> buffers_;  // addresses of the operands, then of the results
+  mlir::Value begin_, end_, rows_;    // the function's numbers begin, end and rows as index
 };
 
 }  // namespace tandem

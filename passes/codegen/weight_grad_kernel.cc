@@ -17,7 +17,7 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// With fewer tiles side by side it is faster to read x directly than to copy it.
+// If a row of the result has fewer register tiles, reading x directly is faster than copying it.
 constexpr int64_t kMinPackedTiles = 8;
 
 class WeightGradEmitter : private VectorKernel {
@@ -50,8 +50,9 @@ class WeightGradEmitter : private VectorKernel {
     Strip(row, rows, strip_, rows);
   }
 
-  // Copies columns [row, row + rows) of x side by side, as float32. If rows of x are a multiple of 4 KiB long, their
-  // lines share a set of the first-level cache, and without a copy every tile of the strip would fetch them again.
+  // Copies columns [row, row + rows) of x next to each other, as float32. If rows of x are a multiple of 4 KiB long,
+  // the cache lines of a column share a set of the first-level cache, and without a copy every tile would load them
+  // again.
   void Pack(Value row, int64_t rows) {
     const StoredFloats x = v_.At(x_, row);
     v_.For(v_.Int(0), v_.Mul(rows_, inner_), 1, [&](Value k) {
@@ -59,7 +60,8 @@ class WeightGradEmitter : private VectorKernel {
     });
   }
 
-  // Computes rows [row, row + rows) of the result, whose factors in x are `stride` floats apart from `x` on.
+  // Computes rows [row, row + rows) of the result. Their factors begin at `x`, `stride` floats apart for each row of
+  // the operands.
   void Strip(Value row, int64_t rows, Value x, int64_t stride) {
     const int64_t width = kRegisterTileVectors * v_.width(), whole = columns_ / width * width;
     v_.For(0, whole, width, [&](Value column) { Tile(row, rows, x, stride, column, width); });
@@ -76,8 +78,8 @@ class WeightGradEmitter : private VectorKernel {
     StoreTile(v_, sums, rows, v_.At(Result(0), corner), columns_, width);
   }
 
-  // Fetches a lane's share of the memory that the caller reads at the tile's place. Each lane fetches a part, since a
-  // core waits for few cache lines at a time.
+  // Prefetches a part of the memory that the caller will read for this tile. It is spread over the lanes, since a core
+  // waits for few cache lines at a time.
   void Fetch(int64_t lane, int64_t rows, Value corner, int64_t width) {
     const int64_t vectors = TileVectors(v_, width), of_matrix = rows * vectors, lanes = op_.getLanes();
     const int64_t all = kFetchedMatrices * of_matrix;
@@ -87,7 +89,7 @@ class WeightGradEmitter : private VectorKernel {
     }
   }
 
-  // Returns a tile's sums over one lane's rows.
+  // Returns the sums of a tile over the rows of one lane.
   Values Lane(int64_t lane, int64_t rows, Value x, int64_t stride, StoredFloats dy, int64_t width) {
     const int64_t lane_rows = op_.getLaneRows();
     Value end = v_.Mul(v_.Min(rows_, v_.Int((lane + 1) * lane_rows)), inner_);

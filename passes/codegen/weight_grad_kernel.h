@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-// Returns the bytes of stack for sums over `depth` rows of the operands, including rows that lanes lack.
+// Returns the bytes of stack that a kernel needs to sum over `depth` rows of the operands. `depth` counts lanes that
+// are not full as full ones.
 inline constexpr int64_t WeightGradStackBytes(int64_t depth) { return 4 * depth * RegisterTileRows(16); }
 
 }  // namespace tandem

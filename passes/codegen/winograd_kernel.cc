@@ -36,7 +36,7 @@ class WinogradEmitter : private VectorKernel {
     return VectorKernel::Result(llvm::find(end->getOperands(), result) - end->operand_begin());
   }
 
-  // The intermediate values of one block in the scratch memory.
+  // Where the intermediate values of one block of tiles are in the scratch memory.
   struct Stages {
     Value sum, rows;
     TileMatrix x, y;
@@ -106,7 +106,8 @@ class WinogradEmitter : private VectorKernel {
     Stages stages = MakeStages(Result(op.getScratch()), s, true);
     if (s.bfloat16_products) stages.x.elements = stages.y.elements = TileElements::kBFloat16Pairs;
     const int64_t row = PadChannels(s.channels_out), panel = s.channels_in * row;
-    // The first block of tiles writes the sum, so it need not be cleared, except if there are no tiles.
+    // The first block of tiles writes the sum instead of adding to it. So the sum is cleared only if there are no
+    // tiles.
     v_.If(v_.AtMost(v_.Sub(end_, begin_), 0), [&] { EmitZeros(v_, stages.sum, v_.Int(s.points() * panel), panel); });
     ForBlocks(s, [&](const TileBlock& block) {
       EmitGatherTiles(v_, block, w.input, ImageX(Buffer(op.getX()), op.getX(), s), stages.x);
@@ -129,16 +130,17 @@ class WinogradEmitter : private VectorKernel {
     });
   }
 
-  // Computes rows of the transformed kernel in groups: a group's rows of one block of columns are together in memory
-  // for each point, and the adjoint's rows are neighbours in the kernel, so that a cache line has them all.
+  // Computes the transformed kernel in groups of rows. For each point, a group's rows of one block of columns are
+  // stored together. In the adjoint the rows of a group are neighbours in the kernel, so that one cache line has all of
+  // them.
   void TransformKernel(exec::WinogradKernelOp op) {
     if (IsBFloat16(op.getKernel()) || IsBFloat16(op.getOutput())) return TransformKernel16(op);
     llvm::ArrayRef<int64_t> shape = td::TypeOf(op.getKernel()).getShape();
     const int64_t rows = shape[op.getAdjoint() ? 3 : 2], columns = shape[op.getAdjoint() ? 2 : 3];
     const int64_t group = v_.width(), whole_groups = rows / group;
     if (op.getAdjoint()) staged_ = v_.Scratch(9 * kWinogradColumns * group);
-    // The call computes the groups that begin in elements [begin, end) of the kernel, counted as if groups lay one
-    // after another.
+    // A call computes the groups that begin in elements [begin, end) of the kernel, as if the elements of a group were
+    // stored together.
     const int64_t group_elements = group * 9 * columns;
     auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
     Value first = group_of(begin_), last = group_of(end_);
@@ -151,7 +153,7 @@ class WinogradEmitter : private VectorKernel {
     if (Streams(rows, columns)) v_.Fence();
   }
 
-  // True if a transformed kernel is too large to stay in a cache until it is used.
+  // True if a transformed kernel is too large for a cache, so that it is stored without going through the caches.
   bool Streams(int64_t rows, int64_t columns) const {
     constexpr int64_t kStreamedBytes = int64_t{16} << 20;
     return columns % v_.width() == 0 && 36 * 4 * rows * columns >= kStreamedBytes;
@@ -179,8 +181,8 @@ class WinogradEmitter : private VectorKernel {
                          v_.Mul(first_column, adjoint ? rows : 1));
     Value target = v_.At(v_.At(Result(op.getOutput()), v_.Mul(first_column, rows)), v_.Mul(first_row, width));
     if (adjoint) {
-      // Copies the taps to [tap][column][row], so that the transposed reads below touch few lines of the first-level
-      // cache.
+      // Copies the taps to [tap][column][row], so that reading them transposed below touches few lines of the
+      // first-level cache.
       for (int64_t tap = 0; tap < 9; ++tap) {
         v_.For(0, live_columns, 1, [&](Value column) {
           Value line = v_.Load(v_.At(v_.At(source, tap * tap_elements), v_.Mul(column, rows)), count);
@@ -222,10 +224,10 @@ class WinogradEmitter : private VectorKernel {
     const int64_t row_stride = op.getAdjoint() ? 1 : out, column_stride = op.getAdjoint() ? out : 1;
     const bool from16 = IsBFloat16(op.getKernel()), to16 = IsBFloat16(op.getOutput());
     Value from = Buffer(op.getKernel()), to = Result(op.getOutput());
-    // In bfloat16 two rows go together: their pairs are as long as a float.
+    // bfloat16 results are computed two rows at a time, whose pairs of numbers are as long as a float.
     const int64_t together = to16 ? 2 : 1, groups = PanelRows(rows, to16) / together;
     const int64_t panel = groups * PadChannels(columns);
-    // Returns `live` transformed columns from `column` on of row r, for all points.
+    // Returns row r of the transformed kernel, columns [column, column + live), for all points.
     auto transformed = [&](Value r, Value column, int64_t live) {
       Values taps;
       Value first = v_.Add(v_.Mul(r, row_stride), v_.Mul(column, column_stride));
@@ -269,8 +271,8 @@ class WinogradEmitter : private VectorKernel {
       v_.For(0, whole, v_.width(), [&](Value column) { vector(column, v_.width()); });
       for (int64_t c = whole; c < width; c += v_.width()) vector(v_.Int(c), std::max<int64_t>(0, live_columns - c));
     };
-    // The call computes the groups of rows that begin in elements [begin, end) of the kernel, counted as if rows lay
-    // one after another.
+    // A call computes the groups of rows that begin in elements [begin, end) of the kernel, as if the elements of a row
+    // were stored together.
     const int64_t group_elements = 9 * columns * together;
     auto group_of = [&](Value element) { return v_.Div(v_.Add(element, group_elements - 1), group_elements); };
     const int64_t whole = columns / kWinogradColumns * kWinogradColumns;
@@ -280,7 +282,7 @@ class WinogradEmitter : private VectorKernel {
     });
   }
 
-  Value staged_;  // adjoint only: the taps of a group of rows
+  Value staged_;  // only for the adjoint: a copy of the taps of a group of rows
 };
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace {
 using mlir::Value;
 using Values = VectorBuilder::Values;
 
-// Transformed kernels of more bytes are fetched ahead by code. They come from beyond the second-level cache, whose own
-// prefetching does not keep up: on an Intel Xeon they arrived at 8 GB/s.
+// Transformed kernels with more bytes than this are prefetched by code. They come from beyond the second-level cache,
+// where the CPU's own prefetching is too slow: on an Intel Xeon they arrived at 8 GB/s.
 constexpr int64_t kFetchedBytes = int64_t{1} << 20;
 
 }  // namespace
@@ -20,18 +20,18 @@ constexpr int64_t kFetchedBytes = int64_t{1} << 20;
 void EmitTileProducts(VectorBuilder& v, int64_t points, Value tiles, int64_t block_tiles, const TileMatrix& from,
                       Value kernel, const TileMatrix& to) {
   const bool pairs = from.elements == TileElements::kBFloat16;
-  // Depth and length of a row count pairs of channels, if there are pairs.
+  // With bfloat16 the depth and the length of a row are counted in pairs of channels.
   const int64_t depth = pairs ? (from.channels + 1) / 2 : from.channels;
   const int64_t columns = PadChannels(to.channels), from_row = PadChannels(from.channels) / (pairs ? 2 : 1);
-  // Computes a block of `width` columns that are together in the kernel: tiles at `a` times the kernel's columns at `u`
-  // give the results at `d`.
+  // Multiplies the tiles at `a` by `width` columns of the kernel at `u`, which are stored together, and stores the
+  // results at `d`.
   auto block = [&](Value a, Value u, Value d, int64_t width) {
     const int64_t vectors = width / v.width();
     ForVectorGroups(vectors, LargestTile(v.width(), vectors).vectors, [&](int64_t first, int64_t count) {
       const int rows = TileRowsFor(LargestTile(v.width(), count).rows, block_tiles);
       Value right = v.At(u, first * v.width()), out = v.At(d, first * v.width());
-      // The next columns of the kernel follow in memory. Each register tile of a block fetches a part of them. If there
-      // are more register tiles than parts, some parts are fetched twice, which costs next to nothing.
+      // The next columns of the kernel follow in memory. Each register tile of a block prefetches a part of them. If
+      // there are more register tiles than parts, some parts are prefetched twice, which costs next to nothing.
       const int64_t lines = width / kLineFloats, register_tiles = (block_tiles + rows - 1) / rows;
       const int64_t fetched = (lines + register_tiles - 1) / register_tiles, parts = (lines + fetched - 1) / fetched;
       const bool fetches = count == vectors && 4 * points * depth * columns > kFetchedBytes;
@@ -68,13 +68,14 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
   Value added = v.Mask(adds);
   const bool pairs = x.elements == TileElements::kBFloat16Pairs;
   const int64_t x_row = PadChannels(x.channels), y_row = PadChannels(y.channels);
-  // With pairs, a row holds two tiles.
+  // With pairs of bfloat16 numbers, a row holds two tiles.
   Value depth = pairs ? v.Div(v.Add(tiles, 1), 2) : tiles;
   v.For(0, points, 1, [&](Value point) {
     Value a = v.At(x.pointer, v.Mul(point, x.point_floats()));
     Value b = v.At(y.pointer, v.Mul(point, y.point_floats()));
     Value s = v.At(sum, v.Mul(point, x.channels * y_row));
-    // Rows are channels of x, columns channels of y.
+    // Computes a register tile, whose rows are channels of x, from c on, and whose columns are channels of y, from k
+    // on.
     auto tile = [&](Value c, Value k, int rows, int64_t count) {
       Value left = v.At(a, c), right = v.At(b, k);
       Value result = v.At(v.At(s, v.Mul(c, y_row)), k);
@@ -88,7 +89,7 @@ void EmitTileOuterProducts(VectorBuilder& v, int64_t points, Value tiles, const 
         for (int64_t n = 0; n < count; ++n) v.Store(sums[r * count + n], place(r, n));
       }
     };
-    // Uses as few register tiles as possible, of two heights that differ by one.
+    // Covers all channels of x with as few register tiles as possible, of two heights that differ by one.
     auto columns = [&](Value k, int64_t count) {
       const int64_t most = LargestTile(v.width(), count).rows, tiles_down = (x.channels + most - 1) / most;
       const int64_t low = x.channels / tiles_down, high = low + 1, split = x.channels % tiles_down * high;

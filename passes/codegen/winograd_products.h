@@ -9,15 +9,15 @@ namespace tandem {
 
 enum class TileElements {
   kFloat32,        // [points][rows][channels padded]
-  kBFloat16,       // the same
+  kBFloat16,       // [points][rows][channels padded]
   kBFloat16Pairs,  // [points][rows / 2][channels padded][2]: for products that sum over tiles, two at a time
 };
 
 // Transformed tiles in memory.
 struct TileMatrix {
   mlir::Value pointer;
-  int64_t rows = 0;      // tiles of a block and the slack behind it; an even number
-  int64_t channels = 0;  // before padding
+  int64_t rows = 0;      // tiles of a block and the slack behind them; an even number
+  int64_t channels = 0;  // number of channels before padding
   TileElements elements = TileElements::kFloat32;
 
   int64_t point_floats() const { return PointFloats(rows, channels, elements != TileElements::kFloat32); }

@@ -37,8 +37,8 @@ Patch PatchOf(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image
   return p;
 }
 
-// Returns for each line of a patch of `size` pixels that begins at `first` whether it is in the image; null for lines
-// that are so in every patch. Patches begin at multiples of `tile` less `before`.
+// Returns for each line of a patch of `size` pixels from `first` on the condition that the line is in the image; null
+// if it is in the image for every patch. Patches begin at multiples of `tile` minus `before`.
 Values LinesInside(VectorBuilder& v, Value first, int64_t size, int64_t tiles, int64_t tile, int64_t before,
                    int64_t image) {
   Values inside(size);
@@ -48,13 +48,13 @@ Values LinesInside(VectorBuilder& v, Value first, int64_t size, int64_t tiles, i
   return inside;
 }
 
-// Returns for each pixel of the patch a mask for its loads and stores, which is empty if it is outside of the image;
-// null for pixels that are inside in every patch. All tiles share the code, wherever they are.
+// Returns for each pixel of the patch a mask for its loads and stores. It selects nothing if the pixel is outside of
+// the image, and is null for pixels that are inside in every patch. All tiles use the same code, wherever they are.
 Values PixelMasks(VectorBuilder& v, const TileBlock& block, const ImageMatrix& image, const Patch& p) {
   const WinogradShape& s = *block.shape;
   Values down = LinesInside(v, p.y, p.size, s.tiles_down(), s.tile, image.top, image.height);
   Values across = LinesInside(v, p.x, p.size, s.tiles_across(), s.tile, image.left, image.width);
-  // Lines and columns have one mask each.
+  // Pixels that need a mask in one direction only share the mask of their line or column.
   Values down_masks, across_masks, masks;
   for (Value inside : down) down_masks.push_back(inside ? v.Mask(inside) : nullptr);
   for (Value inside : across) across_masks.push_back(inside ? v.Mask(inside) : nullptr);
@@ -106,7 +106,7 @@ void EmitZeros(VectorBuilder& v, Value pointer, Value floats, int64_t multiple) 
 void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix& matrix, const ImageMatrix& image,
                      const TileMatrix& to) {
   const int64_t width = PadChannels(to.channels);
-  // The patch of tile t, and its transform for channels from c on.
+  // `patch` returns the patch of tile t, `transformed` its transform for channels from c on.
   auto patch = [&](Value t) { return PatchOf(v, block, image, matrix.columns, t); };
   auto transformed = [&](const Patch& p, const Values& masks, Value c, int64_t live) {
     Values pixels = PixelAddresses(v, p, image, c);
@@ -117,7 +117,7 @@ void EmitGatherTiles(VectorBuilder& v, const TileBlock& block, const RationalMat
   };
   if (to.elements == TileElements::kBFloat16Pairs) {
     v.For(v.Int(0), block.count, 2, [&](Value t) {
-      // After an odd number of tiles the second tile of the last pair is zeros.
+      // If the number of tiles is odd, the second tile of the last pair is zeros.
       Value second = v.Min(v.Add(t, 1), v.Add(block.count, -1));
       Value there = v.Mask(v.AtLeast(v.Sub(block.count, t), 2));
       Patch p = patch(t), q = patch(second);
@@ -184,8 +184,8 @@ void EmitStoreTiles(VectorBuilder& v, const TileBlock& block, const RationalMatr
 
 namespace {
 
-// Prepares `rows` for the row of tiles that p begins: pixels that the row of tiles above has begun move to the top, the
-// rest is 0.
+// Prepares `rows`, which holds sums of pixels, for the next row of tiles, which begins with p: moves the pixels to
+// which the row of tiles above has added to the top, and sets the others to 0.
 void BeginRows(VectorBuilder& v, const Patch& p, int64_t tile, Value rows, int64_t row) {
   const int64_t common = (p.size - tile) * row;
   v.If(
@@ -199,7 +199,7 @@ void BeginRows(VectorBuilder& v, const Patch& p, int64_t tile, Value rows, int64
   EmitZeros(v, v.At(rows, common), v.Int(tile * row), tile * row);
 }
 
-// Stores the rows of pixels that no later row of tiles reaches, rounded.
+// Rounds and stores those rows of pixels to which later rows of tiles add nothing.
 void EndRows(VectorBuilder& v, const TileBlock& block, const Patch& p, Value rows, const ImageMatrix& image) {
   const WinogradShape& s = *block.shape;
   const int64_t row = image.width * image.channels;
@@ -222,7 +222,7 @@ void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix
   v.For(v.Int(0), block.count, 1, [&](Value t) {
     Patch p = PatchOf(v, block, image, matrix.rows, t);
     Values masks = PixelMasks(v, block, image, p);
-    // The memory in which pixels add up: `rows` for bfloat16 images, else the image.
+    // Pixels are added up in `rows` for bfloat16 images, else in the image.
     ImageMatrix sums = image;
     Patch place = p;
     if (image.bfloat16) {
@@ -230,7 +230,7 @@ void EmitAddTiles(VectorBuilder& v, const TileBlock& block, const RationalMatrix
       sums.bfloat16 = false;
       place.address = v.At(rows, v.Mul(p.x, image.channels));
     } else {
-      // The first tile of a row of tiles clears the rows of pixels that the row above does not reach.
+      // The first tile of a row of tiles clears the rows of pixels that the row of tiles above does not cover.
       v.If(v.Equal(p.j, 0), [&] {
         Value from_y = v.Select(v.Equal(p.i, 0), v.Int(0), v.Add(p.y, p.size - s.tile));
         Value to_y = v.Min(v.Add(p.y, p.size), v.Int(image.height));

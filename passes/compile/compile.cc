@@ -140,7 +140,7 @@ absl::StatusOr<Precision> ProfitablePrecision(const CompileOptions& options, abs
 
 // Returns the key of the cache: a fingerprint of everything that the bytes of the executable depend on.
 std::string CacheKey(mlir::ModuleOp module, const CompileTarget& target, const CompileOptions& options) {
-  constexpr int64_t kPrinted = 16;  // larger constants count by the fingerprint in their name
+  constexpr int64_t kPrinted = 16;  // constants of more elements are printed as a name that contains their fingerprint
   std::string text = ConstantPrinter().Print(module, kPrinted, mlir::OpPrintingFlags().enableDebugInfo(true));
   absl::StrAppend(&text, target.CodeKey(options), BuildId(), absl::StrJoin(options.disabled_passes, ","));
   return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
@@ -152,7 +152,7 @@ std::map<std::string, uint64_t> IndicesOfInputs(GraphBuilder& graph) {
   graph.module().module().walk([&](td::InputOp op) {
     const mlir::Type type = op.getResult().getType();
     const DType dtype = td::ToDType(mlir::getElementTypeOrSelf(type));
-    // GraphBuilder::Input returns the existing input when it is asked for again.
+    // The input exists already, and GraphBuilder::Input returns it.
     const IndexRange range = IndexRangeOf(graph.Input(op.getName().str(), dtype, td::ToShape(type)));
     if (range.size > 0) indices[op.getName().str()] = range.size;
   });
@@ -272,7 +272,8 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
   // --print-ir-* and --timing need the passes to run: skip the cache.
   const bool prints = options.print_times || !options.print_before.empty() || !options.print_after.empty();
   if (!path.empty() && !prints && env->Exists(path)) {
-    // Running out of memory while loading a cached file is no error of the compiler: do not end the process.
+    // `scope` ends the process if memory runs out in the compiler. It must not do so while a cached file is loaded,
+    // where that is an ordinary error.
     scope.reset();
     absl::StatusOr<std::shared_ptr<const Executable>> cached = Executable::Load(path);
     if (cached.ok() && (*cached)->index().key == key) {
@@ -288,12 +289,13 @@ absl::StatusOr<std::shared_ptr<const Executable>> LoadOrCompile(GraphBuilder& gr
                       Compile(*module, key, mode, *target, IndicesOfInputs(graph), std::move(warnings), options));
   module = nullptr;
   scope.reset();
-  // Loads the executable before it is kept: a file that cannot be loaded would be in the way of every later start. This
-  // happens before freed memory is given back, so that it reuses what the compiler left.
+  // Loads the executable before it is stored in the cache, since a file that cannot be loaded would disturb every later
+  // start. Freed memory is returned to the system only afterwards, so that loading can use it.
   TD_ASSIGN_OR_RETURN(
       std::shared_ptr<const Executable> executable,
       Executable::FromBytes(bytes, path.empty() ? absl::StrCat(std::string(mode), " executable") : path));
-  // A training run compiles for a second and trains for hours: the compiler's code and heap need not stay.
+  // A training run compiles for a second and trains for hours, so the compiler's code and heap are given back to the
+  // system.
   ReleaseFreedMemory();
   ReleaseLibraryPages({kOwnObject, "libLLVM", "libMLIR"});
   if (!path.empty()) {

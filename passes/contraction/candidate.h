@@ -1,8 +1,9 @@
-// A way to compute contractions: matrix products, convolutions and their gradients. Every candidate is one file of this
-// folder: what it can compute, how long that is expected to take, and what the op becomes. td-choose-contractions asks
-// them and notes its choice on the op (choice.h); td-expand-contractions, td-lower-contractions and td-select-libraries
-// carry the choice out. An op that becomes a library call is asked for again then: by which algorithm the call is
-// computed depends on its epilogue and on packed weights.
+// A candidate is a way to compute contractions: matrix products, convolutions and their gradients. Every candidate is
+// one file of this folder, which says what it can compute, how long that is expected to take, and by what it replaces
+// the op. The pass td-choose-contractions asks all candidates and records its choice as an attribute of the op
+// (choice.h). The passes td-expand-contractions, td-lower-contractions and td-select-libraries carry the choice out.
+// For an op that becomes a library call the candidates are then asked again, because the algorithm of the call depends
+// on its epilogue and on packed weights.
 #ifndef TANDEM_PASSES_CONTRACTION_CANDIDATE_H_
 #define TANDEM_PASSES_CONTRACTION_CANDIDATE_H_
 
@@ -31,7 +32,7 @@ struct Microbatches {
 
 // A contraction, with everything that the choice of its algorithm depends on.
 struct Contraction {
-  mlir::Operation* op;  // a td::LibraryOp
+  mlir::Operation* op;  // the contraction, a td::LibraryOp
   td::LibraryCallSpec spec;
   Microbatches microbatches;
   exec::CompileConfigAttr config;
@@ -40,17 +41,17 @@ struct Contraction {
   int64_t tile = 0;  // Winograd's tile that TANDEM_FLAGS asks for; 0: any
 };
 
-// What the algorithm of a library call depends on besides the call.
+// What the choice of a library call's algorithm depends on, besides the call itself.
 struct CallContext {
   const MachineModel& machine;
   bool avx512;  // the target has AVX-512
   const KernelLibrary& library;
 };
 
-// A candidate's verdict on a contraction.
+// The answer of a candidate to the question whether it should compute a contraction.
 struct Weighing {
-  bool able = false;    // it can compute this contraction
-  std::string why_not;  // why it cannot, or why another is expected to be faster; empty: it should be taken
+  bool able = false;    // the candidate can compute this contraction
+  std::string why_not;  // why it cannot, or why another candidate is expected to be faster; empty: it should be chosen
   double seconds = 0;   // expected time of a microbatch; 0: no estimate
   int64_t tile = 0, block = 0;
 };
@@ -61,12 +62,12 @@ inline Weighing Profitable(double seconds = 0) { return {true, "", seconds}; }
 
 inline constexpr char kNoAvx512[] = "the target has no AVX-512";
 
-// Which pass replaces the ops that a candidate takes.
+// Which pass replaces the ops for which a candidate is chosen.
 enum class Lowering {
-  kBeforeMaps,  // td-expand-contractions: other td ops, or ops behind the maps
-  kInMaps,      // td-lower-contractions
-  kLibrary,     // td-select-libraries
-  kInCall,      // none: it takes library calls only
+  kBeforeMaps,  // td-expand-contractions: by other td ops, or by ops behind the maps
+  kInMaps,      // td-lower-contractions, once maps are formed
+  kLibrary,     // td-select-libraries: by a library call
+  kInCall,      // none: the candidate is an algorithm of library calls only
 };
 
 struct Candidate {
@@ -82,12 +83,12 @@ struct Candidate {
   Weighing (*weigh_call)(const format::LibraryCall& call, const CallContext& context) = nullptr;
 };
 
-// Also used by others: the weight gradients in blocks must be faster than Winograd's (weight_grad_blocks.cc), and a
-// strided gradient may be a product once it is dense (dense_pointwise.cc).
+// Other candidates read these two: weight gradients in blocks must be faster than Winograd's (weight_grad_blocks.cc),
+// and a strided gradient may be a product once it is dense (dense_pointwise.cc).
 extern const Candidate kWinograd, kPointwiseProduct;
 
 // Returns all candidates, one for each algorithm, in the order in which they are asked. The last one, a library call,
-// takes every contraction.
+// can compute every contraction.
 llvm::ArrayRef<const Candidate*> Candidates();
 const Candidate& CandidateFor(exec::Algorithm algorithm);
 
@@ -102,9 +103,9 @@ std::vector<Verdict> WeighOp(const Contraction& contraction);
 // algorithm does not matter.
 std::vector<Verdict> WeighCall(const format::LibraryCall& call, const CallContext& context);
 
-// Returns the one that is taken: the first that should be.
+// Returns the first verdict whose candidate should be chosen (`why_not` is empty).
 const Verdict& Taken(llvm::ArrayRef<Verdict> verdicts);
-// Returns why `verdict` is not taken, but one that is called `taken`.
+// Returns why the candidate of `verdict` was not chosen, but the one called `taken`.
 std::string WhyNot(const Verdict& verdict, absl::string_view taken);
 
 // Returns the expected seconds of the library's primitive for a microbatch.

@@ -24,14 +24,14 @@ std::string ChoiceName(exec::ContractionAttr choice);
 
 // The choice that TANDEM_FLAGS=--choose asks for.
 struct Override {
-  exec::ContractionAttr choice;  // null: it asks for nothing
-  bool exact = false;            // it names exactly this op, not a layer or all ops
+  exec::ContractionAttr choice;  // null: the flag says nothing about the op
+  bool exact = false;            // the flag names exactly this op, not a layer or all ops
 };
 // Returns the last override that matches the op's name.
 Override OverrideOf(mlir::Operation* op, exec::CompileConfigAttr config);
 
-// True if `wanted` applies to an op of that name: it is the op's name, the name of a layer around it or around the op
-// that it is the gradient of, or *.
+// True if `wanted` applies to an op of that name. Its own name must be the op's name, or *, or the name of a layer
+// around the op or around the forward op whose gradient it is.
 bool MatchesName(exec::ContractionOverrideAttr wanted, absl::string_view op);
 
 // Parses NAME:ALGORITHM, the value of TANDEM_FLAGS=--choose. InvalidArgument, listing all algorithms, for an unknown

@@ -48,8 +48,8 @@ class ChooseContractionsPass : public impl::ChooseContractionsPassBase<ChooseCon
     }
   }
 
-  // Returns the verdict on what computes the op by `algorithm`. An algorithm that is no candidate's on this target may
-  // be one of library calls.
+  // Returns the verdict of the candidate that computes the op by `algorithm`. If no candidate on this target has that
+  // algorithm, it may be one by which a library call can be computed.
   static std::vector<Verdict>::const_iterator FindWanted(const std::vector<Verdict>& verdicts,
                                                          exec::Algorithm algorithm) {
     const auto find = [&](exec::Algorithm wanted) {

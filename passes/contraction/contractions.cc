@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Estimates before maps are formed: microbatches of a step, and the least rows of each.
+// Estimates that are used before maps are formed: microbatches per step, and the least rows of each.
 constexpr int64_t kMicrobatches = 8, kMinRows = 2;
 
 }  // namespace

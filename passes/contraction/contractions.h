@@ -19,7 +19,8 @@ class Contractions {
   const exec::CompileConfigAttr& config() const { return config_; }
   // The contractions in the order of the program.
   llvm::ArrayRef<td::LibraryOp> ops() const { return ops_; }
-  // Returns the Contraction of `op`, which refers to this object. `tile`: as in Contraction.
+  // Returns the Contraction of `op`, which refers to this object. `tile` is Winograd's tile that TANDEM_FLAGS asks for;
+  // 0: any.
   Contraction Describe(td::LibraryOp op, int64_t tile = 0) const;
 
  private:

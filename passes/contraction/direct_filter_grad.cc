@@ -13,8 +13,9 @@ namespace {
 
 Weighing WeighDirectFilterGrad(const format::LibraryCall& call, const CallContext& context) {
   constexpr int64_t kMinChannels = 16, kMinPixels = 32;
-  // Elements of a gradient that stays in the second-level cache, and the machine model's width up to which the gradient
-  // must stay there. Machines with a larger width have been measured to gain with gradients of any size.
+  // A gradient of up to kMaxCached elements stays in the second-level cache. Machines whose direct_filter_grad_width is
+  // at most kSmallWidth gain only with such gradients; machines with a larger width were measured to gain with any
+  // size.
   constexpr int64_t kMaxCached = 1 << 17, kSmallWidth = 13;
   if (!context.avx512) return NotProfitable(kNoAvx512);
   const format::Conv2D& conv = *call.operation.As<format::Conv2D>();

@@ -11,16 +11,17 @@ namespace tandem {
 struct EpilogueOps {
   mlir::Value bias, residual;  // null: none
   bool relu = false;
-  // The contraction and the ops that it takes, in the order of the program. The result of the last one is that of all.
+  // The contraction and the ops that become part of it, in the order of the program. The last op's result is the result
+  // of them all.
   llvm::SmallVector<mlir::Operation*> ops;
 
   mlir::Operation* last() const { return ops.back(); }
 };
 
-// Follows the first result y of `op` -> add(y, broadcast(bias)) -> add(y, residual) -> relu as far as each is the only
-// use. There may be no bias or no residual. `take_bias` returns the value to take for a bias, or null where it cannot
-// be taken; `takes_residual` says whether the add's residual can be taken. `takes_relu_alone`: take a relu even without
-// bias and residual.
+// Follows the first result y of `op` -> add(y, broadcast(bias)) -> add(y, residual) -> relu, as long as each op is the
+// only user of the result before it. Bias and residual may be missing. `take_bias` returns the value to use as bias, or
+// null if the bias cannot be part of the contraction; `takes_residual` says whether the residual can.
+// `takes_relu_alone`: include a relu even without bias and residual.
 EpilogueOps EpilogueOf(mlir::Operation* op, llvm::function_ref<mlir::Value(mlir::Value bias)> take_bias,
                        llvm::function_ref<bool(td::AddOp add, mlir::Value residual)> takes_residual,
                        bool takes_relu_alone = true);

@@ -1,15 +1,16 @@
 // Computes a convolution of few taps, or its filter gradient, as part of a generated kernel.
 //
 // A 3x3 convolution of a grey image does nine multiply-adds per output: less than it costs to write the output and to
-// read it again for the pooling behind it. In a kernel it fuses with bias, relu and pooling, and its filter gradient
-// with what makes the output's gradient, so that neither is ever stored. The gradient to the input is left to other
-// candidates: the input of a first layer has none.
+// read it again for the pooling behind it. In a kernel the convolution fuses with bias, relu and pooling, and its
+// filter gradient with the ops that compute the output's gradient, so that neither is ever stored. The gradient to the
+// input is left to other candidates, since the input of a first layer has none.
 //
-// On GPUs the sums of a filter gradient are in the registers of threads, for up to four columns each, and the numbers
-// of dy are read once for all taps. By estimates, which no GPU has confirmed, a multiprocessor of an H100 is done with
-// up to 16 taps before the numbers have come from memory: a warp issues some 110 instructions for 128 of them, four in
-// a cycle, in which 14.5 bytes come. 27 taps take half as long again. That is less than a library without tensor cores
-// needs, which also changes layouts; one with tensor cores waits for memory alone.
+// On GPUs the sums of a filter gradient are in the registers of threads, for up to four columns each, and each number
+// of dy is read once for all taps. An estimate for an H100, which no GPU has confirmed: with up to 16 taps a warp
+// issues some 110 instructions for 128 numbers of dy. A multiprocessor issues four instructions in a cycle, and in a
+// cycle 14.5 bytes come from memory, so computing takes less time than reading. With 27 taps a kernel takes half as
+// long again. A library without tensor cores takes longer than that, and also changes layouts; one with tensor cores is
+// limited by memory alone.
 #include "absl/strings/str_cat.h"
 #include "graph/ir/contract.h"
 #include "passes/contraction/candidate.h"
@@ -19,7 +20,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinChannels = 8;  // columns of output channels that fill vector registers
+constexpr int64_t kMinChannels = 8;  // least output channels, so that they fill vector registers
 
 // Limits of a filter gradient whose sums are in registers.
 constexpr int64_t kMaxSummedTaps = 32;

@@ -39,8 +39,8 @@ absl::StatusOr<std::optional<WeightsPacking>> LibraryCalls::PackingOf(const form
   }
   TD_ASSIGN_OR_RETURN(packing.bytes, library->PackedWeightsBytes(call));
   if (packing.bytes == 0) return std::nullopt;
-  // Direction and types of the reading call are normalized where they do not matter for packing: they would keep calls
-  // from sharing a packed kernel.
+  // Direction and types of the call that reads the weights are set to fixed values where packing does not depend on
+  // them, so that such calls can share packed weights.
   format::Conv2D* reader = packing.call.operation.As<format::PackWeights>()->reader.As<format::Conv2D>();
   if (target_.packs_for_all_directions() && reader != nullptr) {
     reader->direction = format::Direction::kForward;

@@ -160,8 +160,8 @@ class CallLowering {
     return wanted.exact || calls_.Choose(call, algorithm).ok() ? std::optional(algorithm) : std::nullopt;
   }
 
-  // Takes bias, residual and relu behind the op into the call. A relu without bias and residual stays with the ops
-  // around it.
+  // Makes the bias, residual and relu that follow the op part of the call. A relu without bias and residual is left to
+  // generated kernels.
   EpilogueOps TakeEpilogue(std::optional<format::Algorithm> forced, format::LibraryCall& call,
                            llvm::SmallVector<mlir::Value>& operands) const {
     const bool adds = !forced || *forced == format::Algorithm::kLibrary;
@@ -169,7 +169,7 @@ class CallLowering {
     EpilogueOps epilogue = EpilogueOf(
         op_,
         [&](mlir::Value bias) {
-          // A library that adds the bias to float32 sums takes it in float32, before it is rounded.
+          // A library that adds biases to its float32 sums reads them in float32, before they are rounded.
           mlir::Value taken = c_.target.has_float32_biases() ? InFloat32(bias) : bias;
           parts.bias = taken != nullptr;
           SetEpilogue(call, parts);
@@ -187,8 +187,8 @@ class CallLowering {
     return epilogue;
   }
 
-  // True if a call may write the result of `add`, or of the relu behind it, over the residual. Not so for values that a
-  // map yields, which have places of their own.
+  // True if a call may write the result of `add`, or of the relu that follows it, over the residual. False for values
+  // that a map yields, since these have memory of their own.
   static bool IsWritten(td::AddOp add) {
     mlir::Value y = add->getResult(0);
     if (auto relu = mlir::dyn_cast_or_null<td::ReluOp>(OnlyUser(y))) y = relu->getResult(0);
@@ -217,7 +217,7 @@ class CallLowering {
     auto type = mlir::RankedTensorType::get({static_cast<int64_t>(packing->bytes + 3) / 4},
                                             mlir::Float32Type::get(op_->getContext()));
     mlir::Value plain = map.getOperand(argument.getArgNumber());
-    // Packing rounds the float32 weights in the same pass over them.
+    // If the weights are a rounded copy of float32 weights, packing reads the float32 numbers and rounds them itself.
     if (mlir::Value exact = InFloat32(plain)) {
       plain = exact;
       packing->call.operation.As<format::PackWeights>()->plain_dtype = DType::kFloat32;
@@ -233,8 +233,8 @@ class CallLowering {
   mlir::Operation* op_;
   const td::LibraryCallSpec& spec_;
   const LibraryCalls calls_;
-  exec::MapMicrobatchesOp map_;  // null for an op outside of maps
-  const int64_t rows_;           // of a microbatch
+  exec::MapMicrobatchesOp map_;  // the map around the op; null for an op outside of maps
+  const int64_t rows_;           // rows of a microbatch
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-// Distance (OpWork::Read) of values that are in no cache: larger than any cache, in bytes.
+// The distance (OpWork::Read) of values that are in no cache, in bytes: more than any cache holds.
 constexpr double kFarAway = 1e15;
 
 // Returns the bytes of one row, or of the whole value when it has no batch.
@@ -24,7 +24,8 @@ double Bytes(mlir::Value v) {
   return bytes;
 }
 
-// True if the op hands its elements on in registers when its neighbour streams too.
+// True if the op computes element by element, so that its result stays in registers if the op that reads it does so
+// too.
 bool Streams(mlir::Operation* op) {
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental) return false;
@@ -55,7 +56,8 @@ class StepMeter {
       work_.lane_bytes = std::max(work_.lane_bytes, lane_bytes);
     }
     for (mlir::Operation& op : step_.getBody().front().without_terminator()) {
-      // Only products (td::CostOp) count: they write all of their result, a scatter only a few rows of it.
+      // Of the ops that read all rows only products (td::CostOp) count: they write their whole result, while a scatter
+      // writes a few rows of it.
       if (!BatchAxis::ReadsAllRows(&op) || !mlir::isa<td::CostOp>(op)) continue;
       for (mlir::Value v : op.getResults()) work_.block_bytes += Bytes(v);
     }
@@ -64,7 +66,8 @@ class StepMeter {
   }
 
  private:
-  // True if the op and `other` are in one map and both stream: they will most likely be one kernel.
+  // True if `op` and `other` are in the same map and both work element by element (Streams): most likely one kernel
+  // computes both.
   bool Fuses(mlir::Operation* op, mlir::Operation* other, int level) const {
     return Streams(op) && Streams(other) && axis_.IsMapOp(other) && axis_.Level(other) == level;
   }
@@ -103,7 +106,7 @@ class StepMeter {
   mlir::func::FuncOp step_;
   const BatchAxis& axis_;
   StepWork work_;
-  llvm::DenseMap<mlir::Value, double> last_use_;  // by value: `written_` at its last use
+  llvm::DenseMap<mlir::Value, double> last_use_;  // for each value: what `written_` was at its last use
   llvm::DenseSet<mlir::Value> statics_;
   double written_ = 0;
 };

@@ -1,15 +1,15 @@
 // Computes a 1x1 convolution without strides, or one of its gradients, as a matrix product over all pixels.
 //
-// On GPUs the op becomes a product. cuDNN has no float32 convolution of NHWC images but those that round to
-// TensorFloat-32 (RunConfig.tf32): its other plans change the layout of both images around a convolution of NCHW, which
-// writes and reads each of them once more. A product takes pixels as rows where they lie, and more than half of
-// ResNet-50's convolutions are of this kind. With TensorFloat-32 or bfloat16 a convolution has no such detour, and
-// which of the two is faster has not been measured.
+// On GPUs the op becomes a product. For float32 images in NHWC, cuDNN has only convolutions that round to
+// TensorFloat-32 (RunConfig.tf32). Its other plans change the layout of both images around a convolution of NCHW, which
+// writes and reads each of them once more. A product reads pixels as rows where they are, and more than half of
+// ResNet-50's convolutions are of this kind. With TensorFloat-32 or bfloat16 no layout is changed, and whether a
+// convolution or a product is faster has not been measured.
 //
-// On CPUs the call of a filter gradient computes x^T dy where the gradient is large or wide. On Zen 4, one thread, in
-// float32: 97 to 98 instead of 86 to 88 GFLOP/s for 256 x 1024 and 1024 x 256 on 392 pixels, 87 instead of 65 for 64 x
-// 256 on 6272; in bfloat16 196 to 199 instead of 170 to 180, and 150 both. For 256 x 64 the product is slower: 75
-// instead of 82.
+// On CPUs the library call of a filter gradient computes x^T dy if the gradient is large or wide. Rates in GFLOP/s on
+// Zen 4 with one thread, by a product instead of a convolution, in float32: 97 to 98 instead of 86 to 88 for 256 x 1024
+// and 1024 x 256 on 392 pixels, 87 instead of 65 for 64 x 256 on 6272 pixels. In bfloat16: 196 to 199 instead of 170 to
+// 180 for the first two, and 150 by either for the third. For 256 x 64 the product is slower: 75 instead of 82.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/ir/build.h"

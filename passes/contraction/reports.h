@@ -12,7 +12,7 @@
 
 namespace tandem {
 
-// The reports in a module, by scoped name and kind of op.
+// The verdicts of candidates on a module's contractions, by scoped name and kind of op.
 class ContractionReports {
  public:
   // Reads the reports that `module` has.
@@ -21,8 +21,8 @@ class ContractionReports {
   bool empty() const { return reports_.empty(); }
   // Returns all verdicts on the contraction, in the order in which candidates were asked.
   llvm::ArrayRef<exec::VerdictAttr> Of(mlir::Operation* op) const;
-  // Adds `verdicts`, for microbatches of `rows`, and removes earlier ones on the same algorithms. Verdicts that only an
-  // earlier run could give stay, in front.
+  // Adds `verdicts`, for microbatches of `rows`. They replace earlier verdicts on the same algorithms; other earlier
+  // verdicts stay in front of them.
   void Add(mlir::Operation* op, int64_t rows, llvm::ArrayRef<exec::VerdictAttr> verdicts);
   // Writes the reports into the module's attribute exec.contractions.
   void Write(mlir::ModuleOp module) const;
@@ -37,8 +37,8 @@ class ContractionReports {
   llvm::MapVector<Key, Report> reports_;
 };
 
-// Once every choice in the module has been carried out, takes the reports off it and returns them as the text of
-// passes/base/report_segments.h. Until then, an empty text.
+// Once every choice in the module has been carried out, removes the reports from the module and returns them as text,
+// in the form that passes/base/report_segments.h describes. Before that it returns an empty text.
 std::string TakeContractionReports(mlir::ModuleOp module);
 
 }  // namespace tandem

@@ -24,7 +24,7 @@ llvm::DenseSet<mlir::Operation*> Needed(mlir::Operation* op) {
   return needed;
 }
 
-// True if only `add` and ops of `needed` read `v`, directly or through views.
+// True if only `add` and the ops in `needed` read `v`, directly or through views.
 bool IsReadBefore(mlir::Value v, mlir::Operation* add, const llvm::DenseSet<mlir::Operation*>& needed) {
   return llvm::all_of(v.getUsers(), [&](mlir::Operation* reader) {
     if (auto view = mlir::dyn_cast<td::ReshapeOp>(reader)) return IsReadBefore(view.getResult(), add, needed);
@@ -44,7 +44,7 @@ bool EndsContraction(mlir::Value v) {
          });
 }
 
-// True if `v` lies in memory even if `add` is part of a generated kernel.
+// True if `v` is stored in memory in any case, even if `add` is part of a generated kernel.
 bool IsStored(mlir::Value v, mlir::Operation* add) {
   if (!Fuses(v.getDefiningOp()) || EndsContraction(v)) return true;
   return llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return user != add && !Fuses(user); });
@@ -65,7 +65,7 @@ mlir::Value ResidualOf(td::AddOp add, mlir::Value y) {
 
 bool DiesAt(mlir::Value residual, td::AddOp add, mlir::Operation* op) {
   while (auto view = residual.getDefiningOp<td::ReshapeOp>()) residual = view.getInput();
-  // A shortcut: most values with a long life are yielded by the map, which needs no walk through the graph.
+  // A shortcut that avoids the search below: most residuals that are still read later are yielded by the map.
   if (llvm::is_contained(residual.getUsers(), add->getBlock()->getTerminator())) return false;
   return IsReadBefore(residual, add, Needed(op));
 }

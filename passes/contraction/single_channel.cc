@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMinChannelsIn = 8;  // as many as fill a vector register
+constexpr int64_t kMinChannelsIn = 8;  // least input channels, so that they fill a vector register
 
 std::optional<Weighing> WeighSingleChannel(const Contraction& c) {
   auto op = mlir::dyn_cast<td::Conv2DFilterGradOp>(c.op);

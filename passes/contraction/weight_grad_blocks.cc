@@ -1,10 +1,11 @@
-// Computes large weight gradients of dense layers and convolutions block by block behind the maps.
+// Computes large weight gradients of dense layers and convolutions block by block, behind the maps (the loops over
+// microbatches).
 //
-// In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
-// matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.weight_grad stands behind
-// the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
-// the lanes while the block is in the first-level cache. The choice depends on the global batch, not on devices. GPUs
-// have one lane.
+// In a map every lane (a part of the batch with sums of its own) writes a whole weight gradient into its slot, and all
+// slots are then read to be combined. For a matrix of 1024 x 1024 and a batch of 128 that takes longer than the
+// multiplications. So the map only keeps the operands, and exec.weight_grad follows it. Any thread computes any block
+// of the result, lane by lane, and combines the lanes while the block is in the first-level cache. The choice depends
+// on the global batch, not on devices. GPUs have one lane.
 #include "passes/exec/weight_grad.h"
 
 #include <algorithm>
@@ -20,14 +21,14 @@
 namespace tandem {
 namespace {
 
-// Smaller results stay in the cache of the core that computes them.
+// Smaller results stay in the cache of the core that computes them, so lanes are fast.
 constexpr int64_t kMinElements = 1 << 16;
 // With fewer columns of the result, the kernel's vector registers would be partly empty.
 constexpr int64_t kMinColumns = 32;
 // Most bytes that kernels may keep on the stack: threads have stacks of some MiB.
 constexpr int64_t kMaxDenseStackBytes = int64_t{1} << 19, kMaxImageStackBytes = 5 * (int64_t{1} << 18);
-// Most elements that may be kept for the whole batch, in multiples of the result's: with four or more lanes the slots
-// would cost as much writing and reading.
+// The most elements of operands that maps may keep for the whole batch, as a multiple of the result's elements. More
+// would cost as much writing and reading as the slots of four lanes.
 constexpr int64_t kMaxDenseKept = 2, kMaxImageKept = 3;
 constexpr double kBlockRate = 0.9;  // fraction of the library's rate; measured on ResNet-50's last stage
 
@@ -35,7 +36,7 @@ bool ReadsBFloat16(const Contraction& c) { return td::TypeOf(c.op->getOperand(0)
 
 int64_t GlobalBatch(const Contraction& c) { return c.config.getBatch() * c.config.getReplicas(); }
 
-// Returns the rows of all lanes, including those that are absent if lanes do not share the batch evenly.
+// Returns the rows of all lanes, counting lanes as full even if they do not share the batch evenly.
 int64_t RowsOfLanes(const Contraction& c) {
   const int64_t batch = GlobalBatch(c), lanes = std::max<int64_t>(1, c.config.getLanes());
   return (batch + lanes - 1) / lanes * lanes;
@@ -54,8 +55,8 @@ std::string WhyNoBlocks(const Contraction& c, mlir::Value x, mlir::Value dy, int
   return "";
 }
 
-// Returns why lanes are expected to be faster for a result of these sizes, `kept` elements having to be kept for the
-// whole batch; "" if they are not.
+// Returns why computing in lanes is expected to be faster; "" if it is not. The result has `elements` elements in
+// `columns` columns, and `kept` elements of operands would have to be kept for the whole batch.
 std::string WhyLanes(int64_t elements, int64_t columns, int64_t kept, int64_t max_kept) {
   if (elements < kMinElements) return absl::StrCat("a gradient of ", elements, " elements stays in a core's cache");
   if (columns < kMinColumns) return absl::StrCat(columns, " columns are fewer than ", kMinColumns);
@@ -78,8 +79,8 @@ double LaneSeconds(const Contraction& c, int64_t flops, int64_t elements) {
   double seconds = static_cast<double>(flops) / (ReadsBFloat16(c) ? c.machine.library_bf16 : c.machine.library_f32);
   const std::optional<Weighing> winograd = kWinograd.weigh(c);
   if (winograd && winograd->able) seconds = std::min(seconds, winograd->seconds / rows);
-  // The gradient is written to a slot, read to be added up, and read to be combined with others. All lanes' slots are
-  // touched in turn, with as many other bytes in between.
+  // A gradient is written to a lane's slot, read when the next one is added, and read again when lanes are combined.
+  // All lanes' slots are touched in turn, with as many other bytes in between.
   const double slot_bytes = 4 * static_cast<double>(elements);
   return seconds + 3 * slot_bytes / Bandwidth(c.machine, 2 * count * slot_bytes) / rows;
 }

@@ -1,5 +1,5 @@
-// Winograd's algorithm: 3x3 convolutions with stride 1, and their gradients, with fewer multiplications, in generated
-// kernels. Errors and where it is profitable: docs/developers/winograd.md.
+// Computes 3x3 convolutions with stride 1, and their gradients, by Winograd's algorithm: with fewer multiplications, in
+// generated kernels. Errors and where it is profitable: docs/developers/winograd.md.
 //
 // Kernels are transformed at the top of the step, once for all microbatches. If nothing else reads the convolution's
 // result, the bias, residual and relu that follow become its epilogue. Images, kernel and bias may be bfloat16. Results
@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-constexpr double kMargin = 1.1;  // how much faster Winograd must be: times are guesses
+constexpr double kMargin = 1.1;  // Winograd must be faster by this factor, since times are estimates
 constexpr int64_t kMaxPad = 2;
 
 std::optional<WinogradRole> RoleOf(mlir::Operation* op) {
@@ -80,7 +80,8 @@ std::optional<Weighing> WeighWinograd(const Contraction& c) {
   return weighing;
 }
 
-// Transforms the kernel in front of the map and returns it as a value of the map's body.
+// Inserts the transform of the kernel in front of the map, and returns the transformed kernel as an argument of the
+// map's body.
 mlir::Value Transformed(mlir::Operation* op, const td::LibraryCallSpec& spec, const WinogradShape& s, bool adjoint) {
   auto map = op->getParentOfType<exec::MapMicrobatchesOp>();
   auto argument = mlir::cast<mlir::BlockArgument>(op->getOperand(spec.weights));

@@ -8,12 +8,12 @@ namespace tandem {
 namespace {
 
 // Constants measured with benchmarks/winograd_layers on Zen 4 (docs/developers/winograd.md).
-constexpr double kProductRate = 0.92;  // fraction of the library's rate, operands in L2
+constexpr double kProductRate = 0.92;  // rate of products relative to the library's, with operands in L2
 // Operations at the vector rate per point and channel of a tile: loads, sums, stores
 constexpr double kTransformFlops = 14;
-constexpr double kSumTraffic = 2;    // how much slower than read only memory a filter gradient's sum is, beyond L2
-constexpr double kSpilledTiles = 4;  // how much slower than read only memory tiles beyond L2 are
-constexpr double kBlockGain = 1.02;  // how much faster a larger block must be
+constexpr double kSumTraffic = 2;    // a filter gradient's sum beyond L2 is slower than read-only memory by this factor
+constexpr double kSpilledTiles = 4;  // tiles beyond L2 are slower than read-only memory by this factor
+constexpr double kBlockGain = 1.02;  // a larger block must be faster by this factor
 
 // Numbers of tiles that a block can have: multiples of the rows of a register tile.
 constexpr int64_t kBlocks[] = {12, 24, 36, 48, 72, 96, 144, 192};
@@ -26,13 +26,13 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
                k = static_cast<double>(PadChannels(s.channels_out));
   const double blocks = std::max(1.0, tiles / static_cast<double>(s.block));
   const bool filter = role == WinogradRole::kFilterGrad;
-  // Factors, which may be bfloat16, are the tiles of one side and the kernel, or the tiles of both sides. Sums are
-  // float32.
+  // Only the factors of products may be bfloat16: the kernel and the tiles of one image, or (filter gradient) the tiles
+  // of both images. Sums are float32.
   const double factor_bytes = s.bfloat16_products ? 2 : 4, sum_bytes = 4;
   const double kernel_bytes = (filter ? sum_bytes : factor_bytes) * points * c * k;
   const double from = role == WinogradRole::kInputGrad ? k : c, to = role == WinogradRole::kInputGrad ? c : k;
   const double tile_bytes = points * (factor_bytes * from + (filter ? factor_bytes : sum_bytes) * to);
-  // A block touches its tiles over and over; the kernel is read once per block.
+  // The tiles of a block are read and written several times, the kernel is read once per block.
   const double block_bytes = tile_bytes * static_cast<double>(s.block);
   const double compute =
       2 * tiles * points * c * k / (kProductRate * (s.bfloat16_products ? m.vector_bf16 : m.library_f32));
@@ -42,8 +42,8 @@ double WinogradSeconds(const MachineModel& m, const WinogradShape& s, WinogradRo
   const double tile_traffic =
       2 * tiles * tile_bytes * ((1 - beyond) / m.l2_bandwidth + kSpilledTiles * beyond / m.l3_bandwidth);
   const double kernel_traffic = blocks * kernel_bytes * (filter ? 2 : 1) / Bandwidth(m, kernel_bytes + block_bytes, 1);
-  // The kernel's own transform runs once per step, by one thread while the others wait, or (filter gradient) per
-  // microbatch.
+  // The kernel is transformed once per step, by one thread while the others wait; for a filter gradient the sum is
+  // transformed in every microbatch.
   const double passes = filter ? 1 : 1.0 / static_cast<double>(std::max<int64_t>(1, count));
   transforms += passes * (kTransformFlops * points * c * k / m.vector_f32 +
                           2 * kernel_bytes / Bandwidth(m, std::max(kernel_bytes, m.l2_bytes + 1), 1));

@@ -11,7 +11,7 @@
 
 namespace tandem::exec {
 
-// Evaluates `op` by building, evaluating and erasing a TdOp that computes the same and knows types and semantics.
+// Evaluates `op` by building, evaluating and erasing a TdOp that computes the same, since td ops define the semantics.
 template <typename TdOp, typename... Arguments>
 absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const td::RefTensor* const> operands,
                         const td::RefContext& context, std::vector<td::RefTensor>& results, Arguments&&... arguments) {
@@ -22,7 +22,7 @@ absl::Status EvaluateAs(mlir::Operation* op, absl::Span<const td::RefTensor* con
   return status;
 }
 
-// Copies the properties of an op that has those of td.conv2d_filter_grad.
+// Copies attributes to the properties of td.conv2d_filter_grad from those of an op that has the same ones.
 template <typename Properties>
 td::Conv2DFilterGradOp::Properties FilterGradProperties(const Properties& p) {
   td::Conv2DFilterGradOp::Properties same;
@@ -33,13 +33,14 @@ td::Conv2DFilterGradOp::Properties FilterGradProperties(const Properties& p) {
   return same;
 }
 
-// Operations of a filter gradient for one row: every element of `dy` meets the weights of its channel.
+// Operations of a filter gradient for one row: every element of `dy` takes part in a multiply-add for every weight of
+// its channel.
 inline int64_t FilterGradFlops(mlir::Value dy, mlir::Value dkernel) {
   return 2 * td::RowElements(dy.getType()) * (td::RowElements(dkernel.getType()) / td::TypeOf(dkernel).getDimSize(3));
 }
 
-// The type of scratch memory for so many floats. It is one of bytes, so that no check for values that are not finite
-// looks into it.
+// The type of scratch memory for `floats` floats. Its elements are bytes, so that no check for infinite values or NaN
+// reads it.
 inline mlir::RankedTensorType FloatScratchType(mlir::MLIRContext* context, int64_t floats) {
   return mlir::RankedTensorType::get({floats * static_cast<int64_t>(sizeof(float))},
                                      td::FromDType(context, DType::kUInt8));

@@ -34,7 +34,7 @@ mlir::RankedTensorType ScratchType(mlir::MLIRContext* context, const AttentionSh
 
 namespace {
 
-// Returns a temporary td op that computes the same, since that knows types and semantics; null after an error.
+// Returns a temporary td op that computes the same, because td ops define types and semantics; null after an error.
 template <typename TdOp, typename Op>
 TdOp MakeSame(Op op) {
   typename TdOp::Properties same;

@@ -1,4 +1,4 @@
-// The ops that are commands: how each is written into an executable, and what phases ask of it.
+// The ops that are commands: how each is written into an executable, and what passes need to know about it.
 #include <algorithm>
 #include <utility>
 

@@ -9,7 +9,8 @@
 
 namespace tandem::exec {
 
-// Most taps of a convolution that may be part of a larger kernel; one with more is a kernel of its own.
+// The most taps (height x width x input channels) of a convolution that may be fused with other ops. A convolution with
+// more is a kernel of its own.
 inline constexpr int64_t kMaxFusedTaps = 16;
 
 // Returns height x width x input channels of a kernel (HWIO).

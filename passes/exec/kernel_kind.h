@@ -12,7 +12,7 @@ namespace tandem::exec {
 // Returns what a kernel of this kind counts in its range [begin, end).
 format::Domain DomainOf(KernelKind kind);
 
-// Returns nothing for a function that is no kernel.
+// Returns the kind of a kernel; nothing for a function that is no kernel.
 std::optional<KernelKind> GetKernelKind(mlir::func::FuncOp function);
 void SetKernelKind(mlir::func::FuncOp function, KernelKind kind);
 

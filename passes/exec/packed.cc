@@ -78,7 +78,7 @@ llvm::LogicalResult PackedFilterGradOp::verify() {
 
 BatchRule PackedFilterGradOp::getBatchRule() { return BatchRule::kBatchSum; }
 
-// Operations of one row, as for the other contractions.
+// Returns the operations for one row of the batch, as the other contractions do.
 int64_t PackedFilterGradOp::getFlops() {
   const PackedShape s = ShapeOf(*this);
   return 2 * s.taps() * s.out_height * s.out_width * s.channels_in * s.channels_out;

@@ -11,25 +11,28 @@ namespace tandem {
 // A tile register has 16 rows of 64 bytes: 32 bfloat16 numbers or 16 floats.
 inline constexpr int64_t kTileRows = 16, kTilePixels = 32;
 
-// A convolution of x [height, width, channels_in] to y [out_height, out_width, channels_out].
+// A convolution of x [height, width, channels_in] to y [out_height, out_width, channels_out], and how tiles compute the
+// gradient of its kernel.
 //
-// The gradient of its kernel is, for each tap, a product of x's channels times pixels and dy's pixels times channels.
-// Pixels of a group of images lie one after another in rows of `pitch`, dy's with zeros behind them, so that another
-// tap is the same memory of x, or of dy, a few pixels on. Zeros at the border of x serve two rows, or two images. With
-// a stride there is one such plane of x for every place in a stride (x's pixels 0, 2, 4 ..., and 1, 3, 5 ... of rows 0,
-// 2, 4 ...).
+// For each tap the gradient is a product of x (channels times pixels) and dy (pixels times channels). The pixels of a
+// group of images are stored one after another in rows of `pitch` pixels, which zeros fill up, so that the pixels for
+// another tap are the same memory of x, or of dy, shifted by some pixels. Zeros at the border of x serve two
+// neighbouring rows, or two images. With a stride, x is stored as several planes, one for each place in a stride (x's
+// pixels 0, 2, 4 ..., and 1, 3, 5 ... of rows 0, 2, 4 ..., and so on).
 //
-// Registers are loaded from whole cache lines: those of two lines each take nearly twice as long. So it is dy that
-// moves, by pairs of pixels: there is a copy of it whose pairs begin at even pixels and one with those at odd ones.
+// Registers are loaded from whole cache lines, since loads that cross two lines take nearly twice as long. So it is dy
+// that is shifted, by pairs of pixels: there is one copy of dy whose pairs begin at even pixels, and one whose pairs
+// begin at odd pixels.
 struct PackedShape {
   int64_t height = 0, width = 0, out_height = 0, out_width = 0;
   int64_t channels_in = 0, channels_out = 0;
   int64_t kernel[2] = {0, 0}, stride[2] = {1, 1}, pad_low[2] = {0, 0};
 
   int64_t planes(int d) const { return std::min(stride[d], kernel[d]); }
-  int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }  // how far a plane's last tap reaches
+  // How many pixels (of a plane) the last tap is away from the first.
+  int64_t reach(int d) const { return (kernel[d] - 1) / stride[d]; }
   int64_t taps() const { return kernel[0] * kernel[1]; }
-  // Rows (d = 0) or columns of an image with its zeros.
+  // Rows (d = 0) or columns (d = 1) of an image, including the zeros around it.
   int64_t period(int d) const {
     const int64_t all = out(d) + reach(d);
     int64_t shared = reach(d);
@@ -40,8 +43,9 @@ struct PackedShape {
   int64_t image_pixels() const { return period(0) * period(1); }
   // Pixels from the first to the last one of an image of dy.
   int64_t dy_pixels() const { return (out_height - 1) * pitch() + out_width; }
-  int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // most pixels by which dy moves
-  // Number of copies of dy: one whose pairs begin at even pixels and, if a tap moves dy, one with those at odd ones.
+  int64_t last_tap() const { return reach(0) * pitch() + reach(1); }  // the most pixels by which dy is shifted
+  // Number of copies of dy: one whose pairs begin at even pixels and, if a tap shifts dy, one whose pairs begin at odd
+  // ones.
   int64_t copies() const { return last_tap() > 0 ? 2 : 1; }
   // Rows or columns [from, to) of the plane at `place` in a stride are in the image; the others are padding.
   int64_t from(int d, int64_t place) const {
@@ -78,12 +82,12 @@ struct PackedShape {
 // Offsets in floats into the scratch memory of a kernel. Pairs are two neighbouring pixels of a channel, as long as a
 // float.
 struct PackedScratch {
-  int64_t pixels_x = 0;   // addresses of a group's pixels or of zeros: [plane][pixels of a plane]
-  int64_t pixels_dy = 0;  // [pixels of a panel]
+  int64_t pixels_x = 0;   // addresses of the pixels of a group's x, or of zeros: [plane][pixels of a plane]
+  int64_t pixels_dy = 0;  // addresses of the pixels of a group's dy, or of zeros: [pixels of a panel]
   int64_t zeros = 0;      // zeros for padding: as many as a pixel has channels
-  int64_t x = 0;          // [plane][channel][pixels of a plane], bfloat16
-  int64_t dy = 0;         // 32 channels of dy: [pairs from even, odd pixels][channels / 16][pairs][16]
-  int64_t floats = 0;     // size of the scratch memory
+  int64_t x = 0;          // packed x in bfloat16: [plane][channel][pixels of a plane]
+  int64_t dy = 0;         // 32 packed channels of dy: [pairs from even, odd pixels][channels / 16][pairs][16]
+  int64_t floats = 0;     // size of the scratch memory in floats
 
   explicit PackedScratch(const PackedShape& s) {
     const int64_t planes = s.planes(0) * s.planes(1);

@@ -31,7 +31,8 @@ Shape Concrete(mlir::Type type, int64_t batch) {
   return shape;
 }
 
-// Runs a flat kernel over chunks of `size` elements, as many as its type has; the last chunk is padded.
+// Runs a flat kernel on `elements` elements in chunks of `size`, the number of elements in the kernel's type. The last
+// chunk is padded.
 absl::StatusOr<Tensors> RunInChunks(mlir::func::FuncOp kernel, Operands operands, int64_t elements, int64_t size,
                                     const RefContext& context) {
   Tensors all(kernel.getNumResults());

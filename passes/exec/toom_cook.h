@@ -40,11 +40,11 @@ struct RationalMatrix {
 //   dd = input^T [ U .* (output^T dY output) ] input,   dg = kernel^T [ V .* (output^T dY output) ] kernel
 // with U = kernel g kernel^T and V = input d input^T.
 struct WinogradMatrices {
-  int tile = 0;           // m
-  int alpha = 0;          // a
-  RationalMatrix input;   // B^T: a x a
-  RationalMatrix kernel;  // G: a x 3
-  RationalMatrix output;  // A^T: m x a
+  int tile = 0;           // m, the side of an output tile
+  int alpha = 0;          // a = m + 2, the side of an input tile
+  RationalMatrix input;   // a x a; B^T in the papers
+  RationalMatrix kernel;  // a x 3; G in the papers
+  RationalMatrix output;  // m x a; A^T in the papers
 };
 
 // `tile` is 2, 3 or 4. The points are 0, +-1 for 2; +-1/2, +-5/4 for 3; 0, +-2/3, +-3/2 for 4, and infinity: pairs

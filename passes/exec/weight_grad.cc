@@ -36,7 +36,7 @@ llvm::LogicalResult WeightGradOp::inferReturnTypes(mlir::MLIRContext* context, s
 
 BatchRule WeightGradOp::getBatchRule() { return BatchRule::kScatter; }
 
-// Operations of one row, as for the other contractions.
+// Returns the operations for one row of the batch, as the other contractions do.
 int64_t WeightGradOp::getFlops() { return 2 * RowElements(getX().getType()) * TypeOf(getDy()).getShape().back(); }
 
 absl::Status WeightGradOp::evaluate(absl::Span<const RefTensor* const> operands, const RefContext& context,

@@ -154,7 +154,7 @@ std::vector<Matrix> Patches(const RefTensor& image, const RationalMatrix& m, int
   return patches;
 }
 
-// Calls f(row, top of the tile in y, left of it) for all tiles in order.
+// Calls f(row, top and left of the tile in y) for all tiles in order.
 template <typename F>
 void ForTiles(const WinogradShape& s, int64_t rows, F f) {
   for (int64_t n = 0; n < rows; ++n) {

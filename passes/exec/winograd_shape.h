@@ -13,7 +13,7 @@ struct WinogradShape {
   int64_t height = 0, width = 0, out_height = 0, out_width = 0;
   int64_t channels_in = 0, channels_out = 0;
   int64_t pad_top = 0, pad_left = 0;  // zeros before the first row and column
-  int64_t tile = 0;                   // 2, 3 or 4
+  int64_t tile = 0;                   // side of a tile of y in pixels: 2, 3 or 4
   int64_t block = 0;                  // tiles of one block
   bool bfloat16_products = false;     // transformed tiles and kernels are rounded to bfloat16; sums stay float32
   bool bfloat16_dx = false;  // the input gradient is bfloat16; its tiles overlap, so they are added up in float32 first
@@ -25,16 +25,16 @@ struct WinogradShape {
   int64_t tiles() const { return tiles_down() * tiles_across(); }  // tiles of one image
 };
 
-// Rows of channels in intermediate values are padded to this many floats: a cache line.
+// The channels of intermediate values are padded to a multiple of this number of floats, a cache line.
 inline constexpr int64_t kWinogradPadding = 16;
-// Columns of a transformed kernel that lie together in memory.
+// Number of columns of a transformed kernel that are stored together.
 inline constexpr int64_t kWinogradColumns = 64;
-// Rows that products may touch behind the last tile of a block.
+// Number of rows behind the last tile of a block that products may read and write.
 inline constexpr int64_t kWinogradSlack = 16;
 
 inline int64_t PadChannels(int64_t n) { return (n + kWinogradPadding - 1) / kWinogradPadding * kWinogradPadding; }
 
-// Rows of a transformed kernel: in bfloat16 they come in pairs, since products take two numbers a time.
+// Returns the rows of a transformed kernel. In bfloat16 their number is even, since products read pairs of numbers.
 inline int64_t PanelRows(int64_t rows, bool bfloat16) { return bfloat16 ? (rows + 1) / 2 * 2 : rows; }
 
 // A transformed kernel is [points][block of columns][row][column in block] with rows = channels summed over and columns
@@ -54,10 +54,11 @@ struct WinogradScratch {
   int64_t y = 0;       // transformed tiles of y or dy
   int64_t kernel = 0;  // the sum over tiles [points][channels_in][channels_out padded], filter gradient only
   int64_t rows = 0;    // sums of the pixels under a row of tiles [tile + 2][width][channels_in], bfloat16_dx only
-  int64_t floats = 0;  // size of the scratch memory
+  int64_t floats = 0;  // size of the scratch memory in floats
 };
 
-// Rows of channels per point: the tiles of a block and the slack, an even number for bfloat16's pairs.
+// Returns the rows per point in the memory of tiles: the tiles of a block and the slack; an even number, for pairs of
+// bfloat16 numbers.
 inline int64_t TileRows(const WinogradShape& s) { return (s.block + kWinogradSlack + 1) / 2 * 2; }
 
 // Floats from one point of `rows` tiles, an even number, to the next: an odd number of cache lines. A transform writes
@@ -68,7 +69,8 @@ inline int64_t PointFloats(int64_t rows, int64_t channels, bool bfloat16) {
 }
 
 inline WinogradScratch ScratchOf(const WinogradShape& s, bool filter_grad) {
-  // In forward convolutions and input gradients one of x and y is float32; both get the room of float32.
+  // In forward convolutions and input gradients one of x and y is float32, and both get as much memory as float32
+  // needs.
   const bool narrow = filter_grad && s.bfloat16_products;
   WinogradScratch scratch;
   scratch.y = scratch.x + s.points() * PointFloats(TileRows(s), s.channels_in, narrow);

@@ -10,7 +10,7 @@ namespace tandem {
 struct Phase {
   std::string name;
   std::string summary;              // what the phase does
-  std::string why;                  // why it has its place in the order; empty where that needs no words
+  std::string why;                  // why it comes at this place of the order; empty where that is obvious
   std::vector<std::string> passes;  // arguments, "td-schedule", in order; the last one verifies
 };
 

@@ -60,7 +60,7 @@ absl::Status CheckNames(const PipelineOptions& options) {
       }
     }
   }
-  // td-assign-buffers would write values over others that are still read.
+  // Without copies td-assign-buffers would place results over values that are still read.
   if (constexpr char kCopies[] = "td-insert-copies"; Contains(options.disabled_passes, kCopies)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--disable-pass=", kCopies, ": without this pass programs compute wrong values; leave it in"));
@@ -85,7 +85,7 @@ absl::Status CheckConstants(mlir::ModuleOp module) {
   return WithExitCode(status, kExitBadData);
 }
 
-// For a program that enters the pipeline at a later phase: checks what the phases before would have made sure of.
+// If a program enters the pipeline at a later phase, checks what the phases before guarantee.
 absl::Status CheckGivenStep(mlir::ModuleOp module, const std::string& compile_from) {
   if (compile_from.empty() || compile_from == Phases().front().name) return absl::OkStatus();
   mlir::func::FuncOp step = StepFunction(module);
@@ -160,7 +160,8 @@ absl::Status RunPipeline(mlir::ModuleOp module, const PipelineOptions& options, 
     if (threads) context->enableMultithreading();
   });
   if (!options.crash_reproducer.empty()) {
-    context->disableMultithreading();  // the module before a pass is kept only where passes run one by one
+    // MLIR keeps the module as it was before each pass only if passes run on one thread.
+    context->disableMultithreading();
     manager.enableCrashReproducerGeneration(options.crash_reproducer, /*genLocalReproducer=*/true);
   }
   passes.BeforePasses(module);

@@ -13,8 +13,8 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kShownElements = 64;     // constants of up to as many elements are printed in full for people
-constexpr int64_t kStoredElements = 4096;  // the same for the texts in the executable, see RunPipeline
+constexpr int64_t kShownElements = 64;     // largest constants that are printed in full for people, in elements
+constexpr int64_t kStoredElements = 4096;  // the same for the texts in the executable
 
 // True if the reference interpreter runs the IR of this phase to check a program: the graph, with the types it computes
 // in.
@@ -25,7 +25,7 @@ bool IsReference(mlir::ModuleOp module, const std::string& phase) {
 
 }  // namespace
 
-// Prints locations behind their ops, not in a list of aliases at the end.
+// Prints the module with the location of each op behind it, not in a list of aliases at the end.
 std::string PipelineInstrumentation::Print(mlir::ModuleOp module, int64_t max_elements,
                                            ConstantPrinter::ByName* named) {
   return printer_.Print(module, max_elements, mlir::OpPrintingFlags().enableDebugInfo(true).useLocalScope(), named);

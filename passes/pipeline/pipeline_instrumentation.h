@@ -1,4 +1,4 @@
-// The work of the pipeline between its passes.
+// What the pipeline does before and after each pass: it measures time, prints the module and keeps its text.
 #ifndef TANDEM_PASSES_PIPELINE_PIPELINE_INSTRUMENTATION_H_
 #define TANDEM_PASSES_PIPELINE_PIPELINE_INSTRUMENTATION_H_
 
@@ -26,10 +26,10 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
   PipelineInstrumentation(const PipelineOptions& options, PhaseTexts* snapshots)
       : options_(options), snapshots_(snapshots) {}
 
-  // Adds `phase`, of whose passes `passes` run. Call it for one phase after the other.
+  // Adds `phase`. `passes` are those of its passes that will run. Call it for all phases in their order.
   void AddPhase(const Phase& phase, llvm::iterator_range<mlir::OpPassManager::pass_iterator> passes);
 
-  // Ends the leading phases of which no pass runs, since all of theirs are disabled. Call it before the passes run.
+  // Ends the first phases if none of their passes runs, because all are disabled. Call it before the passes run.
   void BeforePasses(mlir::ModuleOp module) { EndPhases(nullptr, module); }
 
   // Names the pass that runs or was the last to run: "phase fusion, pass td-form-fusions".
@@ -46,8 +46,9 @@ class PipelineInstrumentation : public mlir::PassInstrumentation {
   const PipelineOptions& options_;
   PhaseTexts* snapshots_;
   std::map<const mlir::Pass*, const Phase*> phases_;
-  std::vector<std::pair<const mlir::Pass*, const Phase*>> ends_;  // the last pass up to the end of each phase
-  const mlir::Pass* last_ = nullptr;                              // the last pass added
+  // For each phase the last pass that was added before it ended.
+  std::vector<std::pair<const mlir::Pass*, const Phase*>> ends_;
+  const mlir::Pass* last_ = nullptr;  // the last pass that was added
   const mlir::Pass* running_ = nullptr;
   std::chrono::steady_clock::time_point start_;
   ConstantPrinter printer_;

@@ -16,7 +16,7 @@ namespace {
 
 struct Option {
   absl::string_view name;
-  absl::string_view example;  // an example of its value; empty for a switch
+  absl::string_view example;  // an example of the option's value; empty for a switch
   void (*apply)(CompileOptions& options, absl::string_view value);
 };
 

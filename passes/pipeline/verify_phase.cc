@@ -33,7 +33,7 @@ class PhaseVerifier {
  public:
   PhaseVerifier(mlir::ModuleOp module, llvm::StringRef phase) : module_(module), phase_(phase) {}
 
-  // Returns false, with errors emitted, when something does not hold.
+  // Runs all checks of the phase. Returns false, after emitting errors, if one fails.
   bool Run() {
     CheckPhase();
     // The pipeline runs MLIR's verifier only here: after every pass it would take as long as the passes.
@@ -49,7 +49,8 @@ class PhaseVerifier {
     }
     Check(VerifyPure(step));
     const bool graph = phase_ == "input" || phase_ == "precision";
-    // Not checked in later phases: there a kernel has several results, of which some may differ between replicas.
+    // Later phases are not checked for this: a kernel then has several results, of which some may differ between
+    // replicas.
     if (graph || phase_ == "distribute") Check(VerifyReplicasAgree(step));
     if (graph) return;
     Check(VerifyDistributed(step));
@@ -114,7 +115,8 @@ class PhaseVerifier {
     return mlir::success();
   }
 
-  // True for a kernel of casts to the type in which gradients are combined (td-insert-all-reduce).
+  // True for a launch of a kernel that only all-reduces read: it casts gradients to the type in which they are combined
+  // (td-insert-all-reduce).
   static bool RoundsForAllReduce(mlir::Operation& op) {
     auto command = mlir::dyn_cast<exec::CommandOp>(op);
     return command && command.getLaunchedKernel() &&
@@ -157,7 +159,7 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyLibraries(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([](td::LibraryOp op) {
-      // Ops that can be fused may be left to generated kernels.
+      // An op that can be fused need not become a library call, since generated kernels can compute it.
       auto elemental = mlir::dyn_cast<td::ElementalOp>(op.getOperation());
       if (elemental && elemental.getFusionKind() != td::FusionKind::kNone) return mlir::WalkResult::advance();
       op.emitError() << "has a library primitive but was not selected for it";
@@ -201,7 +203,8 @@ class PhaseVerifier {
     return mlir::success();
   }
 
-  // Checks the `overlap` of the first of `commands`, which are in program order.
+  // Checks `overlap` of the first of `commands`, which are in program order: the number of commands behind an
+  // all-reduce that may run while it sends. None of them may touch its operands.
   static mlir::LogicalResult VerifyOverlap(const Places& places, llvm::ArrayRef<mlir::Operation*> commands) {
     mlir::Operation* op = commands[0];
     const int64_t overlap = GetExecution(op).overlap;

@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-// Returns an attribute that is printed as `dense_resource<NAME>` and has no content.
+// Returns an attribute that is printed as `dense_resource<NAME>` and holds no data.
 mlir::DenseResourceElementsAttr NameOnly(mlir::ShapedType type, const std::string& name) {
   mlir::MLIRContext* context = type.getContext();
   auto& interface = mlir::DenseResourceElementsHandle::getManagerInterface(context);
@@ -59,7 +59,8 @@ mlir::DenseElementsAttr ConstantOfBytes(mlir::ShapedType type, llvm::StringRef b
 const ConstantPrinter::Named& ConstantPrinter::NameOf(mlir::DenseElementsAttr elements) {
   const auto [entry, added] = names_.try_emplace(elements);
   if (added) {
-    // Except for booleans, the raw data are the bytes that a program has in memory: no copy is needed.
+    // The raw data are the bytes that a program has in memory, so no copy is made; except for booleans, which are
+    // packed.
     const bool as_they_lie = !elements.getElementType().isInteger(1);
     const llvm::ArrayRef<char> raw = elements.getRawData();
     entry->second.name = as_they_lie ? ConstantName({raw.data(), raw.size()}) : ConstantName(ConstantBytes(elements));

@@ -39,8 +39,8 @@ class Scheduler {
   }
 
  private:
-  // A command of one stream, and the last command of the other stream that must be done before it, as an index into
-  // `compute_` or `collectives_`; -1 when there is none.
+  // A command in its stream. `needs`: the last command of the other stream that must be done before it, as an index
+  // into `compute_` or `collectives_`; -1 if there is none.
   struct Placed {
     uint32_t command = 0;
     int needs = -1;
@@ -61,7 +61,7 @@ class Scheduler {
     }
   }
 
-  // Issues, in order, the collectives that wait for no compute command after `done`.
+  // Adds to the communication stream, in order, the collectives that need no compute command later than `done`.
   void IssueReadyCollectives(int done) {
     const size_t first = next_collective_;
     int needs = -1;
@@ -69,7 +69,8 @@ class Scheduler {
       needs = std::max(needs, collectives_[next_collective_++].needs);
     }
     if (next_collective_ == first) return;
-    // The compute stream has got as far as `done`, so the collectives wait for the end of its latest segment.
+    // The compute stream has been filled up to `done`. Its current segment ends here, so that the collectives can wait
+    // for it.
     EndComputeSegment();
     format::GpuSegment segment;
     segment.stream = format::Stream::kCommunication;
@@ -80,10 +81,10 @@ class Scheduler {
     schedule_.segments.push_back(std::move(segment));
   }
 
-  // Makes the next compute segment wait for the segment with this collective, and so for all before. If the current
-  // segment is a single command of a global section, it joins that segment and waits too: by itself it would be a
-  // launch between two waits, and nothing needs it sooner (a collective that did would have ended the segment). A
-  // single command of a map section does not wait: it is worth running meanwhile.
+  // Makes the next compute segment wait for the segment with this collective, and so for all collectives before it. If
+  // the current segment is a single command of a global section, it becomes part of the waiting segment: by itself it
+  // would be a launch between two waits, and nothing needs it sooner (a collective that did would have ended the
+  // segment). A single command of a map section does not wait, because it is long enough to run in the meantime.
   void WaitFor(int collective) {
     if (segment_.size() != 1 || !global_[segment_[0]]) EndComputeSegment();
     for (const auto& [last, segment] : communication_segments_) {
@@ -110,11 +111,12 @@ class Scheduler {
 
   const WorkContext context_;
   const std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<bool> global_;                   // by command: true if it is in a global section
+  std::vector<bool> global_;                   // for each command: true if it is in a global section
   std::vector<Placed> compute_, collectives_;  // commands of the two streams, in the order of execution
   format::GpuProgram schedule_;
   std::vector<uint32_t> segment_, waits_;  // commands and waits of the compute segment being filled
-  std::vector<std::pair<int, uint32_t>> communication_segments_;  // place of the last collective, number of the segment
+  // For each segment of collectives: index of its last collective, and the segment's number.
+  std::vector<std::pair<int, uint32_t>> communication_segments_;
   size_t next_collective_ = 0;
   int awaited_ = -1;  // the last collective that the compute stream has waited for
   int compute_segments_ = 0;

@@ -57,7 +57,7 @@ class Serializer {
         index_.placement.push_back(exec::ToTable(placed));
       }
     }
-    // With mixed_bfloat16 the reference interpreter needs the types that phase `precision` decides on.
+    // The reference interpreter runs the graph; with mixed_bfloat16 with the types that phase `precision` decides on.
     index_.reference_phase = ConfigOf(module_).getPrecision() == Precision::kMixedBfloat16 ? "precision" : "input";
     index_.target = options_.target;
     index_.target_name = options_.target_name;
@@ -82,7 +82,8 @@ class Serializer {
     index_.programs.push_back(std::move(program));
     for (const auto& [phase, text] : options_.ir) segments_.push_back({format::SegmentKind::kIrText, phase, text});
     for (const auto& [name, value] : options_.constants) {
-      if (written_.contains(value)) continue;  // readers find it among the program's constants
+      // This one is among the program's constants already, where readers find it.
+      if (written_.contains(value)) continue;
       segments_.push_back({format::SegmentKind::kIrText, name, ConstantBytes(value)});
     }
     return PackExecutable(std::move(index_), segments_);
@@ -210,7 +211,7 @@ class Serializer {
     };
     for (mlir::Type type : function.getArgumentTypes()) add(type, kernel.inputs);
     for (mlir::Type type : function.getResultTypes()) add(type, kernel.outputs);
-    // Every launch of these kinds of kernels covers the whole of one tensor.
+    // A launch of such a kernel always covers the whole of one tensor, so the count belongs to the kernel.
     if (kind == exec::KernelKind::kSplit) kernel.count = kernel.inputs[0].elements;
     if (kind == exec::KernelKind::kBlock) kernel.count = exec::RowsOfBlocks(function.getResultTypes()[0]);
   }
@@ -262,7 +263,7 @@ class Serializer {
       command_numbers_[op] = static_cast<uint32_t>(section.commands.size());
       section.commands.push_back(*std::move(command));
     }
-    // Block updates refer to commands by number, so all commands come first.
+    // Block updates name commands by their numbers, so they are written after all commands.
     for (auto launch : step_.getOps<exec::LaunchOp>()) WriteBlockUpdate(launch, program);
     return absl::OkStatus();
   }
@@ -337,15 +338,16 @@ class Serializer {
   mlir::ModuleOp module_;
   mlir::func::FuncOp step_;
   const std::shared_ptr<const Target> target_;
-  const bool has_streams_;  // commands are issued to streams, not run by threads that take lanes
+  const bool has_streams_;  // true: commands are issued to streams (GPUs); false: threads run them lane by lane
   const SerializeOptions& options_;
   format::Index index_;
   std::vector<SegmentData> segments_;
   // For ops outside of maps: the section of the op's command, and the command's number in it.
   llvm::DenseMap<mlir::Operation*, size_t> command_sections_;
   llvm::DenseMap<mlir::Operation*, uint32_t> command_numbers_;
-  llvm::DenseSet<mlir::Attribute> written_;  // values in the segment of constants
-  std::deque<std::string> made_;             // bytes of that segment that no attribute holds as they are
+  llvm::DenseSet<mlir::Attribute> written_;  // constants that have been written into the segment of constants
+  // Bytes of the segment that are no attribute's raw data: splats, booleans, zeros in between.
+  std::deque<std::string> made_;
   CommandWriter writer_;
 };
 

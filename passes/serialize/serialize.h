@@ -30,11 +30,11 @@ struct KernelCode {
 
 struct GpuImage {
   int arch = 0;     // compute capability x 10: 75, 90
-  std::string ptx;  // all kernels
+  std::string ptx;  // PTX of all kernels
 };
 
-// Plans a library call. Returns nothing where the library needs no plan, or cannot make it here; it is made when the
-// executable is loaded then.
+// Plans a library call when a program is compiled. Returns nothing if the library needs no plan, or if it cannot be
+// made on this machine; then it is made when the executable is loaded.
 using LibraryPlanner = std::function<absl::StatusOr<std::optional<LibraryPlan>>(const format::LibraryCall&)>;
 
 struct SerializeOptions {

@@ -21,7 +21,7 @@ class CommandWriter final : public exec::CommandContext {
   explicit CommandWriter(format::Index* index) : index_(index) {}
 
   void AddKernel(llvm::StringRef symbol, uint32_t id) { kernels_[symbol] = id; }
-  // Returns the row of Debug.locations for `loc`, adding it when new.
+  // Returns the number of `loc` in Debug.locations, to which it is added if it is new.
   uint32_t Location(mlir::Location loc);
   // Returns the command for `op`, which may be any command but a map.
   absl::StatusOr<format::Command> Write(mlir::Operation* op);

@@ -18,10 +18,11 @@ class Cuda final : public Target {
   bool has_float32_biases() const override { return false; }
   bool has_gradient_epilogues() const override { return true; }
 
-  // False, except for the convolutions that few_taps.cc takes, whose sums fit registers.
+  // No kernels sum over the taps of a window, except for the convolutions that few_taps.cc takes, whose sums fit
+  // registers.
   bool sums_with_taps() const override { return false; }
 
-  // Each element takes three operations on doubles and its conversion.
+  // Each element is converted, and takes three operations on doubles.
   bool SumsDoublesAtOnce(const MachineModel& machine) const override {
     return machine.vector_f64 / 4 >= machine.dram_bandwidth / 2;
   }

@@ -1,5 +1,5 @@
-// The target of a compilation as passes see it: what they may use and what they have to respect. Passes ask for a
-// property, never for the kind of device.
+// The target of a compilation as passes see it: what they may use and which limits they have to respect. Passes ask for
+// a property, never for the kind of device.
 #ifndef TANDEM_PASSES_TARGET_TARGET_H_
 #define TANDEM_PASSES_TARGET_TARGET_H_
 
@@ -22,8 +22,8 @@ class Target {
 
   // Offsets of buffers in an arena are multiples of this many bytes.
   virtual int64_t buffer_alignment() const = 0;
-  // True if threads take the rows of a replica lane by lane and microbatch by microbatch; else a device computes all
-  // rows at once, in one lane and microbatch.
+  // True if the rows of a replica are cut into lanes and these into microbatches, which threads compute one after
+  // another; else a device computes all rows at once, as one lane and one microbatch.
   virtual bool has_lanes() const = 0;
   // True if values that do not change from step to step keep their memory and are not computed again.
   virtual bool keeps_invariants() const = 0;
@@ -33,7 +33,7 @@ class Target {
   virtual bool generates_contractions() const = 0;
   // True if the vector registers are those of AVX-512.
   virtual bool has_avx512() const { return false; }
-  // True if generated kernels may multiply bfloat16 numbers, in vectors or in tiles.
+  // True if generated kernels may multiply bfloat16 numbers, in vectors or in the tiles of a matrix unit (AMX).
   virtual bool has_bfloat16_products() const { return false; }
   virtual bool has_bfloat16_tiles() const { return false; }
 

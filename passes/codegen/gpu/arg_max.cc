@@ -1,6 +1,6 @@
-// Emits argmax along a row by several threads. A thread keeps the first largest of its elements and the place of that.
-// Threads compare keys, which order elements and places at once, so that the result does not depend on which threads
-// are compared.
+// Emits argmax along a row by several threads. Each thread finds the first of its largest elements, and its place.
+// Threads then compare keys, integers that order elements and places at once, so that the result does not depend on the
+// order in which threads are compared.
 #include "graph/ir/register_type.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/gpu/row.h"
@@ -42,7 +42,8 @@ mlir::Value GpuKernelBuilder::ArgMaxKey(mlir::Location loc, const LinearSpace& s
   const std::vector<mlir::Value> best = For(lane, Int(space.size() / width), lanes, {first, constant(i32, 0)}, step);
   mlir::Value order = best[0];
   if (is_float) {
-    // The bits of negative numbers, without the sign, are in reverse order; both zeros are equal.
+    // Turns the float into an integer of the same order: the bits of negative floats, apart from the sign, are in
+    // reverse order, and both zeros become 0.
     mlir::Value zero = b_.create<arith::ConstantOp>(loc, b_.getF32FloatAttr(0));
     mlir::Value is_zero = b_.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, best[0], zero);
     mlir::Value bits = b_.create<arith::BitcastOp>(loc, i32, best[0]);

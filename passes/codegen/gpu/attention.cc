@@ -52,7 +52,7 @@ struct Attention {
   double scale, low;
   bool causal;
   Value query, key, value, output, largest, sum, dy, dquery, dkey, dvalue;
-  Value keep;  // null where there is none
+  Value keep;  // the mask; null where there is none
   bool keep_is_by_query = false;
 };
 
@@ -76,7 +76,8 @@ class AttentionEmitter {
     const int64_t blocks = plan_.BlocksOf(s_.queries), rows = plan_.others;
     head_ = v_.Div(part, blocks);
     Value first = v_.Mul(v_.Rem(part, blocks), plan_.own);
-    // Matrix instructions take the queries from registers: these are loaded through the memory of the keys.
+    // Matrix instructions read the queries from registers. On their way there the queries pass through the shared
+    // memory that keys use later.
     const bool in_registers = plan_.factors != Factors::kFloat32;
     const Tile queries = tiles_.At(shared_, s_.size);
     const Tile keys = tiles_.At(in_registers ? shared_ : After(queries, plan_.own), s_.size);
@@ -87,7 +88,7 @@ class AttentionEmitter {
       Sync();
       held = tiles_.LoadLeft(queries);
     }
-    // Then follow, for both rows of a thread, the largest scores and the sums
+    // Behind the output's numbers the state has, for both rows of a thread, the largest scores and then the sums.
     Values state = tiles_.Zeros(s_.value_size);
     state.insert(state.end(), {Number(-kInfiniteScore), Number(-kInfiniteScore), Number(0), Number(0)});
     state = v_.For(v_.Int(0), EndOfKeys(first), rows, state, [&](Value k, const Values& before) {
@@ -112,7 +113,8 @@ class AttentionEmitter {
   }
 
  private:
-  // Products of rows with `columns` columns: of queries [row, ...) with keys [column, ...), or the other way round.
+  // A block of scores: rows [row, ...), which are queries, and `columns` columns from `column` on, which are keys; or
+  // the other way round.
   struct Block {
     Value row, column;
     int64_t columns;
@@ -120,7 +122,7 @@ class AttentionEmitter {
   };
   struct Scored {
     Values scores;
-    Values kept;  // conditions that a score is a product, not `low`; empty: all are
+    Values kept;  // for each score the condition that it is not masked (set to `low`); empty: none is
   };
 
   void Sync() { device_.SyncBlock(v_.loc()); }
@@ -129,7 +131,7 @@ class AttentionEmitter {
   Value Larger(Value a, Value b) { return b_.create<arith::MaxNumFOp>(v_.loc(), a, b); }
   Value Reciprocal(Value x) { return b_.create<arith::DivFOp>(v_.loc(), Number(1), x); }
   Value Compare(arith::CmpIPredicate how, Value a, Value b) { return b_.create<arith::CmpIOp>(v_.loc(), how, a, b); }
-  // Combines the values of `threads` neighbouring threads; each of them gets the result.
+  // Combines the values that `threads` neighbouring threads have; each of these threads gets the result.
   Value Across(Value x, int threads, const std::function<Value(Value, Value)>& combine) {
     for (int mask = 1; mask < threads; mask *= 2) x = combine(x, device_.ShuffleXor(v_.loc(), x, mask));
     return x;
@@ -140,7 +142,7 @@ class AttentionEmitter {
   Value LoadNumber(Value address) { return b_.create<LLVM::LoadOp>(v_.loc(), b_.getF32Type(), address); }
   void StoreNumber(Value x, Value address) { b_.create<LLVM::StoreOp>(v_.loc(), x, address); }
 
-  // Returns the memory behind `rows` rows of a tile.
+  // Returns the address behind `rows` rows of a tile, where the next tile begins.
   Value After(const Tile& tile, int64_t rows) { return tiles_.Behind(tile.pointer, rows * tile.stride); }
 
   Rows RowsOf(Value tensor, int64_t positions, int64_t width) {
@@ -162,7 +164,7 @@ class AttentionEmitter {
     return a_.skips_later_keys() ? v_.Min(all, v_.Add(first_query, plan_.own)) : all;
   }
 
-  // Return row and column of number `i` of a product on this thread.
+  // Return the row and the column that number `i` of this thread's part of a product belongs to.
   Value RowAt(const Block& block, int64_t i) { return v_.Add(v_.Add(block.row, tiles_.row()), i % 4 / 2 * 8); }
   Value ColumnAt(const Block& block, int64_t i) {
     return v_.Add(v_.Add(block.column, tiles_.column()), i / 4 * 8 + i % 2);
@@ -180,7 +182,8 @@ class AttentionEmitter {
     return Compare(arith::CmpIPredicate::ne, byte, zero);
   }
 
-  // Returns the scores for products: -inf if the column does not exist, or if the key is skipped.
+  // Returns the scores of a block: its products, scaled and masked. A score is -inf if its column does not exist or its
+  // key is skipped.
   Scored Scores(const Values& products, const Block& block) {
     Scored scored;
     for (Value p : products) scored.scores.push_back(v_.MulF(p, Number(a_.scale)));
@@ -190,7 +193,7 @@ class AttentionEmitter {
       Mask(block, cuts_columns, scored);
       return scored;
     }
-    // Masks are computed under a condition, since most blocks need none.
+    // Emits masks under a condition on the block's position, since most blocks need none.
     Value masks;
     const auto add = [&](Value condition) {
       masks = masks ? b_.create<arith::OrIOp>(v_.loc(), masks, condition).getResult() : condition;
@@ -234,7 +237,8 @@ class AttentionEmitter {
     }
   }
 
-  // Adds a block of scores to the state of its queries and returns the new state.
+  // Adds a block of keys, of which `scores` and `values` are given, to the state of its queries and returns the new
+  // state: weighted sums of values, largest scores, and sums of weights.
   Values Mix(Values scores, const Tile& values, const Values& before) {
     const size_t outputs = before.size() - 4;
     Values output(before.begin(), before.begin() + outputs), largest, sum, rescale;
@@ -266,7 +270,7 @@ class AttentionEmitter {
     return output;
   }
 
-  // Turns the state of queries into results and stores them.
+  // Computes the results of this thread's queries from their state and stores them.
   void Finish(Values state, const Tile& through, Value first) {
     const size_t outputs = state.size() - 4;
     const Value largest[] = {state[outputs], state[outputs + 1]};
@@ -287,7 +291,8 @@ class AttentionEmitter {
     tiles_.Store(state, through, QueryRows(a_.output, s_.value_size), first);
   }
 
-  // Loads the statistics of queries [first, first + rows) into shared memory, kind after kind.
+  // Loads the statistics (enum Statistic) of queries [first, first + rows) into shared memory, one kind after the
+  // other.
   void LoadStatistics(Value first, int64_t rows, Value to) {
     const int64_t threads = plan_.threads() / rows;
     const int64_t run = MatrixTiles::RunOf(plan_.factors, s_.value_size), runs = s_.value_size / run;
@@ -310,7 +315,7 @@ class AttentionEmitter {
     });
   }
 
-  // Returns the dot product of the numbers from `column` on that are loaded together.
+  // Returns the dot product of two runs, the neighbouring numbers from `column` on that a thread loads together.
   Value DotOfRuns(const Rows& x, const Rows& y, Value row, Value column) {
     const Values a = tiles_.LoadRun(x, row, column), b = tiles_.LoadRun(y, row, column);
     Value sum = v_.MulF(a[0], b[0]);
@@ -318,7 +323,8 @@ class AttentionEmitter {
     return sum;
   }
 
-  // Loads the statistic of the query that number `i` of a product belongs to, by its row or its column.
+  // Loads from shared memory the statistic of the query of number `i` of this thread's part of a product. The query is
+  // the number's row, or its column if the block's columns are queries.
   Value StatisticAt(Value from, Statistic kind, int64_t rows, const Block& block, int64_t i) {
     Value at =
         block.columns_are_queries ? v_.Add(tiles_.column(), i / 4 * 8 + i % 2) : v_.Add(tiles_.row(), i % 4 / 2 * 8);
@@ -345,8 +351,8 @@ class AttentionEmitter {
     return made;
   }
 
-  // The tiles of a block's own rows, those of the other rows, which it takes some at a time, and the statistics of
-  // whichever of both are queries.
+  // The tiles of a block of threads: its own rows, the other rows, which it loads some at a time, and the statistics of
+  // the rows that are queries.
   struct GradientTiles {
     Tile own, own_values, others, other_values;
     Value statistics;
@@ -451,7 +457,7 @@ void AttentionKernel::EmitThread() {
     }
     const AttentionPlan plan(s, *factors_, gradient);
     plan_.block = plan.threads();
-    // With more blocks per multiprocessor, ptxas would have to store a few registers in memory.
+    // With more blocks per multiprocessor, ptxas would have to spill a few registers.
     const bool large = s.size + s.value_size > 192;
     if (attention.keep ? gradient || large : gradient && *factors_ != Factors::kBFloat16)
       plan_.blocks_per_processor = 2;

@@ -7,15 +7,16 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kDefaultSharedBytes = 48 << 10;  // shared memory that a block may have without asking for more
+constexpr int64_t kDefaultSharedBytes = 48 << 10;  // shared memory that a block may use without an opt-in
 constexpr int64_t kMostRows = 64;
 
-// Smallest number of `others` rows at which halving `own` stops helping: the rows of one instruction, or as many as let
-// a thread of multiply-adds read about as many numbers as it multiplies.
+// Returns the number of `others` rows from which on a smaller `own` does not help any more: the rows of one matrix
+// instruction; or, with multiply-adds, as many rows as let a thread read about as many numbers as it multiplies.
 int64_t EnoughOthers(Factors factors) { return factors == Factors::kFloat32 ? 32 : 16; }
 
-// Returns the most rows of the other operand (keys, for a block of queries) whose scores fit into registers. A gradient
-// keeps a block's sums there as well: with more than 208 numbers in a query and a value together only 8 rows fit.
+// Returns the most rows of the other kind (keys, for a block of queries) whose scores fit into registers. In the
+// gradient a block's sums are in registers too: for heads with more than 208 numbers in a query and a value together
+// only 8 rows fit.
 int64_t MostOthers(const AttentionShape& s, Factors factors, bool gradient) {
   return gradient && factors != Factors::kBFloat16 && s.size + s.value_size > 208 ? 8 : kMostRows;
 }
@@ -26,8 +27,8 @@ int64_t SharedBytes(const AttentionShape& s, Factors factors, bool gradient, int
   if (gradient) {
     return tile(own, s.size) + tile(own, s.value_size) + taken + kStatistics * std::max(own, others) * 4;
   }
-  // Queries for matrix instructions are held in registers. They are loaded, and the output is stored, through the
-  // memory of the keys.
+  // Queries for matrix instructions are held in registers, and only pass through the shared memory of the keys, as does
+  // the output when it is stored.
   const int64_t queries = tile(own, s.size);
   return std::max(factors == Factors::kFloat32 ? queries + taken : std::max(queries, taken), tile(own, s.value_size));
 }

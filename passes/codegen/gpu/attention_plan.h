@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// The largest size of a head (numbers per position) that kernels take.
+// The largest size of a head (numbers per position) for which there are kernels.
 inline constexpr int64_t kMostHeadNumbers = 128;
 
 // Returns the type of the factors in the products of a kernel of td.attention or td.attention_grad; nothing for other
@@ -21,8 +21,8 @@ std::optional<Factors> AttentionFactors(mlir::func::FuncOp kernel, int arch);
 // The numbers that a block of the gradient keeps in shared memory for each query.
 enum Statistic { kLargest, kReciprocal, kDot, kStatistics };
 
-// A block of threads has `own` rows, queries of a head or (in the gradient) keys, and takes `others` rows of the other
-// kind, keys or queries, at a time through shared memory.
+// How attention is shared out. A block of threads computes the results of `own` rows: queries of a head or, in the
+// gradient, keys. It reads all rows of the other kind through shared memory, `others` rows at a time.
 struct AttentionPlan {
   AttentionPlan(const AttentionShape& shape, Factors factors, bool gradient);
 

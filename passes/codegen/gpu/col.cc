@@ -15,11 +15,11 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kColThreads = 256;
-constexpr int64_t kMaxRange = 32;              // most runs of columns of one block
-constexpr int64_t kMinPlaces = 8;              // least places that a thread should add up
-constexpr int64_t kColBlocks = 1024;           // blocks that are enough for any GPU
+constexpr int64_t kMaxRange = 32;              // most runs (neighbouring columns of a thread) of one block
+constexpr int64_t kMinPlaces = 8;              // least places of the reduced dimensions per thread
+constexpr int64_t kColBlocks = 1024;           // blocks that are enough to fill any GPU
 constexpr int64_t kMaxPartialsOfColumn = 512;  // most partial sums of a column
-constexpr int64_t kMaxSums = 64;               // most sums of a thread, in registers, unless one column has more
+constexpr int64_t kMaxSums = 64;               // most sums in a thread's registers, unless one column has more
 constexpr int64_t kColumnSharedBytes = 40 << 10;
 
 int64_t CeilOf(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -31,11 +31,11 @@ class ColumnKernel : public PartialSums {
 
  private:
   struct Thread {
-    mlir::Value x, y;        // this thread's run of columns and its lane in the block
+    mlir::Value x, y;        // number of this thread's run in the block, and of the thread among those of the run
     mlir::Value column;      // first column of the run
     mlir::Value has_column;  // false: there is no column left for this thread
   };
-  // The columns of a block: `range` runs of `width` columns, with `lanes` threads for each run.
+  // The columns of a block of threads: `range` runs of `width` neighbouring columns, with `lanes` threads for each run.
   struct Tile {
     int64_t columns;  // columns of all blocks
     int64_t range, lanes;
@@ -51,11 +51,11 @@ class ColumnKernel : public PartialSums {
   void PlanSums(int64_t columns);
   // Returns what the element of the operand at `point` adds to `sum`.
   mlir::Value Addend(ElementEmitter& e, const Sum& sum, const Point& point);
-  // Adds the elements of `width` columns at `places` of the reduced dimensions to `sums`, which has `width` sums for
-  // each of sums_.
+  // Adds the elements in `width` columns from `column` on, at `places` of the reduced dimensions, to `sums`, which has
+  // `width` sums for each of sums_.
   void SumColumns(ElementEmitter& e, const LinearSpace& space, mlir::Value column, int width,
                   llvm::ArrayRef<mlir::Value> places, std::vector<mlir::Value>& sums);
-  // Adds up the sums of a block's lanes and stores them: as partial sum `number`, or (null) as the results.
+  // Adds up the sums of a block's threads and stores them: as partial sum `number`, or (null) as the results.
   void StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const Thread& thread, const Tile& tile,
                     mlir::Value number);
 
@@ -102,12 +102,13 @@ void ColumnKernel::EmitThread() {
   int width = columns % 4 == 0 ? 4 : 1;
   while (width > 1 && width * sums_of_column > kMaxSums) width /= 2;
   const int64_t runs = columns / width;
-  // A block has `range` runs of columns, with `lanes` threads for each.
+  // A block of threads computes `range` runs of `width` neighbouring columns, with `lanes` threads for each run.
   const int64_t range = std::min(runs, kMaxRange), lanes = kColThreads / range, tiles = CeilOf(runs, range);
   int64_t partials =
       std::min({kMaxPartialsOfColumn, CeilOf(kColBlocks, tiles), CeilOf(rows_ * places, lanes * kMinPlaces)});
   partials = std::max<int64_t>(partials, 1);
-  const int64_t parts = CeilOf(partials, std::max<int64_t>(rows_, 1));  // parts that the places of one row are cut into
+  // Number of parts of a row that different blocks add up.
+  const int64_t parts = CeilOf(partials, std::max<int64_t>(rows_, 1));
   const int64_t rows_per_block = parts > 1 ? 1 : CeilOf(std::max<int64_t>(rows_, 1), partials);
   const int64_t ranges = CeilOf(std::max<int64_t>(rows_, 1), rows_per_block);
   const int64_t places_per_part = CeilOf(places, parts);
@@ -136,13 +137,13 @@ void ColumnKernel::EmitThread() {
       first = Add(first, Mul(part, places_per_part));
       last = Min(last, Add(first, Int(places_per_part)));
     }
-    // Threads without a column have no places.
+    // A thread without a column gets an empty range of places.
     last = Select(has_column, last, Int(0));
 
     Space space;
     space.rows = Space::Rows::kLoop;
     space.radices = KernelRadices(kernel_, columns_->operand);
-    // The first digit of columns, behind the rows and the reduced dimensions
+    // The number of the first digit that belongs to the columns; rows and reduced dimensions come before it.
     const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;
     for (const Sum& sum : sums_) {
@@ -178,7 +179,7 @@ void ColumnKernel::EmitThread() {
 
 void ColumnKernel::StoreColumns(ElementEmitter& e, const std::vector<mlir::Value>& sums, const Thread& thread,
                                 const Tile& tile, mlir::Value number) {
-  // As many sums at a time as fit together into shared memory.
+  // Handles as many sums at a time as fit into shared memory together.
   const int64_t slots = tile.range * tile.width;
   const auto count = static_cast<unsigned>(sums_.size());
   auto partial = [&](unsigned s) -> const Partial& { return partials_[sums_[s].partial]; };

@@ -39,13 +39,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A kernel being compiled. Its LLVM IR has contexts of its own, so that any thread may go on with it.
+// A kernel being compiled. Its LLVM IR has contexts of its own, so that another thread may compile it further.
 struct Job {
   mlir::func::FuncOp function;
   std::string key;  // its key in the cache
   CompiledGpuKernel kernel;
   GpuPlan plan;
-  bool grouped = false;  // it also gets an entry for exec.grouped_launch
+  bool grouped = false;  // the kernel also gets an entry for exec.grouped_launch
   std::unique_ptr<llvm::LLVMContext> context, walk_context;
   std::unique_ptr<llvm::Module> module, walk_module;
   absl::Status status;
@@ -68,14 +68,16 @@ Job MakeJob(mlir::func::FuncOp kernel, bool grouped, const GpuCompileOptions& op
   const auto fingerprint = [&] {
     return absl::StrFormat("%016x%016x", Fingerprint64(text, 1), Fingerprint64(text, 2));
   };
-  job.kernel.symbol = absl::StrCat("td_", fingerprint());  // with and without code for a walk
+  // The same name whether or not code for a walk (a run on a CPU in tests) is made.
+  job.kernel.symbol = absl::StrCat("td_", fingerprint());
   if (options.walk) absl::StrAppend(&text, "\n", options.walk_target.cpu, "\n", options.walk_target.features);
   if (!options.ptx) absl::StrAppend(&text, "\nno PTX");
   job.key = fingerprint();
   return job;
 }
 
-// Returns a kernel's entry in the cache: the launch's numbers and the lengths of all texts in one line, then the texts.
+// Returns a kernel's entry in the cache: a line with the numbers of its launch and the lengths of all texts, then the
+// texts.
 CachedKernel Pack(const CompiledGpuKernel& kernel) {
   const format::GpuLaunch& l = kernel.launch;
   std::vector<uint64_t> numbers = {l.block,        l.items_per_block, l.split,
@@ -127,8 +129,9 @@ absl::Status Prepare(const GpuCompileOptions& options, Job& job) {
   TD_ASSIGN_OR_RETURN(GpuKernel emitted,
                       EmitGpuKernel(job.function, job.kernel.symbol, options.rows, options.archs.front()));
   ExpandMath(*emitted.module, AllScalars(job.function));
-  // LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For CPUs without such
-  // an instruction it would call a function, so code for a walk is lowered without it.
+  // For GPUs LLVM rounds to bfloat16 in one instruction from sm_90 on, and in integer arithmetic before. For CPUs
+  // without such an instruction it would call a function, so in code for a walk (a run on a CPU in tests) LowerMath
+  // expands the rounding.
   mlir::OwningOpRef<mlir::ModuleOp> walked;
   if (options.walk) {
     walked = emitted.module->clone();
@@ -223,7 +226,8 @@ absl::StatusOr<CompiledGpuKernels> CompileGpuKernels(mlir::ModuleOp module, cons
     }
     if (!TakeFromCache(options, job)) missing.push_back(&job);
   }
-  // Only this thread makes LLVM IR, because that takes the shared MLIR context. Others go on with the IR that is ready.
+  // Only this thread makes LLVM IR, because that reads the MLIR context, which no two threads may use. Other threads
+  // compile the IR that is ready.
   ReadyQueue<Job> ready;
   auto finish = [&] {
     const LlvmMemoryScope scope("compiling kernels");

@@ -16,17 +16,17 @@
 namespace tandem {
 
 // Returns the architectures for which `kernels` (one kernel, or a module of them) need code to run on GPUs of compute
-// capability sm / 10: that of the oldest GPU that runs them, and if `sm` has more instructions, the first that has
-// these.
+// capability sm / 10: that of the oldest GPU that can run them, and, if `sm` has instructions that help them, the first
+// architecture with these.
 std::vector<int> GpuArchsFor(mlir::Operation* kernels, int sm);
 
 struct GpuCompileOptions {
-  std::vector<int> archs = {75, 90};  // architectures, with an image each, ascending
+  std::vector<int> archs = {75, 90};  // architectures to make an image for, ascending
   int64_t rows = 1;                   // most rows of the batch that one device takes
   bool walk = false;                  // also make code that computes the same on the CPU `walk_target`, for fake GPUs
   CpuTarget walk_target;
   bool ptx = true;  // false: only code for `walk_target`, no PTX and no images
-  // CompileGpuKernel only: with an entry for exec.grouped_launch; in a module its launches show which need one
+  // For CompileGpuKernel only: whether to add an entry for exec.grouped_launch. In a module, its launches tell.
   bool grouped = false;
   int threads = 1;
   KernelCache cache = KernelCache("");
@@ -46,12 +46,12 @@ struct CompiledGpuKernel {
 
 struct GpuImageText {
   int arch;
-  std::string ptx;  // all kernels
+  std::string ptx;  // PTX of all kernels
 };
 
 struct CompiledGpuKernels {
   std::vector<CompiledGpuKernel> kernels;  // in the order of the module
-  std::vector<GpuImageText> images;        // ascending
+  std::vector<GpuImageText> images;        // by ascending architecture
 };
 
 // Compiles every func.func with the attribute `exec.kernel`. The same module and options give the same bytes. Errors:

@@ -204,7 +204,7 @@ Value ErfOfFloat(mlir::OpBuilder& b, mlir::Location loc, Value x) {
                             0.004917556885629892, -0.0005631441599689424});
   Value near = b.create<math::FmaOp>(loc, x, p, x);
   Value size = b.create<math::AbsFOp>(loc, x);
-  // The result is 1 from 4 on.
+  // In float32 erf is 1 from 4 on.
   Value t = b.create<arith::MinNumFOp>(loc, size, number(4));
   Value q = horner(t, {1.128480076789856, 0.6358314752578735, 0.1051161140203476, -0.02279844507575035,
                        0.003186941146850586, -0.00021064253814984113});

@@ -13,7 +13,7 @@ extern const GpuEmitter kGpuAttention, kGpuColumns, kGpuGridReduce, kGpuLoop, kG
 
 namespace {
 
-// Returns the builder that takes a kernel, and its row of the table.
+// Returns the first builder that can emit the kernel, and sets `row` to its row of the table.
 absl::StatusOr<std::unique_ptr<GpuKernelBuilder>> BuilderOf(const GpuRequest& request, const GpuEmitter*& row) {
   static constexpr const GpuEmitter* kEmitters[] = {&kGpuAttention,  &kGpuLoop,  &kGpuColumns,
                                                     &kGpuGridReduce, &kGpuParts, &kGpuRows};

@@ -27,7 +27,8 @@ void GpuKernelBuilder::Function(const std::function<void(ElementEmitter&)>& body
   for (unsigned i = 0; i < num_buffers(); ++i) {
     mlir::Type type = i < kernel_.getNumArguments() ? kernel_.getArgument(i).getType()
                                                     : results_[i - kernel_.getNumArguments()].getType();
-    // The step's scalars are 8 bytes apart; all other buffers are aligned to at least 16 bytes.
+    // The step's scalars are 8 bytes apart, so a buffer of one element has only its type's alignment; all other buffers
+    // are aligned to at least 16 bytes.
     const bool scalar = !td::IsBatched(type) && InnerSize(type) == 1;
     set_alignment(i, scalar ? StorageBytes(mlir::getElementTypeOrSelf(type)) : 16);
   }
@@ -89,8 +90,7 @@ absl::Status GpuKernelBuilder::Emit() {
   EmitThread();
   const bool small_scratch = plan_.scratch_bytes < (int64_t{1} << 31);
   if (kind_ == exec::KernelKind::kFlat || !small_scratch || !HasSmallIndices(kernel_, module_, rows_)) index_bits_ = 64;
-  // Indices stay within buffers, so none of their arithmetic overflows. LLVM needs to know that to join neighbouring
-  // loads.
+  // Indices stay within buffers, so no index arithmetic overflows. LLVM joins neighbouring loads only if it is told so.
   module_.walk([&](mlir::Operation* op) {
     if (!mlir::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) || !op->getResult(0).getType().isIndex()) return;
     op->setAttr("overflowFlags",
@@ -133,7 +133,7 @@ std::optional<unsigned> GpuKernelBuilder::TakeResult(mlir::Value v, std::vector<
 mlir::Value GpuKernelBuilder::IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count) {
   plan_.shared_bytes = std::max<int64_t>(plan_.shared_bytes, 16);
   const auto flag = mlir::RankedTensorType::get({1}, b_.getI32Type());
-  device_.SyncBlock(loc_);  // now the block has written its part and no longer uses its shared memory
+  device_.SyncBlock(loc_);  // now the block has written its partial sums and does not use its shared memory any more
   If(Less(thread_, Int(1)), [&] {
     mlir::Value address = Offset(Counters(), Mul(counter, sizeof(int32_t)));
     mlir::Value blocks = b_.create<mlir::arith::IndexCastOp>(loc_, b_.getI32Type(), count);

@@ -16,15 +16,15 @@
 
 namespace tandem {
 
-// A kernel to emit: see EmitGpuKernel.
+// A kernel to emit; the members are the arguments of EmitGpuKernel.
 struct GpuRequest {
   mlir::func::FuncOp kernel;
   const std::string& symbol;
   mlir::ModuleOp module;
   int64_t rows;
   int arch;
-  // Several blocks may share a row if each of its reductions goes over a part of it only, such as softmax over the keys
-  // of every query.
+  // True if several blocks may share a row. That is right if each of the row's reductions goes over a part of the row
+  // only, such as softmax over the keys of every query.
   bool cuts_rows;
 };
 
@@ -33,13 +33,13 @@ class GpuKernelBuilder : protected KernelContext {
   explicit GpuKernelBuilder(const GpuRequest& request);
   virtual ~GpuKernelBuilder() = default;
 
-  // True if this builder emits the kernel, which none before it in the table of builders takes.
+  // True if this builder can emit the kernel. Builders are asked in the order of the table in gpu_kernel.cc.
   virtual bool Takes() = 0;
   absl::Status Emit();
   const GpuPlan& plan() const { return plan_; }
   int index_bits() const { return index_bits_; }
-  // True if a part of a row needs values that another part computes: then the emitted code is wrong, and rows must not
-  // be cut.
+  // True if a part of a row turned out to need values that another part computes. Then the emitted code is wrong, and
+  // must be emitted again without cutting rows.
   virtual bool parts_depend() const { return false; }
 
  protected:
@@ -51,7 +51,7 @@ class GpuKernelBuilder : protected KernelContext {
     mlir::Value number;  // number of the team in the grid, of type index
     mlir::Value shared;  // the team's shared memory
   };
-  // Numbers of parameters behind the buffers, which are begin, end, row_offset, scratch, guard.
+  // Numbers of two of the parameters behind the buffers: begin, end, row_offset, scratch, guard.
   static constexpr unsigned kScratch = 3, kGuard = 4;
 
   absl::Status Check() { return KernelContext::Check(/*takes_epilogues=*/true); }
@@ -60,28 +60,30 @@ class GpuKernelBuilder : protected KernelContext {
   // Emits the function with the kernel's parameters, whose body does nothing if the guard is set.
   void Function(const std::function<void(ElementEmitter&)>& body);
   mlir::Value Scratch();
-  mlir::Value Counters() { return Argument(kScratch); }  // at the beginning of the scratch parameter
+  // The counters of IsLastBlock are at the beginning of `scratch`.
+  mlir::Value Counters() { return Argument(kScratch); }
 
   // Returns `pointer` moved by a number of bytes (index).
   mlir::Value Offset(mlir::Value pointer, mlir::Value bytes) {
     return Address(pointer, b_.getI8Type(), bytes, /*inbounds=*/true);
   }
 
-  // Calls body(run, condition that it is one of `runs`, or null if it always is) for the runs of this thread, one after
-  // another.
+  // Calls body(run, condition) for every run of this thread, `lane` of `lanes` threads that share `runs` runs.
+  // `condition` is that the run exists; null if it always does.
   void ForRuns(mlir::Value lane, int64_t lanes, int64_t runs,
                const std::function<void(mlir::Value, mlir::Value)>& body);
-  // Calls `body` for all elements of values of one inner size, spread over the team.
+  // Calls `body` for all elements of a row of `type`, spread over the threads of the team.
   void ForElements(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
                    const std::function<void(llvm::ArrayRef<Point>)>& body);
-  // Returns the number of the result that `v` is, and removes it from `late`; nothing if it is no result.
+  // Returns the number of the kernel's result that `v` is, and removes it from `late`, the results that are not stored
+  // yet; nothing if `v` is no result.
   std::optional<unsigned> TakeResult(mlir::Value v, std::vector<unsigned>& late) const;
-  // True, for all threads of this block, if it is the last of `count` blocks to come here: then it sees what the others
-  // have written. The counter is zero before the first block and after the last.
+  // True, for all threads of this block, if it is the last of `count` blocks to get here: then it sees what the others
+  // have written. `counter` is the number of the counter, which is zero before the first block and after the last.
   mlir::Value IsLastBlock(ElementEmitter& e, mlir::Value counter, mlir::Value count);
 
-  // Returns the elements of a reduction, or keys of them (td.argmax), combined over `lanes` neighbouring threads.
-  // `in_registers`: without a loop, so that elements that are read and computed stay in registers.
+  // Combines the elements of a reduction (for td.argmax keys of them) over `lanes` neighbouring threads and returns the
+  // result. `in_registers`: without a loop, so that elements that are read and computed stay in registers.
   mlir::Value ReduceAcross(ElementEmitter& e, mlir::Operation* op, const Reduction& reduction, mlir::ValueRange fixed,
                            mlir::Value lane, int64_t lanes, bool in_registers = false);
   mlir::Value CombineAcrossBlock(ElementEmitter& e, const Team& team, td::ReduceKind kind, mlir::Value value,
@@ -101,7 +103,7 @@ class GpuKernelBuilder : protected KernelContext {
                         const std::function<mlir::Value(const Point&)>& at);
 };
 
-// A row of the table in gpu_kernel.cc, which is asked from its first row to its last.
+// A row of the table in gpu_kernel.cc: a kind of builder. The first one in the table that Takes() a kernel emits it.
 struct GpuEmitter {
   const char* name;
   std::unique_ptr<GpuKernelBuilder> (*make)(const GpuRequest& request);

@@ -6,16 +6,16 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kGridReduceThreads = 256;
-constexpr int64_t kMinDomain = 1 << 15;  // least elements of a tensor: with fewer, one block is as fast
+constexpr int64_t kMinDomain = 1 << 15;  // least elements of a tensor; for fewer, one block is as fast
 constexpr int64_t kElements = 4 * 8 * kGridReduceThreads;  // elements of one block
 constexpr int64_t kMaxBlocks = 512;
 constexpr int64_t kMaxResult = 1 << 12;            // most elements of a result, since the last block writes it alone
-constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // bytes of scratch memory per sum
+constexpr int64_t kPartialBytes = 8 * kMaxBlocks;  // bytes of scratch memory for one sum: a partial sum for each block
 
-// Returns the type of the partial sums of one sum, one per block.
+// Returns the type of the table of one sum's partial sums, one for each block.
 mlir::Type TableOf(int64_t blocks, mlir::Type element) { return mlir::RankedTensorType::get({blocks}, element); }
 
-// Returns the offset of the sums in shared memory, which are behind the areas of the block's reductions.
+// Returns the offset of the finished sums in shared memory. In front of them are the areas that the reductions use.
 int64_t SumsOffset(int64_t sums) { return sums * kReduceAreaBytes; }
 
 class GridReduceKernel : public GpuKernelBuilder {
@@ -25,7 +25,8 @@ class GridReduceKernel : public GpuKernelBuilder {
 
  private:
   void EmitThread() override;
-  // Emits the work of the last block. `types`: the types of the sums of `values` that the blocks have left.
+  // Emits the work of the last block: it adds up the partial sums of `values` that all blocks have stored, with types
+  // `types`.
   void AddUpGrid(ElementEmitter& e, const Team& block, llvm::ArrayRef<mlir::Value> values,
                  llvm::ArrayRef<mlir::Type> types, int64_t blocks);
 };

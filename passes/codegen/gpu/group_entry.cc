@@ -24,7 +24,7 @@ void AddGroupEntry(llvm::Module& module, const std::string& symbol, const std::s
                                    llvm::GlobalValue::ExternalLinkage, name, module);
   f->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "", f));
-  // Both tables do not change during the launch, so their loads are invariant.
+  // The launch does not change the two tables (members, blocks), so their loads are marked as invariant.
   auto load = [&](llvm::Type* type, llvm::Value* at, uint64_t align) {
     llvm::LoadInst* value = b.CreateAlignedLoad(type, at, llvm::Align(align));
     value->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context, {}));
@@ -35,28 +35,29 @@ void AddGroupEntry(llvm::Module& module, const std::string& symbol, const std::s
   llvm::Value* member = b.CreateZExt(load(i32, b.CreateInBoundsGEP(i32, f->getArg(1), block), 4), i64);
   const unsigned buffers = kernel->arg_size() - kNumOtherParams;
   llvm::Value* row = b.CreateInBoundsGEP(i64, f->getArg(0),
-                                         // A row of the table: a member's buffers, its count and its first block.
+                                         // A member's row of the table has its buffers, its number of elements and its
+                                         // first block.
                                          b.CreateNSWMul(member, b.getInt64(buffers + 2)));
   auto field = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(i64, row, i); };
   std::vector<llvm::Value*> arguments;
   for (unsigned i = 0; i < buffers; ++i) {
     llvm::Value* address = b.CreateAddrSpaceCast(load(llvm::PointerType::get(context, kGlobal), field(i), 8), pointer);
-    // Inlining loses the alignment attribute of the parameter, without which neighbouring elements are not loaded as
-    // one.
+    // Inlining the kernel loses its parameters' alignment attributes. Without them neighbouring elements would not be
+    // loaded together.
     if (llvm::MaybeAlign align = kernel->getParamAlign(i)) {
       b.CreateAlignmentAssumption(module.getDataLayout(), address, align->value());
     }
     arguments.push_back(address);
   }
-  // The kernel begins `items_per_block` elements later in each block of the grid; `begin` is shifted back so that the
-  // member's first block begins at 0.
+  // The kernel's code begins at `begin` + block * items_per_block. `begin` is negative, so that this is 0 in the
+  // member's first block.
   llvm::Value* before = b.CreateNSWMul(load(i64, field(buffers + 1), 8), b.getInt64(items_per_block));
   arguments.push_back(b.CreateNSWSub(b.getInt64(0), before));
   arguments.push_back(load(i64, field(buffers), 8));
   arguments.push_back(b.getInt64(0));
   arguments.push_back(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer)));
   arguments.push_back(f->getArg(2));
-  // Inlined, since entries of a GPU cannot be called.
+  // The kernel is an entry, which GPU code cannot call, so it is inlined.
   b.CreateCall(kernel, arguments)->addFnAttr(llvm::Attribute::AlwaysInline);
   b.CreateRetVoid();
 }

@@ -27,7 +27,8 @@ LinearSpace::LinearSpace(ElementEmitter& e, mlir::Location loc, const Space& spa
 }
 
 int LinearSpace::width() const {
-  // Not for a fixed row: it may start at any element of a buffer if rows have an odd size.
+  // Rows follow one another, so any 4 elements may be a run. A single fixed row may begin anywhere in a buffer if rows
+  // have an odd size.
   if (groups_.size() == 1 && space_.rows == Space::Rows::kLoop) return 4;
   return run_ % 4 == 0 && size_ % 4 == 0 ? 4 : 1;
 }
@@ -46,7 +47,7 @@ std::vector<Point> LinearSpace::At(mlir::Value outer, mlir::Value first, int cou
     return numbers;
   };
   if (sizes.size() <= 1 || sizes.back() % count == 0) return Neighbours(numbers_of(first), count);
-  // The points may cross the border of the last group, so each is computed by itself.
+  // The points may lie in different places of the outer groups, so the digits of each are computed by themselves.
   std::vector<Point> points;
   for (int i = 0; i < count; ++i) {
     points.push_back(Neighbours(numbers_of(e_.indices().Shift(loc_, first, i)), 1).front());
@@ -85,7 +86,7 @@ IndexBuilder::Values EmitUnrolled(
     });
   };
   if (unroll == 1) return loop(begin, end, 1, init);
-  // `middle` is the end of the whole bunches of `unroll` iterations.
+  // Up to `middle` there are whole bunches of `unroll` iterations; the others follow one by one.
   mlir::Value last = b.Add(begin, (unroll - 1) * step), rest = b.Max(b.Sub(end, last), b.Int(0));
   mlir::Value middle = b.Add(begin, b.Mul(b.CeilDiv(rest, unroll * step), unroll * step));
   return loop(middle, end, 1, loop(begin, middle, unroll, init));

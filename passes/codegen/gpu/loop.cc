@@ -6,7 +6,8 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLoopThreads = 256;
-// Elements of one block: one run per thread, or four if the grid still fills any GPU several times then.
+// Elements of one block: one run of 4 per thread; or four runs, if so many blocks then remain that they fill any GPU
+// several times.
 constexpr int64_t kFewElements = 4 * kLoopThreads, kManyElements = 4 * kFewElements;
 constexpr int64_t kManyBlocks = 2048;
 
@@ -33,7 +34,7 @@ void LoopKernel::EmitStores(ElementEmitter& e, const std::vector<unsigned>& whic
   const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { StorePoints(e, which, {point}); });
   const int64_t row = linear.size(), width = linear.width();
   mlir::Value begin = rows_begin ? Mul(rows_begin, row) : Int(0), end = rows_begin ? Mul(rows_end, row) : Int(row);
-  // Bounds in runs, counted from the start of the buffer.
+  // The bounds of rows [begin, end) as numbers of runs, counted from the start of the buffer.
   mlir::Value first = Div(begin, width), last = CeilDiv(end, width);
   int64_t step = plan_.block;
   if (plan_.split > 1 && rows_begin) {
@@ -62,8 +63,8 @@ void LoopKernel::EmitThread() {
   const bool batched = has_rows();
   int64_t row = 1;
   for (unsigned r : plain_results_) row = std::max(row, InnerSize(results_[r].getType()));
-  // The number of elements of a flat kernel is not known; blocks stay small, so that an update of a small variable does
-  // not wait for long runs of single threads.
+  // How many elements a launch of a flat kernel has is not known here. Its blocks are small, so that the update of a
+  // small variable is spread over many threads.
   const bool many = batched && kind_ != exec::KernelKind::kFlat && rows_ * row / kManyElements >= kManyBlocks;
   const int64_t target = many ? kManyElements : kFewElements;
   plan_.block = kLoopThreads;

@@ -79,7 +79,7 @@ Value MatrixTiles::AsFactors(Value bits, int64_t n) {
 
 void MatrixTiles::ForPieces(Value first, int64_t count, int64_t step,
                             const std::function<void(llvm::ArrayRef<Value>)>& body) {
-  constexpr int64_t kAtOnce = 8;  // as many as registers hold
+  constexpr int64_t kAtOnce = 8;  // the number of pieces whose values fit into registers together
   const int64_t whole = count / step, groups = whole / kAtOnce;
   const auto some = [&](Value from, int64_t n) {
     Values pieces;

@@ -1,6 +1,6 @@
-// Emits kernels whose reductions go over parts of rows that fit into the registers of some threads, such as softmax
-// over the keys of a query or layer normalization of a position. Values that one reduction has read and computed stay
-// in registers for the next one and the results.
+// Emits kernels whose reductions go over parts of rows that fit into the registers of a few threads, such as softmax
+// over the keys of a query or layer normalization of a position. The elements of a part stay in registers from one
+// reduction to the next, and for the results.
 #include "passes/codegen/gpu/row.h"
 
 namespace tandem {
@@ -21,16 +21,16 @@ class PartKernel : public RowKernel {
 
  private:
   void EmitThread() override;
-  // Returns the number of parts of a row if each part fits the registers of a team and has one result of every
-  // reduction; else 0.
+  // Returns the number of parts of a row, or 0 if this emitter cannot be used: each part must fit into the registers of
+  // a team, and every reduction must have one result for each part.
   int64_t PartsInRegisters() const;
   void EmitPart(ElementEmitter& e, const Team& team, const Space& row);
-  // Calls `body` for the elements of values of one inner size in part `part_` of a row, spread over the team without a
+  // Calls `body` for the elements of `type` in part `part_` of a row, spread over the threads of the team without a
   // loop.
   void ForPart(ElementEmitter& e, const Team& team, const Space& row, mlir::Type type,
                const std::function<void(llvm::ArrayRef<Point>)>& body);
 
-  mlir::Value part_;  // part of this team
+  mlir::Value part_;  // number of the part that this team computes
 };
 
 int64_t PartKernel::PartsInRegisters() const {
@@ -43,7 +43,7 @@ int64_t PartKernel::PartsInRegisters() const {
     mlir::Operation* op = stage.value.getDefiningOp();
     if (!IsReduceOp(op)) continue;
     if (!td::IsBatched(stage.value.getType()) || !td::IsBatched(op->getOperand(0).getType())) return 0;
-    // Argmax is left out: it has a loop of its own, and seldom goes over more than one row in a step.
+    // Kernels with an argmax are left to another emitter, since an argmax needs a loop of its own.
     if (!GetReduction(op, reduction) || reduction.taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
     if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, reduction, parts) == 1) return 0;
   }
@@ -68,8 +68,8 @@ void PartKernel::ForPart(ElementEmitter& e, const Team& team, const Space& row, 
 
 void PartKernel::EmitThread() {
   const int64_t parts = parts_;
-  // Teams may be smaller than a warp if a warp has a whole number of them, because all threads of a warp must shuffle
-  // together.
+  // A team may be smaller than a warp if each warp then has only whole teams with parts of their own: all threads of a
+  // warp must take part in a shuffle.
   int64_t lanes = kWarp;
   while (lanes > 8 && RowDomain() <= 2 * lanes * parts && parts % (2 * kWarp / lanes) == 0 &&
          parts >= 2 * kPartThreads / lanes) {

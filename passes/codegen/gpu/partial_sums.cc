@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-// Blocks of a group, and sums that a thread loads at once, since loading them takes about as long as loading one.
+// The number of blocks in a group. A thread loads as many partial sums at once, which takes about as long as loading
+// one.
 constexpr int64_t kGroup = 16;
 
 int64_t GroupsOf(int64_t blocks) { return (blocks + kGroup - 1) / kGroup; }
@@ -22,7 +23,7 @@ void PartialSums::PlanPartials(int64_t most) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
     Reduction reduction;
     GetBatchReduction(results_[r].getDefiningOp(), reduction);
-    mlir::Type element = td::RegisterType(type.getElementType());  // partial sums are not rounded
+    mlir::Type element = td::RegisterType(type.getElementType());  // a bfloat16 result has float32 partial sums
     const int64_t elements = InnerSize(type);
     partials_.push_back(
         {r, reduction.kind, elements, plan_.scratch_bytes, mlir::RankedTensorType::get(type.getShape(), element)});
@@ -61,8 +62,8 @@ mlir::Value PartialSums::SumOfPartials(ElementEmitter& e, const Partial& partial
 }
 
 void PartialSums::SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole) {
-  // Calls `body` for this thread's elements of a result with `elements` elements, as far as they are in the tile. A
-  // thread gets the same elements of all results of equal size.
+  // Calls `body` for this thread's elements of a result of `elements` elements, if they are in the block's tile. For
+  // all results of equal size a thread has the same elements.
   const auto for_elements = [&](int64_t elements, const std::function<void(mlir::Value, const Point&)>& body) {
     const auto at = [&](mlir::Value k) {
       Point point;

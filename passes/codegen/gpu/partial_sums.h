@@ -16,40 +16,40 @@ class PartialSums : public GpuKernelBuilder {
     unsigned result;
     td::ReduceKind kind;
     int64_t elements;
-    int64_t offset;               // bytes from the start of `scratch`
-    mlir::RankedTensorType type;  // type of the sum in `scratch`
+    int64_t offset;               // bytes from the start of `scratch` to the partial sums
+    mlir::RankedTensorType type;  // type of one partial sum in `scratch`
   };
-  // The arrival of a block that has left its partial sums of one tile of the results' elements.
+  // Describes a block that has stored its partial sums of one tile, a part of the results' elements.
   struct Arrival {
-    mlir::Value number, count;       // number of this block, and of blocks, of the tile
+    mlir::Value number, count;       // number of this block among those of the tile, and how many these are
     int64_t most;                    // most blocks of a tile
-    int64_t partials_per_block = 1;  // partial sums that a block leaves of each sum
+    int64_t partials_per_block = 1;  // partial sums that one block stores for each sum
     mlir::Value tile;
     int64_t tiles = 1;
-    int64_t columns = 0, columns_of_tile = 0;  // set if there are several tiles, which consist of columns
+    int64_t columns = 0, columns_of_tile = 0;  // columns in all and of a tile, if there are several tiles
   };
 
-  // Reserves scratch memory for partial sums. `most`: the most partial sums of each result.
+  // Reserves scratch memory for at most `most` partial sums of each result.
   void PlanPartials(int64_t most);
   // Returns the memory of partial sum `number` of one result.
   ElementEmitter::Buffer PartialBuffer(const Partial& partial, mlir::Value number);
-  // Adds up partial sums as far as this block is the last one to arrive. All threads of the block come here, when the
-  // block has written its partial sums.
+  // Adds up the partial sums of the block's group, and of all groups, if this block is the last one to arrive there.
+  // All threads of the block call it after the block has written its partial sums.
   void AddUpPartials(ElementEmitter& e, const Arrival& arrival);
-  // Stores the results that are computed from sums at these points; the thread that has stored the sums does so.
+  // Stores those results at `points` that are computed from sums. The thread that has stored the sums does so.
   void StoreEpilogue(ElementEmitter& e, const std::vector<unsigned>& which, llvm::ArrayRef<Point> points);
 
   std::vector<Partial> partials_;
 
  private:
-  // Partial sums of one result: `count` of them, at most `most`, from number `first` on and `stride` apart.
+  // Some of the partial sums of a result: `count` of them, at most `most`, from number `first` on and `stride` apart.
   struct Slots {
     mlir::Value first, count;
     int64_t most, stride;
   };
   mlir::Value SumOfPartials(ElementEmitter& e, const Partial& partial, mlir::Value element, const Slots& slots);
-  // Adds up the slots for each of the tile's elements: into the results if the sums are `whole` then, else into the
-  // first slot.
+  // Adds up `slots` for each element of the tile. The sums go into the results if they are complete then (`whole`),
+  // else into the first slot.
   void SumSlots(ElementEmitter& e, const Arrival& arrival, const Slots& slots, bool whole);
 };
 

@@ -35,8 +35,8 @@ namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// For each architecture the oldest version of PTX that has all that LLVM uses: with an older version, older drivers
-// will do.
+// An architecture, with the oldest version of PTX that has all instructions that LLVM uses for it: older drivers read
+// only older versions.
 struct Arch {
   int number;
   const char* cpu;

@@ -21,7 +21,7 @@ absl::Status CheckPtxArch(int arch);
 struct PtxEntry {
   std::string symbol;
   int64_t block;                 // threads of a block
-  int64_t blocks_per_processor;  // see GpuPlan
+  int64_t blocks_per_processor;  // as GpuPlan::blocks_per_processor
 };
 
 // Returns PTX without a header for each of `archs`, written only once if their code cannot differ. `module` may call

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kWarps = 8;             // warps of a block, if each has a row of its own
 constexpr int64_t kMaxWarpDomain = 1024;  // most elements of a row for which a warp is enough
-// Most bytes of stages in shared memory: some of the 48 KiB that a block may have without asking is left for block-wide
-// sums.
+// Most bytes of stages (values of a row that later ops read) in shared memory. The rest of the 48 KiB that a block may
+// use without an opt-in is left for sums over the block.
 constexpr int64_t kStageBytes = 40 << 10;
 constexpr int64_t kMaxPartialsOfRow = 512;
 // Rows are cut into parts so that there are kRowBlocks blocks, of at least kMinElements elements.
@@ -40,7 +40,7 @@ void RowKernel::PlanStages() {
   for (mlir::Value v : values) reduced += IsReduceOp(v.getDefiningOp()) ? bytes(v) : 0;
   warp_teams_ = has_rows() && RowDomain() <= kMaxWarpDomain && reduced <= kStageBytes / kWarps;
   const int64_t limit = warp_teams_ ? kStageBytes / kWarps : kStageBytes;
-  int64_t free = limit - reduced;  // left for values that could be computed again instead
+  int64_t free = limit - reduced;  // bytes that are left for values which could also be computed again for each use
   for (mlir::Value v : values) {
     const int64_t size = bytes(v);
     const bool reduce = IsReduceOp(v.getDefiningOp());
@@ -179,7 +179,7 @@ void RowKernel::EmitThread() {
   plan_.scratch_bytes += blocks * plan_.split * teams * AlignUp(team_scratch_, 256);
   team_scratch_ = AlignUp(team_scratch_, 256);
   const int64_t per_team = team_shared_;
-  team_shared_ *= teams;  // shared memory behind that of the teams belongs to the block
+  team_shared_ *= teams;  // memory behind that of the teams is for reductions over the block
 
   Function([&](ElementEmitter& e) {
     Team team;

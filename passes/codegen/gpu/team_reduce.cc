@@ -9,8 +9,8 @@ namespace tandem {
 
 int64_t RowKernel::LanesPerElement(const Team& team, mlir::Operation* op, const Reduction& reduction, int64_t results) {
   auto shape = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getShape();
-  // Neighbouring threads should read neighbouring elements: those of one result, if the last dimension is reduced, or
-  // else those of several results, with one thread per result.
+  // Chooses the number of threads per result so that neighbouring threads read neighbouring elements. If the last
+  // dimension is reduced, these belong to one result; else to several results, and one thread computes each.
   int64_t last = static_cast<int64_t>(shape.size()) - 1;
   while (last > 0 && shape[last] == 1) --last;
   if (!llvm::is_contained(reduction.axes, last)) return 1;
@@ -81,7 +81,7 @@ void RowKernel::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operati
   const bool arg_max = !over_batch && GetArgMax(op, reduction);
   if (!over_batch && !arg_max) GetReduction(op, reduction);
   auto result = [&](mlir::Value sum) { return arg_max ? ArgMaxPlace(op->getLoc(), sum) : sum; };
-  const bool contributes = over_batch && reduction.axes.empty();  // the op itself emits what a row adds
+  const bool contributes = over_batch && reduction.axes.empty();  // the op's own emitElement emits what a row adds
   if (reduction.taps > 0) {
     status_.Update(absl::UnimplementedError("a kernel for GPUs has a column sum among other reductions"));
     return;
@@ -119,13 +119,14 @@ void RowKernel::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operati
     if (arg_max && lanes == 1) return e.Element(op->getLoc(), op->getResult(0), at);
     return ReduceAcross(e, op, reduction, fixed(at), lane, lanes);
   };
-  // Each part of a row has one result, and a block has some of the parts.
+  // If rows are cut into parts, each part has one result, and this block computes the results of its parts.
   mlir::Value begin = parts_ > 1 ? part_begin_ : Int(0), end = parts_ > 1 ? part_end_ : Int(results);
   if (lanes == 1) {
     For(Add(begin, team.lane), end, team.size, [&](mlir::Value o) { store(indices(o), element(o, Int(0))); });
     return;
   }
-  // All threads of a warp must shuffle together, so those beyond the last result compute it once more.
+  // All threads of a warp must take part in a shuffle, so those without a result of their own compute the last one
+  // again.
   const int64_t groups = team.size / lanes;
   mlir::Value group = Div(team.lane, lanes), lane = Rem(team.lane, lanes);
   For(Int(0), CeilDiv(Sub(end, begin), groups), 1, [&](mlir::Value trip) {

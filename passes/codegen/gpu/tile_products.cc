@@ -1,5 +1,5 @@
-// Emits products of tiles. A thread has the same numbers of a product, whether matrix instructions or multiply-adds
-// compute it.
+// Emits products of tiles. Whether matrix instructions or multiply-adds compute a product, a thread has the same
+// numbers of it.
 #include <algorithm>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,8 @@ Value MatrixTiles::Address(const Tile& tile, Value base, int64_t row, int64_t co
 }
 
 std::function<MatrixTiles::Words(int64_t)> MatrixTiles::Left(const Tile& tile) {
-  // The four matrices are those of rows 0 and 8, then those of the same rows 16 bytes further.
+  // Of the four matrices of 8 rows that one instruction loads, two begin at rows 0 and 8, and two at the same rows 16
+  // bytes further on.
   Value row = v_.Add(warp_row_, v_.Rem(lane_, 16)), column = v_.Mul(v_.Div(lane_, 16), Chunk(factors_));
   Value base = v_.Add(v_.Mul(row, tile.stride), column);
   return
@@ -31,9 +32,8 @@ std::vector<MatrixTiles::Words> MatrixTiles::LoadLeft(const Tile& tile) {
   return all;
 }
 
-// For TensorFloat-32 numbers the order of the sum over k is different: a thread's numbers of a product are neighbours,
-// but an instruction takes them for the first and the fifth of eight. AddRowsOfNumbers reads the tile's rows in the
-// same order.
+// For TensorFloat-32 the sum over k has another order: a thread's two neighbouring numbers of a product are used as the
+// first and the fifth of eight in the left factor. AddRowsOfNumbers reads the tile's rows in that order too.
 MatrixTiles::Words MatrixTiles::LeftOf(const Values& product, int64_t k) {
   Words words;
   for (int64_t i = 0; i < 4; ++i) {
@@ -65,8 +65,8 @@ MatrixTiles::Values MatrixTiles::MeetRows(const std::vector<Words>& left, const 
 }
 
 MatrixTiles::Values MatrixTiles::MeetRows(const std::function<Words(int64_t)>& left, const Tile& tile, int64_t rows) {
-  // The matrices are those of eight rows, which are columns of the factor, and of the same rows 16 bytes further; then
-  // those of the next eight rows, if there are any.
+  // One instruction loads the matrices of eight rows of the tile, which are columns of the right factor, at the
+  // beginning and 16 bytes further on; then those of the next eight rows, if there are any.
   Value column = v_.Mul(v_.Rem(v_.Div(lane_, 8), 2), Chunk(factors_));
   Value row = v_.Rem(lane_, 8);
   if (rows > 8) row = v_.Add(v_.Mul(v_.Div(lane_, 16), 8), row);
@@ -144,8 +144,8 @@ MatrixTiles::Values MatrixTiles::MeetRowsByThreads(const Tile& left, const Tile&
   });
 }
 
-// A row of the product is spread over four threads. Each begins the sum with its own numbers and then gets those of the
-// others.
+// A row of the product is spread over four threads. Each of them begins the sum with its own numbers and then gets the
+// numbers of the other three.
 MatrixTiles::Values MatrixTiles::AddRowsByThreads(Values sums, const Values& product, const Tile& tile, int64_t rows) {
   for (int64_t other = 0; other < 4; ++other) {
     Value theirs = b_.create<arith::XOrIOp>(v_.loc(), column_, v_.Int(2 * other));

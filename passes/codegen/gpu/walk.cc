@@ -10,7 +10,8 @@
 namespace tandem {
 namespace {
 
-// Adds void NAME(ptr params), which calls `body` with argument i loaded from the address params[i].
+// Adds a function void NAME(ptr params), which loads argument i from the address params[i] and calls `body` with these
+// arguments.
 void AddEntry(llvm::Module& module, llvm::Function& body, const std::string& name) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
@@ -46,7 +47,7 @@ absl::StatusOr<std::string> CompileToWalk(llvm::Module& module, const std::vecto
     llvm::Function* body = module.getFunction(entry);
     body->setName(absl::StrCat(entry, "_thread"));
     body->setLinkage(llvm::GlobalValue::InternalLinkage);
-    // Not inlined, since the arguments' attributes (no two overlap) would be lost.
+    // Inlining would lose the attribute which says that no two arguments overlap.
     body->addFnAttr(llvm::Attribute::NoInline);
     AddEntry(module, *body, entry);
     AddNumber(module, absl::StrCat(entry, "_shared_bytes"), shared_bytes);

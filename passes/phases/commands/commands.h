@@ -25,15 +25,15 @@ bool IsCommand(mlir::Operation& op);
 // Returns the commands of a block in order.
 std::vector<mlir::Operation*> CommandsOf(mlir::Block& block);
 
-// True if `op` may fail the step: nothing moves across it.
+// True if `op` may fail the step. No command may be moved across such an op.
 bool MayEndStep(mlir::Operation* op);
-// True if `op` ends a section (a map does), or may end the step.
+// True if `op` ends a section (a list of commands that run alike), as a map does, or may end the step.
 bool IsBorder(mlir::Operation* op);
 
-// Returns what the kernel that `op` launches runs over; nothing if `op` is no exec.launch.
+// Returns what the range [begin, end) of the kernel that `op` launches counts; nothing if `op` is no exec.launch.
 std::optional<format::Domain> LaunchedDomain(mlir::Operation* op);
 
-// An exec::ExecutionAttr (attribute exec.execution of a command) in a form that can be changed.
+// An exec::ExecutionAttr (attribute exec.execution of a command) as a struct whose members can be changed.
 struct Execution {
   bool invariant = false;
   bool run_inline = false;
@@ -47,17 +47,17 @@ struct Execution {
 Execution GetExecution(mlir::Operation* op);
 void SetExecution(mlir::Operation* op, const Execution& execution);
 
-// Returns how a gradient is computed and used block by block; null if it is stored as a whole.
+// Returns by which commands a gradient is checked and used block by block; null if it is stored as a whole.
 exec::BlockUpdateAttr GetBlockUpdate(exec::LaunchOp gradient);
 void SetBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr update);
-// Returns the check and the update that `attr` refers to; nothing if they do not exist.
+// The finite check and the update that `attr`, a gradient's exec.block_update, refers to; nothing if they do not exist.
 struct BlockUpdate {
   exec::CheckFiniteOp check;
   exec::GroupedLaunchOp update;
 };
 std::optional<BlockUpdate> FindBlockUpdate(exec::LaunchOp gradient, exec::BlockUpdateAttr attr);
 
-// Gets and sets the attribute exec.flat of the module: the program runs as one flat list of calls.
+// Gets and sets the attribute exec.flat of the module: whether the program runs as one list of calls, without sections.
 bool IsFlat(mlir::ModuleOp module);
 void SetFlat(mlir::ModuleOp module);
 
@@ -69,7 +69,7 @@ struct Place {
   bool Overlaps(const Place& other) const { return space == other.space && begin < other.end && other.begin < end; }
 };
 
-// The places of values in memory.
+// Tells in which bytes of memory values are stored.
 class Places {
  public:
   explicit Places(mlir::ModuleOp module) : buffers_(GetBuffers(module)) {}

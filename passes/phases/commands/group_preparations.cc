@@ -29,8 +29,7 @@ class GroupPreparationsPass : public impl::GroupPreparationsPassBase<GroupPrepar
   }
 
  private:
-  // True for packings of weights, and for kernels that run element by element and are large enough to be worth a
-  // thread.
+  // True for ops that pack weights, and for launches of elementwise kernels that are large enough to occupy a thread.
   static bool Prepares(mlir::Operation& op) {
     if (auto call = mlir::dyn_cast<exec::LibraryCallOp>(op)) return mlir::isa<exec::PackWeightsAttr>(call.getCall());
     return LaunchedDomain(&op) == format::Domain::kElements && !GetExecution(&op).run_inline;

@@ -50,8 +50,8 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     }
   }
 
-  // True if every buffer in the microbatch arena is no larger than its rows, so that the rows of the next lane can
-  // follow directly.
+  // True if every buffer in the microbatch arena is just large enough for its rows, so that the rows of the next lane
+  // can follow them in memory.
   static bool FindsAll(const Places& places, exec::MapMicrobatchesOp map) {
     for (mlir::Operation* op : CommandsOf(map.getBody().front())) {
       for (mlir::ValueRange values : {mlir::ValueRange(op->getOperands()), mlir::ValueRange(op->getResults())}) {
@@ -65,7 +65,8 @@ class JoinLanesPass : public impl::JoinLanesPassBase<JoinLanesPass> {
     return true;
   }
 
-  // True for a product of few rows by a matrix that is read without being packed first.
+  // True if `call` gains by computing two lanes at once: a product of few rows with a matrix that it reads unpacked, so
+  // that the matrix is read only once.
   static bool Gains(const Places& places, exec::MapMicrobatchesOp map, exec::LibraryCallOp call) {
     if (call.getAlgorithm() != exec::Algorithm::kUnpackedGemm) return false;
     if (!td::IsBatched(call->getResult(0).getType()) || !td::IsBatched(call->getOperand(0).getType())) return false;

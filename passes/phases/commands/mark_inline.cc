@@ -13,10 +13,12 @@ namespace tandem {
 
 namespace {
 
-// A command that reads fewer than kInlineElements elements runs inline: waking a thread costs more than it saves. The
-// limit for all elements that a map touches is kInlineMapElements, because kernels of maps do more work per element.
+// A command that touches fewer than kInlineElements elements runs inline, on the thread that issues it: waking another
+// thread would cost more than it saves. For all commands of a map together the limit is kInlineMapElements, because
+// kernels in maps do more work per element.
 constexpr int64_t kInlineElements = 32768, kInlineMapElements = 8192;
-// Most calls of a flat program: a longer list has calls that take long themselves, so that a flat list gains little.
+// Most calls of a flat program (one list of calls). Programs with more calls have some that take long themselves, so
+// that a list gains little.
 constexpr int64_t kMaxCalls = 512;
 
 class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
@@ -49,7 +51,7 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return elements && *elements < kInlineElements;
   }
 
-  // Returns the elements that the commands of a map touch for a full batch on all replicas.
+  // Returns how many elements the commands of a map read and write for a full batch on all replicas.
   int64_t MapElements(exec::MapMicrobatchesOp map) const {
     const int64_t rows = map.getRowsPerLane(),
                   microbatches = (rows + map.getMicrobatchRows() - 1) / map.getMicrobatchRows();
@@ -68,8 +70,8 @@ class MarkInlinePass : public impl::MarkInlinePassBase<MarkInlinePass> {
     return total;
   }
 
-  // True if the map can be part of a flat program: one of launches only, with one microbatch per lane, since lanes of
-  // several microbatches also add up their sums between calls.
+  // True if the map can be part of a flat program (one list of calls): it has only launches, and one microbatch per
+  // lane. A lane of several microbatches would also have to add up its sums between the calls.
   static bool IsListable(exec::MapMicrobatchesOp map) {
     if (map.getRowsPerLane() > map.getMicrobatchRows()) return false;
     return llvm::all_of(CommandsOf(map.getBody().front()),

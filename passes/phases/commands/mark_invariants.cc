@@ -12,7 +12,7 @@ namespace tandem {
 
 namespace {
 
-// An access of a place in the step arena by a command; `op` is null where the caller of the program reads it.
+// A read or a write of bytes in the step arena by the command `op`; null: the caller of the program reads them.
 struct Access {
   mlir::Operation* op;
   bool writes;
@@ -37,8 +37,8 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
       const bool follows = llvm::all_of(op->getResults(), [&](mlir::Value v) { return values.contains(v); });
       if (op->getNumResults() > 0 && in_arena && follows) invariant.insert(op);
     }
-    // A result that another command overwrites is lost when the next step reads it, so its command is not invariant,
-    // and neither are the commands that depend on it.
+    // If another command overwrites a result, the next step cannot read it any more. So the command that computes it is
+    // not invariant, and neither are the commands that read it.
     for (bool changed = true; changed;) {
       changed = false;
       for (mlir::Operation* op : commands) {
@@ -76,8 +76,8 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
     note(terminator->getOperands(), nullptr, false);
   }
 
-  // True if only `writer` writes to `place`, or if all commands that read or write it are invariant: then it only
-  // passes values between invariant commands.
+  // True if invariant commands may rely on what `writer` stores at `place`: no other command writes there, or all
+  // commands that read or write it are invariant themselves, so that the place only passes values between these.
   bool Stays(const Place& place, mlir::Operation* writer, const llvm::DenseSet<mlir::Operation*>& invariant) const {
     bool written_once = true, invariant_only = true;
     for (const Access& a : accesses_) {
@@ -88,7 +88,7 @@ class MarkInvariantsPass : public impl::MarkInvariantsPassBase<MarkInvariantsPas
     return written_once || invariant_only;
   }
 
-  // True for a variable, a constant, and a result of an invariant command.
+  // True if an invariant command may read `v`: a variable, a constant, or a result of an invariant command.
   static bool IsReadRight(mlir::Value v, const llvm::DenseSet<mlir::Operation*>& invariant) {
     while (auto view = v.getDefiningOp<td::ReshapeOp>()) v = view.getInput();
     mlir::Operation* op = v.getDefiningOp();

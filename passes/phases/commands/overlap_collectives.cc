@@ -39,8 +39,8 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
     return all_reduce && !all_reduce.getAlgorithm();
   }
 
-  // Moves small readers of all-reduced values back, the last ones first, so that a reader can follow another one that
-  // was in its way.
+  // Moves small commands that read all-reduced values towards the end of the section. The last one is moved first, so
+  // that a command which is in the way of another one has moved already.
   static void MoveReaders(const Places& places, mlir::Block& block) {
     const std::vector<mlir::Operation*> commands = CommandsOf(block);
     for (mlir::Operation* op : llvm::reverse(commands)) {
@@ -58,7 +58,7 @@ class OverlapCollectivesPass : public impl::OverlapCollectivesPassBase<OverlapCo
                         [](mlir::Value v) { return v.getDefiningOp<exec::AllReduceOp>() != nullptr; });
   }
 
-  // Moves `op` in front of the next check of the section, if no command in between depends on its place.
+  // Moves `op` to just before the next finite check of the section, unless a command in between depends on `op`.
   static void MoveToCheck(const Places& places, mlir::Operation* op) {
     mlir::Operation* next = op->getNextNode();
     for (; next != nullptr && !MayEndStep(next); next = next->getNextNode()) {

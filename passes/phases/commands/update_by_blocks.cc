@@ -24,9 +24,9 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
   }
 
  private:
-  // Returns how to compute, check and use the gradient of `launch` block by block. Null when the gradient is read by
-  // anything but one finite check and then one member of one update, when a map lies between (the update reads the
-  // gradient's operands, which the map might write over), or when it is no matrix.
+  // Returns by which commands the gradient of `launch` can be checked and used block by block. Null if anything reads
+  // the gradient but one finite check and then one member of one grouped update, or if it is no matrix. Null also if a
+  // map lies in between: the update reads the gradient's operands, which the map might overwrite.
   static exec::BlockUpdateAttr Find(const Places& places, mlir::func::FuncOp step, exec::LaunchOp launch) {
     mlir::Value gradient = launch->getResult(0);
     auto type = mlir::cast<mlir::RankedTensorType>(gradient.getType());
@@ -67,8 +67,8 @@ class UpdateByBlocksPass : public impl::UpdateByBlocksPassBase<UpdateByBlocksPas
     return tensor.getElementType() == matrix.getElementType() && tensor.getNumElements() == matrix.getNumElements();
   }
 
-  // True if a command after `launch`, other than the check and the update, reads the gradient's memory, as whatever
-  // value.
+  // True if a command after `launch`, other than the check and the update, reads the gradient's memory, even if it
+  // holds another value then.
   static bool IsReadElsewhere(const Places& places, mlir::func::FuncOp step, exec::LaunchOp launch,
                               mlir::Operation* check, mlir::Operation* update) {
     const Place place = places.Of(launch->getResult(0));

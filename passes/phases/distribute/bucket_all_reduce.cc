@@ -27,8 +27,8 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     if (!step) return;
     llvm::SmallVector<exec::AllReduceOp> run;
     llvm::SmallVector<llvm::SmallVector<exec::AllReduceOp>> runs;
-    // A run is a stretch of all-reduces with nothing in between; within it an all-reduce can depend on another only
-    // through all-reduces of the run, which Depends checks.
+    // A run is a sequence of all-reduces with no other op in between. In a run, an all-reduce can depend on another one
+    // only through all-reduces of the same run, and Depends looks for that.
     for (mlir::Operation& op : step.getBody().front()) {
       if (auto all_reduce = mlir::dyn_cast<exec::AllReduceOp>(op)) {
         run.push_back(all_reduce);
@@ -59,7 +59,7 @@ class BucketAllReducePass : public impl::BucketAllReducePassBase<BucketAllReduce
     for (exec::AllReduceOp op : run) {
       int64_t bytes = 0;
       for (mlir::Type t : op.getOperandTypes()) bytes += Bytes(t);
-      // The last bucket of the same kind and element type takes the tensor while there is room.
+      // The tensor joins the last bucket of its kind and element type if that has room.
       Bucket* home = nullptr;
       for (Bucket& b : buckets) {
         if (b.members[0].getKind() == op.getKind() && ElementType(b.members[0]) == ElementType(op)) home = &b;

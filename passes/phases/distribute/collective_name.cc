@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// Returns the kind of the op that computes `value`, for ops that a pass has made without a name.
+// Returns the kind of the op that computes `value`, as a name for ops that a pass has created without one.
 std::string KindOfOp(mlir::Value value) {
   mlir::Operation* op = value.getDefiningOp();
   if (auto map = mlir::dyn_cast_or_null<exec::MapMicrobatchesOp>(op)) {

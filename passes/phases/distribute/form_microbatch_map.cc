@@ -31,7 +31,7 @@ exec::Combine CombineOf(mlir::Operation* op) {
   return BatchRuleOf(op) == td::BatchRule::kBatchMax ? exec::Combine::kMax : exec::Combine::kSum;
 }
 
-// Builds the map of one level.
+// Builds the map (the loop over microbatches) for the ops of one level.
 class MapBuilder {
  public:
   MapBuilder(const BatchAxis& axis, int level, MicrobatchSizes sizes, mlir::OpBuilder& builder, mlir::IRMapping& top)
@@ -66,7 +66,8 @@ class MapBuilder {
   }
 
  private:
-  // Adds `op` after the constants and batch-creating ops that have to be repeated in the map for it.
+  // Adds `op` to the map's body. Constants, and ops that compute batched values from unbatched ones, are repeated in
+  // the map: those that `op` reads are added before it.
   void AddBodyOp(mlir::Operation* op) {
     if (body_ops_.contains(op)) return;
     for (mlir::Value v : op->getOperands()) {
@@ -97,7 +98,7 @@ class MapBuilder {
   int level_;
   MicrobatchSizes sizes_;
   mlir::OpBuilder& builder_;
-  mlir::IRMapping& top_;  // values of the old body to values of the new one
+  mlir::IRMapping& top_;  // from values of the step's old body to those of the new one
   llvm::SetVector<mlir::Operation*> body_ops_;
   llvm::SetVector<mlir::Value> operands_;
   llvm::SmallVector<mlir::Value> results_;
@@ -153,7 +154,8 @@ class FormMicrobatchMapPass : public impl::FormMicrobatchMapPassBase<FormMicroba
   }
 
  private:
-  // Copies inputs that are fetched or read at the top level, so that they go through a map like any other kept value.
+  // Inserts copies of inputs that are fetched, or read at the top level. The copies are computed in a map, so that such
+  // inputs are kept like other results of maps.
   static void CopyReadInputs(mlir::func::FuncOp step) {
     for (mlir::Operation& op : llvm::make_early_inc_range(step.getBody().front())) {
       if (!KeepsOperands(&op)) continue;
@@ -166,7 +168,7 @@ class FormMicrobatchMapPass : public impl::FormMicrobatchMapPassBase<FormMicroba
     }
   }
 
-  // True if the op reads batched operands outside of maps, so that maps must keep them.
+  // True if the op reads all rows of batched operands outside of maps, so that maps must keep these rows.
   static bool KeepsOperands(mlir::Operation* op) {
     return op->hasTrait<mlir::OpTrait::IsTerminator>() || BatchAxis::ReadsAllRows(op);
   }

@@ -17,8 +17,8 @@ namespace tandem {
 
 namespace {
 
-// Combines `sent`, which is `part` or a cast of it, over all replicas. `whole` has the uses of the result and serves to
-// name it.
+// Combines `sent`, which is `part` or a cast of it, over all replicas. `whole` is the value whose uses the result will
+// get; it is only used to name the collective.
 mlir::Value AllReduce(mlir::OpBuilder& builder, mlir::Location loc, exec::ReduceKind kind, mlir::Value sent,
                       mlir::Value part, mlir::Value whole) {
   return builder
@@ -34,7 +34,7 @@ mlir::Value Cast(mlir::OpBuilder& builder, mlir::Location loc, mlir::Value value
   return builder.create<td::CastOp>(loc, type, value);
 }
 
-// A replica's part of a value that all replicas need whole.
+// One replica's part of a value that all replicas need as a whole.
 struct Part {
   mlir::Value value;
   exec::ReduceKind kind;
@@ -76,9 +76,9 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
   }
 
  private:
-  // Moves all-reduces that only updates and outputs need (a statistic for its moving average), and the ops that depend
-  // on them, to the end. At their place in the forward pass they would cut the runs of all-reduces and make the next
-  // ops wait.
+  // Moves all-reduces whose results only updates and outputs need (a batch statistic for its moving average), and the
+  // ops that depend on them, to the end of the step. In the forward pass they would stand between other all-reduces,
+  // which are then not bucketed together, and make the next ops wait.
   static void MoveToEnd(mlir::func::FuncOp step) {
     mlir::Block& body = step.getBody().front();
     mlir::Operation* terminator = body.getTerminator();
@@ -96,7 +96,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     for (mlir::Operation& op : body.without_terminator()) {
       if (last.contains(&op) && (mlir::isa<td::CrossReplicaOp>(op) || waits(&op))) moved.insert(&op);
     }
-    // First the ops that wait for none of the others, so that their all-reduces stand side by side in one run.
+    // Ops that depend on no other moved all-reduce come first, so that their all-reduces are next to each other.
     llvm::SmallVector<mlir::Operation*> behind;
     for (mlir::Operation* op : moved) {
       if (waits(op)) {
@@ -134,8 +134,8 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     }
   }
 
-  // Combines `parts`; all their readers read the combined values then. Casts stand in front of all all-reduces and
-  // behind all of them, so that these are side by side for the next pass.
+  // Combines `parts` over the replicas, and makes all their readers read the combined values. The casts are placed
+  // before the first and after the last all-reduce, so that the next pass finds the all-reduces next to each other.
   void CombineParts(llvm::ArrayRef<Part> parts, mlir::OpBuilder& builder) {
     llvm::SmallVector<mlir::Value> sent, whole;
     for (const Part& part : parts) {
@@ -153,7 +153,7 @@ class InsertAllReducePass : public impl::InsertAllReducePassBase<InsertAllReduce
     }
   }
 
-  // Returns the element type in which `part` is combined; null for its own.
+  // Returns the element type to which `part` is rounded before it is combined; null if it keeps its own.
   mlir::Type CommunicationType(const Part& part) {
     const mlir::Type wanted = ConfigOf(getOperation()).getCommunicationType();
     auto type = mlir::cast<mlir::RankedTensorType>(part.value.getType());

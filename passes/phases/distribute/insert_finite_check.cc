@@ -32,7 +32,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     for (mlir::OpOperand& operand : terminator->getOpOperands()) {
       if (td::UpdateOf(step, operand.getOperandNumber())) updates.insert(&operand);
     }
-    // A worker's part has no updates, but the values that it computes for parameter servers go into theirs.
+    // A worker's part of a step (with parameter servers) has no updates. Its values are checked nevertheless, since
+    // servers use them in their updates.
     if (updates.empty() && !ConfigOf(getOperation()).getPart()) return;
     llvm::SmallVector<mlir::Value> checked = ValuesToCheck(step, WhatCounts(step));
     for (mlir::Value v : marked) {
@@ -42,7 +43,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     }
     if (checked.empty()) return;
 
-    // Collects the ops whose results only go into updates and outputs; they run behind the check.
+    // Collects the ops whose results only updates and outputs read. They are moved behind the check.
     llvm::DenseSet<mlir::Operation*> moved;
     llvm::SmallVector<mlir::Operation*> order;
     for (mlir::Operation& op : llvm::reverse(step.getBody().front().without_terminator())) {
@@ -62,7 +63,7 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
   }
 
  private:
-  // Takes the values of td.check_finite, which have been results of the step so far, off its results and returns them.
+  // Removes the values of td.check_finite from the results of the step and returns them.
   static llvm::SmallVector<mlir::Value> TakeMarked(mlir::func::FuncOp step) {
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     llvm::SmallVector<mlir::Value> marked;
@@ -92,8 +93,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return value;
   }
 
-  // Returns all values that updates, values for parameter servers and the loss are computed from. Other outputs are not
-  // checked, since they are only watched.
+  // Returns all values from which updates, values for parameter servers and the loss are computed. Values that only
+  // other outputs depend on are not checked, since outputs are only observed.
   static llvm::DenseSet<mlir::Value> WhatCounts(mlir::func::FuncOp step) {
     llvm::DenseSet<mlir::Value> counts;
     llvm::SmallVector<mlir::Value> open;
@@ -123,8 +124,8 @@ class InsertFiniteCheckPass : public impl::InsertFiniteCheckPassBase<InsertFinit
     return counts;
   }
 
-  // Returns the sums among `counts` that maps and ops that read all rows compute, behind their all-reduce when there is
-  // one.
+  // Returns the values to check: those sums over rows among `counts`, computed by maps and by ops that read all rows;
+  // if replicas combine a sum, its all-reduced value.
   static llvm::SmallVector<mlir::Value> ValuesToCheck(mlir::func::FuncOp step,
                                                       const llvm::DenseSet<mlir::Value>& counts) {
     llvm::SmallVector<mlir::Value> values;

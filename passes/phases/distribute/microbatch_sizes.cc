@@ -13,11 +13,11 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kLaneCounts[] = {16, 8, 4};
-constexpr int64_t kBigBatch = 512;  // rows of a global batch from which on 16 lanes are considered
-// Bytes of one lane's sums from which on they do not stay in a core's cache: each additional lane then costs writing,
-// reading and combining them.
+constexpr int64_t kBigBatch = 512;  // least rows of a global batch for which 16 lanes are considered
+// Least bytes of one lane's sums that do not stay in a core's cache. Each additional lane then costs writing, reading
+// and combining them.
 constexpr double kBigSums = 1.0 * (1 << 20);
-// Expected times are guesses: a time longer by this factor is as good.
+// Expected times are estimates: times up to this factor above the best count as equal to it.
 constexpr double kTolerance = 1.05;
 // A library writes a sum over rows in its own layout, then reorders it: one write, one read, one write. Adding a
 // microbatch's sum to the lane's takes two reads and a write.
@@ -25,14 +25,14 @@ constexpr double kSumPasses = 3, kAddPasses = 3;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Returns the seconds of one microbatch, without adding its sums to the lane's.
+// Returns the expected seconds of one microbatch of `rows` rows, without adding its sums to those of the lane.
 double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, double rows) {
   double seconds = 0;
   auto pass = [&](double bytes, double distance) { return bytes / Bandwidth(machine, distance, kNominalThreads); };
   for (const OpWork& op : work.ops) {
     double memory = pass(rows * op.written, rows * op.written);
     for (const OpWork::Read& read : op.reads) memory += pass(rows * read.bytes, rows * read.distance);
-    // Weights were last read by the microbatch before.
+    // The previous microbatch has read the weights, and everything that was written since lies in between.
     memory += pass(op.static_bytes, work.static_bytes + rows * work.row_bytes);
     const double compute = rows * op.flops / (op.library ? machine.library_f32 : machine.vector_f32);
     seconds += std::max(compute, memory) + (op.library ? machine.library_call_overhead : machine.kernel_call_overhead);
@@ -42,14 +42,14 @@ double MicrobatchSeconds(const StepWork& work, const MachineModel& machine, doub
   return seconds;
 }
 
-// Returns the microbatch size with the least expected time for a lane of `rows` rows; if `even`, one that divides
-// `rows`. Of equally fast sizes the smallest, because it takes the least memory.
+// Returns the microbatch size with the least expected time for a lane of `rows` rows; if `even`, only sizes that divide
+// `rows` count. Of equally fast sizes it returns the smallest, which takes the least memory.
 int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, int64_t rows, bool even) {
   int64_t best = 0;
   double best_seconds = 0;
   for (int64_t microbatches = 1; microbatches <= rows; ++microbatches) {
     const int64_t microbatch_rows = CeilDiv(rows, microbatches);
-    if (microbatch_rows == best) continue;  // the same size, with more microbatches
+    if (microbatch_rows == best) continue;  // more microbatches of the same size
     if (even && rows % microbatch_rows != 0) continue;
     const double seconds = LaneSeconds(work, machine, rows, microbatch_rows);
     if (best == 0 || seconds <= best_seconds) {
@@ -61,8 +61,8 @@ int64_t BestMicrobatchRows(const StepWork& work, const MachineModel& machine, in
   return best;
 }
 
-// Returns the largest microbatch size of at most `most` for a lane of `rows` rows; if `even`, one that divides `rows`,
-// unless such sizes are less than half as large.
+// Returns the largest microbatch size of at most `most` rows for a lane of `rows` rows. If `even`, it returns the
+// largest one that divides `rows`, unless that is at most half as large as the largest of all.
 int64_t MicrobatchRowsUpTo(int64_t most, int64_t rows, bool even) {
   const int64_t any = CeilDiv(rows, CeilDiv(rows, most));
   for (int64_t part = any; even && part > any / 2; --part) {
@@ -81,12 +81,13 @@ class MicrobatchChooser {
     MicrobatchSizes sizes;
     sizes.lanes = std::lcm(lanes, replicas_);
     const int64_t rows = std::max<int64_t>(1, CeilDiv(batch_, sizes.lanes / replicas_));
-    // Lanes that are full begin at the same examples on any number of devices.
+    // If the lanes share the batch evenly and have whole microbatches, a lane begins at the same example on any number
+    // of devices.
     const bool even = batch_ % (sizes.lanes / replicas_) == 0;
     sizes.microbatch_rows = max_microbatch_rows_ > 0 ? MicrobatchRowsUpTo(max_microbatch_rows_, rows, even)
                                                      : BestMicrobatchRows(work_, machine_, rows, even);
-    // A lane has room for whole microbatches: a library primitive that works on a full microbatch must not reach into
-    // the next lane's rows.
+    // A lane has room for whole microbatches, because a library primitive that works on a full microbatch must not
+    // write into the next lane's rows.
     sizes.rows_per_lane = CeilDiv(rows, sizes.microbatch_rows) * sizes.microbatch_rows;
     sizes.seconds = CeilDiv(sizes.lanes, kNominalThreads) * LaneSeconds(work_, machine_, rows, sizes.microbatch_rows) +
                     ReduceSeconds(sizes.lanes);
@@ -101,7 +102,7 @@ class MicrobatchChooser {
     for (int64_t lanes : kLaneCounts) {
       if (lanes > most) continue;
       if (lanes < 8 && lanes < most && !BigSums()) continue;
-      // Every lane gets a row, unless there are more replicas than rows.
+      // Reduces the number of lanes until each has a row; not possible if there are more replicas than rows.
       while (lanes > 1 && lanes * odd > rows) lanes /= 2;
       const MicrobatchSizes sizes = WithLanes(lanes * odd);
       if (!options.empty() && options.back().lanes == sizes.lanes) continue;
@@ -111,7 +112,8 @@ class MicrobatchChooser {
     }
     double least = options[0].seconds;
     for (const MicrobatchSizes& o : options) least = std::min(least, o.seconds);
-    // Choose the most lanes among the options that are as good as the best, or the fewest where sums are large.
+    // Of the options that are about as fast as the fastest, takes the one with most lanes, or with fewest where sums
+    // are large.
     size_t chosen = options.size() - 1;
     for (size_t i = options.size(); i-- > 0;) {
       if (options[i].seconds > kTolerance * least || options[i].lanes * work_.lane_bytes > kMaxSlotBytes) continue;
@@ -131,8 +133,8 @@ class MicrobatchChooser {
   }
 
  private:
-  // Returns the most lanes that share `rows` evenly, so that their borders do not depend on the number of devices. If
-  // not even 4 lanes do, neither do 4 or 8 devices, and there are as many lanes as for any other batch.
+  // Returns the most lanes that share `rows` evenly, so that the rows at which lanes begin do not depend on the number
+  // of devices. If not even 4 lanes do, neither do 4 or 8 devices, and the usual number of lanes is returned.
   static int64_t MostLanes(int64_t rows) {
     const int64_t most = rows < kBigBatch ? 8 : 16;
     for (int64_t lanes = most; lanes >= 4; lanes /= 2) {
@@ -141,8 +143,9 @@ class MicrobatchChooser {
     return most;
   }
 
-  // Sums that are computed in blocks count too. They have no slots, but their weights are as large and read by every
-  // lane, and lanes of few rows make short chains of products.
+  // True if lanes are expensive because of their sums. Sums that are computed in blocks (weight gradients behind the
+  // maps) count too: they have no lane slots, but every lane reads as large weights, and lanes of few rows make short
+  // chains of products.
   bool BigSums() const { return work_.lane_bytes + work_.block_bytes >= kBigSums; }
 
   // Returns the seconds to combine the lanes: all slots are read once and the sum is written; all threads take part.

@@ -13,7 +13,8 @@ namespace tandem {
 
 namespace {
 
-// Returns the select that passes `grad` where `x` is above 0, if nothing else uses `grad`; else null.
+// If the only use of `grad` is a select that passes it on where `x` is above 0 (the gradient of a relu), returns that
+// select; else null.
 mlir::Operation* ReluGradient(mlir::Value grad, mlir::Value x) {
   if (!grad.hasOneUse()) return nullptr;
   auto select = mlir::dyn_cast<td::SelectOp>(*grad.getUsers().begin());
@@ -83,7 +84,8 @@ class RecordPoolArgmaxPass : public impl::RecordPoolArgmaxPassBase<RecordPoolArg
     mlir::Operation* mask = relu != nullptr ? relu->getOperand(0).getDefiningOp() : nullptr;
     replaced->erase();
     if (relu != nullptr) grad.erase();
-    if (mask != nullptr && mask->use_empty()) mask->erase();  // the mask would keep the image alive
+    // An unused comparison of the image would keep the image in memory.
+    if (mask != nullptr && mask->use_empty()) mask->erase();
   }
 };
 

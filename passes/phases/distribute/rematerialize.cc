@@ -20,16 +20,18 @@ namespace tandem {
 
 namespace {
 
-// Results of longer chains are stored: a chain is computed in every map that reads its result.
+// Most ops of a recomputation. Results of longer chains are stored, since every map that reads the result repeats the
+// chain.
 constexpr size_t kMaxOps = 24;
 constexpr int kMaxSources = 4;
 
-// A recipe for computing a kept value from values of the step.
+// How a batched value that a map keeps can be computed again in another map, from values of the step.
 struct Recipe {
-  llvm::SetVector<mlir::Operation*> ops;                           // ops of the map that computes the value, in order
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;  // value in the map, value of the step
-  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;  // the step's values among the sources that are batched
-  mlir::Value narrow;                                      // value of the map: a source that is not kept yet
+  llvm::SetVector<mlir::Operation*> ops;  // the ops to repeat, which are in the map that computes the value, in order
+  // What the ops read: a value in that map, and the value of the step that it is.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> sources;
+  llvm::SmallSetVector<mlir::Value, kMaxSources> batched;  // the batched values of the step among `sources`
+  mlir::Value narrow;  // a value in that map which is kept in place of the larger one
 };
 
 exec::MapMicrobatchesOp MapOf(mlir::Value v) { return v.getDefiningOp<exec::MapMicrobatchesOp>(); }
@@ -51,7 +53,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
   }
 
  private:
-  // Goes over all maps once and applies recipes of at most `max_sources` batched sources.
+  // Goes over all maps once and recomputes kept values where that takes at most `max_sources` batched sources.
   void Run(int max_sources) {
     llvm::SmallVector<exec::MapMicrobatchesOp> maps(step_.getOps<exec::MapMicrobatchesOp>());
     for (exec::MapMicrobatchesOp map : maps) {
@@ -72,7 +74,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return llvm::all_of(v.getUsers(), [](mlir::Operation* user) { return mlir::isa<exec::MapMicrobatchesOp>(user); });
   }
 
-  // Where cheap ops turn a small value into a larger one that is kept, keeps the small value instead.
+  // If cheap ops compute a kept value from a smaller value of the same map, keeps the smaller value instead.
   void KeepNarrow(exec::MapMicrobatchesOp map) {
     mlir::Operation* yield = map.getBody().front().getTerminator();
     for (mlir::OpResult result : map.getResults()) {
@@ -95,8 +97,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     }
   }
 
-  // Returns the smallest value that cheap ops without another batched operand turn into `v`; null if none is smaller
-  // than `v`.
+  // Returns the smallest value from which cheap ops compute `v` without another batched operand; null if none is
+  // smaller than `v`.
   mlir::Value NarrowSource(mlir::Value v) {
     mlir::Value narrow;
     int64_t bytes = RowBytes(v.getType());
@@ -114,14 +116,15 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return narrow;
   }
 
-  // True for an unbatched value, and for a batched one that cheap ops compute from unbatched values.
+  // True if `v` follows from unbatched values alone: it is unbatched, or cheap ops compute it from unbatched values.
   bool FollowsFromStatic(mlir::Value v) {
     if (!td::IsBatched(v.getType())) return true;
     mlir::Operation* op = v.getDefiningOp();
     return op && IsCheap(op) && llvm::all_of(op->getOperands(), [&](mlir::Value o) { return FollowsFromStatic(o); });
   }
 
-  // Gives the map of `use` the narrow value, from which it computes `wide`.
+  // Replaces the operand `use` of a map by the smaller value of `recipe`, from which the map then computes `wide`
+  // again.
   static void Widen(mlir::OpOperand& use, mlir::Value wide, const Recipe& recipe) {
     auto map = mlir::cast<exec::MapMicrobatchesOp>(use.getOwner());
     mlir::Block& body = map.getBody().front();
@@ -136,7 +139,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     body.eraseArgument(argument.getArgNumber());
   }
 
-  // True if `v` of the map's body can be computed elsewhere; adds how to `recipe`. `goal` may not be its own source.
+  // True if `v`, a value of the map's body, can be computed in another map. Adds the ops and sources for it to
+  // `recipe`. `goal` is the kept result to be replaced, which may not be its own source.
   bool MakeRecipe(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal, int max_sources, Recipe& recipe) {
     if (recipe.narrow && v == recipe.narrow) return true;
     mlir::Value source = SourceOf(map, v, goal);
@@ -155,7 +159,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return recipe.ops.size() <= kMaxOps;
   }
 
-  // Returns the value of the step that `v` of the map's body is (an argument) or becomes (a kept result), if any.
+  // Returns the value of the step that `v`, a value of the map's body, is: the operand if `v` is an argument, or a kept
+  // result if the map yields `v`. Null if there is none but `goal`.
   static mlir::Value SourceOf(exec::MapMicrobatchesOp map, mlir::Value v, mlir::OpResult goal) {
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(v)) return map.getOperand(argument.getArgNumber());
     mlir::Operation* yield = map.getBody().front().getTerminator();
@@ -193,17 +198,18 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return last;
   }
 
-  // True if the batched sources live as long as `value` anyway, or are no larger than it.
+  // True if each batched source of the recipe is an input, lives as long as `value` in any case, or is no larger than
+  // it.
   bool CostsNoMemory(mlir::OpResult value, const Recipe& recipe) {
     const int last = LastUse(value);
     for (mlir::Value source : recipe.batched) {
-      if (!MapOf(source)) continue;  // an input takes no memory of the arena
+      if (!MapOf(source)) continue;  // inputs are not in the arena
       if (LastUse(source) < last && RowBytes(source.getType()) > RowBytes(value.getType())) return false;
     }
     return true;
   }
 
-  // Puts the recipe into every map that reads `value`.
+  // Makes every map that reads `value` compute it by the recipe.
   void Apply(mlir::OpResult value, const Recipe& recipe) {
     llvm::SmallSetVector<mlir::Operation*, 8> readers(value.getUsers().begin(), value.getUsers().end());
     for (mlir::Operation* reader : readers) {
@@ -233,7 +239,8 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     return body.addArgument(outer.getType(), outer.getLoc());
   }
 
-  // Removes kept results and ops that nothing reads any more, and operands that have lost their readers.
+  // Removes from the map the kept results and the ops that nothing reads any more, and its operands that are not used
+  // any more.
   void RemoveUnused(exec::MapMicrobatchesOp map) {
     mlir::Block& body = map.getBody().front();
     mlir::Operation* yield = body.getTerminator();
@@ -262,7 +269,7 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
     map.erase();
   }
 
-  // Returns the expected bytes of one device: variables, one copy of the sums, and kept values.
+  // Returns the expected bytes on one device: variables, one copy of the sums, and the values that maps keep.
   int64_t ExpectedBytes() {
     int64_t bytes = 0, rows = ConfigOf(getOperation()).getBatch();
     for (mlir::BlockArgument a : step_.getArguments()) {

@@ -31,7 +31,7 @@ void SumAtOnce(td::BatchMomentsOp op) {
   const Value mean = td::BuildDiv(b, loc, sums, count);
   const Value mean_of_squares = td::BuildDiv(b, loc, squares, count);
   const Value difference = td::BuildSub(b, loc, mean_of_squares, td::BuildMul(b, loc, mean, mean));
-  // For equal elements the difference may be rounded to a negative number, which becomes 0; a NaN stays one.
+  // If all elements are equal, rounding may make the difference negative; the maximum makes it 0. A NaN stays NaN.
   const Value variance = b.create<td::MaxOp>(loc, difference, td::BuildSplat(b, loc, sums.getType(), 0));
   const mlir::Type element = x_type.getElementType();
   op.replaceAllUsesWith(

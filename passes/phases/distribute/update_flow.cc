@@ -9,15 +9,15 @@
 namespace tandem {
 namespace {
 
-// Returns the trainable variable that an update of `variable` serves: itself, or the one that it is a slot of; "" for
-// none.
+// Returns the trainable variable that is trained by an update of `variable`: itself, or, for a slot, the slot's
+// variable; "" if there is none.
 std::string TrainableOf(mlir::FlatSymbolRefAttr variable, mlir::Operation* from) {
   auto declared = mlir::SymbolTable::lookupNearestSymbolFrom<td::VariableOp>(from, variable);
   if (!declared) return "";
   return declared.getTrainable() ? variable.getValue().str() : declared.getSlotOf().value_or("").str();
 }
 
-// True for a use as a value of td.check_finite, which says nothing about where the numbers go.
+// True if td.check_finite is the user: it does not pass the numbers on.
 bool IsOnlyChecked(mlir::OpOperand& use) {
   auto step = mlir::dyn_cast<mlir::func::FuncOp>(use.getOwner()->getParentOp());
   return step && mlir::isa<mlir::func::ReturnOp>(use.getOwner()) && td::IsChecked(step, use.getOperandNumber());

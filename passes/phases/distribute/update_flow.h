@@ -1,4 +1,4 @@
-// Follows the elements of a value of the step to the updates that they reach one by one.
+// Follows a value of the step, element by element, to the updates of variables that it reaches.
 #ifndef TANDEM_PASSES_PHASES_DISTRIBUTE_UPDATE_FLOW_H_
 #define TANDEM_PASSES_PHASES_DISTRIBUTE_UPDATE_FLOW_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Returns the variable whose new value `use` gives; null for any other use.
+// If `use` makes a value the new value of a variable, returns that variable; else null.
 mlir::FlatSymbolRefAttr UpdateBy(mlir::OpOperand& use);
 
-// The updates that a value reaches through values with as many elements, in the step's body. Other values are not
-// followed: through a norm, for example, a gradient reaches the updates of all variables.
+// The updates that a value reaches through values with as many elements, in the step's body. Values of other sizes are
+// not followed: through a norm, for example, a gradient reaches the updates of all variables.
 struct UpdateFlow {
   // The trainable variable whose update, or whose slot's update, is the nearest; "" for none.
   std::string variable;

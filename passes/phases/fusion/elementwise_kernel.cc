@@ -24,7 +24,7 @@ std::optional<llvm::ArrayRef<int64_t>> ElementwiseShape(mlir::func::FuncOp kerne
       if (!mlir::cast<mlir::ElementsAttr>(constant.getValue()).isSplat()) return std::nullopt;
       continue;
     }
-    // A random number depends on its place in the shape.
+    // A random number depends on where in the tensor it is.
     if (mlir::isa<td::RandomUniformOp>(op) && td::TypeOf(op.getResult(0)).getRank() > 0) return std::nullopt;
     auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
     bool spread = mlir::isa<td::BroadcastOp>(op) && td::TypeOf(op.getOperand(0)).getRank() == 0;

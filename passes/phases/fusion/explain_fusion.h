@@ -1,4 +1,4 @@
-// Notes for people about the decisions of fusion.
+// Notes for people on why ops were fused or not.
 #ifndef TANDEM_PASSES_PHASES_FUSION_EXPLAIN_FUSION_H_
 #define TANDEM_PASSES_PHASES_FUSION_EXPLAIN_FUSION_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Appends a note for every pair of ops in `block` where one reads what the other computes (constants and index maps of
-// constants left out) to the module attribute exec.fusion_decisions. Call before kernels are outlined.
+// Appends a note to the module attribute exec.fusion_decisions for every pair of ops in `block` where one reads what
+// the other computes, except for constants and index maps of constants. Call it before kernels are outlined.
 void ExplainFusions(mlir::Block& block, FusionClusters& clusters, mlir::ModuleOp module);
 
-// Takes the notes off the module and returns them as the lines of kFusionDecisions (passes/base/report_segments.h).
+// Removes the notes from the module and returns them as the lines of kFusionDecisions (passes/base/report_segments.h).
 std::string TakeFusionDecisions(mlir::ModuleOp module);
 
 }  // namespace tandem

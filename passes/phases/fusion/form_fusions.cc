@@ -59,8 +59,8 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     for (mlir::Operation& op : llvm::make_early_inc_range(llvm::reverse(block))) {
       if (done.contains(&op) || (clusters.IsInlined(&op) && op.use_empty())) op.erase();
     }
-    // So far a launch may stand before ops that it needs, but never on the other side of a border: sort between
-    // borders.
+    // Up to here a launch may stand before ops that compute its operands, but on the same side of each border. So ops
+    // are sorted between one border and the next.
     for (auto first = block.begin(); first != block.end();) {
       auto last = std::find_if(first, block.end(), [](mlir::Operation& op) {
         return FusionClusters::IsBorder(&op) || op.hasTrait<mlir::OpTrait::IsTerminator>();
@@ -71,8 +71,8 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     }
   }
 
-  // Moves ops on single numbers that follow from the block's arguments to its front, where they share a launch: behind
-  // a border they would have a launch of their own.
+  // Moves ops on single numbers that depend only on the block's arguments to the front of the block, where they share a
+  // launch. Behind a border (an op that no op moves across) they would need a launch of their own.
   static void HoistNumbers(mlir::Block& block) {
     llvm::SmallPtrSet<mlir::Operation*, 16> hoisted;
     mlir::Operation* place = &block.front();
@@ -118,7 +118,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
       map.map(v, body->addArgument(v.getType(), v.getLoc()));
     };
     for (mlir::Operation* op : members) {
-      if (map.contains(op->getResult(0))) continue;  // an index map that another member needed first
+      if (map.contains(op->getResult(0))) continue;  // an index map that was cloned for a member before it
       for (mlir::Value operand : op->getOperands()) provide(operand);
       builder.clone(*op, map);
     }
@@ -133,7 +133,7 @@ class FormFusionsPass : public impl::FormFusionsPassBase<FormFusionsPass> {
     builder.create<mlir::func::ReturnOp>(loc, returned);
     function.setFunctionType(builder.getFunctionType(body->getArgumentTypes(), mlir::ValueRange(returned).getTypes()));
     symbols.insert(function);
-    // Marks the function, so that this pass does not look into it; td-outline-kernels sets the real kind.
+    // Marks the function as a kernel, so that this pass skips it. td-outline-kernels sets the real kind.
     exec::SetKernelKind(function, exec::KernelKind::kCluster);
     builder.setInsertionPointAfter(members.back());
     auto launch =

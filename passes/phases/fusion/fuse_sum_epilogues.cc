@@ -60,10 +60,10 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
 
  private:
   struct Match {
-    exec::MapMicrobatchesOp map;          // the last map that the launch reads from
-    exec::LaunchOp sums;                  // the launch in the map that computes them
+    exec::MapMicrobatchesOp map;          // the last map whose results the launch reads
+    exec::LaunchOp sums;                  // the launch in that map that computes the sums
     mlir::func::FuncOp kernel, epilogue;  // kernels of `sums` and of the launch
-    // For each operand of the launch: the number of the result of `kernel` that it is, if any.
+    // For each operand of the launch: if it is one of the sums, the number of the result of `kernel` that it is.
     llvm::SmallVector<std::optional<int>> sum;
     td::BatchScope scope = td::BatchScope::kReplica;
   };
@@ -109,7 +109,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
 
   void Fuse(exec::LaunchOp launch, Match& match) {
     mlir::Block& body = match.map.getBody().front();
-    // Collects what the fused kernel reads: operands of `sums`, and those of the launch that are no sums.
+    // Collects the operands of the fused kernel: those of `sums`, and those of the launch that are not sums.
     llvm::SmallVector<mlir::Value> operands(match.sums.getOperands()), map_operands(match.map.getOperands());
     mlir::IRMapping inside;
     for (auto [i, v] : llvm::enumerate(launch.getOperands())) {
@@ -159,7 +159,7 @@ class FuseSumEpiloguesPass : public impl::FuseSumEpiloguesPassBase<FuseSumEpilog
     return sums;
   }
 
-  // Replaces the map by one that has the launch's results too.
+  // Replaces the map by one that also yields the launch's results.
   static void ReplaceMap(exec::LaunchOp launch, Match& match, mlir::ValueRange operands, exec::LaunchOp sums) {
     exec::MapMicrobatchesOp map = match.map;
     mlir::OpBuilder b(map);

@@ -15,14 +15,14 @@
 namespace tandem {
 namespace {
 
-// Ops up to this weight are computed again for each user rather than stored.
+// An op of up to this weight is computed again for each user; a heavier one is stored.
 constexpr int64_t kCheap = 10;
 constexpr unsigned kMaxMembers = 64;
 // The largest row that a kernel with reductions keeps on its stack, in elements.
 constexpr int64_t kMaxRow = 1 << 16;
 // Most sums per column of a kernel with taps: on GPUs a thread has them in registers.
 constexpr int64_t kMaxTaps = 64;
-// A constant of at least so many numbers is a table (IsTable).
+// A constant with at least this many numbers may be a table (IsTable).
 constexpr int64_t kMinTable = 16;
 
 using td::TypeOf;
@@ -65,7 +65,7 @@ FusionClusters::FusionClusters(mlir::Block& block, bool costly_launches) : costl
   seen_.resize(nodes_.size());
   MergeProducers();
   MergeSiblings();
-  // A producer that two windows read can join them now that both are in one cluster.
+  // If two windowed ops have come into one cluster, an op that both read can now join them.
   MergeProducers();
 }
 
@@ -80,11 +80,11 @@ void FusionClusters::MergeSiblings() {
       if (!readers.count(key)) order.push_back(key);
       readers[key].push_back(i);
     };
-    // Single numbers cost nothing but their launch, whatever they are computed from.
+    // An op on single numbers costs little but its launch, so all of them count as siblings, whatever they read.
     const bool number = !nodes_[i].batched && TypeOf(nodes_[i].op->getResult(0)).getRank() == 0;
     if (number && nodes_[i].elementwise) add(mlir::Value());
     for (mlir::Value leaf : nodes_[i].leaves) {
-      // Readers of the same single number (with a batch: of the same unbatched value) have too little in common.
+      // Reading the same single number (or, with a batch, the same unbatched value) is not enough to be siblings.
       if (nodes_[i].batched ? !td::IsBatched(leaf.getType()) : SizeOf(leaf) == 1) continue;
       add(leaf);
     }
@@ -98,7 +98,7 @@ void FusionClusters::MergeSiblings() {
 }
 
 void FusionClusters::MergeProducers() {
-  // From last to first, so that all consumers of a producer are in clusters when it is its turn.
+  // Goes from the last op to the first, so that all consumers of a producer are in clusters before it is considered.
   for (unsigned p = nodes_.size(); p-- > 0;) {
     if (!nodes_[p].member) continue;
     for (unsigned c : nodes_[p].users) {
@@ -134,9 +134,9 @@ void FusionClusters::Classify(mlir::Block& block) {
   }
 }
 
-// True if `op` is a reshape without batch at the top level that stays a view, which kernels take as an operand. Then
-// the kernel that computes the tensor stays flat, and so does an update of a variable by a gradient of another shape. A
-// reshape of a constant is no view: it is computed where it is read.
+// True if `op` is a reshape without batch at the top level that remains a view of memory, so that kernels have it as an
+// operand. The kernel that computes the tensor then has one shape and can be flat, and so can the update of a variable
+// by a gradient of another shape. A reshape of a constant is no view: it is computed where it is read.
 bool FusionClusters::IsTopLevelView(mlir::Block& block, mlir::Operation* op) const {
   if (!IsReshape(op) || td::IsBatched(op->getResult(0).getType())) return false;
   if (!mlir::isa<mlir::func::FuncOp>(block.getParentOp())) return false;
@@ -165,7 +165,8 @@ bool FusionClusters::ReadsAgain(const Node& window, unsigned operand) {
   return 2 * reads * window.result_size > 3 * SizeOf(window.op->getOperand(operand));
 }
 
-// A padding in a window asks for every element whether it lies outside, which keeps loops from being vectorized.
+// If a padding were computed inside a window, the code would test for every element whether it lies outside, which
+// keeps loops from being vectorized.
 bool FusionClusters::IsReadByWindows(mlir::Operation* op) const {
   return !costly_launches_ && llvm::any_of(op->getUses(), [&](mlir::OpOperand& use) {
     const auto it = index_.find(use.getOwner());
@@ -199,8 +200,8 @@ void FusionClusters::ChooseInlined() {
       node.inlined = !stored_anyway && large <= 1;
     }
   }
-  // Inlining pays when several ops read the one large operand instead of the result, and then also for ops that only
-  // serve such an op. An op with one user is an ordinary member of that user's cluster.
+  // Inlining an elementwise op pays if several ops then read its one large operand instead of its result. It pays for
+  // an op with one user only if that user is inlined too; otherwise the op is an ordinary member of the user's cluster.
   for (Node& node : llvm::reverse(nodes_)) {
     if (!node.inlined || !node.elementwise || !node.op->hasOneUse()) continue;
     const Node& user = nodes_[index_[*node.op->user_begin()]];
@@ -214,7 +215,7 @@ void FusionClusters::ChooseInlined() {
       auto it = index_.find(user);
       node.member |= it == index_.end() || !nodes_[it->second].fusible;
     }
-    // A reshape of a value that no kernel computes is a view of the same memory, and no member.
+    // A reshape of a value that no kernel computes is a view of the same memory, so it is in no cluster.
     if (!IsReshape(node.op)) continue;
     int def = Find(node.op->getOperand(0));
     if (def < 0 || !nodes_[def].fusible || (IsReshape(nodes_[def].op) && !nodes_[def].member)) node.member = false;
@@ -237,7 +238,7 @@ void FusionClusters::Connect() {
       }
     };
     for (mlir::Value operand : node.op->getOperands()) read(operand);
-    // The op also reads the values that its regions capture.
+    // Values from outside that the op's regions use are operands too.
     for (mlir::Region& region : node.op->getRegions()) {
       region.walk([&](mlir::Operation* inner) {
         for (mlir::Value v : inner->getOperands()) {
@@ -250,8 +251,8 @@ void FusionClusters::Connect() {
       if (def >= 0 && !llvm::is_contained(nodes_[def].users, i)) nodes_[def].users.push_back(i);
     }
   }
-  // An op that only has an effect (a check) is a border, which no op moves across: it depends on all before it, and all
-  // behind it depend on it.
+  // An op that only has an effect (a check) is a border, across which no op may move: it depends on all ops before it,
+  // and all ops behind it depend on it.
   for (unsigned i = 0; i < nodes_.size(); ++i) {
     if (!IsBorder(nodes_[i].op)) continue;
     for (unsigned k = 0; k < nodes_.size(); ++k) {
@@ -271,7 +272,7 @@ unsigned FusionClusters::Root(unsigned node) {
 }
 
 bool FusionClusters::MakesCycle(unsigned a, unsigned b) {
-  // Searches for a path from the union of both clusters through another cluster back into it.
+  // Searches for a path that leaves the union of both clusters and comes back into it through another cluster.
   ++search_;
   llvm::SmallVector<unsigned, 64> work;
   auto push = [&](unsigned cluster, bool start) {
@@ -342,7 +343,7 @@ const char* FusionClusters::IncompatibleStatic(const std::vector<unsigned>& memb
     }
   }
   if (reduce != nullptr) {
-    // A reduction without batch runs on one thread, so only ops that nothing else needs join its kernel.
+    // A kernel with a reduction without batch runs on one thread. Only ops whose results no other kernel reads join it.
     if (scalars != 0) return "scalars stay apart from a reduction of a large tensor";
     const bool alone =
         llvm::all_of(members, [&](unsigned m) { return &nodes_[m] == reduce || !LeavesCluster(nodes_[m], members); });
@@ -433,9 +434,10 @@ std::string FusionClusters::WhyApart(mlir::Operation* producer, mlir::Operation*
     return absl::StrCat(op->getName().getStringRef().str(), " is no op of a generated kernel");
   }
   const unsigned p = index_[producer], c = index_[consumer];
-  if (nodes_[p].inlined && !nodes_[p].member) return "";  // computed again wherever it is needed
+  // The producer is computed again in every kernel that reads it.
+  if (nodes_[p].inlined && !nodes_[p].member) return "";
   if (nodes_[c].inlined && !nodes_[c].member) {
-    // The consumer is inlined into its users' kernels: it is apart from the producer when that is in none of them.
+    // The consumer is inlined into the kernels of its users. It is apart from the producer if none of them has both.
     std::string why;
     for (mlir::Operation* user : consumer->getUsers()) {
       if (user->getBlock() != consumer->getBlock()) continue;

@@ -29,7 +29,8 @@ constexpr unsigned kMaxKernelBuffers = 30;
 //   - at most one optimizer update is among them, and scalar arithmetic stays apart from large tensors.
 class FusionClusters {
  public:
-  // With `costly_launches` siblings without batch share kernels too.
+  // `costly_launches`: launches are expensive, so siblings (ops that read the same value) without batch share kernels
+  // too.
   FusionClusters(mlir::Block& block, bool costly_launches);
 
   // Returns the members of each cluster in block order; clusters are ordered by their first member.
@@ -50,20 +51,22 @@ class FusionClusters {
     bool inlined = false;
     bool member = false;
     bool batched = false, batch_reduce = false, row_reduce = false, window = false, elementwise = false, tied = false;
-    int64_t result_size = 1;  // elements per row, or in all
+    int64_t result_size = 1;  // elements per row of the result, or all if it is unbatched
     OpWeight weight;
-    int64_t cumulative = 0;                    // weight with that of inlined producers
-    llvm::SmallVector<mlir::Value, 4> leaves;  // values that the op reads once inlined ops are expanded
-    llvm::SmallVector<unsigned, 4> users;      // nodes that have a result among their leaves
-    unsigned parent = 0;                       // union-find
+    int64_t cumulative = 0;  // weight of the op and of the producers inlined into it
+    // What the op reads, with the operands of inlined ops in place of their results.
+    llvm::SmallVector<mlir::Value, 4> leaves;
+    llvm::SmallVector<unsigned, 4> users;  // nodes that have a result of this op among their leaves
+    unsigned parent = 0;                   // union-find
   };
 
   void Classify(mlir::Block& block);
   void ChooseInlined();
   bool IsTopLevelView(mlir::Block& block, mlir::Operation* op) const;
-  // True if the windows of an op overlap, so that it reads elements of its operand more than one and a half times.
+  // True if the windows of the op overlap so much that each element of operand `operand` is read more than one and a
+  // half times.
   static bool ReadsAgain(const Node& window, unsigned operand);
-  // True if windows that overlap read the result of `op`, and to store it costs no launch.
+  // True if windows that overlap read the result of `op` and launches are cheap: then `op` gets a kernel of its own.
   bool IsReadByWindows(mlir::Operation* op) const;
   void Connect();
   void Expand(mlir::Value value, llvm::SmallVectorImpl<mlir::Value>& leaves) const;
@@ -83,8 +86,8 @@ class FusionClusters {
   const bool costly_launches_;
   std::vector<Node> nodes_;
   llvm::DenseMap<mlir::Operation*, unsigned> index_;
-  std::vector<std::vector<unsigned>> members_;  // by root
-  std::vector<unsigned> seen_;                  // by root: number of the last search for a cycle that visited it
+  std::vector<std::vector<unsigned>> members_;  // members of each cluster, by its root
+  std::vector<unsigned> seen_;  // by root of a cluster: number of the last search for a cycle that visited it
   unsigned search_ = 0;
 };
 

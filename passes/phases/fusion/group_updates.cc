@@ -45,11 +45,12 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
   }
 
  private:
-  // Launches by kernel and by what they overwrite when they update in place: a group is compiled as one kernel.
+  // Launches by their kernel and by what they overwrite (OverwrittenBy). The launches of a group use one kernel, so
+  // they must agree in both.
   using ByKernel = llvm::MapVector<std::pair<mlir::Attribute, mlir::Attribute>, llvm::SmallVector<exec::LaunchOp>>;
 
-  // Returns pairs (result, operand) where the result is the new value of the variable that the operand is, or is a view
-  // of.
+  // Returns pairs (number of a result, number of an operand) of the launch such that the result is the new value of the
+  // variable which the operand is, or is a view of.
   static mlir::Attribute OverwrittenBy(mlir::func::FuncOp step, exec::LaunchOp launch) {
     llvm::SmallVector<int64_t> pairs;
     for (mlir::OpResult result : launch->getResults()) {
@@ -70,18 +71,18 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
     return argument ? td::VariableOf(step, argument.getArgNumber()) : nullptr;
   }
 
-  // True if only the step's return reads the launch. Such launches cannot depend on each other, and may all move to the
-  // place of the last one.
+  // True if only the step's return reads the results of the launch. Such launches do not depend on each other, and may
+  // all be moved to the place of the last one.
   static bool FeedsOnlyTheReturn(exec::LaunchOp launch) {
     return llvm::all_of(launch->getUsers(),
                         [](mlir::Operation* user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); });
   }
 
-  // Returns the launches that may overwrite their variables in any order: none of them reads, directly or through
-  // views, a variable that another one of `launches` updates, nor the other way round.
+  // Returns those of `launches` that may overwrite their variables in any order: none reads, directly or through views,
+  // a variable that another one updates.
   static llvm::SmallVector<exec::LaunchOp> WithoutDependences(mlir::func::FuncOp step,
                                                               llvm::ArrayRef<exec::LaunchOp> launches) {
-    llvm::DenseMap<mlir::Attribute, mlir::Operation*> updates;  // launch that updates a variable, by variable
+    llvm::DenseMap<mlir::Attribute, mlir::Operation*> updates;  // variable -> the launch that updates it
     for (exec::LaunchOp launch : launches) {
       for (mlir::OpOperand& use : launch->getUses()) {
         if (mlir::Attribute variable = td::UpdateOf(step, use.getOperandNumber())) updates[variable] = launch;
@@ -102,7 +103,7 @@ class GroupUpdatesPass : public impl::GroupUpdatesPassBase<GroupUpdatesPass> {
     return group;
   }
 
-  // True if the launch reads only arguments of the step. Such launches may all move to the place of the first one.
+  // True if the launch reads only arguments of the step. Such launches may all be moved to the place of the first one.
   static bool ReadsOnlyArguments(exec::LaunchOp launch) {
     return llvm::all_of(launch.getOperands(), [](mlir::Value v) { return mlir::isa<mlir::BlockArgument>(v); });
   }

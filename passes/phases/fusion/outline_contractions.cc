@@ -64,8 +64,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     return ops;
   }
 
-  // Moves `ops` into a kernel with `operands`. Each op reads operands and results of those before it; the last op's
-  // results are the kernel's.
+  // Moves `ops` into a new kernel with `operands` and launches it. Each op reads only operands and results of ops
+  // before it; the last op's results are those of the kernel.
   static void Outline(llvm::ArrayRef<mlir::Operation*> ops, mlir::ValueRange operands, llvm::StringRef name,
                       exec::KernelKind kind, mlir::SymbolTable& symbols) {
     mlir::Operation* last = ops.back();
@@ -90,8 +90,8 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     }
   }
 
-  // Makes kernels of gradients of weights at the top level, which get numbers and sizes of the lanes and go over them
-  // themselves.
+  // Makes kernels of the weight gradients at the top level. These kernels loop over the lanes themselves, so they get
+  // the number of lanes and of a lane's rows.
   static void OutlineWeightGrads(mlir::func::FuncOp step, mlir::SymbolTable& symbols) {
     const exec::CompileConfigAttr config = ConfigOf(step->getParentOfType<mlir::ModuleOp>());
     int64_t lanes = 1, lane_rows = config.getBatch();

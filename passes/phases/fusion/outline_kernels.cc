@@ -44,7 +44,7 @@ exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   return shape && !shape->empty() ? exec::KernelKind::kFlat : exec::KernelKind::kOnce;
 }
 
-// Replaces the common shape of the kernel's tensors by one dynamic dimension.
+// Makes an elementwise kernel flat: the common shape of its tensors becomes one dynamic dimension.
 void Flatten(mlir::func::FuncOp kernel) {
   auto flat = [&](mlir::Type t) -> mlir::Type {
     auto type = mlir::cast<mlir::RankedTensorType>(t);
@@ -55,7 +55,7 @@ void Flatten(mlir::func::FuncOp kernel) {
   for (mlir::Operation& op : llvm::make_early_inc_range(body.without_terminator())) {
     auto constant = mlir::dyn_cast<td::ConstantOp>(op);
     if (!constant || TypeOf(constant.getResult()).getRank() == 0) continue;
-    // A splat of a fixed shape becomes a broadcast of a scalar.
+    // A splat constant has a fixed shape, so it is replaced by a broadcast of a scalar.
     mlir::OpBuilder b(&op);
     auto elements = mlir::cast<mlir::DenseElementsAttr>(constant.getValue());
     auto scalar = mlir::RankedTensorType::get({}, elements.getElementType());
@@ -74,8 +74,8 @@ void Flatten(mlir::func::FuncOp kernel) {
       mlir::FunctionType::get(kernel.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
-// Keeps the names of `launch`'s results, which are those in `own`, its kernel, although `shared` takes that kernel's
-// place.
+// Stores the names of `launch`'s results as an attribute, since its kernel `own`, which has them, is replaced by the
+// equal kernel `shared`.
 void KeepNames(exec::LaunchOp launch, mlir::func::FuncOp own, mlir::func::FuncOp shared) {
   mlir::Builder b(launch.getContext());
   const auto names = [&](mlir::func::FuncOp kernel) {
@@ -105,7 +105,7 @@ class OutlineKernelsPass : public impl::OutlineKernelsPassBase<OutlineKernelsPas
         return signalPassFailure();
       }
       if (!canonical.count(kernel)) {
-        // Kernels other than clusters have their kind already.
+        // A kernel of another kind than `cluster` was given its kind when it was outlined.
         if (exec::GetKernelKind(kernel).value_or(exec::KernelKind::kCluster) == exec::KernelKind::kCluster) {
           exec::SetKernelKind(kernel, KindOf(kernel));
         }

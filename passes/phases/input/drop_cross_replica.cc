@@ -14,8 +14,8 @@ class DropCrossReplicaPass : public impl::DropCrossReplicaPassBase<DropCrossRepl
  public:
   void runOnOperation() final {
     const exec::CompileConfigAttr config = ConfigOf(getOperation());
-    // Parts of a cluster keep the ops, even with one replica: workers with several replicas and their servers must find
-    // the same parts.
+    // A part of a step (with parameter servers) keeps the ops even if it has one replica: workers with one replica,
+    // workers with several, and servers must all cut the step into the same parts.
     if (config.getReplicas() > 1 || config.getPart()) return;
     getOperation().walk(td::DropCrossReplica);
   }

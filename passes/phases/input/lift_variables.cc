@@ -15,7 +15,7 @@ namespace {
 using mlir::func::FuncOp;
 
 struct Source {
-  llvm::StringRef attribute;  // td.input, td.scalar or td.variable
+  llvm::StringRef attribute;  // td.input, td.scalar or td.variable; empty: none
   mlir::Attribute name;
 };
 

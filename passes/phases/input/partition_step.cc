@@ -38,7 +38,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     const Placement placement(VariablesOf(module), step, static_cast<int>(part.getServers()));
     for (const StepPartition::LostUpdate& lost : placement.partition().LostUpdates()) {
       if (lost.serves_rows) {
-        if (part.getServer() >= 0) continue;  // the worker's program reports the error
+        if (part.getServer() >= 0) continue;  // only the worker's program warns, so that one step has one warning
         lost.op->emitWarning()
             << "the new value of " << lost.variable
             << " is computed by a worker from the old one, which its batch needs as well, and takes "
@@ -83,7 +83,8 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Keeps a worker's part of the step: values that go to servers become outputs in place of the updates.
+  // Keeps a worker's part of the step. Values that servers need become outputs, and updates that servers compute are
+  // removed.
   static void KeepWorker(FuncOp step, const Placement& placement, int servers) {
     mlir::Operation* terminator = step.getBody().front().getTerminator();
     mlir::OpBuilder builder(terminator);
@@ -107,7 +108,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Keeps a server's part of the step: values that workers send become variables.
+  // Keeps a server's part of the step. Values that workers send become variables of the server's program.
   static void KeepServer(mlir::ModuleOp module, FuncOp step, const Placement& placement, int server) {
     const StepPartition& partition = placement.partition();
     mlir::OpBuilder builder(module.getContext());
@@ -139,7 +140,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     step.setType(builder.getFunctionType(body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   }
 
-  // Narrows the types of all that `owner` computes to `rows` rows.
+  // Changes the types of all tensors that `owner` computes to `rows` rows.
   static void KeepRows(FuncOp step, const StepPartition& partition, int owner, int64_t rows) {
     const std::vector<mlir::Operation*> ops = partition.OpsOf(owner);
     const auto narrow = [&](mlir::Value value) {
@@ -163,7 +164,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     }
   }
 
-  // Returns a copy of `value`, which follows from scalars and constants alone, with `rows` rows.
+  // Returns a copy of `value` with `rows` rows. It is computed from scalars and constants alone.
   static mlir::Value NarrowCopy(mlir::Value value, int64_t rows) {
     mlir::Operation* maker = value.getDefiningOp();
     mlir::OpBuilder builder(maker->getContext());
@@ -182,7 +183,7 @@ class PartitionStepPass : public impl::PartitionStepPassBase<PartitionStepPass> 
     return narrow;
   }
 
-  // Renames the variables of which the server has only some rows to the names of their parts.
+  // Gives variables of which the server has only some rows the names of these parts.
   static void RenameParts(mlir::ModuleOp module, FuncOp step, const Placement& placement, int server) {
     mlir::MLIRContext* context = module.getContext();
     const auto name_of = [&](llvm::StringRef variable) -> std::optional<std::string> {

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-// Returns the name of the variable that `variable` is a slot of, else its own name.
+// Returns the name of the variable that `variable` is a slot of; its own name if it is no slot.
 const std::string& TrainedBy(const VariableSpec& variable) {
   return variable.slot_of.empty() ? variable.name : variable.slot_of;
 }
@@ -29,7 +29,7 @@ bool IsByRows(mlir::Operation* op, mlir::ShapedType like) {
     return mlir::cast<mlir::DenseElementsAttr>(constant.getValue()).isSplat();
   }
   if (mlir::isa<td::BroadcastOp>(op)) return true;       // the operand is a scalar
-  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a number depends on its place in the whole tensor
+  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a random number depends on its place in the whole tensor
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   return elemental && elemental.getFusionKind() == td::FusionKind::kElementwise;
 }
@@ -43,7 +43,7 @@ std::set<std::string> VariablesByRows(mlir::func::FuncOp step, const std::vector
     if (v.slot_of.empty()) found[v.name] = &v;
   }
   const StepPartition partition(step, owners);
-  // No rows then: td-partition-step reports the error once the variables are placed.
+  // No variable is spread then. td-partition-step reports the error once the variables are placed.
   if (llvm::any_of(partition.LostUpdates(), [](const auto& lost) { return !lost.serves_rows; })) return {};
   mlir::Operation* terminator = step.getBody().front().getTerminator();
   std::set<std::string> by_rows;

@@ -1,4 +1,4 @@
-// Decides which parameter server keeps which variables of a step, or rows of them, and what it computes
+// Decides which parameter server keeps which variables of a step, or which of their rows, and which ops it computes
 // (td-partition-step).
 #ifndef TANDEM_PASSES_PHASES_INPUT_PLACEMENT_H_
 #define TANDEM_PASSES_PHASES_INPUT_PLACEMENT_H_
@@ -20,7 +20,7 @@
 namespace tandem {
 
 inline bool IsScalar(mlir::Value value) { return mlir::cast<mlir::RankedTensorType>(value.getType()).getRank() == 0; }
-// Returns `type` with so many rows, or unchanged if `rows` is 0.
+// Returns `type` with `rows` rows; unchanged if `rows` is 0.
 mlir::RankedTensorType WithRows(mlir::Type type, int64_t rows);
 
 // The rows of a value that are sent to a server; `rows` 0: the whole value.
@@ -33,8 +33,8 @@ struct SentRows {
 
 std::vector<VariableSpec> VariablesOf(mlir::ModuleOp module);
 
-// A partition of the step over servers. Owners 0 to servers - 1 are servers; each owner after that is a variable, with
-// its slots, whose rows several servers share.
+// How servers share a step. Values are computed by owners: owners 0 to servers - 1 are the servers themselves; each
+// further owner stands for a variable, with its slots, whose rows several servers share.
 class Placement {
  public:
   // `variables`: all variables of the step.
@@ -43,19 +43,20 @@ class Placement {
   // The parts of all variables, as PlaceVariables makes them.
   const std::vector<PlacedPart>& parts() const { return parts_; }
   const StepPartition& partition() const { return partition_; }
-  // Returns the part of `variable` that `server` has; null where it has none.
+  // Returns the part of `variable` that `server` keeps; null if it keeps none.
   const PlacedPart* PartOf(int server, llvm::StringRef variable) const;
-  // Returns the owners whose work `server` does: itself, with null, and each owner whose variable it has some rows of,
-  // with that part.
+  // Returns the owners whose ops `server` computes: itself (with null), and each owner of a variable of which it keeps
+  // some rows (with that part).
   std::map<int, const PlacedPart*> OwnersAt(int server) const;
-  // Returns what `server` reads of other owners and workers, each with the owners at the server that read it.
+  // Returns the values, or rows of values, that are sent to `server` from workers and other owners. With each come the
+  // owners on the server that read it.
   std::vector<std::pair<SentRows, std::set<int>>> SentTo(int server) const;
 
  private:
   std::map<std::string, int> Owners(const std::vector<VariableSpec>& variables, int servers);
 
   const std::vector<PlacedPart> parts_;
-  std::map<std::string, int> spread_;  // by variable of which servers have some rows: its owner
+  std::map<std::string, int> spread_;  // owner of each variable whose rows several servers share
   const StepPartition partition_;
 };
 

@@ -71,8 +71,8 @@ mlir::Operation* StepPartition::WorkersReaderOf(mlir::FlatSymbolRefAttr variable
   mlir::Operation* reader = nullptr;
   add(value);
   for (size_t i = 0; i < makers.size(); ++i) {
-    // Stop at ops on rows: they are gradients or statistics, which may use a value of the variable that is a few
-    // updates old.
+    // Does not follow operands of ops on rows. These are gradients or statistics, which may use a value of the variable
+    // that is a few updates old.
     if (llvm::any_of(makers[i]->getOperandTypes(), td::IsBatched)) continue;
     for (mlir::Value v : makers[i]->getOperands()) {
       add(v);
@@ -106,7 +106,7 @@ int StepPartition::FindOwner(mlir::Operation* op) const {
   if (mlir::isa<td::CrossReplicaOp>(op) || op->use_empty()) return kWorker;
   int owner = kAny;
   for (mlir::OpOperand& use : op->getUses()) {
-    // Outputs and checked values need no owner: the worker uses its own copy.
+    // Uses as outputs and as checked values do not count: for them the worker computes a copy of its own.
     const unsigned result = use.getOperandNumber();
     if (use.getOwner() == body().getTerminator() && (td::OutputOf(step_, result) || td::IsChecked(step_, result))) {
       continue;

@@ -14,8 +14,9 @@
 
 namespace tandem {
 
-// Variables have owners, numbered from 0. An owner computes the values that only updates of its variables read, as far
-// back as neither rows of the batch nor variables of other owners are needed; a worker computes the rest.
+// Variables have owners, numbered from 0. An owner computes the values that only updates of its variables read. Where a
+// value depends on rows of the batch or on variables of other owners, a worker computes it, and sends it if an owner
+// needs it.
 class StepPartition {
  public:
   static constexpr int kWorker = -1;
@@ -25,13 +26,13 @@ class StepPartition {
   int OwnerOf(mlir::FlatSymbolRefAttr variable) const { return owners_of_variables_.at(variable.getValue().str()); }
   // True if `variable` is a variable of the model that belongs to `owner`.
   bool Owns(int owner, mlir::FlatSymbolRefAttr variable) const;
-  // Returns who computes the op of `use`; for an update, the owner of the variable.
+  // Returns the owner (or kWorker) that computes the op of `use`; if the use is an update, the owner of the variable.
   int ReaderOf(mlir::OpOperand& use) const;
   // Returns the ops that `owner` computes, in the order of the program.
   std::vector<mlir::Operation*> OpsOf(int owner) const;
-  // True if `op` follows from step scalars and constants alone: everyone who needs it computes it, and it has no owner.
+  // True if `op` depends on step scalars and constants only. Such an op has no owner: each reader computes it itself.
   bool IsAnybodys(mlir::Operation* op) const { return owners_.lookup(op) == kAny; }
-  // Returns the values that `owner` reads and others compute, in the order of the program.
+  // Returns the values that `owner` reads and does not compute itself, in the order of the program.
   llvm::SetVector<mlir::Value> SentTo(int owner) const;
   // An update that reads the variable's old value but is not computed where the variable is kept, so that it would
   // overwrite the updates of other workers.
@@ -47,16 +48,16 @@ class StepPartition {
 
   mlir::Block& body() const { return const_cast<mlir::func::FuncOp&>(step_).getBody().front(); }
   int FindOwner(mlir::Operation* op) const;
-  // If no op of the variable's owner reads `variable` to compute `value`: returns the op that reads it among those by
-  // which a worker computes `value` without rows of its batch. Else null.
+  // Returns an op by which a worker computes `value` from the old value of `variable`, without rows of its batch, and
+  // that reads the variable. Null if there is none, or if the variable's owner reads it to compute `value`.
   mlir::Operation* WorkersReaderOf(mlir::FlatSymbolRefAttr variable, mlir::Value value) const;
   bool ServesRows(mlir::Value value) const;
-  // True if `op` follows from step scalars and constants alone. Its operands must have been asked about before.
+  // True if `op` depends on step scalars and constants only. The ops of its operands must have been classified before.
   bool FollowsFromScalars(mlir::Operation* op) const;
-  // True for a scalar that servers get too: not for one that the session sets from the workers' replicas and their
-  // rows.
+  // True for a step scalar that servers are given as well. Scalars that the session sets from the workers' replicas and
+  // their rows are not.
   bool IsStepScalar(mlir::BlockArgument argument) const;
-  // True if `owner` has or computes `value`.
+  // True if `value` is known where `owner` computes: it is the owner's variable, a step scalar, or computed there.
   bool Has(int owner, mlir::Value value) const;
 
   mlir::func::FuncOp step_;

@@ -30,7 +30,7 @@ struct Product {
   mlir::Value y() const { return op->getResult(0); }
   bool OneType() const { return call.a_dtype == call.y_dtype; }
   bool Float32() const { return OneType() && call.a_dtype == DType::kFloat32; }
-  // cuBLASLt wants the rows of the input of GELU to be a multiple of 16 bytes long.
+  // cuBLASLt needs rows of GELU's input whose length is a multiple of 16 bytes.
   bool TakesGeluInput() const { return OneType() && call.y_shape.back() % 8 == 0; }
 };
 
@@ -43,8 +43,8 @@ std::optional<Product> AsProduct(mlir::Operation* op) {
   return Product{library, *product};
 }
 
-// Builds the same product with another epilogue in front of `before`, which is the old product or an op behind it. The
-// first result replaces all uses of `result`.
+// Builds a call of the same product with the epilogue in `p`, and inserts it in front of `before`, which is the old
+// call or an op behind it. The call's first result replaces all uses of `result`.
 exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Value result,
                             mlir::ValueRange more_operands, mlir::TypeRange more_results) {
   mlir::OpBuilder builder(before);
@@ -60,7 +60,7 @@ exec::LibraryCallOp Replace(const Product& p, mlir::Operation* before, mlir::Val
   return op;
 }
 
-// Takes a GELU behind a product, or behind its bias, as an epilogue.
+// Makes a GELU that follows a product, or its bias, the product's epilogue.
 void TakeGelu(Product p) {
   if (p.call.epilogue != format::Epilogue{.bias = p.call.epilogue.bias}) return;
   td::GeluOp gelu;
@@ -97,13 +97,14 @@ std::optional<Product> ReluOf(mlir::Operation* user, mlir::Value d) {
   if (!relu || compare->getOperand(0) != relu->y()) return std::nullopt;
   const format::Epilogue& epilogue = relu->call.epilogue;
   if (!epilogue.relu() || epilogue.gradient || !relu->OneType()) return std::nullopt;
-  // The product must stand in front of the op that computes `d`, so that it has been looked at already.
+  // The product must come before the op that computes `d`, so that its own epilogue is final.
   mlir::Operation* behind = d.getDefiningOp();
   const bool in_front = behind->getBlock() == relu->op->getBlock() && relu->op->isBeforeInBlock(behind);
   return in_front && relu->op->getBlock() == user->getBlock() ? relu : std::nullopt;
 }
 
-// Returns the mask of a relu, which the product saves from now on if it did not before.
+// Returns the mask of a relu that is a product's epilogue. If the product does not save the mask yet, it is replaced by
+// one that does.
 mlir::Value MaskOf(Product relu) {
   if (relu.op->getNumResults() == 2) return relu.op->getResult(1);
   llvm::SmallVector<int64_t> shape(td::TypeOf(relu.y()).getShape());
@@ -115,8 +116,7 @@ mlir::Value MaskOf(Product relu) {
   return op->getResult(1);
 }
 
-// Returns the sum of `v` over all dimensions but the last, if it is in the block of `op` and only ops behind `op` read
-// it.
+// Finds a sum of `v` over all dimensions but the last that is in the block of `op` and is read behind `op` only.
 td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
   const int64_t last = td::TypeOf(v).getRank() - 1;
   for (mlir::Operation* user : v.getUsers()) {
@@ -131,7 +131,8 @@ td::ReduceOp RowSum(mlir::Value v, mlir::Operation* op) {
   return nullptr;
 }
 
-// Takes the gradient of a relu or GELU behind a product, and the sum of that gradient over the rows, as epilogues.
+// Makes the gradient of a relu or GELU that follows a product the product's epilogue, and with it the sum of that
+// gradient over the rows.
 void TakeGradient(Product p) {
   mlir::Operation* user = OnlyUser(p.y());
   if (!p.call.epilogue.empty() || !user || user->getBlock() != p.op->getBlock() || !p.OneType()) return;
@@ -163,14 +164,14 @@ void TakeGradient(Product p) {
   p.op->erase();
 }
 
-// True if a kernel computes `v`.
+// True if a generated kernel computes `v`.
 bool MadeByKernel(mlir::Value v) {
   while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape->getOperand(0);
   mlir::Operation* op = v.getDefiningOp();
   return op != nullptr && !mlir::isa<exec::LibraryCallOp>(op);
 }
 
-// Takes the sum over the rows of an operand of a weight gradient as an epilogue.
+// Makes the sum over the rows of an operand of a weight gradient, the gradient of a bias, an epilogue of that product.
 void TakeOperandSum(Product p) {
   // With TensorFloat-32 the library might round the numbers that it sums up.
   if (!p.call.epilogue.empty() || !p.Float32() || p.op.getTf32()) return;
@@ -198,7 +199,7 @@ class TakeGpuEpiloguesPass : public impl::TakeGpuEpiloguesPassBase<TakeGpuEpilog
       step.walk([&](exec::LibraryCallOp op) {
         if (std::optional<Product> p = AsProduct(op)) products.push_back(*std::move(p));
       });
-      // `take` replaces the product itself or one in front of it, so the products to come stay valid.
+      // `take` only replaces calls of this product and of products in front of it, so those that follow remain valid.
       for (Product& p : products) take(std::move(p));
     }
     for (auto map : step.getOps<exec::MapMicrobatchesOp>()) EraseUnusedOperands(map);

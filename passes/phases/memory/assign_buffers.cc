@@ -48,7 +48,7 @@ class Placement {
       microbatch_bytes = std::max(microbatch_bytes, bytes);
     }
     if (has_lanes_) step_bytes = PlaceTopLevel();
-    // Every other value has its place now: place those that share another value's.
+    // All other values have places now. Views and results that overwrite an operand share theirs.
     PlaceViews(step_.getBody().front());
     buffers_.Annotate(step_);
     SetArenas(module_, exec::ArenasAttr::get(module_.getContext(), microbatch_bytes, lane_bytes_, step_bytes,
@@ -71,7 +71,7 @@ class Placement {
     }
   }
 
-  // Places `value`, which is a variable's before or after the step.
+  // Places `value`, which is the old or the new value of `variable`, in the variable's buffer.
   void PlaceVariable(mlir::FlatSymbolRefAttr variable, mlir::Value value, std::string name) {
     const auto [it, is_new] = variables_.try_emplace(variable, value);
     if (!is_new) return buffers_.Share(value, it->second);
@@ -79,8 +79,9 @@ class Placement {
     buffers_.AddNumbered(value, std::move(name), exec::Space::kVariable, index, StaticBytes(value.getType()));
   }
 
-  // Assigns offsets in the batch arena by life time. A kept value is written by one map as a whole, in any order of its
-  // microbatches, and read by others, so two values of one map never share memory. Returns the arena's size.
+  // Assigns offsets in the batch arena, by lifetime, to the batched values that maps keep for other maps. Microbatches
+  // run in any order, so a value is live during the whole map that writes it, and no two values of one map share
+  // memory. Returns the arena's size.
   int64_t PlaceKept() {
     const BlockTimes times(step_.getBody().front());
     LiveValues kept;
@@ -97,7 +98,7 @@ class Placement {
     return bytes;
   }
 
-  // Returns the value that the body of a map yields for a result of it.
+  // Returns the value in the map's body that becomes the map's result `result`.
   static mlir::Value YieldedAs(mlir::OpResult result) {
     auto map = mlir::cast<exec::MapMicrobatchesOp>(result.getOwner());
     return map.getBody().front().getTerminator()->getOperand(result.getResultNumber());
@@ -105,7 +106,7 @@ class Placement {
 
   void PlaceLaneSlots(exec::MapMicrobatchesOp map) {
     llvm::SmallVector<exec::LaneSlotAttr> slots;
-    int64_t offset = 0;  // all maps use the same memory: slots are read right after the map
+    int64_t offset = 0;  // the slots of all maps use the same memory, since they are read right after their map
     for (mlir::OpResult result : map->getOpResults()) {
       const exec::Combine combine = map.getCombine(result.getResultNumber());
       if (combine == exec::Combine::kKeep) continue;
@@ -129,7 +130,7 @@ class Placement {
     }
     const int64_t bytes = PlaceBlock(step_.getBody().front(), exec::Space::kStep, 0);
     if (has_lanes_) return bytes;
-    // The one lane of a device writes its sums straight where the map's results are.
+    // If a device has one lane only, the map's sums are written straight into the buffers of the map's results.
     for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       for (mlir::OpResult result : map->getOpResults()) {
         if (!td::IsBatched(result.getType())) buffers_.Share(YieldedAs(result), result);
@@ -138,7 +139,7 @@ class Placement {
     return bytes;
   }
 
-  // Maps have copies of the constants that they read; equal constants share one place in memory.
+  // Places a constant. Each map has its own copies of constants; equal ones share a place in memory.
   void PlaceConstant(mlir::Value constant, mlir::Attribute value) {
     const int64_t bytes = StaticBytes(constant.getType());
     const auto [offset, is_new] = constant_offsets_.try_emplace(value, constant_bytes_);
@@ -146,8 +147,8 @@ class Placement {
     buffers_.Add(constant, exec::Space::kConstant, offset->second, bytes);
   }
 
-  // True if `v` is invariant and only invariant commands read it, so that it need not be kept between steps: for
-  // example kernels that are scaled and then packed.
+  // True if `v` is invariant and only invariant commands read it, for example a kernel that is scaled and then packed.
+  // It need not be kept from step to step.
   bool IsIntermediate(mlir::Value v) const {
     return invariant_.contains(v) && !v.use_empty() && llvm::all_of(v.getUsers(), [&](mlir::Operation* user) {
              return mlir::isa<exec::LaunchOp, exec::LibraryCallOp, exec::CopyOp>(user) &&
@@ -155,7 +156,7 @@ class Placement {
            });
   }
 
-  // Assigns offsets by life time to the values of `block` that have no place yet. Returns the arena's size.
+  // Assigns offsets, by lifetime, to the values of `block` that have no place yet. Returns the arena's size.
   int64_t PlaceBlock(mlir::Block& block, exec::Space space, int64_t microbatch_rows) {
     const BlockTimes times(block);
     LiveValues values, intermediates;
@@ -183,7 +184,7 @@ class Placement {
     return bytes;
   }
 
-  // Assigns offsets by life time behind the first `begin` bytes of an arena. Returns the arena's size.
+  // Assigns offsets, by lifetime, behind the first `begin` bytes of an arena. Returns the arena's size.
   int64_t PlaceByLifeTime(const LiveValues& live, exec::Space space, int64_t begin) {
     const ArenaPlan plan = AssignOffsets(Guarded(live.ranges), alignment_);
     for (size_t i = 0; i < live.values.size(); ++i) {
@@ -192,7 +193,7 @@ class Placement {
     return begin + plan.bytes;
   }
 
-  // With guard_buffers no values share memory, and unused bytes follow every buffer, so that a write beyond its end
+  // With guard_buffers no two values share memory, and unused bytes follow every buffer, so that a write beyond its end
   // changes no other buffer (runtime/cpu/run/buffer_guard.h).
   std::vector<LiveRange> Guarded(std::vector<LiveRange> ranges) const {
     if (guard_bytes_ == 0) return ranges;
@@ -206,8 +207,8 @@ class Placement {
     peaks_.push_back(ReportPeak(module_.getContext(), space, bytes, live));
   }
 
-  // Gives values the buffers that they share: arguments of map bodies those of the map's operands, a reshape the bytes
-  // of its operand, results that overwrite an operand that operand's.
+  // Places values in the buffers of others: an argument of a map's body in that of the map's operand, a reshape in that
+  // of its operand, and a result that overwrites an operand in that of this operand.
   void PlaceViews(mlir::Block& block) {
     for (mlir::Operation& op : block) {
       if (auto map = mlir::dyn_cast<exec::MapMicrobatchesOp>(op)) {
@@ -235,7 +236,8 @@ class Placement {
   const int64_t guard_bytes_;
   BufferAssignment buffers_;
   llvm::DenseSet<mlir::Value> invariant_;
-  llvm::DenseMap<mlir::Attribute, mlir::Value> variables_;  // the first value of each that has a place
+  // For each variable the first value that was placed in its buffer.
+  llvm::DenseMap<mlir::Attribute, mlir::Value> variables_;
   llvm::DenseMap<mlir::Attribute, int64_t> constant_offsets_;
   int64_t constant_bytes_ = 0;
   int64_t lane_bytes_ = 0;

@@ -21,23 +21,23 @@
 
 namespace tandem {
 
-// The buffers that values have been given so far.
+// The buffers that td-assign-buffers has given values so far.
 class BufferAssignment {
  public:
-  // `common`: the values that every device computes alike.
+  // `common`: the values that are the same on every device.
   explicit BufferAssignment(llvm::DenseSet<mlir::Value> common) : common_(std::move(common)) {}
 
   bool Has(mlir::Value value) const { return numbers_.contains(value); }
   // Returns the number of the value's buffer; -1 for a value that has none.
   int64_t NumberOf(mlir::Value value) const { return Has(value) ? numbers_.lookup(value) : -1; }
 
-  // Gives `value` the bytes from `offset` on in an arena.
+  // Places `value` in `bytes` bytes from `offset` on in the arena of `space`.
   void Add(mlir::Value value, exec::Space space, int64_t offset, int64_t bytes);
-  // Gives `value` the input, step scalar or variable `index`.
+  // Places `value` in the input, step scalar or variable with number `index`.
   void AddNumbered(mlir::Value value, std::string name, exec::Space space, int64_t index, int64_t bytes);
-  // Gives `view` the bytes of `value`, under its own type.
+  // Places `view` in the bytes of `value`, as a buffer with its own type.
   void AddView(mlir::Value view, mlir::Value value);
-  // Gives `value` the buffer of `other`.
+  // Makes `value` use the buffer of `other`.
   void Share(mlir::Value value, mlir::Value other) { numbers_[value] = NumberOf(other); }
 
   // Writes the attributes with buffers and their numbers.
@@ -52,11 +52,11 @@ class BufferAssignment {
   llvm::DenseMap<mlir::Value, int64_t> numbers_;
 };
 
-// Returns an empty list before td-assign-buffers.
+// Returns the module's buffers by number; an empty list before td-assign-buffers.
 std::vector<format::Buffer> GetBuffers(mlir::ModuleOp module);
 
 void SetArenas(mlir::ModuleOp module, exec::ArenasAttr arenas);
-// Returns null before td-assign-buffers.
+// Returns the sizes of the module's arenas; null before td-assign-buffers.
 exec::ArenasAttr GetArenas(mlir::ModuleOp module);
 
 void SetPeaks(mlir::ModuleOp module, llvm::ArrayRef<exec::PeakAttr> peaks);
@@ -65,8 +65,8 @@ llvm::SmallVector<exec::PeakAttr> GetPeaks(mlir::ModuleOp module);
 void SetLaneSlots(exec::MapMicrobatchesOp map, llvm::ArrayRef<exec::LaneSlotAttr> slots);
 llvm::SmallVector<exec::LaneSlotAttr> GetLaneSlots(exec::MapMicrobatchesOp map);
 
-// The buffer numbers of an op's results, of the arguments of a map's body and of an argument of @step. The getters
-// return null or -1 where none were set.
+// Set and get the numbers of the buffers of an op's results, of the arguments of a map's body, and of an argument of
+// @step. The getters return null or -1 if none were set.
 void SetResultBuffers(mlir::Operation* op, llvm::ArrayRef<int64_t> buffers);
 mlir::DenseI64ArrayAttr GetResultBuffers(mlir::Operation* op);
 mlir::DenseI64ArrayAttr GetArgumentBuffers(exec::MapMicrobatchesOp map);

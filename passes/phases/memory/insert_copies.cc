@@ -18,24 +18,25 @@ namespace tandem {
 
 namespace {
 
-// Makes `operand` read a copy of its value.
+// Inserts a copy of the value that `operand` reads, and makes `operand` read the copy.
 void Copy(mlir::OpOperand& operand, mlir::Location location) {
   mlir::OpBuilder builder(operand.getOwner());
   operand.set(builder.create<exec::CopyOp>(location, operand.get().getType(), operand.get()));
 }
 
-// True if a command computes `v` in a place of its own.
+// True if `v` is the result of a command that writes it to memory of its own.
 bool HasOwnPlace(mlir::Value v) {
   return v.getDefiningOp<exec::CommandOp>() && !SharedOperand(mlir::cast<mlir::OpResult>(v));
 }
 
-// Returns the value behind views: a reshape is its operand under another shape.
+// Returns the value that `v` is a view of (a reshape is a view of its operand), or `v` itself.
 mlir::Value SourceOf(mlir::Value v) {
   while (auto reshape = v.getDefiningOp<td::ReshapeOp>()) v = reshape.getInput();
   return v;
 }
 
-// True if no op behind `op` reads `v`, directly or through views, and `op` does so only by operands that are `allowed`.
+// True if no op behind `op` reads `v`, directly or through views, and `op` itself reads it only by operands for which
+// `allowed` is true.
 bool IsLastReader(mlir::Operation* op, mlir::Value v, llvm::function_ref<bool(mlir::OpOperand&)> allowed) {
   return llvm::all_of(v.getUses(), [&](mlir::OpOperand& use) {
     mlir::Operation* reader = use.getOwner();
@@ -45,7 +46,8 @@ bool IsLastReader(mlir::Operation* op, mlir::Value v, llvm::function_ref<bool(ml
   });
 }
 
-// True if `operand` belongs to the same member of a group as `result`: members run in any order.
+// True if `operand` and `result` belong to the same member of a grouped launch, whose members run in any order, or to a
+// single launch.
 bool IsOfMember(mlir::OpResult result, mlir::OpOperand& operand) {
   const int64_t members = mlir::cast<exec::CommandOp>(result.getOwner()).getLaunchedMembers();
   const int64_t operands = operand.getOwner()->getNumOperands() / members;
@@ -78,8 +80,8 @@ class InsertCopiesPass : public impl::InsertCopiesPassBase<InsertCopiesPass> {
     }
   }
 
-  // Copies updates that cannot be written straight over their variables. The members of a grouped launch are all
-  // written over them, or none is.
+  // Copies new values of variables that cannot be written straight over the old ones. Of a grouped launch all members
+  // are written so, or none is.
   void CopyUpdates() {
     llvm::DenseMap<mlir::Attribute, mlir::Value> variables;
     for (mlir::BlockArgument argument : step_.getArguments()) {
@@ -101,8 +103,8 @@ class InsertCopiesPass : public impl::InsertCopiesPassBase<InsertCopiesPass> {
     for (mlir::OpOperand* operand : updates) Copy(*operand, operand->get().getLoc());
   }
 
-  // True if `update` can be written straight over the variable, whose old value is `old` (null if nothing reads it): it
-  // has no other use and is computed after the finite checks and after the last other reader of the variable.
+  // True if `update` can be written straight over the variable's old value, `old` (null if nothing reads it). It must
+  // have no other use, and be computed after the finite checks and after the last other reader of the old value.
   bool CanOverwrite(mlir::Value update, mlir::Value old) {
     if (!HasOwnPlace(update) || !update.hasOneUse()) return false;
     auto result = mlir::cast<mlir::OpResult>(update);
@@ -141,7 +143,8 @@ class InsertCopiesPass : public impl::InsertCopiesPassBase<InsertCopiesPass> {
     });
   }
 
-  // Copies values that a map yields twice, or that are no command's to write where the map wants them.
+  // Copies values that a map yields twice, and values that no command of the body writes to memory of their own, such
+  // as arguments.
   void CopyYielded() {
     for (auto map : step_.getOps<exec::MapMicrobatchesOp>()) {
       llvm::DenseSet<mlir::Value> yielded;

@@ -1,4 +1,4 @@
-// How long the values of a block are live, and which of them lie in the place of another one.
+// Lifetimes of a block's values, and which of them use another value's memory.
 #ifndef TANDEM_PASSES_PHASES_MEMORY_LIVE_VALUES_H_
 #define TANDEM_PASSES_PHASES_MEMORY_LIVE_VALUES_H_
 
@@ -12,11 +12,11 @@
 
 namespace tandem {
 
-// Returns the operand in whose place `result` lies, because it is a view of it or because its command writes over it;
-// null for a result with a place of its own.
+// Returns the operand whose memory `result` uses, because it is a view of it or because its command writes over it;
+// null for a result with memory of its own.
 mlir::OpOperand* SharedOperand(mlir::OpResult result);
 
-// Values of one arena, with the times in which each is live.
+// Values of one arena, with the range in which each is live.
 struct LiveValues {
   void Add(mlir::Value value, LiveRange range) {
     values.push_back(value);
@@ -27,14 +27,15 @@ struct LiveValues {
   std::vector<LiveRange> ranges;
 };
 
-// Counts the ops of a block, which are the times of live ranges.
+// Numbers the ops of a block. These numbers are the times in live ranges.
 class BlockTimes {
  public:
   explicit BlockTimes(mlir::Block& block);
 
-  // Returns the range from the op of `result` to the last op of the block that reads it or what lies in its place.
+  // Returns the range from the op of `result` to the last op of the block that reads the value, or another value in its
+  // memory.
   LiveRange RangeOf(mlir::OpResult result, int64_t bytes) const;
-  // Returns the range of a value that keeps its place.
+  // Returns the range of a value that is live in the whole block.
   LiveRange WholeRange(int64_t bytes) const { return {bytes, 0, static_cast<int>(times_.size())}; }
 
  private:

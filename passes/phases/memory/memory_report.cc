@@ -15,7 +15,7 @@ bool IsLiveAt(const LiveRange& range, int time) { return range.first <= time && 
 std::vector<size_t> LargestAtPeak(const std::vector<LiveRange>& ranges, size_t count) {
   int64_t most = -1;
   int peak = 0;
-  for (const LiveRange& at : ranges) {  // the bytes grow only where a range begins
+  for (const LiveRange& at : ranges) {  // the number of live bytes grows only where a range begins
     int64_t live = 0;
     for (const LiveRange& range : ranges) live += IsLiveAt(range, at.first) ? range.bytes : 0;
     if (live > most) most = live, peak = at.first;

@@ -1,4 +1,5 @@
-// What fills an arena where it is fullest, which executables tell (runtime/format/index.td, MemoryReport).
+// Reports which values fill an arena when it is fullest, as executables record it (MemoryReport,
+// runtime/format/index.td).
 #ifndef TANDEM_PASSES_PHASES_MEMORY_MEMORY_REPORT_H_
 #define TANDEM_PASSES_PHASES_MEMORY_MEMORY_REPORT_H_
 
@@ -11,8 +12,8 @@
 
 namespace tandem {
 
-// Returns the numbers of the ranges that are live at the first time at which most bytes are, the largest ones first and
-// not more than `count`.
+// Returns the numbers of the ranges that are live when most bytes are (the first such time): the largest ones first, at
+// most `count`.
 std::vector<size_t> LargestAtPeak(const std::vector<LiveRange>& ranges, size_t count);
 
 // Returns the report on an arena of `bytes` that holds `live`.

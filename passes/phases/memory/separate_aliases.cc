@@ -14,8 +14,8 @@ namespace tandem {
 
 namespace {
 
-// Returns for each result the operand of the kernel that it overwrites, or -1. For a grouped launch those of its first
-// member, which are those of all.
+// Returns for each result of the kernel the operand that it overwrites, or -1. All members of a grouped launch
+// overwrite the same operands, so the first one is looked at.
 llvm::SmallVector<int64_t> AliasesOf(mlir::Operation* op, mlir::func::FuncOp kernel) {
   llvm::SmallVector<int64_t> aliases(kernel.getNumResults(), -1);
   for (unsigned r = 0; r < kernel.getNumResults(); ++r) {
@@ -34,7 +34,8 @@ class SeparateAliasesPass : public impl::SeparateAliasesPassBase<SeparateAliases
     if (mlir::failed(VerifyLaunches(getOperation(), step)) || mlir::failed(VerifyBuffers(step))) {
       return signalPassFailure();
     }
-    // The patterns of each kernel, with the kernel that is compiled for it.
+    // For each kernel the sets of overwritten operands that its launches have, each with the copy of the kernel
+    // compiled for it.
     llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<mlir::Attribute, mlir::Attribute>>> patterns;
     mlir::Builder b(&getContext());
     step.walk([&](exec::CommandOp op) {

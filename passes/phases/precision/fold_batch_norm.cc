@@ -20,8 +20,8 @@ namespace {
 
 using mlir::Value;
 
-// An op of a chain, which computes x + value, x - value, x * value or x / value; `x` comes along the chain, `value` is
-// a scalar or has one number per channel.
+// An op of a chain that computes x + value, x - value, x * value or x / value. `x` is the result of the op before it;
+// `value` is a scalar or has one number per channel.
 struct Link {
   mlir::Operation* op;
   Value x, value;
@@ -66,7 +66,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
   }
 
  private:
-  // Returns `op` as a link of a chain along its operand `x`, if it is one.
+  // If `op` can be a link of a chain that continues x, returns that link.
   std::optional<Link> LinkOf(mlir::Operation* op, Value x) const {
     if (!mlir::isa_and_nonnull<td::AddOp, td::SubOp, td::MulOp, td::DivOp>(op)) return std::nullopt;
     const bool first = op->getOperand(0) == x;
@@ -79,7 +79,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     return Link{op, x, broadcast.getInput()};
   }
 
-  // Returns the links behind y, as far as each result is used once.
+  // Returns the links of the chain that begins with y. It ends at a result with more than one use.
   llvm::SmallVector<Link> ChainBehind(Value y) const {
     llvm::SmallVector<Link> chain;
     while (std::optional<Link> link = LinkOf(OnlyUser(y), y)) {
@@ -89,8 +89,8 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
     return chain;
   }
 
-  // Returns the links that lead up to x, as far as each result is used once. With padding only links that keep zeros
-  // are taken.
+  // Returns the links of the chain that ends with x. It begins behind a result with more than one use. If the
+  // contraction pads x (`padded`), only links that map zeros to zeros are taken.
   llvm::SmallVector<Link> ChainBefore(Value x, bool padded) const {
     llvm::SmallVector<Link> chain;
     while (mlir::Operation* op = x.hasOneUse() ? x.getDefiningOp() : nullptr) {
@@ -116,7 +116,7 @@ class FoldBatchNormPass : public impl::FoldBatchNormPassBase<FoldBatchNormPass> 
       before = ChainBefore(spec.x, pads(spec.pad_low) || pads(spec.pad_high));
     }
     const llvm::SmallVector<Link> behind = ChainBehind(spec.y);
-    // With only sums behind the contraction there is nothing to fold: they are a bias already.
+    // If only additions follow the contraction there is nothing to fold, since they can be its bias.
     if (before.empty() && llvm::none_of(behind, IsScaling)) return;
     Fold(op, spec, before, behind);
   }

@@ -21,7 +21,8 @@ namespace tandem {
 
 namespace {
 
-// Results of up to this many elements per row may stay float32: storing them costs little next to computing them.
+// Results with up to this many elements per row may stay float32: storing them costs little compared with computing
+// them.
 constexpr int64_t kSmallRow = 1024;
 
 class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPass> {
@@ -76,7 +77,7 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     bool batched = llvm::any_of(op->getOperandTypes(), td::IsBatched);
     for (mlir::Value v : op->getResults()) {
       if (batched && !td::IsBatched(v.getType()))
-        continue;  // a sum over the batch, added up over microbatches and lanes
+        continue;  // a sum over the batch stays float32 while it is added up over microbatches and lanes
       bool read = llvm::any_of(v.getUsers(), [&](mlir::Operation* user) { return painted_.contains(user); });
       if (read || (td::IsBatched(v.getType()) && RowSize(v) > kSmallRow)) return false;
     }
@@ -93,8 +94,8 @@ class PaintPrecisionPass : public impl::PaintPrecisionPassBase<PaintPrecisionPas
     }
   }
 
-  // Returns the value cast to the other of both types. There is one cast per value, right behind the op that computes
-  // it.
+  // Returns the value cast to the other type, float32 or bfloat16. There is one cast per value, right behind the op
+  // that computes it.
   mlir::Value CastOf(mlir::Value v) {
     mlir::Value& cast = casts_[v];
     if (cast) return cast;

@@ -1,4 +1,4 @@
-// Notes for people about the precision that each op got.
+// Notes for people on the precision that each op was given.
 #ifndef TANDEM_PASSES_PHASES_PRECISION_PRECISION_DECISIONS_H_
 #define TANDEM_PASSES_PHASES_PRECISION_PRECISION_DECISIONS_H_
 
@@ -11,7 +11,8 @@ namespace tandem {
 // Stores exec.precision_decision attributes in the module.
 void SetPrecisionDecisions(mlir::ModuleOp module, llvm::ArrayRef<mlir::Attribute> decisions);
 
-// Takes them off the module and returns them as the lines of kPrecisionDecisions (passes/base/report_segments.h).
+// Removes the decisions from the module and returns them as the lines of kPrecisionDecisions
+// (passes/base/report_segments.h).
 std::string TakePrecisionDecisions(mlir::ModuleOp module);
 
 }  // namespace tandem

@@ -113,8 +113,8 @@ class PrecisionPainter {
     return rule == rules_.end() ? PrecisionRule::kDeny : rule->second;
   }
 
-  // Returns all ops for which `enter` holds that can be reached from `start` along float32 values (with `any_type`
-  // along all values) and through such ops. Ops of `start` are included only if they are reached again.
+  // Returns all ops for which `enter` holds that can be reached from `start` through such ops, along float32 values
+  // (with `any_type` along all values). An op of `start` is included only if it is reached from another one.
   static OpSet Reach(llvm::ArrayRef<mlir::Operation*> start, bool forward, const Predicate& enter,
                      bool any_type = false) {
     OpSet reached;
@@ -152,7 +152,7 @@ class PrecisionPainter {
     return precision && precision.getPrecisionRule() == PrecisionRule::kAllow;
   }
 
-  // Finds the layers' products, and all ops behind one.
+  // Finds the products of layers, and all ops that depend on one of them.
   void FindProducts() {
     for (mlir::Operation& op : block_) {
       if (IsProduct(&op)) products_.push_back(&op);
@@ -169,7 +169,7 @@ class PrecisionPainter {
         forward, /*forward=*/false, [](mlir::Operation* op) { return !IsGradient(op); }, /*any_type=*/true);
     llvm::SmallVector<mlir::Operation*> losses;
     for (mlir::Operation& op : block_) {
-      // Constants are left out.
+      // Constants do not count.
       if (!rules_.count(&op) || IsGradient(&op) || IsFree(&op)) continue;
       if (!in_front.contains(&op) && !IsProduct(&op)) losses.push_back(&op);
     }
@@ -201,8 +201,8 @@ class PrecisionPainter {
     }
   }
 
-  // True if `op` adds a value per channel to the result of an op of the allow list that nothing else reads: the library
-  // adds it in float32, before it rounds.
+  // True if `op` adds a bias to the result of an op of the allow list that nothing else reads. The library adds the
+  // bias in float32, before it rounds.
   bool IsBiasOfPainted(mlir::Operation* op) const {
     auto add = mlir::dyn_cast<td::AddOp>(op);
     if (!add) return false;
@@ -265,7 +265,7 @@ class PrecisionPainter {
 
   bool IsPainted(mlir::Value v) const { return v.getDefiningOp() && painted_.contains(v.getDefiningOp()); }
 
-  // If `op` takes a gradient back through a painted relu or pooling, returns that gradient; else null.
+  // If `op` passes a gradient back through a painted relu or pooling, returns that gradient; else null.
   mlir::Value GradientOfPainted(mlir::Operation* op) const {
     if (auto select = mlir::dyn_cast<td::SelectOp>(op)) {
       auto sign = select.getCondition().getDefiningOp<td::CompareOp>();

@@ -33,27 +33,29 @@ struct PaintedOps {
   std::vector<std::pair<mlir::Operation*, std::string>> reasons;
 };
 
-// Decides which ops of `block` to paint, in six steps that follow values of type float32 only:
+// Decides which ops of `block` to paint, that is, to compute with bfloat16 operands. The lists (allow, infer, clear,
+// deny) are those of PrecisionRule. Six steps follow values of type float32 only:
 //   1. Ops of the allow list are painted: the products of layers.
-//   2. Ops of the infer list that a deny op feeds, through infer and clear ops, stay float32: their operands are not
-//      rounded anyway, and a kernel computes in float32 at no cost. A bias of an allow op is not one of them, whatever
-//      computes it: the library adds it in float32 in any case.
+//   2. An op of the infer list stays float32 if a deny op feeds it, directly or through infer and clear ops: its
+//      operands are not rounded in any case, and a kernel computes in float32 at no cost. Not so a bias of an allow op,
+//      whatever computes it, because the library adds a bias in float32 in any case.
 //   3. What comes behind the last product of the forward pass stays float32 (losses, metrics, outputs), and so do the
 //      gradients up to the first product of the backward pass: a target of 1001.5 is not to become 1000.
-//   4. Infer and clear ops between painted ones, on paths of their kind, are painted (a bias between two convolutions).
-//   5. Clear ops next to a painted op are painted, on paths of clear ops. In front of one: behind a product always,
-//      since the value is rounded there in any case; what comes from inputs and variables only if nothing reads it in
-//      float32 (targets and weights that are slices of one feature, weights that are decayed). Behind one when all
-//      their operands (constants aside) are bfloat16 then.
-//   6. What goes back through a painted relu or max-pooling is painted, and so is the sum of gradients that comes to
-//      it, where one of them is painted: a gradient has the type of its value. It halves what a residual network keeps.
+//   4. Infer and clear ops between painted ops, on paths of such ops, are painted (a bias between two convolutions).
+//   5. Clear ops next to a painted op, on paths of clear ops, are painted as follows. In front of it: if the path comes
+//      from a product, always, since the value is rounded there in any case; if it comes from inputs and variables,
+//      only if nothing reads the value in float32 (targets and weights that are slices of one feature, weights that are
+//      decayed). Behind it: if all operands except constants are bfloat16 then.
+//   6. A gradient has the type of its value. So ops that pass a gradient back through a painted relu or max-pooling are
+//      painted, and so is the sum of gradients in front of them, if one of these gradients is painted. This halves the
+//      memory of the values that a residual network keeps.
 // Differences from Grappler: a clear op is not denied in step 2, so that a relu between a sum in float32 and a
-// convolution is stored once, as bfloat16. And what td-choose-contractions makes a part of generated kernels stays
-// float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case: products
-// with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps
-// (few_taps.cc). So do batched products where the target's library multiplies float32 matrices only, and attention
-// where its kernels do. Infer and clear ops that follow convolutions of few taps stay float32 as well: they are one
-// kernel, which rounds the result once, behind a pooling to a quarter of the values.
+// convolution is stored once, as bfloat16. Contractions that td-choose-contractions makes part of generated kernels
+// stay float32, unless the user's lists say otherwise, since such a kernel multiplies float32 numbers in any case:
+// products with one column or one inner element (passes/contraction/fused_product.cc), and convolutions of few taps
+// (few_taps.cc). So do batched products if the target's library multiplies float32 matrices only, and attention if the
+// target's kernels do. Infer and clear ops that follow convolutions of few taps stay float32 as well: they are part of
+// the same kernel, which rounds the result once, often behind a pooling that leaves a quarter of the values.
 PaintedOps PaintOps(mlir::Block& block, const PrecisionRules& lists, const Target& target);
 
 }  // namespace tandem
