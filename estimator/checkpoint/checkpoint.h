@@ -36,7 +36,7 @@ struct CheckpointData {
   int64_t global_step = 0;  // >= 0
   uint64_t seed = 0;
   std::string iterator_state;                // any bytes
-  std::map<std::string, std::string> extra;  // UTF-8, such as the best-metric record
+  std::map<std::string, std::string> extra;  // UTF-8 texts by key, such as the record of the best evaluation
   TensorMap attachments;                     // tensors of hooks
   std::string manifest;                      // text of the manifest, if it was read from a directory; never written
 };

@@ -47,7 +47,7 @@ absl::StatusOr<std::optional<PointerFile>> CheckpointManager::ReadPointer() {
   std::string path = Path(kPointerName);
   auto text = ReadTextFile(env_, path);
   if (absl::IsNotFound(text.status())) return std::optional<PointerFile>();
-  // A directory or a FIFO in place of the file is damage.
+  // A directory or a FIFO in place of the file counts as damage of the model directory.
   if (absl::IsFailedPrecondition(text.status())) text = absl::DataLossError(text.status().message());
   absl::StatusOr<PointerFile> pointer = text.ok() ? ParsePointerFile(*text, path) : text.status();
   if (pointer.ok()) return std::optional<PointerFile>(*std::move(pointer));
@@ -122,12 +122,13 @@ absl::StatusOr<std::string> CheckpointManager::SaveInto(const CheckpointImage& i
   if (status.ok() && !absl::IsNotFound(existing)) status = MoveAside(name, existing.ok() ? "old" : "damaged");
   if (status.ok()) status = env_->Rename(temporary, path);
   if (!status.ok()) {
-    env_->DeleteRecursively(temporary).IgnoreError();  // frees the space on a full disk
+    env_->DeleteRecursively(temporary).IgnoreError();  // gives back the space if the disk is full
     if (existing.ok()) PutBackReplaced(name).IgnoreError();
     return status;
   }
   TD_RETURN_IF_ERROR(env_->SyncDir(dir_));
-  // Later checkpoints may be kept for these hours as well, so a failure is no reason to lose this one.
+  // Records the checkpoint if it is to be kept for keep_every_n_hours. If that fails, a later checkpoint may be
+  // recorded in its place, so a failure does not make the save fail.
   if (absl::Status kept = KeptByHours(env_, dir_, hours_).Saved(step); !kept.ok()) {
     TD_LOG(WARNING) << "Could not note a checkpoint as kept: " << kept.message();
   }
@@ -164,7 +165,8 @@ absl::StatusOr<std::vector<int64_t>> CheckpointManager::Left(int64_t current_ste
     TD_ASSIGN_OR_RETURN(const std::set<int64_t> more, protected_(steps));
     kept.insert(more.begin(), more.end());
   }
-  auto newest = static_cast<int64_t>(steps.size());  // number of checkpoints from this step on
+  // The number of checkpoints from the one that the loop looks at to the newest.
+  auto newest = static_cast<int64_t>(steps.size());
   std::erase_if(steps, [&](int64_t step) {
     if (newest <= keep_max_ || step == current_step) return false;
     --newest;
@@ -196,7 +198,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
     TD_ASSIGN_OR_RETURN(std::optional<PointerFile> pointer, ReadPointer());
     if (!pointer) {
       TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
-      // For a moment, the first Save of a directory has written its checkpoint but not yet its pointer.
+      // The first Save of a directory writes the checkpoint and then the pointer. A reader in between waits for the
+      // pointer once.
       if (steps.empty() || attempt > 1) return LatestWithoutPointer(in_memory);
       env_->SleepSeconds(kReadPauseSeconds);
       continue;
@@ -208,7 +211,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestCheckpoint(a
       return Path(pointer->latest);
     });
     if (verified.ok()) return *verified;
-    // The checkpoint that the pointer names does not exist yet: a writer is about to rename it.
+    // Tries again if the checkpoint that the pointer names does not exist yet, because a writer is about to rename it.
+    // Other errors are returned.
     if (attempt == kReadAttempts || !absl::IsNotFound(verified.status())) {
       return DamagedError(verified.status(), *CheckpointStep(pointer->latest));
     }

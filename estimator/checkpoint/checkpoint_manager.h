@@ -33,15 +33,16 @@ class CheckpointManager {
   // those to keep. It is called at every Save, on Save's thread. If it returns an error, nothing is deleted.
   using Protected = std::function<absl::StatusOr<std::set<int64_t>>(const std::vector<int64_t>& steps)>;
   void set_protected(Protected of) { protected_ = std::move(of); }
-  // Also keeps one checkpoint for every so many hours (kept_by_hours.h); 0: only those that are already kept.
+  // Also keeps one checkpoint of every `hours` hours (kept_by_hours.h). With 0, only those are kept that were kept for
+  // this reason before.
   void set_keep_every_n_hours(double hours) { hours_ = hours; }
 
   // Tidies the directory before training begins. Returns the checkpoint to go on from, verified, or nothing if the
   // directory has none (it need not exist). Must be called by the process that saves.
-  //  - Adopts a complete checkpoint newer than the pointer, and the newest one if there is no pointer.
+  //  - Goes on from a complete checkpoint newer than the pointer, or from the newest one if there is no pointer.
   //  - Renames damaged newer ones, and what a killed Save has left, to `<name>.damaged-k`, with a warning. At most one
   //    leftover of a Save is kept. Deletes other temporary files and `<name>.old-k`.
-  //  - If the checkpoint that the pointer names is missing, adopts the newest older one, with a warning.
+  //  - If the checkpoint that the pointer names is missing, goes on from the newest older one, with a warning.
   //  - DataLoss if the pointer or the checkpoint that it names is damaged, or if there are checkpoints but none is
   //    intact: training never starts from scratch silently. The message names the file and what to do.
   absl::StatusOr<std::optional<std::string>> Recover();
@@ -71,7 +72,7 @@ class CheckpointManager {
 
  private:
   std::string Path(const std::string& name) const { return JoinPath(dir_, name); }
-  absl::StatusOr<std::vector<int64_t>> Steps();  // ascending
+  absl::StatusOr<std::vector<int64_t>> Steps();  // in ascending order
   // Returns nothing if the file does not exist.
   absl::StatusOr<std::optional<PointerFile>> ReadPointer();
   absl::Status WritePointer(int64_t step);
@@ -91,7 +92,8 @@ class CheckpointManager {
   // Returns the newest intact checkpoint whose step is below `step`.
   std::optional<int64_t> NewestIntactBelow(int64_t step);
   absl::Status DamagedError(const absl::Status& damage, int64_t step);
-  // Returns the checkpoints on the disk that rotation keeps if that of `current_step` was saved last.
+  // Returns the checkpoints that remain once old ones are deleted, if the checkpoint of `current_step` is the one saved
+  // last.
   absl::StatusOr<std::vector<int64_t>> Left(int64_t current_step);
   void DeleteOld(int64_t current_step);
 
@@ -101,8 +103,8 @@ class CheckpointManager {
   Protected protected_;
   double hours_ = 0;
   std::set<int64_t> warned_of_lost_pointer_, warned_of_damage_;
-  // Parents of directories on the way to `dir` that did not exist at first. The first Save makes the creation of these
-  // directories durable, whoever creates them.
+  // Directories on the path to `dir` whose child on this path did not exist when this object was made. The first Save
+  // syncs them, whoever has created the children, so that the path survives a crash of the machine.
   std::vector<std::string> unsynced_parents_;
 };
 

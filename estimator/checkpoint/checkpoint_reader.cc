@@ -82,7 +82,7 @@ absl::StatusOr<HostTensor> CheckpointReader::Read(const std::string& name) const
 
 absl::Status CompareWithModel(absl::string_view path, absl::Span<const SavedTensor> saved,
                               absl::Span<const SavedTensor> wanted) {
-  // Sorted by name, whatever the order given.
+  // Sorts both lists by name, in whatever order they are given.
   std::map<std::string, std::pair<const SavedTensor*, const SavedTensor*>> both;
   for (const SavedTensor& tensor : saved) both[tensor.name].first = &tensor;
   for (const SavedTensor& tensor : wanted) both[tensor.name].second = &tensor;

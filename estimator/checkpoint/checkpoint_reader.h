@@ -24,10 +24,10 @@ struct SavedTensor {
   std::string name;
   DType dtype = DType::kInvalid;
   Shape shape;
-  // The file's name of a type that Tandem lacks ("BF16"); such a tensor cannot be read.
+  // The name that the file gives to an element type which Tandem lacks ("BF16"). Such a tensor cannot be read.
   std::string file_dtype = "";
 
-  std::string TypeString() const;  // "float32[3,3,1,32]"
+  std::string TypeString() const;  // Returns type and shape, for example "float32[3,3,1,32]".
 };
 
 // Thread-safe.
@@ -41,13 +41,14 @@ class CheckpointReader {
 
   // The checkpoint directory or file that was opened.
   const std::string& path() const { return path_; }
-  // Sorted by name. A single file has variables only.
+  // Sorted by name. All tensors of a single file count as variables.
   const std::vector<SavedTensor>& variables() const { return variables_; }
   const std::vector<SavedTensor>& slots() const { return slots_; }
   // Not set for a single file.
   std::optional<int64_t> global_step() const { return global_step_; }
 
-  bool Contains(const std::string& name) const;  // among variables and slots
+  // True if a variable or a slot has this name.
+  bool Contains(const std::string& name) const;
   // NotFound, with all names of the file, for an unknown name; otherwise as SafetensorsReader::Read.
   absl::StatusOr<HostTensor> Read(const std::string& name) const;
 

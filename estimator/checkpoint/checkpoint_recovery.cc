@@ -25,10 +25,11 @@ bool IsReplaced(absl::string_view name) {
 
 }  // namespace
 
-// Removes what earlier processes left. Unfinished checkpoints are moved aside, and the last one is kept for inspection;
-// all other temporary files and half-deleted checkpoints are deleted. So are replaced checkpoints, with `replaced`,
-// once there is one to go on from. Nobody else saves checkpoints here, since the caller holds the directory's lock; but
-// an evaluation may be writing its result.
+// Removes what earlier processes left. Of the checkpoints whose writing was interrupted, the last one is renamed and
+// kept for inspection. The others, all other temporary files and half-deleted checkpoints are deleted. With `replaced`,
+// checkpoints that newer ones of the same step have replaced are deleted too; the caller sets it once it has found a
+// checkpoint to go on from. Nobody else saves checkpoints here, since the caller holds the directory's lock, but an
+// evaluation may be writing its result.
 absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, env_->ListDir(dir_));
   std::vector<std::string> unfinished, aside;
@@ -39,7 +40,7 @@ absl::Status CheckpointManager::ClearLeftovers(bool replaced) {
       aside.push_back(name);
     } else if (absl::StartsWith(name, absl::StrCat(kTemporary, kCheckpointPrefix))) {
       unfinished.push_back(name);
-    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // named by an earlier version
+    } else if (IsTemporary(name) && TargetOfTemporary(name).empty()) {  // a name that an earlier version gave
       TD_RETURN_IF_ERROR(env_->DeleteRecursively(Path(name)));
     }
   }
@@ -66,7 +67,7 @@ void CheckpointManager::WarnOfDamage(int64_t step, const absl::Status& status) {
 absl::StatusOr<std::optional<std::string>> CheckpointManager::LatestWithoutPointer(absl::string_view in_memory) {
   TD_ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
   if (steps.empty()) return std::optional<std::string>();
-  absl::Status newest;  // error of the newest one
+  absl::Status newest;  // the error of the newest checkpoint
   for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
     std::string path = Path(CheckpointName(*it));
     absl::Status status;
@@ -117,7 +118,8 @@ absl::StatusOr<std::optional<std::string>> CheckpointManager::Recover() {
   }
   int64_t pointed = pointer ? *CheckpointStep(pointer->latest) : -1;
 
-  // Looks at the checkpoints newer than the pointer, newest first. Nothing is moved before one to go on from is found.
+  // Checks the checkpoints newer than the pointer, newest first. Damaged ones are renamed only once a checkpoint to go
+  // on from has been found.
   std::vector<std::pair<int64_t, absl::Status>> damaged;
   std::optional<int64_t> found;
   for (auto it = steps.rbegin(); it != steps.rend() && *it > pointed && !found; ++it) {

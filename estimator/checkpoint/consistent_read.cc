@@ -6,14 +6,14 @@ DirectoryVersion::DirectoryVersion(Env* env, std::string path, absl::string_view
     : env_(env), path_(std::move(path)), list_path_(JoinPath(path_, list_name)), list_(List()) {}
 
 absl::StatusOr<std::string> DirectoryVersion::List() const {
-  // No list is longer than this limit.
+  // The size limit of ReadFile is far above the size of any such list.
   return env_->ReadFile(list_path_, int64_t{1} << 24);
 }
 
 bool DirectoryVersion::Holds(const absl::Status& read) const {
   const absl::StatusOr<std::string> now = List();
   if (list_.ok() && now.ok()) return *list_ == *now;
-  // If all of it was read, the result is good even if the directory is deleted now.
+  // If the read succeeded, its result is complete, even if the directory has been deleted since.
   return read.ok() && list_.ok() ? absl::IsNotFound(now.status()) : list_.ok() == now.ok();
 }
 

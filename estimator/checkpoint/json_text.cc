@@ -9,7 +9,7 @@ namespace tandem {
 absl::StatusOr<std::string> JsonText(const std::string& text) {
   try {
     return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception&) {  // the library reports this only by an exception
+  } catch (const nlohmann::json::exception&) {  // text that is not UTF-8 is reported by an exception
     return absl::InvalidArgumentError(absl::StrCat("\"", absl::CHexEscape(text), "\" is not UTF-8 text"));
   }
 }

@@ -33,7 +33,8 @@ absl::Status KeptByHours::Saved(int64_t step) {
   TD_ASSIGN_OR_RETURN(Content content, Read());
   const double now = env_->NowSeconds();
   const bool first = content.since == 0;
-  // If the clock was put back, it must not keep this from working for years.
+  // A clock that was set back gives a time before `since`. Then the hours are counted from now, since otherwise nothing
+  // would be kept until the clock has passed `since` again.
   if (!first && now >= content.since && now < content.since + 3600 * hours_) return absl::OkStatus();
   if (!first && now >= content.since) content.steps.insert(step);
   const nlohmann::ordered_json json = {{"since", now}, {"steps", content.steps}};

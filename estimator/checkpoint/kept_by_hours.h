@@ -17,7 +17,7 @@ namespace tandem {
 // known after a kill and in a copy of the directory. `since` is when the last one was kept, in seconds since 1970.
 class KeptByHours {
  public:
-  // With 0 hours no more are kept than the file lists.
+  // With 0 hours no checkpoint is added to those that the file lists.
   KeptByHours(Env* env, const std::string& dir, double hours)
       : env_(env), path_(JoinPath(dir, "kept_checkpoints.json")), hours_(hours) {}
 

@@ -94,7 +94,8 @@ absl::Status PrepareModelDir(Env* env, const std::string& model_dir) {
       if (std::string mistake = UmaskMistake(probe->path, S_IRUSR | S_IWUSR); !mistake.empty()) {
         status = absl::PermissionDeniedError(mistake);
       }
-      // If the file system has no locks, another training here may have deleted it as a leftover.
+      // If the file system has no locks, another training may be cleaning up here, and may have deleted the file
+      // already.
       const absl::Status deleted = env->DeleteFile(probe->path);
       if (status.ok() && !absl::IsNotFound(deleted)) status = deleted;
     }

@@ -49,7 +49,8 @@ absl::StatusOr<PointerFile> ParsePointerFile(absl::string_view text, const std::
       if (text.substr(offset) != ChecksumLine(text.substr(0, offset))) {
         return error("the checksum does not match (if you edited the file, delete this line)");
       }
-      break;  // the comparison makes sure that nothing follows
+      // The comparison above covers the rest of the text, so nothing follows the checksum.
+      break;
     }
     offset += line.size() + 1;
     std::pair<absl::string_view, absl::string_view> field = absl::StrSplit(line, absl::MaxSplits(": ", 1));

@@ -26,8 +26,8 @@ std::string CheckpointName(int64_t global_step);
 std::optional<int64_t> CheckpointStep(absl::string_view name);
 
 struct PointerFile {
-  std::string latest;            // "model.ckpt-200"
-  std::vector<std::string> all;  // oldest first
+  std::string latest;            // name of the newest checkpoint: "model.ckpt-200"
+  std::vector<std::string> all;  // names of all checkpoints, oldest first
 
   std::string Text() const;
 };

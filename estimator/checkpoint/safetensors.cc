@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are written as they lie in memory");
 
-constexpr int64_t kMaxHeader = 100'000'000;  // the reference implementation's limit
+constexpr int64_t kMaxHeader = 100'000'000;  // bytes; the reference implementation's limit
 constexpr int64_t kPrefix = 8;
 
 // Types with a larger number are written first, in the order of the reference implementation.
@@ -40,8 +40,8 @@ WrittenType TypeInFile(DType dtype) {
       return {"U8", 2};
     case DType::kBool:
       return {"BOOL", 1};
-    case DType::kBFloat16:  // exists only inside of programs
-    case DType::kString:    // exists only outside of programs
+    case DType::kBFloat16:  // no values outside of compiled programs have this type
+    case DType::kString:    // compiled programs have no values of this type
     case DType::kInvalid:
       break;
   }

@@ -34,8 +34,8 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // by `begin`
-  MetadataMap metadata;                   // "__metadata__"
+  std::vector<SafetensorsEntry> entries;  // sorted by `begin`
+  MetadataMap metadata;                   // the header's object "__metadata__"
 };
 
 // Parses and checks a header. `buffer_size` is the number of bytes in the file after the header. `path` is for messages
@@ -52,7 +52,8 @@ class SafetensorsReader {
   const std::string& path() const { return file_->path(); }
   const std::vector<SafetensorsEntry>& entries() const { return header_.entries; }
   const MetadataMap& metadata() const { return header_.metadata; }
-  const SafetensorsEntry* Find(const std::string& name) const;  // null if there is none
+  // Returns the entry of that name; null if there is none.
+  const SafetensorsEntry* Find(const std::string& name) const;
 
   // NotFound for an unknown name, Unimplemented for an element type that Tandem lacks, DataLoss for a bool that is
   // neither 0 nor 1.
@@ -62,7 +63,7 @@ class SafetensorsReader {
   SafetensorsReader() = default;
   std::unique_ptr<RandomAccessFile> file_;
   SafetensorsHeader header_;
-  std::map<std::string, size_t> index_;  // into header_.entries
+  std::map<std::string, size_t> index_;  // by name, the index in header_.entries
   int64_t data_begin_ = 0;               // file offset of the first tensor
 };
 

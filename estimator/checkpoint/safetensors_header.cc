@@ -38,7 +38,7 @@ std::string Quoted(absl::string_view name) {
   return absl::StrCat("\"", text, name.size() > kMax ? "..." : "", "\"");
 }
 
-// Handles the parser's events; returns false, with `error` set, at the first breach of the format.
+// Handles the events of the JSON parser. A handler returns false, with `error` set, at the first breach of the format.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeader header;
@@ -190,8 +190,8 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   State state_ = State::kStart;
-  std::string tensor_;  // current key at the top level
-  std::string key_;     // current key inside of it
+  std::string tensor_;  // current key of the outermost object
+  std::string key_;     // current key inside of the object of `tensor_`
   std::set<std::string> names_, seen_;
   std::vector<int64_t> numbers_;
   SafetensorsEntry entry_;

@@ -30,7 +30,7 @@ absl::Status WriteNewCheckpoint(Env* env, const std::string& path, const Checkpo
   if (status.ok()) status = env->SyncDir(temporary);
   if (status.ok()) status = env->Rename(temporary, JoinPath(parent, name));
   if (!status.ok()) {
-    env->DeleteRecursively(temporary).IgnoreError();  // frees the space on a full disk
+    env->DeleteRecursively(temporary).IgnoreError();  // gives back the space if the disk is full
     return status;
   }
   return env->SyncDir(parent);
