@@ -24,7 +24,7 @@ inline bool IsBetter(double value, double other, MetricDirection direction) {
 inline MetricDirection OrMin(const std::optional<MetricDirection>& direction) {
   return direction.value_or(MetricDirection::kMin);
 }
-// Returns what is wrong with this direction for this metric; "" if nothing.
+// Returns a message if the direction is missing for a metric that needs one; "" if there is no problem.
 std::string DirectionProblem(absl::string_view metric, const std::optional<MetricDirection>& direction);
 
 }  // namespace tandem

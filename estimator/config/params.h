@@ -66,7 +66,7 @@ class Params {
   double Number(absl::string_view name, double otherwise, SourceLocation location = SourceLocation::Current()) const;
   std::string String(absl::string_view name, absl::string_view otherwise,
                      SourceLocation location = SourceLocation::Current()) const;
-  // Returns a list. Numbers takes integers too.
+  // These return lists of values, like the methods above. Numbers accepts integers too.
   std::vector<int64_t> Ints(absl::string_view name, std::vector<int64_t> otherwise,
                             SourceLocation location = SourceLocation::Current()) const;
   std::vector<double> Numbers(absl::string_view name, std::vector<double> otherwise,
@@ -77,17 +77,17 @@ class Params {
   // The number of replicas that a step of the mode runs on, over all workers: a rate of 0.1 for a batch of 256 is
   // params.Number("rate", 0.1) * params.num_replicas() * batch / 256. This and the following are set by the Estimator.
   int num_replicas() const { return placement_.num_replicas; }
-  // The number of processes that take part in such a step, and which of them this one is, from 0 on. All build the same
-  // program: if the graph or a number in it depends on worker_index, Train returns an error that names the difference.
-  // Use it for hooks and other things outside of the graph. After workers were lost there may be fewer workers, with as
-  // many replicas as before.
+  // The number of processes that take part in such a step, and which of them this one is, counted from 0. All processes
+  // build the same program: if the graph or a number in it depends on worker_index, Train returns an error that names
+  // the difference. Use worker_index for hooks and other things outside of the graph. After workers were lost there may
+  // be fewer workers, with as many replicas as before.
   int num_workers() const { return placement_.num_workers; }
   int worker_index() const { return placement_.worker_index; }
   void SetPlacement(const Placement& placement) { placement_ = placement; }
 
-  // The error of the first value that was asked for as another kind than it is, with the line that asked. Copies share
-  // it, so that the Estimator also sees errors of the copies in input_fn and hooks. Thread-safe, like asking for
-  // values.
+  // Returns the error of the first value that was requested as another kind than it has, with the line of the request.
+  // Copies share this error, so that the Estimator also sees errors of the copies in input_fn and hooks. Thread-safe,
+  // like requesting values.
   absl::Status status() const;
   // Returns a copy with the same values that has no error yet.
   Params WithoutErrors() const;
@@ -115,11 +115,11 @@ class Params {
     absl::Status status;
   };
   std::shared_ptr<FirstError> error_ = std::make_shared<FirstError>();
-  // The names that were asked for, on any copy.
+  // The names that were asked for, on this object or any copy of it.
   struct Asked {
     std::mutex mutex;
     std::set<std::string> read;
-    std::map<std::string, SourceLocation> missing;  // with the first line that asked
+    std::map<std::string, SourceLocation> missing;  // names without a value, each with the first line that asked for it
     bool all = false;
   };
   std::shared_ptr<Asked> asked_ = std::make_shared<Asked>();

@@ -84,7 +84,7 @@ absl::Status RunConfig::Validate() const {
   CheckNotNegative("microbatch_rows", microbatch_rows, "lets the compiler choose", &problems);
   CheckNotNegative("memory_limit", memory_limit, "is no limit", &problems);
   CheckNotNegative("stall_warning_secs", stall_warning_secs, "names nothing", &problems);
-  if (!(deadline_secs > 0)) {  // infinity is allowed
+  if (!(deadline_secs > 0)) {  // a number, or infinity
     problems.push_back(
         absl::StrCat("deadline_secs must be positive, got ", deadline_secs, "; infinity waits for ever"));
   }
@@ -173,7 +173,8 @@ absl::StatusOr<int> RunConfig::TotalReplicas() const {
 absl::StatusOr<RunConfig> RunConfig::WithDevicesOfMissingWorkers() const {
   TD_ASSIGN_OR_RETURN(std::optional<Cluster> workers, ResolvedCluster());
   if (!workers.has_value() || workers->full_world_size <= workers->world_size) return *this;
-  if (train_strategy().gpu()) return *this;  // the Estimator returns an error for this
+  // On GPUs missing workers cannot be replaced: the Estimator returns an error.
+  if (train_strategy().gpu()) return *this;
   const int64_t share = workers->full_world_size / workers->world_size;
   RunConfig config = *this;
   workers->full_world_size = workers->world_size;

@@ -36,7 +36,7 @@ struct RunConfig {
   // value of 0 turns checkpoints off. With checkpoints on, the first and the last step are saved too.
   std::optional<int64_t> save_checkpoints_steps = std::nullopt;
   std::optional<double> save_checkpoints_secs = std::nullopt;
-  int keep_checkpoint_max = 5;  // 0 keeps all
+  int keep_checkpoint_max = 5;  // number of newest checkpoints that are kept; 0: all
   // Checkpoints to keep besides the newest ones (docs/guide/choosing.md): those of the best evaluations, which
   // Estimator::best() then follows, and one for every so many hours of training; 0: none.
   std::optional<KeepBest> keep_best = std::nullopt;
@@ -142,7 +142,7 @@ struct RunConfig {
   // First values of variables, from another training.
   std::optional<WarmStartSettings> warm_start_from = std::nullopt;
 
-  // Compiled programs are kept in <model_dir>/compiled, or in this directory.
+  // Whether compiled programs are stored on disk, in compile_cache_dir or, if that is empty, in <model_dir>/compiled.
   bool compile_cache = true;
   std::string compile_cache_dir = "";
 
@@ -164,15 +164,15 @@ struct RunConfig {
   // The steps to trace, FIRST-LAST, counted from 0 in this process; TANDEM_TRACE_STEPS is used with TANDEM_TRACE.
   std::string trace_steps = "10-14";
 
-  Env* env = nullptr;  // Env::Default() when null
+  Env* env = nullptr;  // the file system and clock; null: Env::Default()
 
-  // Returns all that is wrong with it, in one InvalidArgument error. Does not look at the machine's devices; that is
-  // what CheckDevices does (FailedPrecondition, exit code 2).
+  // Returns all that is wrong with this configuration, in one InvalidArgument error. Does not check for the machine's
+  // devices; CheckDevices does (FailedPrecondition, exit code 2).
   absl::Status Validate() const;
   absl::Status CheckDevices() const;
   // Returns "{model_dir: /tmp/m, seed: 0, ...}", one line.
   std::string ToString() const;
-  // Returns the same as names and values.
+  // Returns the fields of ToString as names and values.
   std::vector<std::pair<std::string, std::string>> Fields() const;
 
   // Returns `cluster` or, if it is not set, what the environment describes; nothing if this process trains alone.
@@ -188,8 +188,8 @@ struct RunConfig {
   absl::StatusOr<RunConfig> WithDevicesOfMissingWorkers() const;
 
   bool checkpoints_enabled() const;
-  int64_t checkpoint_steps() const;  // 0 when not by steps
-  double checkpoint_secs() const;    // 0 when not by time
+  int64_t checkpoint_steps() const;  // 0 if checkpoints are not saved by steps
+  double checkpoint_secs() const;    // 0 if checkpoints are not saved by time
   DistributionStrategy train_strategy() const {
     return train_distribute.value_or(DistributionStrategy{.multi_worker = true});
   }

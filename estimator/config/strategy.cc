@@ -45,12 +45,14 @@ std::string GpuList(const std::vector<DeviceInfo>& gpus) {
   return list;
 }
 
-// Returns how many workers of a cluster on this machine, this one included, see the same GPUs. With
-// CUDA_VISIBLE_DEVICES a launcher has dealt them out: 1. Also 1 if it is not known who is on this machine.
+// Returns how many workers of a cluster on this machine, this one included, see the same GPUs. Returns 1 if
+// CUDA_VISIBLE_DEVICES is set, since a launcher has then given each worker GPUs of its own, and if it is not known
+// which workers are on this machine.
 size_t WorkersThatShareGpus() {
   if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return 1;
   const absl::StatusOr<std::optional<Cluster>> resolved = ResolveCluster(Environment::OfProcess());
-  if (!resolved.ok() || !resolved->has_value()) return 1;  // an error comes up again when the Estimator is made
+  // The Estimator resolves the cluster again and returns the error.
+  if (!resolved.ok() || !resolved->has_value()) return 1;
   const Cluster& cluster = **resolved;
   if (cluster.rank < 0) return 1;
   if (cluster.local_world_size > 0) return cluster.local_world_size;
@@ -66,7 +68,8 @@ size_t WorkersThatShareGpus() {
   return here;
 }
 
-// Returns this process's share of the machine's GPUs, or `otherwise` if there are none. The log says which.
+// Returns the names of the GPUs that this process may use, its share of those of the machine, or `otherwise` if there
+// are none. Logs which devices these are.
 std::vector<std::string> GpusOr(std::vector<std::string> otherwise) {
   const absl::StatusOr<std::vector<DeviceInfo>> gpus = ListDevices("gpu");
   if (!gpus.ok() || gpus->empty()) {

@@ -17,10 +17,11 @@ enum class ClusterUpdates {
   kServers,   // each worker makes its own steps, and parameter servers keep the variables
 };
 
-// Only a description: the compiler replicates the program. The order of the devices is the order of the replicas.
+// A strategy only describes the devices: the compiler replicates the program for them. Replicas are numbered in the
+// order of the devices.
 struct DistributionStrategy {
   std::string name = "OneDeviceStrategy";
-  std::vector<std::string> devices = {"cpu:0"};  // of each worker
+  std::vector<std::string> devices = {"cpu:0"};  // the devices of each worker
   // True if the workers of a cluster (docs/guide/cluster.md) train one model together. Without a cluster one process
   // trains, as it does when this is false. If it is false in a cluster, the Estimator returns an error.
   bool multi_worker = false;

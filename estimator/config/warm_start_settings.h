@@ -12,17 +12,18 @@ namespace tandem {
 
 // What to do with a variable that has another shape or type in the source.
 enum class ShapeMismatch {
-  kError,        // return an error that lists all of them
-  kSkip,         // keep its initialiser
-  kCopyOverlap,  // take the part that both have, from the first element of every dimension on, and keep the
-                 // initialiser elsewhere; another rank or type is an error
+  kError,  // return an error that lists all such variables
+  kSkip,   // keep the value of its initialiser
+  // Copy the part that both have, from the first element of every dimension on, and keep the initialiser's values
+  // elsewhere. Another rank or type is an error.
+  kCopyOverlap,
 };
 
-// For a variable with a row for each token, such as a table of embeddings, when the vocabulary has changed: rows are
-// matched by their tokens. Rows of tokens that the old vocabulary lacks, and of new OOV buckets, keep the initialiser.
-// A vocabulary is a file with one token per line; row i has the token of line i + 1. There is a line for each row
-// except the OOV buckets, which are the last rows; further lines are ignored. A duplicate token, or too few lines, is
-// an error (DataLoss, exit code 65) that names file and line.
+// For a variable that has a row for each token, such as a table of embeddings, when the vocabulary has changed: rows
+// are matched by their tokens. Rows of tokens that the old vocabulary lacks, and rows of new OOV buckets, keep the
+// values of the initialiser. A vocabulary is a file with one token per line; row i has the token of line i + 1. The
+// last rows are the OOV buckets, which have no line. Lines beyond the rows are ignored. A duplicate token, or too few
+// lines, is an error (DataLoss, exit code 65) that names file and line.
 struct VocabInfo {
   std::string new_vocab;  // file of the model's vocabulary
   std::string old_vocab;  // file of the source's vocabulary
@@ -33,8 +34,9 @@ struct VocabInfo {
   int axis = 0;
 };
 
-// Takes first values of variables from somewhere else. Used only while model_dir has no checkpoint, so that a restart
-// does not warm-start again. The log says what was taken, what was not and why, and what else the source has.
+// Where variables get their first values from, instead of their initialisers. Used only while model_dir has no
+// checkpoint, so that a restart does not warm-start again. The log says what was taken, what was not and why, and what
+// else the source has.
 struct WarmStartSettings {
   // A safetensors file, a checkpoint directory (".../model.ckpt-100"), or a model_dir (its latest checkpoint).
   std::string path;
@@ -46,13 +48,15 @@ struct WarmStartSettings {
   // averages from the values that the weights begin with. The step begins at 0, so Adam would treat moments of a long
   // training as those of its first steps.
   bool with_slots = false;
-  // The source's names for variables of the model, if they differ: {{"encoder/kernel", "conv2d/kernel"}}. Slots that
-  // are taken follow their variable. A name that the model or the source lacks is an error.
+  // The source's names for variables of the model, if they differ: {{"encoder/kernel", "conv2d/kernel"}}. Slots, if
+  // they are taken, are looked up under the source's name of their variable. A name that the model or the source lacks
+  // is an error.
   std::map<std::string, std::string> var_name_to_prev_var_name = {};
   // Rules for names that are not in the map: each (expression, replacement) is applied, with std::regex_replace, to the
   // result of the rules before it, beginning with the model's name: {{"^encoder/", "bert/encoder/"}}.
   std::vector<std::pair<std::string, std::string>> var_name_replacements = {};
-  // Vocabularies by the model's name of the variable. Slots of the variable that are taken are remapped with it.
+  // Vocabularies by the model's name of the variable. Rows of its slots are matched in the same way, if slots are
+  // taken.
   std::map<std::string, VocabInfo> var_name_to_vocab_info = {};
   ShapeMismatch on_shape_mismatch = ShapeMismatch::kError;
 
