@@ -20,7 +20,7 @@ void BestEvaluations::Update(const std::string& name, const EvalResult& result, 
 
 void BestEvaluations::AddFromLogs(int64_t last_step, BestRecords& records) const {
   const absl::Status read = records.AddFromLogs(config_.file_env(), config_.model_dir, last_step);
-  if (!read.ok() && !absl::IsNotFound(read)) {  // there may be no model_dir yet
+  if (!read.ok() && !absl::IsNotFound(read)) {  // NotFound: there is no model_dir yet
     TD_LOG(WARNING) << "The records of evaluations could not be read: " << read.message();
   }
 }

@@ -19,17 +19,17 @@ class BestEvaluations {
   // `config` must outlive this object.
   explicit BestEvaluations(const RunConfig& config) : config_(config), records_(config.keep_best) {}
 
-  // Call when a training begins. If it goes on from a checkpoint, GoOnFrom follows.
+  // Call when a training begins. If the training goes on from a checkpoint, call GoOnFrom next.
   void BeginTraining() { trains_here_ = true; }
-  // Takes the records of a checkpoint (`json` may be empty) and those in the logs up to its step. `reads_logs`: this
-  // process sees the model_dir.
+  // Replaces the records by those in `json`, the text of a checkpoint, unless it is empty. With `reads_logs`, which
+  // needs a process that sees model_dir, also adds better evaluations up to global step `step` from the logs there.
   absl::Status GoOnFrom(absl::string_view json, int64_t step, bool reads_logs);
-  // Takes an evaluation if it is the best so far. `ranked`: RunConfig.keep_best goes by it.
+  // Records an evaluation if it is the best so far. `ranked` says whether RunConfig.keep_best follows this evaluation.
   void Update(const std::string& name, const EvalResult& result, const EvalKind& kind, bool ranked);
 
   // Returns the records of this process's training; if there are none, those in model_dir.
   BestRecords OnRecord() const;
-  // What a checkpoint keeps; "" if there are no records.
+  // Returns the text that a checkpoint stores; "" if there are no records.
   std::string ToJson() const { return records_.ToJson(); }
   // The step of this process's last evaluation that was the best so far by keep_best; -1 if there is none.
   int64_t best_step() const { return best_step_; }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-// Returns NaN if there is no number.
+// Returns the number under `key`; NaN if there is none.
 double NumberAt(const nlohmann::json& json, const char* key) {
   return json.contains(key) ? NumberFromJson(json[key]).value_or(kNoNumber) : kNoNumber;
 }
@@ -51,7 +51,7 @@ bool BestRecords::Update(const std::string& evaluation, const EvalResult& result
   const KeepBest rule = Rule(evaluation);
   const MetricDirection direction = OrMin(rule.direction);
   const double value = result[rule.metric];
-  if (std::isnan(value)) return false;  // a NaN record would never be beaten
+  if (std::isnan(value)) return false;  // no later value would be better than a record of NaN
   auto it = records_.find(evaluation);
   if (it != records_.end() && it->second.raw_weights == kind.raw_weights) {
     const BestRecord& best = it->second;
@@ -70,7 +70,8 @@ bool BestRecords::Update(const std::string& evaluation, const EvalResult& result
 
 std::string BestRecords::ToJson() const {
   if (records_.empty()) return "";
-  auto json = nlohmann::ordered_json::object();  // a null value would become an object too, but abort without memory
+  // Begins as an object, not as null: converting null to an object aborts if memory runs out.
+  auto json = nlohmann::ordered_json::object();
   for (const auto& [name, record] : records_) {
     auto entry = nlohmann::ordered_json::object();
     if (!std::isnan(record.loss)) entry["loss"] = NumberToJson(record.loss);

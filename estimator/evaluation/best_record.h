@@ -1,4 +1,5 @@
-// The best evaluation so far, as checkpoints keep it, and which checkpoints belong to the best evaluations.
+// The best evaluations so far, as checkpoints store them, and the steps of the checkpoints that belong to the best
+// ones.
 #ifndef TANDEM_ESTIMATOR_EVALUATION_BEST_RECORD_H_
 #define TANDEM_ESTIMATOR_EVALUATION_BEST_RECORD_H_
 
@@ -23,11 +24,11 @@ namespace tandem {
 struct BestRecord {
   double loss = 0;  // the evaluation's loss; may be infinite or NaN
   int64_t global_step = 0;
-  // Steps that the evaluation was asked to make; 0: the whole input.
+  // The number of steps that the evaluation was to make; 0: the whole input.
   int64_t steps = 0;
-  bool raw_weights = false;  // evaluated without moving averages
-  // The metric that makes it the best: that of RunConfig.keep_best for the evaluations that it names, otherwise the
-  // loss (the smallest is the best).
+  bool raw_weights = false;  // the evaluation used no moving averages
+  // The metric by which the evaluation is the best: that of RunConfig.keep_best if it follows evaluations of this name,
+  // otherwise the loss, of which the smallest is the best.
   std::string metric = "loss";
   MetricDirection direction = MetricDirection::kMin;
   double value = 0;
@@ -36,15 +37,16 @@ struct BestRecord {
   std::string checkpoint = "";
 };
 
-// The best evaluation for each evaluation name.
+// The best evaluation of each name (EvalSpec.name) so far.
 class BestRecords {
  public:
   BestRecords() = default;
   explicit BestRecords(std::optional<KeepBest> keep_best) : keep_best_(std::move(keep_best)) {}
 
-  // Takes a result if its metric is better than the record's; NaN is never taken. Returns true if it was taken. Only
-  // results of one kind are compared: a result over the whole input replaces a record over a part of it, and never the
-  // other way round; a result with another number of steps, or with other weights, replaces the record.
+  // Replaces the record of this evaluation's name by `result` if that has a better metric; NaN is never better. Returns
+  // whether it did. Only results of one kind are compared: a result over the whole input replaces a record over a part
+  // of it, and never the other way round; a result with another number of steps, or with other weights, replaces the
+  // record.
   bool Update(const std::string& evaluation, const EvalResult& result, const EvalKind& kind = {});
   const std::map<std::string, BestRecord>& records() const { return records_; }
 
@@ -57,9 +59,10 @@ class BestRecords {
   // Replaces all records by those of a checkpoint's text, except those with another metric or direction than this
   // object uses.
   absl::Status Restore(absl::string_view json);
-  // Adds evaluations up to the global step `last_step` from the logs in `model_dir`: a checkpoint is saved before its
-  // evaluation, and an evaluator in a process of its own saves none. Evaluations over a part of the input count only if
-  // TrainAndEvaluate made them, or if the record is of the same kind.
+  // Adds evaluations up to the global step `last_step` from the logs in `model_dir`. The records of a checkpoint lack
+  // some of them: a checkpoint is saved before it is evaluated, and an evaluator in a process of its own saves no
+  // checkpoint. Evaluations over a part of the input count only if TrainAndEvaluate made them, or if the existing
+  // record is over as many steps and of the same weights.
   absl::Status AddFromLogs(Env* env, const std::string& model_dir, int64_t last_step);
 
  private:

@@ -17,7 +17,8 @@ namespace {
 std::string LogPath(const std::string& dir) { return JoinPath(dir, "metrics.jsonl"); }
 
 constexpr char kScopeKey[] = "evaluation_of";
-// Adding a line takes milliseconds, but there may be any number of evaluations that do so.
+// How long to wait for the lock of a log, and how long between two attempts. Adding a line takes milliseconds, but any
+// number of evaluations may add lines at once.
 constexpr double kRecordLockSeconds = 20, kRecordLockPauseSeconds = 0.01;
 
 // Writes JSON even if a string is not UTF-8: paths may be anything.
@@ -36,14 +37,14 @@ nlohmann::ordered_json ToJson(const EvalScope& scope) {
   return json;
 }
 
-// Keys in the JSON object of a line, beside the metrics. Lines that older versions wrote have neither.
+// Keys in the object `kScopeKey` of a line. Lines written by older versions have neither.
 constexpr char kEvaluatedDataKey[] = "data";
 constexpr char kJobKey[] = "job";
 
 // A line of the log.
 struct Line {
   EvalResult result;
-  nlohmann::json of;  // ToJson(EvalScope), without data and job
+  nlohmann::json of;  // the fields of EvalScope that ToJson writes; data and job are below
   std::string data;
   bool job = false;
 
@@ -63,12 +64,12 @@ struct Line {
   }
 };
 
-// Returns nothing for a line that does not parse.
+// Parses a line; returns nothing if it is malformed.
 std::optional<Line> ParseLine(absl::string_view text) {
   nlohmann::json json = ParseJson(text);
   if (!json.is_object()) return std::nullopt;
   nlohmann::json of = json.value(kScopeKey, nlohmann::json::object());
-  // If it is no object, it is a metric that a user has given this name.
+  // A value that is no object is a metric to which a user gave this name.
   if (of.is_object()) {
     json.erase(kScopeKey);
   } else {
@@ -85,7 +86,7 @@ std::optional<Line> ParseLine(absl::string_view text) {
   return Line{*std::move(result), std::move(of), std::move(data), job};
 }
 
-// While the lock exists nobody else adds a line. Null if the file system has no locks.
+// Locks the log, so that nobody else adds a line while the lock exists. Returns null if the file system has no locks.
 absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& dir) {
   for (double waited = 0;; waited += kRecordLockPauseSeconds) {
     absl::StatusOr<std::unique_ptr<FileLock>> lock = env->TryLock(JoinPath(dir, ".lock"));
@@ -100,7 +101,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> LockLog(Env* env, const std::string& d
   }
 }
 
-// Returns "" if there is no log yet.
+// Returns the text of the log; "" if there is no log yet.
 absl::StatusOr<std::string> ReadLog(Env* env, const std::string& dir) {
   absl::StatusOr<std::string> text = ReadTextFile(env, LogPath(dir));
   if (absl::IsNotFound(text.status())) return std::string();
@@ -115,8 +116,8 @@ std::vector<Line> ParseLines(absl::string_view text) {
   return lines;
 }
 
-// Tells which evaluations are compared with each other. A job's own evaluations are compared whatever their data: its
-// input may be made anew each time.
+// Decides which evaluations of a log may be compared with each other. Evaluations made by a job (TrainAndEvaluate) may
+// be, whatever data they read, because a job's input may be created anew for each.
 class Compared {
  public:
   explicit Compared(const std::vector<Line>& lines) {
@@ -131,7 +132,8 @@ class Compared {
     }
   }
   bool job() const { return !kinds_.empty(); }
-  // Without a job, true for all evaluations but those of raw weights when others use moving averages.
+  // Returns whether an evaluation may be compared. If no job has evaluated, evaluations of raw weights may not be
+  // compared where others use moving averages.
   bool Has(const EvalKind& kind, const std::string& data, bool by_job) const {
     if (!job()) return !kind.raw_weights || !averages_;
     if (kind.raw_weights != raw_weights_) return false;
@@ -140,7 +142,8 @@ class Compared {
 
  private:
   bool averages_ = false;
-  // The job's data, the kinds of its evaluations, and whether the last one used raw weights.
+  // The fingerprints of the data that the job evaluated, the kinds of its evaluations, and whether its last one used
+  // raw weights.
   std::set<std::string> data_;
   std::set<EvalKind> kinds_;
   bool raw_weights_ = false;

@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-constexpr int64_t kMaxPrinted = 100;  // largest array to print
+constexpr int64_t kMaxPrinted = 100;  // most elements of an array that is printed
 constexpr size_t kMaxRank = 8;
 
 // Converts the dimensions from `axis` on; their elements begin at `values`, which is advanced past them.
@@ -90,7 +90,8 @@ std::string EvalResult::ToString() const {
 }
 
 std::string EvalResult::ToJson() const {
-  auto json = nlohmann::ordered_json::object();  // a null value would become an object too, but abort without memory
+  // Begins as an object, not as null: converting null to an object aborts if memory runs out.
+  auto json = nlohmann::ordered_json::object();
   for (const auto& [name, value] : metrics) {
     if (name == "global_step") {
       json[name] = static_cast<int64_t>(value);

@@ -18,10 +18,10 @@ struct EvalResult {
   // Metrics that are no single number, such as a confusion matrix: float64 tensors.
   std::map<std::string, HostTensor> arrays = {};
 
-  // True if there is a number of this name.
+  // True if the result has a number of this name, not only an array.
   bool Has(absl::string_view name) const { return metrics.count(std::string(name)) > 0; }
-  // Returns NaN for a metric that does not exist. That is also an error of the user's function that asks
-  // (base/user_code.h), or outside of one an error in the log; both list the metrics that exist.
+  // Returns NaN for a metric that does not exist. Inside of a function of the user, the function's call then fails
+  // (base/user_code.h); elsewhere the log has an error. Both messages list the metrics that exist.
   double operator[](absl::string_view name) const;
   int64_t global_step() const { return Has("global_step") ? static_cast<int64_t>((*this)["global_step"]) : -1; }
   bool empty() const { return metrics.empty() && arrays.empty(); }
@@ -31,7 +31,7 @@ struct EvalResult {
   std::string ToString() const;
   // Returns {"accuracy": 0.9, ..., "confusion": [[5.0,1.0],[0.0,7.0]]}; all numbers round-trip (base/json_number.h).
   std::string ToJson() const;
-  // DataLoss if `json` is not such an object; nested lists must be of equal lengths.
+  // Parses what ToJson returns. DataLoss if `json` is not such an object; nested lists must be of equal lengths.
   static absl::StatusOr<EvalResult> FromJson(absl::string_view json);
 };
 

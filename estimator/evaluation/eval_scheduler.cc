@@ -21,7 +21,8 @@ absl::StatusOr<bool> EvalScheduler::Evaluate(int64_t global_step) {
 
 absl::StatusOr<bool> EvalScheduler::AfterSave(int64_t global_step) {
   if (options_.signalled && options_.signalled()) return true;
-  if (start_step_ == global_step) return false;  // the weights that training starts with
+  // This checkpoint has only the weights that training started with.
+  if (start_step_ == global_step) return false;
   if (const double wait = SecondsToWait(); wait > 0) {
     TD_LOG(INFO) << absl::StrFormat(
         "Skip the current checkpoint %s due to throttle secs (%g secs). The next one is due in %.0f secs.",

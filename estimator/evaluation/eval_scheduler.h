@@ -29,7 +29,7 @@ class EvalScheduler : public CheckpointSaverListener {
   explicit EvalScheduler(Options options) : options_(std::move(options)) {}
 
   absl::Status Begin(int64_t start_step) override;
-  // True if it would evaluate the checkpoint of this step.
+  // Returns whether AfterSave would evaluate the checkpoint of this step now.
   bool WaitsFor(int64_t global_step) override;
   absl::StatusOr<bool> AfterSave(int64_t global_step) override;
   absl::Status End(int64_t global_step) override;

@@ -22,7 +22,7 @@ void AddElements(const HostTensor& tensor, std::vector<double>& sums) {
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
 }
 
-// Adds a tensor of a number type.
+// Adds the elements of `tensor`, which has a number type, to `sums`.
 absl::Status AddTensor(const HostTensor& tensor, std::vector<double>& sums) {
   switch (tensor.dtype()) {
     case DType::kFloat32:

@@ -17,8 +17,8 @@
 
 namespace tandem {
 
-// Returns the name of the graph output that has a sum of a metric: its value over the step's global batch. The sums of
-// a quotient are "total" and "count".
+// Returns the name of the graph output that has the value of a metric's sum over the step's global batch. A metric that
+// is a quotient has the sums "total" and "count".
 std::string MetricSumName(absl::string_view metric, absl::string_view sum);
 // Returns the names of a metric's sums.
 std::vector<std::string> SumsOf(const Metric& metric);
@@ -44,7 +44,7 @@ class MetricAccumulator {
   // Returns the metrics over all batches. A quotient with a count of 0 is NaN. If a metric's result function fails,
   // returns its error with the metric's name.
   absl::StatusOr<EvalResult> Result(int64_t global_step) const;
-  // Removes all batches.
+  // Begins anew, as if no batch had been added.
   void Reset();
   // SavedSums returns the sums so far, exactly, for a checkpoint. RestoreSums replaces the sums, and the numbers of
   // examples and batches, by saved ones; DataLoss for sums that are not of these metrics.
@@ -54,7 +54,7 @@ class MetricAccumulator {
  private:
   struct State {
     std::vector<std::string> sums;
-    MetricResult result;  // null: total / count
+    MetricResult result;  // null: the metric is the quotient total / count
     std::map<std::string, Shape> shapes;
     MetricSums values;
   };

@@ -16,7 +16,8 @@ namespace tandem {
 // `where` (such as "RunConfig.keep_best"), a similar name, and the names that exist.
 absl::StatusOr<double> MetricOf(const EvalResult& result, const std::string& metric, absl::string_view where);
 
-// Does the same check for an evaluation that is still to be made and will have metrics of these names.
+// Checks a metric's name before an evaluation is made that will have the metrics `names`. InvalidArgument has a similar
+// name and all names.
 absl::Status CheckMetricName(const std::string& metric, const std::vector<std::string>& names);
 
 }  // namespace tandem

@@ -92,9 +92,10 @@ absl::Status PlateauHook::AfterCreateSession(RunContext& context) {
   const int64_t step = context.global_step();
   if (state_.seen() >= step) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const std::optional<EvalResult> result, options_.recorded(step));
-  // A result from before the model had the metric does not count.
+  // A recorded result may lack the metric, because the model did not have it then. Such a result is ignored.
   if (result.has_value() && result->Has(options_.rule.metric)) return Observe(*result);
-  evaluate_first_ = state_.due();  // the process ended before this evaluation was made
+  // The last process was to evaluate this checkpoint but ended before.
+  evaluate_first_ = state_.due();
   return absl::OkStatus();
 }
 

@@ -29,7 +29,7 @@ struct ReduceOnPlateau {
   std::string metric = "loss";
   // Whether smaller or larger values are better. If not set, kMin for "loss"; must be set for any other metric.
   std::optional<MetricDirection> direction = std::nullopt;
-  double factor = 0.1;  // in (0, 1)
+  double factor = 0.1;  // between 0 and 1
   int64_t patience = 10;
   double min_delta = 1e-4;
   // The number of evaluations after a reduction that are not counted.
@@ -41,13 +41,13 @@ struct ReduceOnPlateau {
   absl::Status Validate() const;
 };
 
-// The counters of the rule. Every checkpoint keeps them.
+// The counters of the rule, which are part of every checkpoint.
 class PlateauState {
  public:
   // Call after an evaluation; returns true if rates are to be reduced.
   bool Observe(const ReduceOnPlateau& rule, int64_t global_step, double value);
 
-  // The step of the last evaluation seen; -1: none.
+  // Returns the step of the last evaluation that was observed; -1 if there was none.
   int64_t seen() const { return seen_; }
   // True if the checkpoint that has this state was to be evaluated after it was saved. If the process ended before
   // that, the evaluation is made when training goes on.
@@ -58,20 +58,21 @@ class PlateauState {
   static absl::StatusOr<PlateauState> FromJson(absl::string_view json);
 
  private:
-  double best_ = std::numeric_limits<double>::quiet_NaN();  // NaN: none
+  double best_ = std::numeric_limits<double>::quiet_NaN();  // NaN before the first evaluation
   int64_t wait_ = 0, cooldown_ = 0, seen_ = -1;
   bool due_ = false;
 };
 
-// Applies the rule during a training. Every worker has one, and all get the same evaluations.
+// Applies the rule during a training. Every worker has such a hook, and all hooks observe the same evaluations.
 class PlateauHook : public SessionRunHook {
  public:
   struct Options {
     ReduceOnPlateau rule;
-    StepScalarSettings* scalars = nullptr;  // those of the training
+    StepScalarSettings* scalars = nullptr;  // the step scalars of the training
     // Returns the recorded evaluation of the checkpoint of that step, if there is one; the same on all workers.
     std::function<absl::StatusOr<std::optional<EvalResult>>(int64_t global_step)> recorded;
-    // Evaluates the current weights and calls Observe on all workers. Empty if another worker does it, or nobody.
+    // Evaluates the current weights and calls Observe on all workers. Empty if another worker evaluates, or if nobody
+    // does.
     std::function<absl::Status()> evaluate;
   };
   explicit PlateauHook(Options options) : options_(std::move(options)) {}
@@ -80,8 +81,9 @@ class PlateauHook : public SessionRunHook {
   std::string checkpoint_key() const override { return "reduce_on_plateau"; }
   absl::StatusOr<HookState> SaveState() override { return HookState{.text = state_.ToJson()}; }
   absl::Status RestoreState(const HookState& state) override;
-  // Applies once more the evaluation of the checkpoint that training goes on from: it was made after the checkpoint was
-  // saved, so the saved state lacks it. FailedPrecondition if all learning rates are schedules, and none a number.
+  // Observes the recorded evaluation of the checkpoint that training goes on from. It was made after the checkpoint was
+  // saved, so the state in the checkpoint does not include it. FailedPrecondition if all learning rates of the model
+  // are schedules, so that none is a number.
   absl::Status AfterCreateSession(RunContext& context) override;
   std::vector<std::string> BeforeRun(RunContext& context) override;
 

@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-// Returns how many intervals `steps` steps have finished. Products of two 64-bit numbers need more bits.
+// Returns how many intervals `steps` steps have finished. The product of two 64-bit numbers needs 128 bits.
 __int128 Finished(const EvalInterval& interval, int64_t steps) {
   return static_cast<__int128>(steps) * interval.per / interval.steps;
 }

@@ -23,9 +23,10 @@ struct EvalInterval {
   // Returns the interval of `epochs` epochs if a step takes `batches` elements of the dataset. InvalidArgument if the
   // numbers overflow.
   static absl::StatusOr<EvalInterval> OfEpochs(int64_t epochs, const EpochLength& epoch, int64_t batches);
-  // Depends on the global step alone, so that a run that goes on evaluates at the same steps.
+  // Returns whether an evaluation is due after this step. That depends on the global step alone, so that a run that
+  // goes on from a checkpoint evaluates at the same steps.
   bool Due(int64_t global_step) const;
-  std::string ToString() const;  // "100 steps", "37.5 steps"
+  std::string ToString() const;  // Returns, for example, "100 steps" or "37.5 steps".
 };
 
 // Evaluates the values in memory when the interval says so, and at the last step. Place it after the checkpoint saver,
@@ -54,7 +55,8 @@ class StepEvaluator : public SessionRunHook {
   bool Signalled() const { return options_.signalled && options_.signalled(); }
 
   Options options_;
-  int64_t evaluated_step_ = -1;  // step of the last evaluation, or that training started from
+  // The step of the last evaluation or, before the first one, the step that training started from.
+  int64_t evaluated_step_ = -1;
 };
 
 }  // namespace tandem

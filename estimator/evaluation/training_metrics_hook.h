@@ -33,7 +33,7 @@ class TrainingMetricsHook : public SessionRunHook {
   MetricAccumulator metrics_;
   int64_t every_n_iter_;
   Report report_;
-  int64_t first_step_ = -1;  // first of the steps in metrics_; negative if there are none
+  int64_t first_step_ = -1;  // the first step whose metrics are in metrics_; negative if there is none
 };
 
 }  // namespace tandem
