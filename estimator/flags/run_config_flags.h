@@ -25,7 +25,7 @@ DistributionStrategy DevicesFromFlag(const std::string& devices);
 // of CheckOutputFile (base/output_file.h).
 absl::Status CheckOutputFiles(const RunConfig& config, const std::vector<std::pair<std::string, std::string>>& files);
 
-// Help text for a flag --devices.
+// The help text of a program's flag --devices.
 inline constexpr char kDevicesHelp[] =
     "Devices, separated by commas, cpu:0,cpu:1 or gpu:0,gpu:1; each holds a replica of the model. auto: all GPUs, or "
     "two CPU devices where there are none.";
