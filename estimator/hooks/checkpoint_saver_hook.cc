@@ -53,7 +53,8 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
   for (const auto& listener : options_.listeners) {
     TD_RETURN_IF_ERROR(InListener("BeforeSave", CallUserCode([&] { return listener->BeforeSave(step); })));
   }
-  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));  // one at a time
+  // Waits for the save before, since only one checkpoint is written at a time.
+  TD_RETURN_IF_ERROR(FinishSave(/*wait=*/true));
   TD_RETURN_IF_ERROR(options_.save(step));
   changed_ = false;
   const int64_t saved = context.global_step();
@@ -73,7 +74,8 @@ absl::Status CheckpointSaverHook::Save(RunContext& context) {
     TD_RETURN_IF_ERROR(InListener("AfterSave", stop.status()));
     if (*stop) context.RequestStop();
   }
-  // An evaluation in a listener may take longer than the interval; it must not shorten the next one.
+  // The interval to the next save begins when the listeners have returned: an evaluation in a listener may take longer
+  // than the interval.
   saved_time_ = options_.clock();
   return absl::OkStatus();
 }
@@ -89,7 +91,8 @@ std::vector<std::string> CheckpointSaverHook::BeforeRun(RunContext& context) {
 }
 
 absl::Status CheckpointSaverHook::AfterRun(RunContext& context, const RunValues& values) {
-  // If a step is not finite, the cause may be a failed save of values that had left the range of floats: wait for it.
+  // Reports a finished save. After a step that is not finite it waits for the save: the save may fail because values
+  // had left the range of floats, and then its error tells the cause.
   TD_RETURN_IF_ERROR(FinishSave(/*wait=*/!values.finite));
   if (!values.finite) {
     tainted_ = tainted_ || values.applied;

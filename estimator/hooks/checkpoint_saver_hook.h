@@ -22,7 +22,7 @@ namespace tandem {
 class CheckpointSaverListener {
  public:
   virtual ~CheckpointSaverListener() = default;
-  // `start_step` is the step that training starts from; the checkpoint saved there has nothing new.
+  // `start_step` is the step that training starts from; a checkpoint of that step has no newly trained values.
   virtual absl::Status Begin(int64_t start_step) { return absl::OkStatus(); }
   virtual absl::Status BeforeSave(int64_t global_step) { return absl::OkStatus(); }
   // WaitsFor, AfterSave and End get the step of the checkpoint. With parameter servers it may be later than the step
@@ -46,9 +46,9 @@ class CheckpointSaverHook : public SessionRunHook {
     // Writes the checkpoint of `global_step`, which does not exist yet. May write a later step; then it also sets the
     // context's global step to it.
     std::function<absl::Status(int64_t global_step)> save;
-    // For a `save` that leaves writing to a thread of its own: returns the result of that. With `wait`, waits for the
-    // end of writing; otherwise returns at once. Returns each result once, and OK if there is none. Null: `save` does
-    // it all.
+    // For a `save` that only starts writing, on a thread of its own: returns the result of the writing. With `wait`,
+    // waits for its end; otherwise returns at once. Returns each result once, and OK if there is none. Null if `save`
+    // has finished writing when it returns.
     std::function<absl::Status(bool wait)> finish_save = nullptr;
     // The step that training was restored from, whose checkpoint exists; -1 if there is none.
     int64_t restored_step = -1;
@@ -61,12 +61,12 @@ class CheckpointSaverHook : public SessionRunHook {
 
   std::string name() const override { return "CheckpointSaverHook"; }
   absl::Status Begin(HookContext& context) override;
-  // The first call writes the first checkpoint: by now the AfterCreateSession of every hook has run.
+  // The first call writes the first checkpoint, because only then the AfterCreateSession of every hook has run.
   std::vector<std::string> BeforeRun(RunContext& context) override;
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(RunContext& context) override;
 
-  // For a hook that comes after this one: saves a checkpoint in AfterRun, unless this step is saved already.
+  // For a hook that runs after this one: saves a checkpoint in that hook's AfterRun, unless this step is saved already.
   absl::Status SaveNow(RunContext& context);
   // Call after variables were assigned: a checkpoint of this step no longer has the current values.
   void NoteChange() { changed_ = true; }
@@ -82,8 +82,10 @@ class CheckpointSaverHook : public SessionRunHook {
 
   Options options_;
   bool started_ = false;
-  bool changed_ = false;  // by other means than steps, since the last save
-  // A step that was not finite has changed variables, so none of them can be trusted any more.
+  // True if variables were assigned since the last save, other than by a training step.
+  bool changed_ = false;
+  // True after a step that was not finite has changed variables. Then no variable can be trusted any more, and nothing
+  // is saved.
   bool tainted_ = false;
   int64_t saved_step_ = -1;
   double saved_time_ = 0;

@@ -25,8 +25,8 @@ std::string ElementString(const HostTensor& t, int64_t i) {
       return absl::StrCat(static_cast<int>(t.data<uint8_t>()[i]));
     case DType::kBool:
       return t.data<bool>()[i] ? "true" : "false";
-    case DType::kBFloat16:  // exists only inside of programs
-    case DType::kString:    // exists only outside of programs
+    case DType::kBFloat16:  // no values outside of compiled programs have this type
+    case DType::kString:    // compiled programs have no values of this type
     case DType::kInvalid:
       break;
   }

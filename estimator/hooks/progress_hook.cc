@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr double kInterval = 0.2;  // seconds
+constexpr double kInterval = 0.2;  // least seconds between two updates of the line
 constexpr char kClearLine[] = "\033[K";
 constexpr int kUsualColumns = 80;
 
@@ -21,12 +21,13 @@ constexpr int kUsualColumns = 80;
 bool StderrIsTerminal() { return isatty(STDERR_FILENO) == 1; }
 
 void WriteToStderr(absl::string_view text) {
-  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;  // only a display: an error loses nothing
+  // An error is ignored, because the text is only for display.
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
 int ColumnsOfStderr() {
   winsize size = {};
-  // Some terminals do not know their width.
+  // Some terminals report a width of 0.
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 

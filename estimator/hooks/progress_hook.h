@@ -23,11 +23,11 @@ namespace tandem {
 class ProgressHook : public SessionRunHook {
  public:
   struct Options {
-    int64_t max_steps = 0;                                   // the global step at which training ends, or
-    int64_t steps = 0;                                       // how many steps it takes; 0: not known
+    int64_t max_steps = 0;                                   // the global step at which training ends; 0: not known
+    int64_t steps = 0;                                       // the number of steps of this training; 0: not known
     double steps_per_epoch = 0;                              // 0: not known
     std::function<void(absl::string_view)> write = nullptr;  // puts characters on the terminal
-    std::function<int()> columns = [] { return 80; };        // returns the width of the terminal
+    std::function<int()> columns = [] { return 80; };        // returns the number of columns of the terminal
     Clock clock = SystemClock();
   };
   explicit ProgressHook(Options options) : options_(std::move(options)) {}
@@ -46,17 +46,17 @@ class ProgressHook : public SessionRunHook {
 
   const Options options_;
   std::map<std::string, double> metrics_;
-  int64_t last_step_ = 0;  // 0: not known
+  int64_t last_step_ = 0;  // the global step at which training ends; 0: not known
   // Step and time at the end of the first step; first_step_ is negative before it.
   int64_t first_step_ = -1;
   double first_time_ = 0;
-  // Values since the last line.
+  // When the line was last written, and the examples and the seconds of waiting for input since then.
   double last_time_ = 0;
   int64_t examples_ = 0;
   double input_seconds_ = 0;
 };
 
-// Returns whether stderr is a terminal; writes to it; returns its width.
+// These tell whether stderr is a terminal, write to it, and return the number of its columns.
 bool StderrIsTerminal();
 void WriteToStderr(absl::string_view text);
 int ColumnsOfStderr();

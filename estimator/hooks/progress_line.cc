@@ -11,7 +11,8 @@
 namespace tandem {
 namespace {
 
-constexpr double kStall = 0.02;  // fraction of the time; a longer input wait is shown
+// The fraction of the time above which the wait for input is shown.
+constexpr double kStall = 0.02;
 
 // A part of the line. If there is no room, the part with the largest rank is left out first; among equal ranks the
 // last.

@@ -9,14 +9,14 @@
 namespace tandem {
 
 struct Progress {
-  int64_t step = 0;            // steps finished
+  int64_t step = 0;            // number of finished steps
   int64_t last_step = 0;       // step at which training ends; 0: not known
-  double steps_per_epoch = 0;  // 0: not known
+  double steps_per_epoch = 0;  // 0 if not known
   double loss = 0;
   std::map<std::string, double> metrics = {};
   double images_per_second = 0;
   double input_wait = 0;     // the fraction of the time that training waited for input, 0 to 1
-  double seconds_left = -1;  // negative: not known
+  double seconds_left = -1;  // negative if not known
 };
 
 // Returns, for example, "epoch 2/5  step 1200/4690  loss 0.4312  accuracy 0.871  10873 examples/s  input wait 12 % ETA

@@ -14,7 +14,8 @@
 
 namespace tandem {
 
-// Place it after the hooks that evaluate. Evaluations by steps need no checkpoint, but the best ones should have one.
+// Place this hook after the hooks that evaluate. Evaluations that are made every so many steps need no checkpoint, so
+// without this hook the step of the best one may have none.
 class SaveBestHook : public SessionRunHook {
  public:
   // `best_step` returns the global step of the best evaluation so far.
@@ -22,7 +23,7 @@ class SaveBestHook : public SessionRunHook {
       : saver_(std::move(saver)), best_step_(std::move(best_step)) {}
 
   std::string name() const override { return "SaveBestHook"; }
-  // An evaluation may have been made between steps.
+  // Saves in BeforeRun too, because an evaluation may have been made between two steps.
   std::vector<std::string> BeforeRun(RunContext& context) override {
     if (best_step_() == context.global_step()) context.Fail(saver_->SaveNow(context));
     return {};

@@ -24,7 +24,7 @@ class WatchedValues {
   void Look(const RunValues& values);
 
  private:
-  std::map<std::string, std::string> watched_;  // values that were finite so far
+  std::map<std::string, std::string> watched_;  // the entries of `watched` whose values were finite so far
   const Warn warn_;
 };
 
