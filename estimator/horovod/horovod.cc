@@ -19,14 +19,14 @@ namespace {
 struct State {
   bool initialized = false;
   std::optional<Cluster> cluster;         // set if there are several processes
-  std::optional<int> accumulate_batches;  // of the last call of Config
+  std::optional<int> accumulate_batches;  // RunConfig.accumulate_batches in the last call of Config
 };
 State& Process() {
   static State state;
   return state;
 }
 
-// Sets the local rank if no launcher has: from the hosts of the tasks that train, in the order of their ranks.
+// Sets the local rank, if no launcher has set it, to the number of lower ranks whose addresses have the same host.
 void FindLocalRank(Cluster* cluster) {
   std::vector<std::string> addresses;
   for (const TaskType type : {TaskType::kChief, TaskType::kWorker}) {
@@ -52,7 +52,7 @@ State& Initialized() {
   return Process();
 }
 
-// `alone` is the answer for a process that trains by itself.
+// Returns -1 before Init; otherwise what `get` returns for the cluster, or `alone` if this process trains by itself.
 template <typename Get>
 int Ask(int alone, Get get) {
   const State& state = Process();
@@ -60,7 +60,8 @@ int Ask(int alone, Get get) {
   return state.cluster.has_value() ? static_cast<int>(get(*state.cluster)) : alone;
 }
 
-// Returns whether replicas can get each other's values of `x`; false after an error, or if `x` is poisoned.
+// Returns whether the values of `x` on all replicas can be combined. Returns false after an error, or if `x` is
+// poisoned.
 bool CanTravel(const char* op, const Tensor& x, SourceLocation loc) {
   Initialized();
   if (!x.ok()) return false;
@@ -93,8 +94,8 @@ Tensor Untravelled(const Tensor& x, SourceLocation loc) {
   return x.ok() ? x.graph()->Poisoned() : CrossReplicaSum(x, loc);
 }
 
-// Returns, on all replicas, `x` of the replica with this number, element by element. Uses a select, because infinities
-// and NaNs of the other replicas times 0 would not be 0.
+// Returns, on all replicas, the value that `x` has on replica `number`, element by element. Uses a select, because
+// infinities and NaNs of the other replicas times 0 would not be 0.
 Tensor FromReplica(const Tensor& number, const Tensor& x, SourceLocation loc) {
   GraphBuilder* graph = x.graph();
   const Tensor index = graph->StepScalar("replica_index", DType::kInt32, std::nullopt, loc);
