@@ -18,8 +18,8 @@ namespace {
 
 class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
  public:
-  // `metric` is the one that the rule uses, empty if it is not known. `arguments` is InvalidArgument if the arguments
-  // of the function that made the hook were wrong.
+  // `metric` is the name of the metric that the rule uses; empty if it is not known. `arguments` is an InvalidArgument
+  // error if the function that made the hook was called with wrong arguments.
   EarlyStoppingHook(const Estimator& estimator, std::string name, std::string metric, StopRule rule,
                     EarlyStoppingOptions options, absl::Status arguments)
       : estimator_(estimator),
@@ -53,7 +53,8 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
     return Look(context);
   }
 
-  // A failed check stops training in order, so the steps before it are saved; End returns the error.
+  // If the check fails, requests a stop instead of returning the error at once, so that the steps so far are saved. End
+  // then returns the error.
   absl::Status AfterRun(RunContext& context, const RunValues&) override {
     TD_RETURN_IF_ERROR(CheckAlive());
     if (!Due(context.global_step())) return absl::OkStatus();
@@ -75,7 +76,7 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
 
   bool Due(int64_t step) const {
-    if (!estimator_.is_chief()) return false;  // other workers may not see model_dir
+    if (!estimator_.is_chief()) return false;  // only the chief is sure to see model_dir
     if (estimator_.evaluations() != seen_) return true;
     return options_.run_every_steps.has_value() ? step % *options_.run_every_steps == 0
                                                 : Now() >= looked_ + options_.run_every_secs;
@@ -87,7 +88,8 @@ class EarlyStoppingHook : public SessionRunHook, public FollowsEvaluations {
     looked_ = Now();
     TD_ASSIGN_OR_RETURN(EvalHistory history,
                         ReadEvalHistory(estimator_.config().file_env(), estimator_.eval_dir(options_.evaluation)));
-    // An earlier run may have come further than its last checkpoint, from which this one goes on.
+    // Ignores evaluations of later steps: an earlier run may have made and evaluated steps after its last checkpoint,
+    // and this run goes on from that checkpoint.
     std::erase_if(history.results, [&](const auto& entry) {
       return entry.first > context.global_step() || entry.first < options_.min_steps;
     });
@@ -113,8 +115,8 @@ absl::Status NoMetric() {
   return absl::InvalidArgumentError("the name of the metric is empty; give one of the evaluations, such as \"loss\"");
 }
 
-// Returns the metric of each result. Skips results that lack it, recorded before the model had the metric. If the
-// newest result lacks it and this process has made evaluations, that is an error.
+// Returns the metric's value for each result. Skips results without the metric, which were recorded before the model
+// had it. It is an error if the newest result lacks the metric and this process has made evaluations.
 absl::StatusOr<std::map<int64_t, double>> ValuesOf(const std::map<int64_t, EvalResult>& results,
                                                    const Estimator& estimator, const std::string& metric,
                                                    const std::string& name) {

@@ -23,8 +23,9 @@
 
 namespace tandem {
 
-// A replay takes over the configuration of a replayed run. Otherwise adds the devices of missing workers
-// (MakeCooperation reports an error of that), and makes a temporary model_dir; it stays empty if none can be made.
+// In a process that replays a step (--replay_step), returns the configuration of the replayed run. Otherwise adds the
+// devices of missing workers to those of this one, and creates a temporary model_dir if none is given. Errors are
+// reported later: MakeCooperation returns those of the workers, and model_dir stays empty if it could not be created.
 Estimator::Impl::Setting Estimator::Impl::SettingOf(RunConfig config) {
   Setting setting;
   if (const auto request = ReplayOfProcess(); !request.ok() || request->has_value()) {
@@ -64,7 +65,8 @@ Estimator::Impl::Impl(ModelFn model_fn, Setting setting, Params params, InputSpe
   if (status_.ok()) status_ = setting.replay_status;
   checkpoints_.set_keep_every_n_hours(config_.keep_checkpoint_every_n_hours);
   if (config_.keep_best.has_value()) {
-    // Reads the records on disk, so that a run that goes on, or one beside an evaluator, keeps the same checkpoints.
+    // Reads the evaluations on disk each time, so that a run that goes on, and a run whose evaluations another process
+    // makes, keep the same checkpoints.
     checkpoints_.set_protected(
         [env = config_.file_env(), dir = EvalDir(config_.model_dir, config_.keep_best->evaluation),
          best = *config_.keep_best](const std::vector<int64_t>& steps) -> absl::StatusOr<std::set<int64_t>> {
@@ -85,7 +87,7 @@ Estimator::Impl::Impl(ModelFn model_fn, Setting setting, Params params, InputSpe
     TD_LOG(INFO) << strategy.name << ": each GPU keeps a copy of the variables.";
   }
   TD_LOG(INFO) << "Using config: " << config_.ToString();
-  if (!replays()) Cooperate();  // a replay runs in one process, and without a trace
+  if (!replays()) Cooperate();  // a replay runs in one process and writes no trace
   warnings_ = std::make_unique<UsageWarnings>(config_, params_, *cooperation_);
 }
 
@@ -196,7 +198,7 @@ absl::Status Estimator::Impl::Finalize(const Prepared& prepared, const HookList&
   TD_RETURN_IF_ERROR(BeginHooks(hooks, context));
   TD_RETURN_IF_ERROR(CheckParams(*prepared.program));
   std::vector<std::string> devices = Strategy(mode).devices;
-  // Several workers run the program that one with all the devices would run.
+  // Each of several workers runs the program that one process with the devices of all of them would run.
   if (prepared.replicas != Strategy(mode).num_replicas()) {
     devices.clear();
     const absl::string_view kind = Strategy(mode).gpu() ? "gpu:" : "cpu:";
@@ -259,7 +261,8 @@ absl::Status Estimator::Impl::Serve(const InputFn& input_fn) {
   SignalGuard guard(config_.handle_signals);
   TD_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(Mode::kTrain, input_fn));
   TD_ASSIGN_OR_RETURN(CompileOptions options, OptionsFor(Mode::kTrain, {"cpu:0"}, /*batch=*/1));
-  options.lanes = options.microbatch_rows = 0;  // a server has no rows
+  // A parameter server computes no rows of batches, so it has no lanes.
+  options.lanes = options.microbatch_rows = 0;
   TD_RETURN_IF_ERROR(prepared.program->Compile({}, options));
   if (config_.compile_only) return absl::OkStatus();
   return cooperation_->Serve(*prepared.program, *prepared.dealer, programs_.pool());

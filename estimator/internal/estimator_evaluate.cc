@@ -44,7 +44,7 @@ HostTensor Row(const HostTensor& batch, int64_t row) {
   return result;
 }
 
-// Gives each example's predictions to the caller.
+// Passes each example's predictions to the function that the caller of Predict gave.
 class PredictHook : public SessionRunHook {
  public:
   PredictHook(std::vector<std::string> names, const PredictFn& on_prediction)
@@ -75,7 +75,7 @@ class PredictHook : public SessionRunHook {
  private:
   std::vector<std::string> names_;
   const PredictFn& on_prediction_;
-  int64_t examples_ = 0;  // examples given to on_prediction_
+  int64_t examples_ = 0;  // number of examples passed to on_prediction_
 };
 
 }  // namespace
@@ -170,7 +170,8 @@ absl::StatusOr<EvalResult> Estimator::Impl::EvaluateTogether(const InputFn& inpu
     ++evaluations_;
     return evaluated;
   }
-  // The result is in the log and is returned to the caller: a read-only directory is no reason to fail.
+  // A directory that cannot be written is only a warning, since the result has been logged and is returned to the
+  // caller.
   if (absl::Status status = AppendEvalResult(config_.file_env(), dir, evaluated, scope); !status.ok()) {
     TD_LOG(WARNING) << "The evaluation could not be recorded: " << status.message();
   } else if (auto summaries = event_files_.In(dir); summaries != nullptr && own && !scope.stopped) {
@@ -226,8 +227,8 @@ bool Estimator::Impl::IsCompared(const std::string& dir, const EvalScope& scope)
   // error is reported when the result is written.
   std::optional<bool> beside_job;
   if (is_chief()) beside_job = CountsBesideJob(config_.file_env(), dir, scope).value_or(std::nullopt);
-  // Without a job, an evaluation of a part of the input counts during a training: a loop of the user's own makes it
-  // again and again.
+  // Without a job, an evaluation of a part of the input counts during a training, because it is probably made
+  // repeatedly by the user's own training loop.
   return beside_job.value_or(!scope.steps.has_value() || resident_.training());
 }
 

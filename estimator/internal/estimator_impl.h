@@ -37,17 +37,17 @@ class Training;
 
 class Estimator::Impl : public VariableAccess {
  public:
-  // A user's configuration, made complete.
+  // The configuration of an Estimator, completed from the user's.
   struct Setting {
     RunConfig config;
     bool temporary_model_dir = false;
     std::shared_ptr<ReplayedRun> replayed;  // null unless a step is replayed
-    absl::Status replay_status;             // error of opening it
+    absl::Status replay_status;             // the error of opening the replayed run
   };
   static Setting SettingOf(RunConfig config);
   Impl(ModelFn model_fn, Setting setting, Params params, InputSpec input_spec);
 
-  // estimator_variables.cc
+  // The following are defined in estimator_variables.cc.
   absl::StatusOr<NamedTensors> ReadVariables(const std::vector<std::string>& names,
                                              const ReadVariablesOptions& options) override;
   absl::Status AssignVariables(const NamedTensors& values) override;
@@ -64,7 +64,7 @@ class Estimator::Impl : public VariableAccess {
 
   // The input that a ServingInput describes; its input_fn, if any, has been called.
   struct ServingShape {
-    std::vector<ComponentSpec> components;  // with the labels, if the input_fn has them
+    std::vector<ComponentSpec> components;  // with the labels, if the input_fn returns them
     int64_t rows_per_step = 0;
   };
   absl::StatusOr<ServingShape> ShapeOf(const ServingInput& serving_input) const;
@@ -81,7 +81,7 @@ class Estimator::Impl : public VariableAccess {
   const RunConfig& config() const { return config_; }
   const absl::Status& status() const { return status_; }
   CheckpointManager& checkpoints() { return checkpoints_; }
-  // Like CheckpointManager::LatestCheckpoint.
+  // Returns the path of the newest checkpoint, verified, as CheckpointManager::LatestCheckpoint does.
   absl::StatusOr<std::optional<std::string>> LatestCheckpoint(absl::string_view in_memory = "");
   const std::optional<TrainResult>& last_train() const { return last_train_; }
   int64_t global_step() const { return resident_.global_step(); }
@@ -91,15 +91,15 @@ class Estimator::Impl : public VariableAccess {
   int64_t programs_built() const { return programs_.built(); }
   int64_t evaluations() const { return evaluations_; }
 
-  // The parts of a TrainAndEvaluate call that Train needs.
+  // What a call of TrainAndEvaluate passes to the Train that it makes.
   struct Job {
     // Called with the training's program before the first step: checks the evaluations for mistakes as far as they can
     // be known. Null if another process evaluates.
     std::function<absl::Status(const ModeProgram& training)> check_evaluations;
     // Makes the hooks that run after the checkpoint saver: those that evaluate, or that follow evaluations.
     std::function<absl::StatusOr<HookList>(const BatchDealer&)> evaluation_hooks;
-    // If the job goes on after an interruption, the step at which it began. If training restores a later step at which
-    // the input has ended, the input is not started again.
+    // The step at which the job began, if it goes on after an interruption. If the training restores a later step at
+    // which the input had ended, the input is not started again.
     std::optional<int64_t> interrupted_since;
   };
   // Sets the job that the next Train belongs to. All workers set it, or none.
@@ -108,27 +108,30 @@ class Estimator::Impl : public VariableAccess {
   // metrics. `training` is the program that trains; null if another process trains.
   absl::StatusOr<std::vector<std::string>> CheckEvaluation(const InputFn& input_fn, const EvaluateOptions& options,
                                                            const ModeProgram* training);
-  // Why the training that is saving and ending now makes no further step; nothing while it makes steps.
+  // Returns why the training ends, while it saves and calls the hooks' End; nothing as long as it makes steps.
   std::optional<StopReason> ending() const;
-  // Says that the next Evaluate is evaluation number `which` of a job (TrainAndEvaluate); nothing: called by hand.
+  // Declares that the next Evaluate is evaluation number `which` of a job (TrainAndEvaluate). Nothing: the user has
+  // called it.
   void set_evaluation_of_job(std::optional<int> which) { job_.evaluation = which; }
-  // Calls input_fn and returns EvalScope::data for the data that it reads.
+  // Calls input_fn and returns the hash of the data that it reads, for EvalScope::data.
   absl::StatusOr<std::string> EvaluatedData(const InputFn& input_fn);
 
-  // How this process works with others on the job. All of them make the same calls in the same order.
+  // How this process works together with the other processes of the job. All processes call its methods in the same
+  // order.
   Cooperation& cooperation() const { return *cooperation_; }
   bool is_chief() const { return cooperation_->is_chief(); }
-  // Meets the other workers, if there are any, before they do something together.
+  // Connects to the other workers, if there are any and it has not happened yet, before all do something together.
   absl::Status JoinWorkers();
   // Returns a variable as this worker last read it from parameter servers; nothing on the chief, which reads its own
   // checkpoint.
   std::optional<HostTensor> ServedValue(const std::string& name) const;
-  // Runs a parameter server until the chief says that the job is done; returns at once when it was done before.
+  // Runs a parameter server until the chief declares the job done. Returns at once if that has happened in an earlier
+  // call.
   absl::Status Serve(const InputFn& input_fn);
   // True if this process only replays a step of an earlier run (--replay_step): the Train that reaches the step replays
   // it, and all other calls do nothing.
   bool replays() const { return replayed_ != nullptr; }
-  // Does `work`, which all workers do at the same time. If it fails here, the others end as well.
+  // Runs `work`, which all workers run at the same time. If it fails on this worker, the other workers' calls fail too.
   absl::Status Together(const std::function<absl::Status()>& work);
 
  private:
@@ -137,16 +140,16 @@ class Estimator::Impl : public VariableAccess {
   // The input of a call, and the program for it.
   struct Prepared {
     std::unique_ptr<BatchDealer> dealer;
-    std::unique_ptr<WorkerInput> input;  // takes this process's batches from the dealer
+    std::unique_ptr<WorkerInput> input;  // draws this process's batches from the dealer
     ModeProgram* program = nullptr;
-    int replicas = 1;                    // of a step, over all processes
-    int workers = 1;                     // that compute a part of each step
-    Cooperation* cooperation = nullptr;  // that of the mode
+    int replicas = 1;                    // replicas of a step, over all processes
+    int workers = 1;                     // processes that compute a part of each step
+    Cooperation* cooperation = nullptr;  // the cooperation for calls of this mode
 
-    // Returns the fingerprint of the data; "" if each worker has an input of its own, of which only the chief's would
-    // be known.
+    // Returns the fingerprint of the data. Returns "" if each worker has an input of its own, because only the chief's
+    // would be known.
     std::string DataFingerprint() const { return input->is_same_for_all() ? dealer->data_fingerprint() : ""; }
-    // Returns EvalScope::data.
+    // Returns the hash of the data for EvalScope::data.
     std::string EvaluatedData() const;
   };
   absl::StatusOr<Prepared> Prepare(Mode mode, const InputFn& input_fn);
@@ -154,17 +157,17 @@ class Estimator::Impl : public VariableAccess {
   absl::StatusOr<Prepared> PrepareInput(Mode mode, const InputFn& input_fn, Params::Placement* placement);
   // Like Prepare, for mode eval; also InvalidArgument for an input that never ends without a number of steps.
   absl::StatusOr<Prepared> PrepareEvaluation(const InputFn& input_fn, const EvaluateOptions& options);
-  // Returns the first error of a params value that was asked for as another kind, by input_fn, hooks or pipeline
-  // functions (they have copies of the params) or by model_fn; they went on with a default value.
+  // Returns the first error that a value of params was requested as another kind than it has, by model_fn, input_fn,
+  // hooks or functions of the pipeline. The request itself has returned a default value.
   absl::Status CheckParams(const ModeProgram& program) const;
   // Calls Begin of all hooks, then compiles the program with the tensors that they fetch.
   absl::Status Finalize(const Prepared& prepared, const HookList& hooks);
   // Returns the options to compile a program of `mode` for these devices, with `batch` rows each.
   absl::StatusOr<CompileOptions> OptionsFor(Mode mode, std::vector<std::string> devices, int64_t batch);
-  // Makes the session for the program; call after Finalize. With `averages`, weights are read from their moving
-  // averages if these are in memory.
+  // Creates the session of the program; call it after Finalize. With `averages`, variables whose moving averages are in
+  // memory are read from these.
   absl::Status BindVariables(const Prepared& prepared, bool averages);
-  // Returns the moving averages in memory of a program's variables, by the variables' names.
+  // Returns the names of the moving averages in memory of a program's variables, by the variables' names.
   std::map<std::string, std::string> AveragesFor(const ModeProgram& program) const;
   // Returns the values of variables of a program or, with `averages`, of their moving averages if these are in memory.
   absl::StatusOr<std::vector<HostTensor>> ReadWeights(const ModeProgram& program, std::vector<std::string> names,
@@ -172,31 +175,31 @@ class Estimator::Impl : public VariableAccess {
   const DistributionStrategy Strategy(Mode mode) const;
   // Returns the values of the program's variables, their step and the seed.
   absl::StatusOr<CheckpointData> ValuesInMemory(const ModeProgram& program) const;
-  // Gives the chief's variables and seed to the other workers, which have initialised theirs: with another seed, or
+  // Sends the chief's variables and seed to the other workers. They have initialised their own, with another seed or
   // from a warm-start file that exists on one machine only.
   absl::Status TakeValuesOfChief(const Prepared& prepared);
   // Returns the error for a loop that a signal ended, here or at another worker.
   absl::Status SignalErrorOf(const LoopResult& result, absl::string_view detail) const;
 
-  // Returns what a training begins with, without its step and input position; with `compiled` false, also without what
-  // the compiler chose.
+  // Returns the record of what a training begins with, except its step and input position and, if `compiled` is false,
+  // except what the compiler chose.
   RunStart DescribeStart(const Prepared& prepared, bool compiled = true) const;
 
-  // estimator_replay.cc
+  // The following are defined in estimator_replay.cc.
   class Replay;
   absl::Status ReplayTraining(const InputFn& input_fn, const TrainOptions& options);
 
   // Gives a new model its first values: those of the initialisers, then those of warm_start_from.
   absl::Status InitializeVariables(const ModeProgram& program);
 
-  // True if AssignVariables has given values that no training has begun with and that are not in memory yet.
+  // True if AssignVariables has set values that are not in memory yet and that no training has begun with.
   bool AssignedIsDue() const { return !assigned_.empty() && (assigned_.changed || !resident_.assigned()); }
   // Writes the assigned values over the program's values in memory. A program that does not train may lack some of the
   // variables. InvalidArgument for values that do not fit.
   absl::Status ApplyAssigned(const ModeProgram& program);
   // For a model that nobody has trained: sets first values, then the assigned ones.
   absl::Status InitializeAssigned(const ModeProgram& program);
-  // The variables outside of a training, without the assigned values.
+  // The stored variables while no training runs, without values set by AssignVariables.
   struct StoredVariables;
   absl::StatusOr<StoredVariables> StoredOutsideTraining();
   absl::Status CheckHasVariables(absl::string_view method) const;
@@ -205,11 +208,12 @@ class Estimator::Impl : public VariableAccess {
   absl::Status CheckModelDirExists(const std::string& checkpoint_path) const;
   // Returns an error if the trace file cannot be written.
   absl::Status CheckOutputs() const;
-  // Notes an error of writing traces and returns the first one, once, outside of trainings: it must not end a training.
+  // Remembers an error of writing traces, which must not end a training. Outside of trainings returns the first
+  // remembered error, once.
   absl::Status TakeTraceStatus(const absl::Status& of_loop);
 
-  // Loads the weights for an evaluation or prediction into memory. Returns true if they are this model's own: trained
-  // here, or of a checkpoint in model_dir.
+  // Loads the weights for an evaluation or prediction into memory. Returns true if they are the model's own: trained by
+  // this Estimator, or from a checkpoint in model_dir.
   absl::StatusOr<bool> LoadForInference(const Prepared& prepared, const std::string& checkpoint_path, const char* what);
   absl::StatusOr<bool> LoadAlone(const ModeProgram& program, const std::string& checkpoint_path, const char* what);
   absl::StatusOr<EvalResult> EvaluateTogether(const InputFn& input_fn, const EvaluateOptions& options);
@@ -217,12 +221,12 @@ class Estimator::Impl : public VariableAccess {
   // that no hook has stopped; `dir` has its log.
   bool IsCompared(const std::string& dir, const EvalScope& scope) const;
 
-  // Sets the cooperation, and what depends on it.
+  // Sets cooperation_, and tracing_, whose file depends on this process's rank.
   void Cooperate();
 
   RunConfig config_;
   Params params_;
-  absl::Status status_;                          // error of the configuration
+  absl::Status status_;                          // the error of the configuration, which all calls return
   const std::shared_ptr<ReplayedRun> replayed_;  // null unless a step is replayed
   const std::unique_ptr<StallWatch> stall_watch_;
   CheckpointManager checkpoints_;
@@ -233,24 +237,26 @@ class Estimator::Impl : public VariableAccess {
   Tracing tracing_;
   EventFiles event_files_;
   BestEvaluations best_;
-  int64_t evaluations_ = 0;  // made so far
+  int64_t evaluations_ = 0;  // number of evaluations made so far
   AssignedValues assigned_;
-  // What the next training goes on from, besides the values and a checkpoint.
+  // What the next training goes on with, besides the values of the variables.
   struct TrainingState {
     uint64_t seed = 0;
     StepScalarSettings step_scalars;
     HookStates hook_states;
-    std::string input_position;                 // at the end of the last Train, for trainings without checkpoints
+    // The position in the input at the end of the last Train, for trainings without checkpoints.
+    std::string input_position;
     std::unique_ptr<StepsWriter> steps_writer;  // null until something is recorded
   };
   TrainingState state_;
-  Training* training_ = nullptr;  // the one that is prepared, runs or ends now
+  // The training that is being prepared, runs or ends; null if there is none.
+  Training* training_ = nullptr;
   std::optional<TrainResult> last_train_;
   struct JobState {
     std::optional<Job> job;
-    // The metrics' names of the job's checked evaluations, by evaluation name.
+    // The names of the metrics of the job's evaluations that have been checked, by the evaluation's name.
     std::map<std::string, std::vector<std::string>> evaluation_metrics;
-    std::optional<int> evaluation;  // the number of the one that is made next
+    std::optional<int> evaluation;  // the number of the job's evaluation that is made next
   };
   JobState job_;
   bool model_logged_ = false;

@@ -29,7 +29,7 @@ HostTensor Rows(const HostTensor& tensor, int64_t begin, int64_t end) {
   return result;
 }
 
-// Joins `parts` along the rows.
+// Returns the rows of all `parts`, one part after another.
 HostTensor Joined(const std::vector<HostTensor>& parts) {
   if (parts.size() == 1) return parts[0];
   Shape shape = parts[0].shape();
@@ -172,7 +172,7 @@ class Predictor::Impl {
     return batch;
   }
 
-  // Runs the program on the rows from `begin` on, as many as fit.
+  // Runs the program on the rows from `begin` up to `end`, or on as many of them as fit into one step.
   absl::StatusOr<NamedTensors> RunOnce(const std::vector<HostTensor>& batch, int64_t begin, int64_t end,
                                        int64_t number) {
     BatchRound round;
@@ -201,7 +201,7 @@ class Predictor::Impl {
   const std::vector<std::string> outputs_;
   const int replicas_;
   const int64_t batch_size_;
-  std::vector<HostTensor> no_rows_;  // for replicas that have nothing to do
+  std::vector<HostTensor> no_rows_;  // features of no rows, for replicas without examples
   uint64_t seed_ = 0;
   int64_t global_step_ = 0;
   std::string checkpoint_;

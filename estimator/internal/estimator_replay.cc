@@ -36,7 +36,7 @@ namespace {
 
 constexpr char kGlobalStep[] = "global_step";
 constexpr size_t kMostDifferences = 4;
-constexpr int kMostPrograms = 64;  // programs to compile for one step
+constexpr int kMostPrograms = 64;  // most programs that are compiled to fetch tensors
 
 // Returns the step of a checkpoint path from CheckpointManager; -1 if it has none.
 int64_t StepOfCheckpoint(const std::string& path) { return CheckpointStep(BaseName(path)).value_or(-1); }
@@ -56,7 +56,7 @@ class StopBehindStep : public SessionRunHook {
   const int64_t step_;
 };
 
-// Makes steps with one program, and step `step` by calling `both`, which uses another program as well.
+// Makes steps with one program. For step `step` it calls `both` instead, which runs a second program as well.
 class TwoProgramsRunner : public StepRunner {
  public:
   using Both = std::function<absl::StatusOr<StepOutcome>(const StepRequest& request)>;
@@ -138,7 +138,8 @@ class Estimator::Impl::Replay {
       return Refuse(absl::StrCat("there is neither a checkpoint nor a record of steps in ", e_.config_.model_dir,
                                  "; give the program the model_dir of the run"));
     }
-    // The step after the last one may be the one that ended the run.
+    // Steps are counted from 0, so step `last` comes after the last known one and may be the one that ended the run. A
+    // record of steps or the file DONE tells that the run came no further.
     const auto done = ReadDoneMarker(env_, e_.config_.model_dir);
     const bool known = run_.steps.has_value() || (done.ok() && done->has_value());
     if (step_ <= last) return absl::OkStatus();
@@ -325,7 +326,7 @@ class Estimator::Impl::Replay {
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     if (!names.empty()) TD_RETURN_IF_ERROR(Fetch(request, names, own));
-    // The run goes on with the values of its own program.
+    // The replay goes on with the values that the run's own program computed.
     TD_RETURN_IF_ERROR(Assign(after_));
     return own;
   }
@@ -427,7 +428,7 @@ class Estimator::Impl::Replay {
   absl::Status Report(double seconds) {
     std::vector<ShownTensor> shown;
     StepFile file{.step = step_, .run = e_.config_.model_dir};
-    std::map<std::string, std::string> sources;  // by names in the file
+    std::map<std::string, std::string> sources;  // the graph's names of tensors, by their names in the file
     for (const WantedTensor& tensor : wanted_) {
       TD_ASSIGN_OR_RETURN(HostTensor value, ValueOf(tensor));
       if (!value.empty()) {
@@ -471,29 +472,31 @@ class Estimator::Impl::Replay {
   ReplayedRun& run_;
   Env* const env_;
   const int64_t step_;
-  std::vector<std::string> checkpoints_;  // oldest first
+  std::vector<std::string> checkpoints_;  // checkpoints of the run, oldest first
   Estimator::Impl::Prepared prepared_;
-  ModeProgram::Fetches of_hooks_;       // fetched by hooks in the run
-  std::unique_ptr<ModeProgram> again_;  // set if the program had to be compiled with the run's options
+  ModeProgram::Fetches of_hooks_;  // tensors that hooks of the run fetched
+  // The program that was compiled with the run's options; null if the first one had the same options.
+  std::unique_ptr<ModeProgram> again_;
   std::vector<WantedTensor> wanted_;
-  int64_t first_ = 0;     // first step that was made again
-  std::string began_at_;  // "model.ckpt-100"
+  int64_t first_ = 0;     // the first step of the run that the replay makes
+  std::string began_at_;  // where the replay began: "model.ckpt-100"
   int64_t compared_ = 0;  // number of steps compared with the record
-  // Results of the replayed step:
+  // What the replayed step gave: whether it was made, whether it was finite, and the following members.
   bool made_ = false, finite_ = true;
-  std::string culprit_;  // the op that is not finite
+  std::string culprit_;  // the op whose result is not finite
   TensorMap before_, after_;
   HostTensor loss_;
   std::map<std::string, HostTensor> fetched_;
   std::vector<int64_t> rows_;
-  std::vector<std::string> changing_;  // tensors that change bits if they are fetched
+  std::vector<std::string> changing_;  // tensors that change the step's bits if fetched
   int programs_ = 0;                   // number of programs compiled to fetch tensors
 };
 
 absl::Status Estimator::Impl::ReplayTraining(const InputFn& input_fn, const TrainOptions& options) {
   TD_RETURN_IF_ERROR(status_);
   const int64_t step = replayed_->request.step;
-  // The global step that the skipped calls of Train would have come to.
+  // The global step up to which this call of Train would train, if earlier calls, which the replay skipped, had
+  // trained.
   std::optional<int64_t> end = options.max_steps;
   if (options.steps.has_value()) end = replayed_->position + *options.steps;
   if (end.has_value() && step >= *end) {

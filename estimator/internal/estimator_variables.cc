@@ -98,7 +98,8 @@ absl::Status Estimator::Impl::CheckHasVariables(absl::string_view method) const 
 absl::StatusOr<Estimator::Impl::StoredVariables> Estimator::Impl::StoredOutsideTraining() {
   StoredVariables stored;
   const VariableStore& store = *resident_.model().store();
-  // As in LoadAlone: after a training that saved, its checkpoint counts.
+  // After a training that saved checkpoints, the values are those of its last checkpoint, as in LoadAlone. Without a
+  // checkpoint of this process, they are those in memory.
   if (resident_.has_training() && !(config_.checkpoints_enabled() && is_chief())) {
     TD_RETURN_IF_ERROR(resident_.BringBack());
     stored.known = InStore(store);
@@ -107,7 +108,8 @@ absl::StatusOr<Estimator::Impl::StoredVariables> Estimator::Impl::StoredOutsideT
   TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, LatestCheckpoint(resident_.checkpoint()));
   const bool trained = resident_.state() == ResidentState::State::kTrained;
   if (!latest.has_value() || (trained && *latest == resident_.checkpoint())) {
-    // Values of a checkpoint that the caller named, or that another worker has read, are not those of a training.
+    // On the chief, memory may hold a checkpoint that the user named for an evaluation. Train would not go on from its
+    // values, so they do not count.
     if (trained || resident_.state() == ResidentState::State::kInitial || !is_chief()) stored.known = InStore(store);
     return stored;
   }
@@ -188,7 +190,8 @@ absl::Status Estimator::Impl::AssignVariables(const NamedTensors& values) {
   }
   TD_ASSIGN_OR_RETURN(const StoredVariables stored, StoredOutsideTraining());
   KnownVariables known = stored.known;
-  // An untrained model is known from the programs built so far, but its slots only if mode train was built.
+  // The variables of a model that is not trained are known from the programs built so far. Its slots are known only if
+  // mode train was built.
   bool complete = stored.reader != nullptr || resident_.has_training();
   for (const ModeProgram* program : programs_.All()) {
     AddSpecs(program->variables(), &known);
@@ -205,7 +208,7 @@ absl::Status Estimator::Impl::ApplyAssigned(const ModeProgram& program) {
   AddSpecs(program.variables(), &known);
   const bool trains = program.mode() == Mode::kTrain;
   if (absl::Status status = CheckAssigned(assigned_.tensors, known, /*complete=*/trains); !status.ok()) {
-    assigned_.tensors.clear();  // keeping them would repeat the error in every call
+    assigned_.tensors.clear();  // if they were kept, every call would return the error
     return status;
   }
   TensorMap values;

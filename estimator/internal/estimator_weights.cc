@@ -1,4 +1,4 @@
-// How the weights of a model come into memory, and out of it.
+// Loads the weights of a model into memory, and reads them from there.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@
 namespace tandem {
 namespace {
 
-// True if the checkpoint at `path` lies in `model_dir`, however the two are written.
+// True if the checkpoint at `path` lies in `model_dir`, even if the two paths are spelled differently.
 bool IsOwnCheckpoint(const std::string& path, const std::string& model_dir) {
   return std::filesystem::path(path).parent_path().lexically_normal() ==
          (std::filesystem::path(model_dir) / "model.ckpt").lexically_normal().parent_path();
@@ -82,12 +82,12 @@ absl::Status Estimator::Impl::TakeValuesOfChief(const Prepared& prepared) {
 
 absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, const std::string& checkpoint_path,
                                                 const char* what) {
-  // After a training that saved, its checkpoint counts, not the values in memory. On a worker that is not the chief the
-  // values in memory count: it may not see the model_dir that the chief has saved to.
+  // On the chief, a training that saved checkpoints is represented by its last checkpoint, not by the values in memory.
+  // On another worker the values in memory count, because it may not see the model_dir that the chief has saved to.
   const bool saved_here = config_.checkpoints_enabled() && is_chief();
   const bool in_memory = resident_.training() || (resident_.has_training() && !saved_here);
-  // Assigned values replace some of those that are loaded, so that the result is no checkpoint's. A training that is
-  // running has started with them already.
+  // Values set by AssignVariables replace some of those that are loaded, so the result does not count as a
+  // checkpoint's. If a training runs, it has started with them, and nothing is to be replaced.
   const bool assigned = !assigned_.empty() && checkpoint_path.empty() && !resident_.training();
   std::string path = checkpoint_path;
   std::optional<CheckpointData> data;
@@ -99,13 +99,14 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return absl::FailedPreconditionError(
         absl::StrCat("cannot load ", path, " while training: use an Estimator of its own for other checkpoints"));
   }
-  // Another mode may have variables that are not loaded yet. A checkpoint path that was given may have another
-  // checkpoint now, which its checksums show.
+  // What is loaded may lack variables of another mode. If the caller named the path, another checkpoint may have been
+  // written there since, which its checksums show.
   bool loaded = path == resident_.checkpoint() && resident_.HasLoaded(program.variables());
   if (loaded && !checkpoint_path.empty() && resident_.assigned()) loaded = false;
   if (loaded && !checkpoint_path.empty() && !resident_.training()) {
     const absl::StatusOr<std::string> manifest = config_.file_env()->ReadFile(JoinPath(path, kManifestName));
-    const bool gone = absl::IsNotFound(manifest.status());  // rotation may delete it while its values are in memory
+    // The checkpoint may be deleted by rotation while its values are in memory.
+    const bool gone = absl::IsNotFound(manifest.status());
     loaded = gone || (manifest.ok() && *manifest == resident_.content());
   }
   if (!path.empty() && !loaded) {
@@ -136,7 +137,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
     return false;
   }
   if (path.empty()) TD_RETURN_IF_ERROR(resident_.BringBack());
-  // The values are in memory already. A variable that training does not have gets its first value.
+  // The values are in memory already. A variable of this mode that the training lacks gets its initial value.
   std::vector<std::string> untrained;
   for (const VariableSpec& v : program.variables()) {
     const absl::StatusOr<VariableInfo> info = resident_.model().store()->Info(v.name);
@@ -156,7 +157,7 @@ absl::StatusOr<bool> Estimator::Impl::LoadAlone(const ModeProgram& program, cons
 absl::StatusOr<bool> Estimator::Impl::LoadForInference(const Prepared& prepared, const std::string& checkpoint_path,
                                                        const char* what) {
   Cooperation& cooperation = *prepared.cooperation;
-  // During a training all workers have the same values.
+  // During a training all workers have the same values, so none have to be sent.
   if (!cooperation.synchronous() || resident_.training()) return LoadAlone(*prepared.program, checkpoint_path, what);
   std::optional<CheckpointData> data;
   std::string text;

@@ -27,7 +27,7 @@ absl::Status WrongList(const std::vector<EvalSpec>& specs, absl::string_view pro
 
 // Checks that no two evaluations have exporters of one name: all of them export to folders in the same directory.
 absl::Status CheckExporters(const std::vector<EvalSpec>& specs) {
-  std::map<std::string, std::string> evaluations;  // evaluation by its exporter's name
+  std::map<std::string, std::string> evaluations;  // the evaluation's name, by its exporter's name
   for (const EvalSpec& spec : specs) {
     for (const auto& exporter : spec.exporters) {
       TD_ASSIGN_OR_RETURN(const std::string name, CallUserCode([&] { return exporter->name(); }));
@@ -49,7 +49,7 @@ absl::Status ValidateEvalSpecs(const std::vector<EvalSpec>& specs) {
         "TrainAndEvaluate: there are no evaluations; give it an EvalSpec, or call Estimator::Train");
   }
   if (specs.size() > 1) {
-    std::map<std::string, size_t> first;  // by name
+    std::map<std::string, size_t> first;  // index of the first evaluation with a name, by that name
     for (size_t i = 0; i < specs.size(); ++i) {
       const auto [other, is_new] = first.emplace(specs[i].name, i);
       if (!is_new && specs[i].name.empty()) {

@@ -21,9 +21,9 @@ std::vector<std::string> EvaluationNames(const std::vector<EvalSpec>& specs);
 // Returns "evaluation "test"" if there are several, and "evaluation" if there is one.
 std::string EvaluationTitle(const std::vector<EvalSpec>& specs, const EvalSpec& spec);
 
-// Checks the evaluation's name `asked` that `where` ("RunConfig.keep_best") was given. InvalidArgument if it looks like
-// a misspelling of one of `names`, or is empty where there are several. Other names are accepted: they may belong to
-// evaluations made by hand or in another process.
+// Checks `asked`, the name of the evaluation to follow that is given in `where` ("RunConfig.keep_best").
+// InvalidArgument if it looks like a misspelling of one of `names`, or is empty although there are several. Other names
+// are accepted, because they may belong to evaluations that the user or another process makes.
 absl::Status CheckEvaluationName(absl::string_view where, const std::string& asked,
                                  const std::vector<std::string>& names);
 

@@ -45,11 +45,12 @@ absl::StatusOr<std::optional<int64_t>> EvaluatorTask::FinalStep() {
   const RunConfig& config = estimator_.config();
   TD_ASSIGN_OR_RETURN(const std::optional<DoneMarker> done, ReadDoneMarker(config.file_env(), config.model_dir));
   if (old_.has_value() && (!done.has_value() || old_->final_step != done->final_step || old_->reason != done->reason)) {
-    old_.reset();  // training has begun, or ended again, since then
+    // Since this task began, a training has removed the file or has written another one.
+    old_.reset();
   }
   if (!done.has_value()) return Result();
   if (options_.max_steps.has_value() && done->final_step < *options_.max_steps && done->reason == "max_steps") {
-    return Result();  // the marker of an earlier training
+    return Result();  // an earlier training wrote the file
   }
   if (old_.has_value() && Now() < began_ + options_.distrust_done_secs) {
     TD_ASSIGN_OR_RETURN(const bool nothing, NothingToTrain(*done));
@@ -168,7 +169,7 @@ absl::Status EvaluatorTask::FindMistakes() {
 
 absl::StatusOr<EvalResults> EvaluatorTask::EvaluateToTheEnd() {
   const RunConfig& config = estimator_.config();
-  TD_RETURN_IF_ERROR(FindMistakes());  // before the first checkpoint is there
+  TD_RETURN_IF_ERROR(FindMistakes());  // before there is a first checkpoint
   began_ = found_ = Now();
   for (Evaluation& evaluation : evaluations_) evaluation.due = began_ + evaluation.spec.start_delay_secs;
   const double delay = FirstDue() - began_;

@@ -43,7 +43,7 @@ class EvaluatorTask {
  private:
   struct Evaluation {
     Evaluation(Estimator& estimator, const EvalSpec& eval_spec);
-    // True if its newest result is of that step or a later one.
+    // True if the newest result of this evaluation is of step `step` or a later one.
     bool HasReached(int64_t step) const { return !last.empty() && last.global_step() >= step; }
 
     const EvalSpec& spec;
@@ -51,7 +51,7 @@ class EvaluatorTask {
     ExporterRun exporters;
     std::string evaluated;  // the path of the checkpoint that was evaluated last
     EvalResult last;
-    double due = 0;  // time at which it may evaluate again
+    double due = 0;  // time from which the evaluation may be made again
   };
 
   absl::StatusOr<EvalResults> EvaluateToTheEnd();
@@ -59,14 +59,15 @@ class EvaluatorTask {
   double Now() const { return estimator_.config().file_env()->MonotonicSeconds(); }
   // Waits until `seconds` are over or training has ended; Cancelled after a signal.
   absl::Status Wait(double seconds);
-  // Returns the step at which training has ended, if it has. A marker of an earlier training does not count.
+  // Returns the step at which training has ended; nothing while it has not. A DONE file of an earlier training is
+  // ignored.
   absl::StatusOr<std::optional<int64_t>> FinalStep();
-  // True if a training with these options would find its last step trained already.
+  // True if a training up to max_steps would have nothing to do, because the last step is trained already.
   absl::StatusOr<bool> NothingToTrain(const DoneMarker& done) const;
-  // Evaluates the newest checkpoint and exports it, if it is a new one. Returns whether it was.
+  // Evaluates and exports the newest checkpoint, unless this evaluation has evaluated it already. Returns whether it
+  // did.
   absl::StatusOr<bool> EvaluateNewest(Evaluation& evaluation);
-  // Does the same for all evaluations that are due or, with `all`, for all without waiting. Returns whether any was
-  // made.
+  // Calls EvaluateNewest for all evaluations that are due or, with `all`, for all. Returns whether any was made.
   absl::StatusOr<bool> EvaluateWhatIsDue(bool all);
   bool AllHaveReached(int64_t step) const;
   // After training has ended: true if there is a checkpoint that one of the evaluations has not evaluated.
@@ -76,10 +77,10 @@ class EvaluatorTask {
 
   Estimator& estimator_;
   const std::vector<EvalSpec>& eval_specs_;
-  std::deque<Evaluation> evaluations_;  // in the order of eval_specs_
+  std::deque<Evaluation> evaluations_;  // one for each of eval_specs_
   const Options options_;
   double began_ = 0, found_ = 0;   // times when Run began and when it found the last new checkpoint
-  std::optional<DoneMarker> old_;  // the DONE file that existed from the beginning
+  std::optional<DoneMarker> old_;  // content of the DONE file that existed when Run began
   // when the log last said that there is no new checkpoint; seconds of the environment's clock
   std::optional<double> said_at_;
 };

@@ -12,7 +12,8 @@
 namespace tandem {
 namespace {
 
-// Calls a function once in a training, with the number of the first step; after that step, which then need not wait.
+// Calls a function once in a training, with the number of the first step. The call is made after that step, so as not
+// to delay it.
 class AfterFirstStep : public SessionRunHook {
  public:
   explicit AfterFirstStep(std::function<void(int64_t step)> call) : call_(std::move(call)) {}
@@ -69,7 +70,7 @@ void EventFiles::ShowModel(const ModeProgram& program, int64_t step) {
   writer.AddGraph(step, bytes, [nodes = std::move(nodes)] { return GraphDef(NodesOfModel(nodes)); });
   const std::vector<std::string> values = HyperparameterValues(params_, config_.file_env()->NowSeconds());
   if (!values.empty()) writer.AddValues(step, 0, [values] { return values; });
-  // The compiled graph is a TensorBoard run of its own, since TensorBoard shows one graph of each run.
+  // The compiled graph is written as a TensorBoard run of its own, since TensorBoard shows one graph of each run.
   In(JoinPath(config_.model_dir, "compiled"))->AddGraph(step, 0, [executable = program.shared_executable()] {
     return GraphDef(NodesOfProgram(*executable));
   });
@@ -78,7 +79,7 @@ void EventFiles::ShowModel(const ModeProgram& program, int64_t step) {
 HookList EventFiles::TrainingHooks(const ModeProgram& program, std::shared_ptr<VariableStore> store) {
   const std::shared_ptr<EventWriter> writer = In(config_.model_dir);
   if (writer == nullptr) return {};
-  // Placed before the hook that flushes at the end.
+  // This hook comes before SummarySaverHook, which flushes the file at the end of training.
   HookList hooks = {std::make_shared<AfterFirstStep>([this, &program](int64_t step) { ShowModel(program, step); })};
   hooks.push_back(std::make_shared<SummarySaverHook>(writer, config_.save_summary_steps));
   if (std::vector<ModelSummary> of_model = program.summaries(); !of_model.empty()) {

@@ -34,7 +34,7 @@ class EventFiles {
 
   const RunConfig& config_;
   const Params& params_;
-  std::map<std::string, std::shared_ptr<EventWriter>> writers_;  // by directory
+  std::map<std::string, std::shared_ptr<EventWriter>> writers_;  // event files by their directories
   bool model_shown_ = false;
   const std::shared_ptr<SummaryWarnings> warnings_ = std::make_shared<SummaryWarnings>();
 };

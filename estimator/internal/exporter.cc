@@ -65,7 +65,7 @@ class ServingExporter : public Exporter {
   const std::string name_;
   const ServingInput input_;
   const int exports_to_keep_;
-  std::optional<Estimator::Impl::ServingShape> shape_;  // set by Prepare
+  std::optional<Estimator::Impl::ServingShape> shape_;  // the input that Prepare has found out
 };
 
 namespace {
@@ -86,7 +86,8 @@ class Latest : public ServingExporter {
       : ServingExporter("LatestExporter", std::move(name), std::move(input), options.exports_to_keep) {}
 
  private:
-  // Also exports at the end: the run may have been killed between the last evaluation and its export.
+  // Also exports at the end of training, since an earlier run may have been killed between the last evaluation and its
+  // export.
   absl::StatusOr<bool> Wanted(Env*, const ExportRequest&) const override { return true; }
 };
 
@@ -113,7 +114,7 @@ class Best : public ServingExporter {
         MetricOf(request.evaluation, options_.metric, absl::StrCat(kind_, " \"", name(), "\""));
     if (!value.ok()) {
       if (!request.is_on_record) return value.status();
-      // An earlier run recorded the evaluation; the model may have got the metric since then.
+      // An earlier run recorded this evaluation, when the model may not have had the metric yet.
       TD_LOG(WARNING) << "Nothing is exported for the evaluation on record: " << value.status().message();
       return false;
     }

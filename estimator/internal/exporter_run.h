@@ -22,7 +22,7 @@ class ExporterRun {
 
   // Sets ExportRequest::is_on_record of the following exports.
   void set_is_on_record(bool is_on_record) { is_on_record_ = is_on_record; }
-  // Call before training. Errors are mistakes in the program.
+  // Call before training. Returns an error for a mistake in the user's program.
   absl::Status Prepare();
   absl::Status CheckMetrics(const std::vector<std::string>& names);
   // Call after an evaluation of the checkpoint at `checkpoint_path`; empty: of the weights in memory.

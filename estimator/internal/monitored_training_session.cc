@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Fetches tensors by name.
+// Fetches the tensors that the session's user has named.
 class FetchHook : public SessionRunHook {
  public:
   explicit FetchHook(std::vector<std::string> names) : names_(std::move(names)) {}
@@ -67,7 +67,7 @@ MonitoredTrainingSession::MonitoredTrainingSession(const Estimator& estimator, s
 MonitoredTrainingSession::~MonitoredTrainingSession() {
   if (training_ == nullptr || !status_.ok()) return;
   TD_LOG(WARNING) << "A MonitoredTrainingSession ends without Close: what came after the last checkpoint is lost.";
-  // The other workers must not wait for this one.
+  // Makes the next call of the other workers fail, so that they do not wait for this one.
   (void)impl_->Together([] { return absl::FailedPreconditionError("a MonitoredTrainingSession ended without Close"); });
 }
 
@@ -111,7 +111,7 @@ absl::StatusOr<RunValues> MonitoredTrainingSession::Run() {
     return absl::OkStatus();
   });
   TD_RETURN_IF_ERROR(status_);
-  // Removes tensors that only hooks have asked for.
+  // Removes tensors that hooks have fetched and the session's user has not named.
   std::erase_if(values.tensors, [&](const auto& entry) { return !fetches_.contains(entry.first); });
   return values;
 }
@@ -126,8 +126,10 @@ absl::Status MonitoredTrainingSession::Save() {
         "MonitoredTrainingSession::Save: ShouldStop has prepared the next step, whose batches are drawn; call Save "
         "behind Run, in front of ShouldStop");
   }
-  if (training_ == nullptr) return absl::OkStatus();  // there was nothing to train: the checkpoint is there
-  if (!impl_->config().checkpoints_enabled()) return training_->Save();  // it returns the error; no step is lost
+  // There was nothing to train, so the checkpoint exists already.
+  if (training_ == nullptr) return absl::OkStatus();
+  // Save returns an error then; status_ stays OK, so that the session can go on.
+  if (!impl_->config().checkpoints_enabled()) return training_->Save();
   status_ = InTraining([&] { return training_->Save(); });
   return status_;
 }

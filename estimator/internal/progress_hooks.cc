@@ -8,7 +8,8 @@
 namespace tandem {
 namespace {
 
-// Steps between metrics: few enough that a slow training shows some soon, many enough that they do not jump.
+// The number of steps over which the shown metrics are computed: small, so that a slow training soon shows some, but
+// large enough that they do not jump.
 constexpr int64_t kMetricSteps = 20;
 
 }  // namespace

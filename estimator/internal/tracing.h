@@ -21,7 +21,8 @@ class Tracing {
   Tracer* tracer() const { return tracer_.get(); }
   // Returns an error if the trace file cannot be written.
   absl::Status CheckFile() const;
-  // Notes an error of writing traces and returns the first one, once, outside of trainings: it must not end a training.
+  // Remembers `of_loop`, an error of writing traces, which must not end a training. If `training` is false, returns the
+  // first remembered error, once.
   absl::Status TakeStatus(const absl::Status& of_loop, bool training);
 
  private:

@@ -110,7 +110,7 @@ struct JobEvaluation {
         exporters(estimator, eval_spec.exporters, eval_spec.use_moving_average) {}
 
   const EvalSpec& spec;
-  const int number;  // from 0 on
+  const int number;  // counted from 0
   const EvaluateOptions options;
   ExporterRun exporters;
   EvalResult last;
@@ -128,7 +128,7 @@ class TrainAndEvaluateRun {
     for (const EvalSpec& spec : eval_specs) evaluations_.emplace_back(estimator, spec, evaluations_.size());
   }
 
-  // Returns the results of the evaluations that this process knows.
+  // Returns the last results of the evaluations in which this process took part.
   absl::StatusOr<EvalResults> Run() {
     if (impl_.replays()) {
       TD_RETURN_IF_ERROR(train_spec_.Validate());
@@ -150,7 +150,8 @@ class TrainAndEvaluateRun {
     TrainOptions train{.max_steps = train_spec_.max_steps, .hooks = train_spec_.hooks};
     train.hooks.push_back(std::make_shared<BegunHook>([this](int64_t step) { return Begun(step); }));
     if (train_spec_.reduce_on_plateau.has_value()) plateau_ = MakePlateauHook();
-    // Held to the end, so that nobody else trains between the last step and the marker. Train locks it again.
+    // The chief holds the lock to the end, so that no other process trains between the last step and the writing of
+    // DONE. Train locks the directory again, as the same owner.
     std::shared_ptr<FileLock> lock;
     if (impl_.is_chief()) {
       TD_RETURN_IF_ERROR(impl_.Together([&]() -> absl::Status {
@@ -183,14 +184,15 @@ class TrainAndEvaluateRun {
     impl_.set_job(std::nullopt);
     impl_.cooperation().set_on_evaluate(nullptr);
     if (!training.ok() && !begun_) PutDoneMarkerBack();
-    TD_RETURN_IF_ERROR(evaluation_);  // not annotated as an error of the hook that happened to evaluate
+    // Returned before `training`, which reports the same error as one of the hook that evaluated.
+    TD_RETURN_IF_ERROR(evaluation_);
     TD_RETURN_IF_ERROR(training);
     TD_RETURN_IF_ERROR(Finish());
     if (guard.ForgetsSignal()) {
       return SignalError(SignalGuard::pending(), absl::StrCat(" at the end of TrainAndEvaluate in ", config_.model_dir,
                                                               ", when all was done; its results are there"));
     }
-    // If another task evaluates, it removes the marker when it has done the rest.
+    // If another task evaluates, that task removes the file UNFINISHED once its evaluations and exports are done.
     if (impl_.is_chief() && !impl_.cooperation().has_evaluator()) {
       TD_RETURN_IF_ERROR(RemoveUnfinishedMarker(config_.file_env(), config_.model_dir));
     }
@@ -207,7 +209,8 @@ class TrainAndEvaluateRun {
   }
 
   absl::StatusOr<EvalResults> EvaluateForOthers() {
-    // The chief removes the DONE file of an earlier training when it begins, perhaps after this task has started.
+    // The chief removes the DONE file of an earlier training when it begins. This task may start before, so it ignores
+    // an old DONE file for some seconds.
     double distrust = config_.peer_deadline_secs;
     for (const EvalSpec& spec : eval_specs_) distrust = std::max(distrust, spec.start_delay_secs);
     EvaluatorTask task(estimator_, eval_specs_, {.max_steps = train_spec_.max_steps, .distrust_done_secs = distrust});
@@ -291,7 +294,8 @@ class TrainAndEvaluateRun {
     if (const auto& rule = train_spec_.reduce_on_plateau; rule.has_value()) {
       TD_ASSIGN_OR_RETURN(plateaus_evaluation_, FindEvaluation("TrainSpec.reduce_on_plateau", rule->evaluation, names));
     }
-    std::vector<std::pair<std::string, std::string>> asked;  // who follows, and the name
+    // Who follows evaluations, and the name of these evaluations.
+    std::vector<std::pair<std::string, std::string>> asked;
     if (config_.keep_best.has_value()) asked.emplace_back("RunConfig.keep_best", config_.keep_best->evaluation);
     for (const auto& hook : train_spec_.hooks) {
       if (const auto* follows = dynamic_cast<const FollowsEvaluations*>(hook.get()); follows != nullptr) {
@@ -342,7 +346,8 @@ class TrainAndEvaluateRun {
     if (!written.ok()) TD_LOG(ERROR) << "The file DONE of the training before is lost: " << written.message();
   }
 
-  // Only the chief needs to see model_dir, so its answer counts. With parameter servers only the chief needs it.
+  // All workers use the chief's answer, since only the chief needs to see model_dir. With parameter servers only the
+  // chief has to know it.
   absl::Status AgreeOnInterruption() {
     std::string mine = interrupted_since_.has_value() ? absl::StrCat(*interrupted_since_) : "";
     TD_ASSIGN_OR_RETURN(const std::string chiefs,
@@ -361,8 +366,9 @@ class TrainAndEvaluateRun {
 
   bool Signalled() const { return config_.handle_signals && SignalGuard::pending() != 0; }
 
-  // Returns whether an uninterrupted run evaluates the checkpoint that is being saved now. It evaluates every regular
-  // checkpoint if there is no throttle; a checkpoint that is saved at the end because of a signal is not a regular one.
+  // Returns whether a run that is not interrupted would evaluate the checkpoint that is being saved now. Without a
+  // throttle it would evaluate every regular checkpoint, but not one that is saved only because a signal ends the
+  // training.
   bool WouldBeEvaluated() {
     const std::optional<StopReason> ending = impl_.ending();
     const bool by_signal = ending == StopReason::kSignal || ending == StopReason::kPeerSignal;
@@ -376,7 +382,7 @@ class TrainAndEvaluateRun {
     if (eval_specs_.size() > 1) scheduling.title = absl::StrCat("eval \"", evaluation.spec.name, "\"");
     scheduling.signalled = [this] { return Signalled(); };
     scheduling.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
-      if (stopped_) return true;  // a signal stopped another evaluation of this checkpoint
+      if (stopped_) return true;  // a signal stopped an evaluation before this one
       TD_RETURN_IF_ERROR(EvaluateOnce(evaluation, absl::StrCat("after step ", step)));
       return stopped_;
     };
@@ -409,7 +415,7 @@ class TrainAndEvaluateRun {
     return eval_specs_.size() > 1 ? absl::StrCat(EvaluationTitle(eval_specs_, evaluation.spec), ": ") : "";
   }
 
-  // The plateau hook comes first, so that its state is restored before an evaluation is made.
+  // The hook of ReduceOnPlateau comes first, so that its state is restored before an evaluation is made.
   absl::StatusOr<HookList> EvaluationHooks(const BatchDealer& dealer) {
     HookList hooks;
     if (plateau_ != nullptr) hooks.push_back(plateau_);
@@ -440,9 +446,9 @@ class TrainAndEvaluateRun {
     if (!impl_.is_chief()) return std::shared_ptr<SessionRunHook>();
     evaluator.signalled = [this] { return Signalled(); };
     evaluator.evaluate = [this, &evaluation](int64_t step) -> absl::StatusOr<bool> {
-      if (stopped_ || !evaluation_.ok()) return true;  // another evaluation after this step was stopped or failed
+      if (stopped_ || !evaluation_.ok()) return true;  // an earlier evaluation of this step was stopped or failed
       const absl::Status evaluated = EvaluateOnce(evaluation, absl::StrCat("after step ", step));
-      // Let training end in order, which saves the steps since the last checkpoint; Run then returns the error.
+      // Ends training regularly, which saves the steps since the last checkpoint. Run then returns the error.
       if (!evaluation_.ok() && !impl_.cooperation().synchronous()) return true;
       TD_RETURN_IF_ERROR(evaluated);
       return stopped_;
@@ -454,8 +460,8 @@ class TrainAndEvaluateRun {
     return std::make_shared<StepEvaluator>(std::move(evaluator));
   }
 
-  // Returns the evaluation of that step recorded in model_dir, unless it is known to be of other data. `by_job`: ignore
-  // evaluations by hand; the job may never have evaluated that step.
+  // Returns the evaluation of that step recorded in model_dir, unless it is known to be of other data. With `by_job`,
+  // ignores evaluations that the user made by calling Evaluate.
   absl::StatusOr<std::optional<EvalResult>> Recorded(const EvalSpec& spec, int64_t step, bool by_job) const {
     const std::string dir = estimator_.eval_dir(spec.name);
     const EvalScope scope{.steps = spec.steps, .raw_weights = !spec.use_moving_average, .job = by_job};
@@ -481,7 +487,7 @@ class TrainAndEvaluateRun {
 
   absl::Status EvaluateOnce(JobEvaluation& evaluation, absl::string_view when) {
     absl::StatusOr<EvalResult> result = Evaluate(evaluation);
-    // A signal ends the evaluation early; training must still end in order.
+    // A signal ends the evaluation early. That is no error, so that training ends regularly.
     stopped_ = absl::IsCancelled(result.status());
     if (stopped_) return absl::OkStatus();
     evaluation_ =
@@ -499,7 +505,8 @@ class TrainAndEvaluateRun {
   std::shared_ptr<PlateauHook> MakePlateauHook() {
     PlateauHook::Options options{.rule = *train_spec_.reduce_on_plateau, .scalars = &impl_.step_scalars()};
     options.recorded = [this](int64_t step) { return RecordedAtChief(step); };
-    // With every_steps or every_epochs, StepEvaluator makes this evaluation.
+    // If training goes on from a checkpoint that was not evaluated yet, the hook evaluates it. With every_steps or
+    // every_epochs StepEvaluator does that.
     if (impl_.is_chief() && !PlateausEvaluation().spec.by_steps()) {
       options.evaluate = [this] { return EvaluateOnce(PlateausEvaluation(), "of the checkpoint to go on from"); };
     }
@@ -520,9 +527,10 @@ class TrainAndEvaluateRun {
   }
 
   absl::Status Finish() {
-    if (impl_.cooperation().asynchronous() && !impl_.is_chief()) return absl::OkStatus();  // the chief evaluates
+    if (impl_.cooperation().asynchronous() && !impl_.is_chief()) return absl::OkStatus();  // the chief alone evaluates
     const TrainResult trained = estimator_.last_train_result().value_or(TrainResult());
-    // Training may have ended before the signal came; the job is done only after the evaluation of its last step.
+    // A signal that comes after the last step does not stop the training, but the job is done only after the evaluation
+    // of that step.
     const bool all_are_of_the_end = std::all_of(
         evaluations_.begin(), evaluations_.end(),
         [&](const JobEvaluation& evaluation) { return evaluation.last.global_step() == trained.global_step; });
@@ -546,9 +554,11 @@ class TrainAndEvaluateRun {
     return Annotate(exported, "TrainAndEvaluate, which is done but for this: ");
   }
 
-  // Nothing was trained: the last run may have ended between its final checkpoint and the evaluation of it.
+  // Called if nothing was trained, because the last run may have ended between its final checkpoint and the evaluation
+  // of that.
   absl::Status EvaluateWhatWasTrained(JobEvaluation& evaluation, const TrainResult& trained) {
-    if (!impl_.cooperation().synchronous()) {  // the other workers would not know what is recorded
+    // Only without other workers, which would not know what the chief has recorded.
+    if (!impl_.cooperation().synchronous()) {
       absl::StatusOr<std::optional<EvalResult>> recorded =
           Recorded(evaluation.spec, trained.global_step, /*by_job=*/false);
       if (recorded.ok() && recorded->has_value()) {
@@ -567,7 +577,7 @@ class TrainAndEvaluateRun {
   const RunConfig& config_;
   const TrainSpec& train_spec_;
   const std::vector<EvalSpec>& eval_specs_;
-  std::deque<JobEvaluation> evaluations_;  // in the order of eval_specs_
+  std::deque<JobEvaluation> evaluations_;  // one for each of eval_specs_
   std::shared_ptr<PlateauHook> plateau_;   // null without ReduceOnPlateau
   int plateaus_evaluation_ = 0;            // number of the evaluation that ReduceOnPlateau follows
   absl::Status evaluation_;                // error of the last evaluation, or of the exports after it

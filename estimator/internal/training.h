@@ -17,8 +17,8 @@
 
 namespace tandem {
 
-// Prepare, Run and End work like those of StepLoop. If End is not called, as after an error, writes that were begun are
-// still finished. The estimator must outlive this object.
+// Prepare, Run and End work like those of StepLoop. If End is not called, as after an error, the writing of files that
+// has begun is still finished. The estimator must outlive this object.
 class Training {
  public:
   // Prepares the model for training. Returns null if there is nothing to do: programs are only compiled, or max_steps
@@ -32,14 +32,14 @@ class Training {
   absl::StatusOr<bool> Prepare() { return loop_->Prepare(); }
   absl::StatusOr<RunValues> Run() { return loop_->Run(); }
   void RequestStop() { loop_->RequestStop(); }
-  // Call between two steps: saves a checkpoint and waits until it is written. Does nothing if another worker is the
+  // Call between two steps: saves a checkpoint and waits until it is written. Does nothing on a worker that is not the
   // chief.
   absl::Status Save();
   absl::Status End();
   const BatchDealer& dealer() const { return *prepared_.dealer; }
-  // Why the training makes no further step, while it saves and ends; nothing while it makes steps.
+  // Returns why the training ends, while it saves and calls the hooks' End; nothing as long as it makes steps.
   std::optional<StopReason> ending() const { return ending_; }
-  // Says that variables have been assigned, so that they are not those of the last checkpoint.
+  // Call after variables were assigned: the last checkpoint no longer has their values.
   void NoteChange();
 
  private:
@@ -53,24 +53,27 @@ class Training {
   LoopOptions MakeLoopOptions();
   void LogEnd(const LoopResult& result);
 
-  // training_hooks.cc
+  // Defined in training_hooks.cc.
   HookList MakeHooks(int64_t restored_step, const HookList& evaluations = {});
 
-  // training_state.cc
-  // Returns the checkpoint that the training goes on from, the chief's on all workers; nothing if it starts from values
-  // in memory or first values.
+  // The following are defined in training_state.cc.
+  //
+  // Returns the checkpoint that the training goes on from; all workers get the one that the chief reads. Returns
+  // nothing if the training starts from values in memory or from initial values.
   absl::StatusOr<std::optional<CheckpointData>> StartingPoint();
-  // Sets variables, seed, step and input position: from the checkpoint, from the earlier training in this process, or
-  // anew.
+  // Sets variables, seed, step and input position: to those of the checkpoint `start` or, if there is none, to those at
+  // the end of the earlier training in this process, or to initial ones.
   absl::Status StartFrom(const std::optional<CheckpointData>& start);
   absl::Status StartFromCheckpoint(const CheckpointData& start);
   absl::Status RestorePosition(const std::string& position, const std::string& saved_data);
-  // Takes a snapshot and starts writing it; writing goes on during the next steps (CheckpointSaverHook's finish_save).
+  // Copies the values and starts writing the checkpoint, which goes on during the next steps. FinishSave returns the
+  // result.
   absl::Status SaveStep(int64_t step);
   absl::Status FinishSave(bool wait);
 
-  // training_record.cc
-  // Returns a runner that records in model_dir the steps that `runner` makes; null if nothing is to be recorded.
+  // The following are defined in training_record.cc.
+  //
+  // Returns a runner that calls `runner` and records its steps in model_dir; null if nothing is to be recorded.
   // `runner` must outlive it.
   std::unique_ptr<StepRunner> RecordSteps(StepRunner* runner);
   // Writes the description of the run that RecordSteps has prepared, once.
@@ -82,21 +85,24 @@ class Training {
   std::optional<SignalGuard> guard_;
   std::shared_ptr<FileLock> lock_;
   Estimator::Impl::Prepared prepared_;
-  std::string data_fingerprint_;  // of the input; may be empty
-  bool other_data_ = false;       // the data differ from those of the checkpoint that the training goes on from
+  std::string data_fingerprint_;  // fingerprint of the input's data; may be empty
+  bool other_data_ = false;       // the data are not those that the restored checkpoint was trained with
   std::optional<ResidentState::TrainingScope> scope_;
-  std::unique_ptr<StepRunner> served_runner_;     // null without parameter servers
-  std::unique_ptr<StepRunner> checking_runner_;   // null where no step is made twice
-  std::function<void()> describe_run_;            // null if there is nothing to write
-  std::unique_ptr<StepRunner> recording_runner_;  // null where nothing is recorded
+  std::unique_ptr<StepRunner> served_runner_;     // null unless there are parameter servers
+  std::unique_ptr<StepRunner> checking_runner_;   // null unless check_steps_every is set
+  std::function<void()> describe_run_;            // writes the description; null if there is none to write
+  std::unique_ptr<StepRunner> recording_runner_;  // null if steps are not recorded
   HookList hooks_;
   std::shared_ptr<CheckpointSaverHook> saver_;  // null unless this is the chief and checkpoints are on
   BackgroundSave saving_;
   std::optional<StepLoop> loop_;
   std::optional<StopReason> ending_;
-  bool keeps_end_ = false;  // an interrupted job may be at the end of its input, which then does not start again
+  // True if this goes on with an interrupted job, which may have used up its input. Then the input is not started
+  // again.
+  bool keeps_end_ = false;
   bool stepped_ = false;
-  std::unique_ptr<WatchedValues> watched_;  // null if nothing is watched, or if another worker warns
+  // Null if there is nothing to watch, or if this worker is not the one that warns.
+  std::unique_ptr<WatchedValues> watched_;
 };
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// The hooks of a training.
+// Makes the hooks of a training.
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Records a training, for replays and comparisons.
+// Records a training, so that its steps can be replayed and compared with those of other runs.
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,7 +73,8 @@ RunStart Estimator::Impl::DescribeStart(const Prepared& prepared, bool compiled)
 
 void Training::DescribeRun() {
   if (describe_run_ == nullptr) return;
-  // This also runs at the end of a training that has run out of memory.
+  // Running out of memory here is only a warning, since this also runs at the end of a training that has run out of
+  // memory.
   const absl::Status described = CatchResourceErrors("describing the run", [this] {
     std::exchange(describe_run_, nullptr)();
     return absl::OkStatus();
@@ -103,8 +104,8 @@ std::unique_ptr<StepRunner> Training::RecordSteps(StepRunner* runner) {
   }
   std::unique_ptr<StepsWriter>& writer = estimator_.state_.steps_writer;
   if (writer == nullptr) writer = std::make_unique<StepsWriter>(config.file_env(), config.model_dir);
-  // The description is written during the second step, so that the first one need not wait for it. It includes the
-  // input position from before the first step.
+  // The description of the run is written during the second step, so that it does not delay the first one. It includes
+  // the position that the input had before the first step.
   std::string begin;
   if (const absl::StatusOr<std::string> position = prepared_.dealer->SaveState(); position.ok()) {
     begin = absl::StrCat(absl::Hex(Fingerprint64(*position), absl::kZeroPad16));

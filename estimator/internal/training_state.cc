@@ -1,4 +1,4 @@
-// What a training goes on from, and what it saves.
+// Restores what a training goes on from, and saves its checkpoints.
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +20,8 @@ absl::StatusOr<std::optional<CheckpointData>> Training::StartingPoint() {
   Estimator::Impl& e = estimator_;
   if (e.resident_.has_training() && !e.config_.checkpoints_enabled()) return std::nullopt;
   std::optional<CheckpointData> data;
-  if (e.is_chief()) {  // other workers get its checkpoint, or the values of parameter servers
+  // Other workers receive the chief's checkpoint, or read the values from parameter servers.
+  if (e.is_chief()) {
     const StallWatch::Scope reading(*e.stall_watch_, absl::StrCat("Reading the checkpoints of ", e.config_.model_dir));
     TD_ASSIGN_OR_RETURN(const std::optional<std::string> latest, e.checkpoints_.Recover());
     if (latest.has_value()) {
@@ -35,7 +36,7 @@ absl::Status Training::StartFromCheckpoint(const CheckpointData& start) {
   const std::string path = JoinPath(e.config_.model_dir, absl::StrCat("model.ckpt-", start.global_step));
   const std::string where = absl::StrCat(path, ": ");
   TD_LOG(INFO) << "Restoring parameters from " << path;
-  // Other workers may not see model_dir.
+  // Only the chief reads the logs of evaluations, since other workers may not see model_dir.
   TD_RETURN_IF_ERROR(
       Annotate(e.best_.GoOnFrom(Extra(start, kBestKey), start.global_step, /*reads_logs=*/e.is_chief()), where));
   TD_RETURN_IF_ERROR(Annotate(e.state_.step_scalars.Restore(Extra(start, kStepScalarsKey)), where));
@@ -61,7 +62,8 @@ absl::Status Training::StartFrom(const std::optional<CheckpointData>& start) {
                                            : e.resident_.has_training() ? "values in memory"
                                                                         : "first values",
                                            "keep the checkpoints of a training that goes on"));
-  TD_RETURN_IF_ERROR(e.resident_.BringBack());  // a hook's Begin may have evaluated another checkpoint
+  // A hook's Begin may have evaluated another checkpoint, whose values are then in memory.
+  TD_RETURN_IF_ERROR(e.resident_.BringBack());
   if (start.has_value()) {
     TD_RETURN_IF_ERROR(StartFromCheckpoint(*start));
     position = start->iterator_state;
@@ -86,7 +88,7 @@ absl::Status Training::RestorePosition(const std::string& position, const std::s
   if (position.empty()) return absl::OkStatus();
   const absl::Status status = prepared_.input->RestorePosition(position);
   if (absl::IsFailedPrecondition(status)) {
-    // A different pipeline is the user's decision, not a damaged checkpoint.
+    // The position is of another pipeline. The user may have changed it on purpose, so this is no error.
     TD_LOG(WARNING) << "The input starts from its beginning: " << status.message();
     return absl::OkStatus();
   }
@@ -125,7 +127,8 @@ absl::Status Training::SaveStep(int64_t step) {
     TD_RETURN_IF_ERROR(ModelState::CheckFinite(*data));
     return e.checkpoints_.Save(*data);
   };
-  // The snapshot is a copy, so steps go on while it is written, and the first step need not wait for the disk.
+  // `write` uses a copy of the variables, so steps go on while it runs, and even the first step does not wait for the
+  // disk.
   saving_.Start(std::move(write));
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// UsageWarnings: what an Estimator warns of: calls that are allowed but probably mistakes.
+// UsageWarnings: warnings about an Estimator's calls that are allowed but probably mistakes.
 #ifndef TANDEM_ESTIMATOR_INTERNAL_USAGE_WARNINGS_H_
 #define TANDEM_ESTIMATOR_INTERNAL_USAGE_WARNINGS_H_
 
@@ -26,13 +26,14 @@ class UsageWarnings {
 
   // Warns if the input never ends and no number of steps is set.
   void EndlessInput(const TrainOptions& options, const BatchDealer& dealer) const;
-  // Before the first step, which is number `step`: warns if the input has a known length and fewer steps than `options`
-  // ask for.
+  // Call before the first step of a training, which is number `step`. Warns if the number of steps that the input is
+  // long enough for is known and smaller than `options` ask for.
   void ShortInput(const TrainOptions& options, const BatchDealer& dealer, int64_t step);
   // Warns if the input has ended at global step `step`, after `steps` steps of this call, before those that `options`
   // ask for, unless ShortInput has warned.
   void EndedInput(const TrainOptions& options, const BatchDealer& dealer, int64_t steps, int64_t step) const;
-  // Watches summaries and metrics of a training for values that are not finite; null if there are none.
+  // Returns what watches the summaries and metrics of a training for values that are not finite; null if the model has
+  // none.
   std::unique_ptr<WatchedValues> WatchValues(const ModeProgram& program) const;
   // Warns of likely mistakes after a call of model_fn; each line once, also if several modes have it.
   void Model(const ModeProgram& program);
@@ -43,9 +44,9 @@ class UsageWarnings {
   const RunConfig& config_;
   const Params& params_;
   const Cooperation& cooperation_;
-  bool short_input_said_ = false;  // for this training
+  bool short_input_said_ = false;  // ShortInput has warned in this training
   bool params_looked_at_ = false;
-  std::set<std::string> said_of_model_;  // lines
+  std::set<std::string> said_of_model_;  // the warnings that Model has logged
 };
 
 }  // namespace tandem
