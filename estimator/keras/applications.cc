@@ -19,7 +19,8 @@ using layers::BatchNormalization;
 using layers::Conv2D;
 using layers::Dense;
 
-// Applies the pooling of that name; none for "". An error is returned as a tensor that carries it.
+// Returns `x` after the pooling of that name, or `x` itself for "". An unknown name gives a tensor that carries the
+// error.
 KerasTensor Pooled(const KerasTensor& x, const std::string& pooling, SourceLocation loc) {
   if (pooling.empty()) return x;
   if (pooling == "avg") return layers::GlobalAveragePooling2D({}, loc)(x, loc);
@@ -39,7 +40,8 @@ KerasTensor ReluLayer(const KerasTensor& x, const std::string& name, SourceLocat
   return Activation("relu", {.name = name}, loc)(x, loc);
 }
 
-// Three convolutions and a shortcut; in the first block of a stack, a convolution projects the shortcut.
+// Three convolutions with a shortcut. If `projects`, as in the first block of a stack, a convolution is applied to the
+// shortcut.
 KerasTensor ResidualBlock(const KerasTensor& x, int64_t filters, int64_t strides, bool projects,
                           const std::string& name, SourceLocation loc) {
   KerasTensor shortcut =
@@ -53,7 +55,7 @@ KerasTensor ResidualBlock(const KerasTensor& x, int64_t filters, int64_t strides
   return ReluLayer(y, absl::StrCat(name, "_out"), loc);
 }
 
-// Applies the batch norm of EfficientNet-Lite and, with `relu`, its ReLU6, as after each of its convolutions.
+// Applies the batch norm that follows each convolution of EfficientNet-Lite and, with `relu`, its ReLU6.
 KerasTensor NormRelu6(const KerasTensor& x, const std::string& name, bool relu, SourceLocation loc) {
   const KerasTensor y = BatchNormalization({.name = absl::StrCat(name, "_bn")}, loc)(x, loc);
   return relu ? layers::ReLU({.max_value = 6, .name = absl::StrCat(name, "_relu")}, loc)(y, loc) : y;
@@ -67,10 +69,11 @@ KerasTensor ConvNormRelu6(const KerasTensor& x, int64_t filters, int64_t kernel,
   return NormRelu6(y, name, relu, loc);
 }
 
-// EfficientNet's block: wide inside and narrow outside, with a shortcut if the shapes of input and output agree.
+// EfficientNet's block: it expands the channels, convolves them depthwise and projects them to fewer. It has a shortcut
+// if the shapes of input and output agree.
 KerasTensor InvertedResidual(const KerasTensor& x, int64_t expansion, int64_t kernel, int64_t strides, int64_t filters,
                              const std::string& name, SourceLocation loc) {
-  if (x.shape().empty()) return x;  // x carries an error
+  if (x.shape().empty()) return x;  // x is not a result but carries an error
   const int64_t channels = x.shape().back();
   KerasTensor y = x;
   if (expansion != 1) y = ConvNormRelu6(y, channels * expansion, 1, 1, true, absl::StrCat(name, "_expand"), loc);
@@ -103,7 +106,8 @@ Model WithWeights(Model model, const ApplicationOptions& options, SourceLocation
 Model VGG16(const ApplicationOptions& options, SourceLocation loc) {
   const KerasTensor input = Input({.shape = options.input_shape}, loc);
   KerasTensor x = input;
-  const std::pair<int, int64_t> blocks[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};  // convolutions, channels
+  // Number of convolutions and channels of each block.
+  const std::pair<int, int64_t> blocks[] = {{2, 64}, {2, 128}, {3, 256}, {3, 512}, {3, 512}};
   for (int block = 0; block < 5; ++block) {
     for (int i = 0; i < blocks[block].first; ++i) {
       x = Conv2D(blocks[block].second, 3,
@@ -131,7 +135,8 @@ Model ResNet50(const ApplicationOptions& options, SourceLocation loc) {
   x = ReluLayer(x, "conv1_relu", loc);
   x = layers::ZeroPadding2D({.padding = 1, .name = "pool1_pad"}, loc)(x, loc);
   x = layers::MaxPooling2D({.pool_size = 3, .strides = 2, .name = "pool1_pool"}, loc)(x, loc);
-  const std::pair<int, int64_t> stacks[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};  // blocks, filters
+  // Number of blocks and filters of each stack.
+  const std::pair<int, int64_t> stacks[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};
   for (int stack = 0; stack < 4; ++stack) {
     for (int i = 0; i < stacks[stack].first; ++i) {
       const bool first = i == 0;

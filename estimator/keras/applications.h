@@ -24,14 +24,15 @@
 namespace tandem::keras::applications {
 
 struct ApplicationOptions {
-  bool include_top = true;  // add the layers that classify
+  bool include_top = true;  // include the layers that classify
   // A weight file, matched by the layers' names as in Model::LoadWeights; other weights in the file, such as those of a
   // top, are ignored. An error becomes the model's status. If empty: random weights.
   std::string weights;
   Shape input_shape = {224, 224, 3};
-  std::string pooling;  // without the top: "avg" or "max" over all places; empty: no pooling
+  // For a network without the top: "avg" or "max" pools over all positions of an image; empty: no pooling.
+  std::string pooling;
   int64_t classes = 1000;
-  std::string classifier_activation = "softmax";  // "linear" gives logits
+  std::string classifier_activation = "softmax";  // activation of the last layer; "linear" gives logits
 };
 
 // Simonyan and Zisserman 2014, configuration D. 138,357,544 weights, 14,714,688 without the top.

@@ -21,9 +21,9 @@ class Model;
 struct FitParams {
   int verbose = 1;
   int64_t epochs = 1;
-  std::optional<int64_t> steps;  // in an epoch; not set if this is not known
-  bool resumes = false;          // it goes on from a checkpoint of its directory
-  bool is_chief = true;          // this worker prints and writes files; true for worker 0 of a cluster only
+  std::optional<int64_t> steps;  // batches in an epoch; not set if their number is not known
+  bool resumes = false;          // true if Fit goes on from a checkpoint of its directory
+  bool is_chief = true;          // true if this worker prints and writes files: only worker 0 of a cluster does
 };
 
 // The state of a callback in a checkpoint: text and tensors.
@@ -45,7 +45,7 @@ class Callback {
   virtual absl::Status OnTrainEnd(const Logs& logs) { return absl::OkStatus(); }
   // Epochs are counted from 0.
   virtual absl::Status OnEpochBegin(int64_t epoch) { return absl::OkStatus(); }
-  // All callbacks share the logs: later callbacks and the History see what one adds, such as "lr".
+  // All callbacks share `logs`: a value that one adds, such as "lr", is visible to later callbacks and to the History.
   virtual absl::Status OnEpochEnd(int64_t epoch, Logs& logs) { return absl::OkStatus(); }
   // Batches are counted from 0 in each epoch.
   virtual absl::Status OnTrainBatchBegin(int64_t batch) { return absl::OkStatus(); }
@@ -64,7 +64,7 @@ class Callback {
   virtual absl::Status RestoreState(const CallbackState& state) { return absl::OkStatus(); }
 
  protected:
-  // The following may be used in the methods above only.
+  // Call these in the methods above only.
   Model& model() const { return *model_; }
   const FitParams& params() const { return params_; }
 

@@ -28,7 +28,7 @@ CallbackList::CallbackList(std::vector<CallbackPtr> callbacks, Model* model, con
 }
 
 absl::Status CallbackList::Call(absl::string_view method, const std::function<absl::Status(Callback&)>& call) {
-  const ScopedMinLogSeverity loud(LogSeverity::kInfo);  // log lines of callbacks are shown, although Fit is quiet
+  const ScopedMinLogSeverity loud(LogSeverity::kInfo);  // callbacks may log, although Fit logs only warnings
   for (const CallbackPtr& callback : callbacks_) {
     const absl::Status status = CallUserCode([&] { return call(*callback); });
     if (status.ok()) continue;

@@ -63,7 +63,7 @@ class CallbackList {
   std::vector<std::string> Keys() const;
 
   std::vector<CallbackPtr> callbacks_;
-  int64_t epoch_ = -1;  // -1: no epoch has begun
+  int64_t epoch_ = -1;  // the epoch that runs; -1 before the first one
 };
 
 }  // namespace tandem::keras

@@ -20,7 +20,7 @@
 
 namespace tandem::keras {
 
-// Adds the line that made the callback to an error.
+// Returns `status` with the line `loc`, in which the program made the callback, before an error's message.
 inline absl::Status AtLine(const absl::Status& status, SourceLocation loc) {
   return Annotate(status, absl::StrCat("made at ", loc.file, ":", loc.line, ": "));
 }
@@ -33,7 +33,7 @@ inline absl::Status CheckNotNegative(absl::string_view option, double value) {
 // Prints a line on the console.
 inline void PrintMessage(absl::string_view text) { WriteToConsole(absl::StrCat(text, "\n")); }
 
-// Reads numbers from a callback's state.
+// Reads numbers from the JSON text of a callback's state.
 class StateReader {
  public:
   explicit StateReader(const CallbackState& state) : json_(ParseJson(state.text)) {}
@@ -51,7 +51,7 @@ class StateReader {
     if (!number.has_value()) ok_ = false;
   }
   const nlohmann::json& json() const { return json_; }
-  // DataLoss if a number was missing.
+  // Returns DataLoss if a number that was read is missing from the state.
   absl::Status status() const { return ok_ ? absl::OkStatus() : absl::DataLossError("the state is damaged"); }
 
  private:

@@ -33,36 +33,38 @@ struct ModelCheckpointOptions {
   std::string filepath;
   std::string monitor = "val_loss";
   int verbose = 0;
-  bool save_best_only = false;  // only if the monitor has improved
+  bool save_best_only = false;  // saves only if the monitor has improved
   bool save_weights_only = false;
-  std::string mode = "auto";         // "max" if the monitor's name contains "acc" or begins with "fmeasure"
-  std::optional<int64_t> save_freq;  // in batches, counted over epochs; not set: at the end of each epoch
-  std::optional<double> initial_value_threshold;  // the best value before the first epoch
+  // "auto" is "max" if the monitor's name contains "acc" or begins with "fmeasure", else "min".
+  std::string mode = "auto";
+  std::optional<int64_t> save_freq;  // batches between saves, counted over epochs; not set: each epoch's end
+  std::optional<double> initial_value_threshold;  // with save_best_only: the best value before the first epoch
 };
 // Saves the model. A file is written under another name and then renamed, so it is either complete or not there.
 CallbackPtr ModelCheckpoint(const ModelCheckpointOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct EarlyStoppingOptions {
   std::string monitor = "val_loss";
-  double min_delta = 0;  // a value is better only if it is better by more than this
-  int64_t patience = 0;  // number of epochs without a better value before it stops
+  double min_delta = 0;  // the difference above which a value counts as better
+  int64_t patience = 0;  // number of epochs without a better value after which training stops
   int verbose = 0;
-  std::string mode = "auto";  // "max" if the monitor's name ends with "acc", "accuracy" or "auc"
-  // Only values that are also better than this one restart the waiting.
+  std::string mode = "auto";  // "auto" is "max" if the monitor's name ends with "acc", "accuracy" or "auc", else "min"
+  // Epochs without a better value are counted from 0 again only after a better value that is also better than this one.
   std::optional<double> baseline;
-  bool restore_best_weights = false;  // when it stops early; not if all epochs are made
-  int64_t start_from_epoch = 0;       // earlier epochs are ignored
+  // Restores the weights of the best epoch if training stops early, but not after the last epoch.
+  bool restore_best_weights = false;
+  int64_t start_from_epoch = 0;  // values of earlier epochs are ignored
 };
 CallbackPtr EarlyStopping(const EarlyStoppingOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
 struct ReduceLROnPlateauOptions {
   std::string monitor = "val_loss";
-  double factor = 0.1;  // in (0, 1)
+  double factor = 0.1;  // between 0 and 1
   int64_t patience = 10;
   int verbose = 0;
-  std::string mode = "auto";  // "max" if the monitor's name contains "acc"
+  std::string mode = "auto";  // "auto" is "max" if the monitor's name contains "acc", else "min"
   double min_delta = 1e-4;
-  int64_t cooldown = 0;  // epochs after a reduction that do not count
+  int64_t cooldown = 0;  // number of epochs after a reduction that do not count
   double min_lr = 0;
 };
 // Multiplies the optimizer's learning rate by `factor` when the monitor does not improve. Adds "lr" to the logs.
@@ -88,19 +90,20 @@ CallbackPtr CSVLogger(const std::string& filename, const CSVLoggerOptions& optio
 
 struct TensorBoardOptions {
   std::string log_dir = "logs";
-  // Batches between points of batch_loss and so on; not set: none are written.
+  // Number of batches between two points of the batches' curves, such as batch_loss. Not set: these curves are not
+  // written.
   std::optional<int64_t> update_freq;
   bool write_steps_per_second = false;
 };
-// Writes event files in log_dir/train and log_dir/validation: epoch_loss and so on by epochs, and
-// evaluation_loss_vs_iterations and so on by batches.
+// Writes event files in log_dir/train and log_dir/validation: curves by epochs, such as epoch_loss, and curves of the
+// validation by batches, such as evaluation_loss_vs_iterations.
 CallbackPtr TensorBoard(const TensorBoardOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// Ends training when the loss is NaN or infinite, instead of failing as Fit does otherwise. Such a step changes
-// nothing.
+// Ends training without an error when the loss is NaN or infinite; without this callback Fit fails. Such a step changes
+// no weights.
 CallbackPtr TerminateOnNaN();
 
-// A function that returns nothing or an absl::Status.
+// A callable of these arguments that returns nothing or an absl::Status.
 template <typename... Args>
 class LambdaAction {
  public:
@@ -138,7 +141,8 @@ CallbackPtr LambdaCallback(const LambdaCallbackOptions& options);
 // has ended, and a call for a run that has ended returns its History at once; delete the directory to train anew.
 CallbackPtr BackupAndRestore(const std::string& backup_dir, SourceLocation loc = SourceLocation::Current());
 
-// Keras' callback that sends logs to a server. Always an error, since nothing here uses the network.
+// Keras' callback that sends logs to a server. Here every Fit with it fails, because Tandem sends nothing over the
+// network for a callback.
 CallbackPtr RemoteMonitor(const std::string& root = "http://localhost:9000",
                           SourceLocation loc = SourceLocation::Current());
 

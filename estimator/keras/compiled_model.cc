@@ -45,7 +45,8 @@ CompiledModel::~CompiledModel() { DeleteTemporaryFolder(); }
 
 void CompiledModel::DeleteTemporaryFolder() {
   if (estimator_ == nullptr || !directory_.empty() || estimator_->model_dir().empty()) return;
-  Env::Default()->DeleteRecursively(estimator_->model_dir()).IgnoreError();  // it may have been deleted already
+  // Somebody else may have deleted the directory.
+  Env::Default()->DeleteRecursively(estimator_->model_dir()).IgnoreError();
 }
 
 absl::Status CompiledModel::status() const {
@@ -87,8 +88,10 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   config.log_step_count_steps = 0;
   config.save_summary_steps = 0;
   config.keep_best = std::nullopt;
-  config.fail_on_nan = false;  // FitHook handles such steps
-  // Epochs limit the training, and untrained weights are values like any others, so neither needs a warning.
+  // FitHook handles steps that are not finite.
+  config.fail_on_nan = false;
+  // The number of epochs limits the training, and Fit and Evaluate may use weights that are not trained, so neither
+  // needs a warning.
   for (absl::string_view name : {kEndlessTraining, kUntrainedWeights}) config.silence.emplace_back(name);
   config.save_checkpoints_secs = std::nullopt;
   config.save_checkpoints_steps = std::nullopt;
@@ -102,13 +105,14 @@ absl::Status CompiledModel::UseDirectory(const std::string& directory) {
   }
   // Do not log the temporary model_dir of an Estimator in memory: it is deleted with the model.
   const ScopedMinLogSeverity quiet(directory.empty() ? LogSeverity::kError : LogSeverity::kInfo);
-  // Variables get the current weights as their first values.
+  // The variables of the new Estimator get the current weights as first values.
   auto estimator = std::make_shared<Estimator>(
       [model_fn = model_fn_](const Features& features, const Labels& labels, Mode mode, const Params&) {
         return model_fn->Build(features, labels, mode);
       },
       std::move(config));
-  if (holder_ != nullptr) {  // the old Estimator may have the only copy of values
+  // The newest values may be in the old Estimator only, so they are copied to the model's weights.
+  if (holder_ != nullptr) {
     for (const auto& cell : network_->cells()) {
       if (cell->holder != holder_) continue;
       TD_ASSIGN_OR_RETURN(HostTensor value, cell->Value());
@@ -127,7 +131,8 @@ absl::StatusOr<NamedTensors> CompiledModel::ValuesElsewhere() const {
   for (const auto& cell : network_->cells()) {
     if (cell->holder == holder_) continue;
     const auto name = model_fn_->variables().find(cell.get());
-    if (name == model_fn_->variables().end()) continue;  // there is no graph yet: the value becomes its first value
+    // No graph has been built yet; it will take the value as first value.
+    if (name == model_fn_->variables().end()) continue;
     TD_ASSIGN_OR_RETURN(values[name->second], cell->Value());
   }
   return values;

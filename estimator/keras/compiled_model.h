@@ -1,5 +1,5 @@
-// CompiledModel: a model with a loss and an optimizer. It has the Estimator, and knows where the newest weights are.
-// Internal to estimator/keras.
+// CompiledModel: a model with a loss and an optimizer. It owns the Estimator and knows whether the newest weights are
+// in it. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_COMPILED_MODEL_H_
 #define TANDEM_ESTIMATOR_KERAS_COMPILED_MODEL_H_
 
@@ -24,11 +24,12 @@
 
 namespace tandem::keras {
 
-// Builds a network in a graph: makes its layer calls again, then adds losses and metrics. Kept by the Estimator that
-// uses it.
+// The model_fn of a compiled network: Build repeats its layer calls in a new graph and adds losses and metrics. The
+// Estimator that uses it shares ownership.
 class NetworkModelFn {
  public:
-  // `network` must exist whenever Build is called. The layers that are trainable now are trained.
+  // `network` must exist whenever Build is called. Build trains the layers that are trainable when this constructor is
+  // called.
   NetworkModelFn(const NetworkImpl* network, CompileOptions options, SourceLocation loc);
 
   EstimatorSpec Build(const Features& features, const Labels& labels, Mode mode);
@@ -37,16 +38,16 @@ class NetworkModelFn {
   SourceLocation location() const { return loc_; }
   // Returns the names of the outputs' layers, in order; if one layer has several outputs, a number is appended.
   std::vector<std::string> output_names() const;
-  // The names of an evaluation's results, in Keras' order: "loss", the outputs' losses, metrics. Those of the last
-  // graph that was built.
+  // Returns the names of an evaluation's results in Keras' order: "loss", the outputs' losses, the metrics. They are
+  // those of the graph that was built last.
   const std::vector<std::string>& log_names() const { return log_names_; }
-  // The metrics of modes train and eval; set once the mode was built.
+  // The metrics of mode train and of mode eval. Each is set once a graph of its mode was built.
   const std::optional<MetricAccumulator>& training_metrics() const { return training_metrics_; }
   const std::optional<MetricAccumulator>& evaluation_metrics() const { return evaluation_metrics_; }
-  // Returns the layers, as "\"dense\"", whose trainable flag has changed since the constructor. The new flags are used
-  // from the next Compile on.
+  // Returns the quoted names of the layers whose trainable flag has changed since the constructor ran. The new flags
+  // apply from the next Compile on.
   std::vector<std::string> ChangedLayers() const;
-  // The graph's name of each weight, once a graph was built.
+  // Returns the name of each weight's variable in the graph; empty until a graph was built.
   const std::map<const WeightCell*, std::string>& variables() const { return variables_; }
 
  private:
@@ -63,9 +64,9 @@ class NetworkModelFn {
 };
 
 struct PipelineOptions {
-  int64_t batch_size = 32;  // of arrays; a Dataset has its own
-  bool shuffle = false;     // shuffle arrays
-  uint64_t seed = 0;        // seed of shuffling
+  int64_t batch_size = 32;  // for arrays; a Dataset is batched already
+  bool shuffle = false;     // whether to shuffle arrays
+  uint64_t seed = 0;        // seed of the shuffling
   bool repeat = false;
   std::map<int64_t, double> class_weight = {};
 };
@@ -85,40 +86,41 @@ class CompiledModel : public NetworkExtension {
   NetworkImpl& network() const { return *network_; }
   int replicas() const;
 
-  // Uses an Estimator with this directory ("": in memory). If the directory is another one than before, makes a new
-  // Estimator with the current weights.
+  // Uses an Estimator whose model_dir is `directory`; "": it keeps no checkpoints. If the directory changes, makes a
+  // new Estimator with the current weights.
   absl::Status UseDirectory(const std::string& directory);
-  // Keeps the Estimator if there is one, otherwise makes one in memory.
+  // Makes an Estimator without checkpoints if there is no Estimator yet.
   absl::Status UseCurrent() { return estimator_ != nullptr ? absl::OkStatus() : UseDirectory(""); }
   Estimator& estimator() { return *estimator_; }
 
-  // Gives the Estimator the weights that were set elsewhere since it ran last. Call it before the Estimator runs, and
-  // in hooks between steps.
+  // Assigns to the Estimator's variables the weights that were set outside of it since it ran last. Call it before the
+  // Estimator runs and, with the hook's context, in hooks between steps.
   absl::Status TakeValues();
-  absl::Status TakeValues(RunContext& context);  // during a training
-  // Says that from now on the Estimator has the newest weights.
+  absl::Status TakeValues(RunContext& context);  // for hooks of a training
+  // Declares that from now on the Estimator has the newest weights.
   void HoldValues();
 
-  // Returns the optimizer's state: that of the Estimator, or the one that the next Fit goes on from. Nothing before the
-  // first step.
+  // Returns the optimizer's state: that in the Estimator, or the state that was set for the next Fit. Returns nothing
+  // before the first step.
   absl::StatusOr<std::optional<OptimizerState>> ReadOptimizerState() const;
-  // Sets the state that the next Fit goes on from. In a directory with a checkpoint that one is used instead.
+  // Sets the state that the next Fit begins with. If that Fit goes on from a checkpoint, the state in the checkpoint is
+  // used instead.
   void SetOptimizerState(std::optional<OptimizerState> state) { next_state_ = std::move(state); }
-  // Gives this state to the Estimator, once.
+  // Assigns the state that was set to the Estimator's variables, once.
   absl::Status TakeOptimizerState();
 
   // Returns a pipeline of global batches, each divided into parts for the replicas, with the components that the
   // model_fn uses.
   absl::StatusOr<Dataset> Pipeline(const Data& data, const PipelineOptions& options) const;
-  // Builds a Sequential model that has no input shape yet for the shape of the data.
+  // If the model is a Sequential without an input shape, builds its layers for the shape of the data.
   absl::Status BuildFor(const Data& data, SourceLocation loc);
   // Returns the results of an evaluation as Logs, in Keras' order.
   Logs LogsOf(const EvalResult& result) const;
 
-  // The optimizer's learning rate: of the training whose hooks this thread runs, or of the next one.
+  // Returns the optimizer's learning rate: in a hook, that of the running training; otherwise that of the next one.
   absl::StatusOr<double> LearningRate() const;
   absl::Status SetLearningRate(double rate);
-  // Returns the rate that was set outside of a training, once.
+  // Returns the rate that SetLearningRate has set outside of a training, and forgets it.
   std::optional<double> TakeRate() { return std::exchange(next_rate_, std::nullopt); }
   // Sets the context of the training whose hooks run now; null outside of trainings.
   void set_context(RunContext* context) { context_ = context; }
@@ -128,9 +130,9 @@ class CompiledModel : public NetworkExtension {
 
  private:
   class Holder;
-  // Deletes the temporary model_dir of an Estimator in memory.
+  // Deletes the temporary model_dir of an Estimator without a directory.
   void DeleteTemporaryFolder();
-  // Returns the weights whose newest values are not in the Estimator, by variable.
+  // Returns the weights whose newest values are not in the Estimator, by the names of their variables.
   absl::StatusOr<NamedTensors> ValuesElsewhere() const;
 
   RunContext* context_ = nullptr;

@@ -10,11 +10,12 @@
 namespace tandem::keras {
 
 struct Console {
-  std::function<double()> clock = nullptr;                 // seconds; null: the steady clock
-  std::function<void(absl::string_view)> write = nullptr;  // null: standard output
+  std::function<double()> clock = nullptr;                 // returns seconds; null: the steady clock
+  std::function<void(absl::string_view)> write = nullptr;  // writes text; null: to standard output
 };
 
-// While it exists, output goes to `console`, and times come from it. For tests; one at a time.
+// While this object exists, output goes to `console`, and times come from its clock. For tests. Only one may exist at a
+// time.
 class ScopedConsole {
  public:
   explicit ScopedConsole(Console console);

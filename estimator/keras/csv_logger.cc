@@ -1,4 +1,4 @@
-// callbacks::CSVLogger.
+// callbacks::CSVLogger, which writes a row for each epoch.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -31,7 +31,7 @@ class CSVLoggerCallback : public Callback {
     file_ = nullptr;
     keys_.clear();
     size_ = 0;
-    // In a run that goes on, RestoreState cuts the file.
+    // If the run goes on from a checkpoint, RestoreState opens the file and truncates it to the size that it had then.
     return params().resumes ? absl::OkStatus() : AtLine(Start(), loc_);
   }
 
@@ -45,7 +45,7 @@ class CSVLoggerCallback : public Callback {
     }
     std::vector<std::string> values;
     for (const std::string& key : keys_) {
-      // Keras has the learning rate as a numpy.float32 and all other values as Python numbers.
+      // In Keras the learning rate is a numpy.float32, and all other values are Python numbers.
       values.push_back(!logs.Has(key) ? "NA"
                        : key == "lr"  ? PythonNumber(static_cast<float>(logs[key]))
                                       : PythonNumber(logs[key]));
@@ -99,7 +99,8 @@ class CSVLoggerCallback : public Callback {
     return Create(before);
   }
 
-  // Makes the file with this content, open at its end. The old file is replaced only when the new one is complete.
+  // Writes a new file with this content, which stays open for more rows. The old file is replaced once the new one is
+  // complete.
   absl::Status Create(absl::string_view content) {
     TD_ASSIGN_OR_RETURN(TemporaryFile file, Env::Default()->CreateTemporary(filename_));
     TD_RETURN_IF_ERROR(file.file->Append(content));
@@ -114,7 +115,7 @@ class CSVLoggerCallback : public Callback {
     const bool validated =
         std::any_of(keys_.begin(), keys_.end(), [](const std::string& key) { return absl::StartsWith(key, "val_"); });
     if (validated) return;
-    // Later epochs may have validation.
+    // Also adds columns for validation, because later epochs may have it.
     const std::vector<std::string> names = keys_;
     for (const std::string& key : names) keys_.push_back(absl::StrCat("val_", key));
   }

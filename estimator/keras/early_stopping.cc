@@ -1,4 +1,4 @@
-// callbacks::EarlyStopping.
+// callbacks::EarlyStopping, which ends training when a value stops improving.
 #include <cmath>
 #include <memory>
 

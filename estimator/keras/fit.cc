@@ -18,7 +18,7 @@
 #include "estimator/keras/pipeline.h"
 #include "estimator/keras/progress_bar.h"
 
-// Keras does not print the Estimator's INFO lines, so calls log warnings only.
+// Keras has no counterpart to the Estimator's INFO lines, so the calls in this file log warnings only.
 
 namespace tandem::keras {
 namespace {
@@ -38,7 +38,7 @@ class HistoryCallback : public Callback {
   History* const history_;
 };
 
-// Returns the number of batches of a pass; nothing if it is known only at its end.
+// Returns the number of batches of a pass over the data; nothing if only the end of the pass tells.
 std::optional<int64_t> BatchesOf(const Data& data, int64_t batch_size) {
   if (data.dataset().has_value()) {
     const int64_t cardinality = data.dataset()->cardinality();
@@ -67,10 +67,10 @@ absl::Status CheckFitOptions(const FitOptions& o) {
   return CallbackList::Check(o.callbacks);
 }
 
-// Returns the compiled model, or the error why it cannot compute.
+// Returns the compiled model, or an error that says why it can neither train nor evaluate.
 absl::StatusOr<CompiledModel*> Compiled(const Model& model, absl::string_view method) {
   const absl::Status status = model.status();
-  // a Sequential may get its input shape from the data
+  // FailedPrecondition is accepted: a Sequential without an input shape is built later, for the shape of the data.
   if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;
   CompiledModel* const compiled = model.compiled();
   if (compiled == nullptr) {
@@ -88,7 +88,8 @@ absl::Status CheckHasLoss(const CompiledModel& compiled) {
                                                  ": there is no loss; give it as .loss = \"mse\" or another"));
 }
 
-// Returns the number of rows of arrays that are one batch; InvalidArgument for other data.
+// Returns the number of rows of `batch`, whose arrays are one batch. InvalidArgument if it is a Dataset or has no
+// arrays.
 absl::StatusOr<int64_t> RowsOfBatch(const Data& batch, absl::string_view method) {
   if (batch.dataset().has_value() || batch.xs().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(method, ": a batch is arrays"));
@@ -100,7 +101,7 @@ InputFn InputOf(Dataset dataset) {
   return [dataset = std::move(dataset)](const InputContext&) -> absl::StatusOr<Dataset> { return dataset; };
 }
 
-// Evaluates `data` with the values in memory.
+// Evaluates `data` with the weights in memory.
 absl::StatusOr<Logs> Test(CompiledModel& compiled, CallbackList& callbacks, const Data& data, int64_t batch_size,
                           std::optional<int64_t> steps) {
   TD_ASSIGN_OR_RETURN(const Dataset dataset, compiled.Pipeline(data, {.batch_size = batch_size}));
@@ -116,7 +117,7 @@ absl::StatusOr<Logs> Test(CompiledModel& compiled, CallbackList& callbacks, cons
   return logs;
 }
 
-// Joins rows of one tensor.
+// Concatenates batches of one output along the rows.
 class RowCollector {
  public:
   void Add(const HostTensor& row) {
@@ -175,7 +176,7 @@ absl::StatusOr<History> Model::Fit(const Data& data, const FitOptions& options) 
     goes_on = latest.has_value();
   }
   if (goes_on) {
-    compiled->SetOptimizerState(std::nullopt);  // the state in the checkpoint is used
+    compiled->SetOptimizerState(std::nullopt);  // the checkpoint has the optimizer's state
   } else {
     TD_RETURN_IF_ERROR(compiled->TakeValues());
     TD_RETURN_IF_ERROR(compiled->TakeOptimizerState());

@@ -19,8 +19,8 @@
 
 namespace tandem::keras {
 
-// Groups steps into epochs: logs, validation, callbacks. Its state, with the states of the callbacks and the History,
-// is part of the checkpoints of a Fit with a directory.
+// Groups steps into epochs and makes the logs, validates and calls the callbacks for each. The checkpoints of a Fit
+// with a directory store its state, which has the states of the callbacks and the History.
 class FitHook : public SessionRunHook {
  public:
   struct Options {
@@ -28,8 +28,10 @@ class FitHook : public SessionRunHook {
     std::optional<int64_t> steps_per_epoch;
     int64_t validation_freq = 1;
     bool in_directory = false;
-    bool ends_at_nan = false;  // a loss that is NaN or infinite ends training without an error
-    // Returns the logs of the validation data, without "val_"; null if there are no such data.
+    // True if training ends without an error when the loss is NaN or infinite.
+    bool ends_at_nan = false;
+    // Evaluates the validation data and returns its logs, whose names lack the prefix "val_". Null if there are no such
+    // data.
     std::function<absl::StatusOr<Logs>()> validate;
   };
   FitHook(CompiledModel* model, CallbackList* callbacks, History* history, Options options)
@@ -44,15 +46,16 @@ class FitHook : public SessionRunHook {
   absl::StatusOr<HookState> SaveState() override;
   absl::Status RestoreState(const HookState& state) override;
 
-  // True if the run that was to go on was already at its end: no step was made, and Train's error must be ignored.
+  // True if the run that Fit went on with had all its epochs already. Then no step was made, and Train's error must be
+  // ignored.
   bool had_finished() const { return had_finished_; }
-  const Logs& logs() const { return logs_; }  // of the last batch or epoch
+  const Logs& logs() const { return logs_; }  // logs of the last batch or epoch
 
  private:
   absl::Status EndEpoch(RunContext& context);
-  // Handles a step that was not finite.
+  // Handles a step that was not finite: fails or, with ends_at_nan, ends the training without an error.
   absl::Status AfterNonFinite(RunContext& context, const RunValues& values);
-  // Applies what callbacks have changed: weights, and a request to stop.
+  // Applies what callbacks have asked for: weights that they have set, and a request to stop.
   absl::Status ApplyChanges(RunContext& context);
 
   CompiledModel* const model_;
@@ -71,8 +74,8 @@ class FitHook : public SessionRunHook {
 // Calls callbacks around the batches of an evaluation.
 class TestHook : public SessionRunHook {
  public:
-  // `batches` is the number of batches, if it is known before the end. If it is not, OnTestBatchBegin is called after
-  // the batch: only then the run loop knows that there was one.
+  // `batches` is the number of batches, if it is known in advance. If it is not, OnTestBatchBegin is called only after
+  // the batch, because the run loop learns only from drawing a batch whether there is one.
   TestHook(CompiledModel* model, CallbackList* callbacks, std::optional<int64_t> batches)
       : model_(model), callbacks_(callbacks), batches_(batches) {}
   std::string name() const override { return "keras::Evaluate"; }

@@ -1,4 +1,4 @@
-// What callbacks ask of their Fit before it begins. Internal to estimator/keras.
+// FitRequests: settings of a Fit that its callbacks ask for before it begins. Internal to estimator/keras.
 #ifndef TANDEM_ESTIMATOR_KERAS_FIT_REQUESTS_H_
 #define TANDEM_ESTIMATOR_KERAS_FIT_REQUESTS_H_
 
@@ -11,17 +11,19 @@
 namespace tandem::keras {
 
 struct FitRequests {
-  std::string directory;     // where the run is kept; empty: nowhere
-  bool ends_at_nan = false;  // a loss that is NaN or infinite ends Fit without an error
+  std::string directory;  // the directory for checkpoints of the run; empty: none
+  // True if Fit ends without an error when the loss is NaN or infinite.
+  bool ends_at_nan = false;
 };
 
-// A callback that has such a request.
+// Base class of callbacks that ask for such settings.
 class RequestingCallback : public Callback {
  public:
   virtual absl::Status AddTo(FitRequests* requests) const = 0;
 };
 
-// Returns the requests of all callbacks. `directory` is that of FitOptions. InvalidArgument for two directories.
+// Returns the settings that all callbacks together ask for. `directory` is FitOptions.directory. InvalidArgument if two
+// different directories are given.
 absl::StatusOr<FitRequests> RequestsOf(const std::vector<CallbackPtr>& callbacks, const std::string& directory);
 
 }  // namespace tandem::keras

@@ -11,15 +11,15 @@
 namespace tandem::keras {
 
 struct LoadModelOptions {
-  // Compile the model as the file says, and go on from the optimizer's state. If the file does not say how, the model
-  // is not compiled, and a line in the log says so.
+  // Compile the model with the arguments that the file has, and begin with its optimizer's state. If the file has none,
+  // the model is not compiled, and a line in the log says so.
   bool compile = true;
 };
 
-// Reads files written by Model::Save, and files of whole models by Keras 2.0 to 3: HDF5 and .keras. Files bring no
-// code: InvalidArgument lists all unknown classes of layers, and says which loss, metric or optimizer is unknown. Other
-// errors of the file are those of LoadWeights. If the optimizer's state does not fit, warns, and the optimizer begins
-// anew, as in Keras.
+// Reads files written by Model::Save, and files of whole models by Keras 2.0 to 3: HDF5 and .keras. Code in files is
+// never run, so only classes that Tandem has can be loaded: InvalidArgument lists all unknown classes of layers, and
+// names an unknown loss, metric or optimizer. Other errors of the file are those of LoadWeights. If the optimizer's
+// state does not fit, there is a warning, and the optimizer begins anew, as in Keras.
 absl::StatusOr<Model> LoadModel(const std::string& path, const LoadModelOptions& options = {},
                                 SourceLocation loc = SourceLocation::Current());
 

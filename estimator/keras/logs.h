@@ -18,12 +18,12 @@ namespace tandem::keras {
 class Logs {
  public:
   bool Has(absl::string_view name) const;
-  // Returns NaN for a name or number that does not exist. That is also an error of the user's function that asks
-  // (base/user_code.h), or outside of one an error in the log.
+  // Returns NaN for a name or number that does not exist. Inside of a function of the user, the function's call then
+  // fails (base/user_code.h); elsewhere the log has an error.
   double operator[](absl::string_view name) const;
   double operator[](const char* name) const { return (*this)[absl::string_view(name)]; }
   double operator[](int i) const;
-  // Changes the value or, if there is none yet, adds it after the others.
+  // Sets the value of a name; a new name is added after the others.
   void Set(absl::string_view name, double value);
   size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }

@@ -37,9 +37,9 @@
 
 namespace tandem::keras {
 
-class CompiledModel;  // estimator/keras/compiled_model.h
+class CompiledModel;  // defined in estimator/keras/compiled_model.h
 
-// The losses of a model's outputs.
+// The argument `loss` of Compile: the losses of a model's outputs.
 class LossArgs {
  public:
   LossArgs() = default;
@@ -58,11 +58,11 @@ class LossArgs {
   std::map<std::string, LossArg> by_output_;
 };
 
-// The metrics of a model's outputs.
+// The argument `metrics` of Compile: the metrics of a model's outputs.
 class MetricArgs {
  public:
   MetricArgs() = default;
-  // The metrics of each output.
+  // A list of metrics, all of which are computed for each output.
   MetricArgs(std::initializer_list<MetricArg> all) : all_(all) {}  // NOLINT: implicit
   explicit MetricArgs(std::vector<MetricArg> all) : all_(std::move(all)) {}
   MetricArgs(std::map<std::string, std::vector<MetricArg>> by_output)  // NOLINT: implicit
@@ -80,28 +80,31 @@ struct CompileOptions {
   Optimizer optimizer = "rmsprop";
   LossArgs loss;
   MetricArgs metrics;
-  std::map<std::string, double> loss_weights;  // by output; 1 for outputs that are not listed
-  // Devices, precision and so on. Its model_dir and its settings of checkpoints and logs are ignored: Fit sets these.
+  // Factor of each output's loss, by the output's name; 1 for outputs that are not listed.
+  std::map<std::string, double> loss_weights;
+  // Devices, precision and so on. model_dir and the settings of checkpoints and logs are ignored, because Fit sets
+  // them.
   RunConfig config = {};
 };
 
 struct FitOptions {
-  int64_t batch_size = 32;  // of arrays; for all devices together
+  int64_t batch_size = 32;  // rows of a batch of arrays, for all devices together
   int64_t epochs = 1;
   int verbose = 1;  // 0: silent, 1: a progress bar, 2: a line for each epoch
   std::vector<CallbackPtr> callbacks;
-  double validation_split = 0;  // of arrays: this fraction at their end is not trained on, but evaluated
+  // The fraction of the arrays' rows, at their end, that is evaluated instead of trained on.
+  double validation_split = 0;
   Data validation_data;
-  bool shuffle = true;  // shuffle arrays anew in each epoch
+  bool shuffle = true;  // whether to shuffle arrays anew in each epoch
   std::map<int64_t, double> class_weight;
   int64_t initial_epoch = 0;
-  // Batches of an epoch; if not set: one pass over the data.
+  // Number of batches in an epoch. If not set, an epoch is one pass over the data.
   std::optional<int64_t> steps_per_epoch;
   std::optional<int64_t> validation_steps;
   std::optional<int64_t> validation_batch_size;
   int64_t validation_freq = 1;
-  // The directory in which the run is kept, so that a Fit that is called again goes on exactly where it was killed. If
-  // empty: nowhere.
+  // The directory for checkpoints of the run. A Fit that was killed and is called again goes on exactly where it was.
+  // If empty, there are no checkpoints.
   std::string directory;
 };
 
@@ -116,11 +119,11 @@ struct ModelPredictOptions {
   int64_t batch_size = 32;
 };
 
-// A handle, like Layer. Errors of the constructor, of Add and of Compile are returned by the next call that returns a
-// status.
+// Copies refer to the same model, as with Layer. Errors of the constructor, of Add and of Compile are returned by the
+// next call that returns a status.
 class Model : public Layer {
  public:
-  // A model without layers; calls are errors.
+  // Makes a model without layers. All calls of it return an error.
   Model() = default;
   Model(const KerasTensors& inputs, const KerasTensors& outputs, const std::string& name = "",
         SourceLocation loc = SourceLocation::Current());
@@ -129,7 +132,7 @@ class Model : public Layer {
   KerasTensor output() const;
   // Returns the layers [begin, end) in Keras' order; negative numbers count from the end.
   std::vector<Layer> layers(int begin = 0, std::optional<int> end = std::nullopt) const;
-  // NotFound lists the layers that exist.
+  // Returns the layer of that name. NotFound, with a list of the layers, if there is none.
   absl::StatusOr<Layer> GetLayer(const std::string& name) const;
   absl::Status Summary(const SummaryOptions& options = {}) const;
   absl::Status status() const;
@@ -138,7 +141,7 @@ class Model : public Layer {
   // Trains for epochs - initial_epoch epochs. Batches are global: each is divided among the devices.
   absl::StatusOr<History> Fit(const Data& data, const FitOptions& options = {});
   absl::StatusOr<Logs> Evaluate(const Data& data, const ModelEvaluateOptions& options = {});
-  // Makes one step with these examples; returns the logs of the weights before it.
+  // Makes one step with these examples. Returns loss and metrics of the weights from before the step.
   absl::StatusOr<Logs> TrainOnBatch(const Data& batch);
   absl::StatusOr<Logs> TestOnBatch(const Data& batch);
   // For a model with one output; returns [examples, ...].
@@ -164,7 +167,7 @@ class Model : public Layer {
   // file that does not fit the model; other errors name the place in the file where reading failed.
   absl::StatusOr<LoadReport> LoadWeights(const std::string& path, const LoadWeightsOptions& options = {});
 
-  // Internal to estimator/keras.
+  // For use inside of estimator/keras only.
   explicit Model(std::shared_ptr<LayerImpl> network) : Layer(std::move(network)) {}
   CompiledModel* compiled() const;
 
@@ -173,7 +176,7 @@ class Model : public Layer {
   Model(SequentialTag, const std::string& name, SourceLocation loc);
 };
 
-// A model of layers in a row.
+// A model whose layers are called one after another.
 class Sequential : public Model {
  public:
   explicit Sequential(const std::string& name = "", SourceLocation loc = SourceLocation::Current());
@@ -182,8 +185,8 @@ class Sequential : public Model {
   void Add(const Layer& layer, SourceLocation loc = SourceLocation::Current());
 };
 
-// While it exists, models that this thread compiles are trained on the strategy's devices, unless their config names
-// others.
+// While this object exists, models that this thread compiles are trained on the strategy's devices, unless their config
+// names others.
 class StrategyScope {
  public:
   explicit StrategyScope(const DistributionStrategy& strategy);
@@ -197,8 +200,8 @@ class StrategyScope {
   std::optional<DistributionStrategy> outer_;
 };
 
-// Returns an Estimator that trains the model further, with its optimizer, loss and metrics. It starts with the weights
-// that the model has at this moment; what it trains stays in the Estimator. Batches are for each replica.
+// Returns an Estimator that trains the model further, with its optimizer, loss and metrics. It starts with the current
+// weights of the model, and its training does not change the model. Batches are for each replica.
 Estimator ModelToEstimator(const Model& model, RunConfig config = {});
 
 // Returns a model of the same layers that is trained on several devices: the batches of its Fit are divided among them.

@@ -1,4 +1,4 @@
-// callbacks::ModelCheckpoint.
+// callbacks::ModelCheckpoint, which saves the model during training.
 #include <memory>
 
 #include "absl/strings/match.h"
@@ -14,7 +14,8 @@
 namespace tandem::keras::callbacks {
 namespace {
 
-// Returns a path in the same folder and with the same ending, which decides the format.
+// Returns a path for a file that is not complete yet: in the same folder, and with the same ending, which decides the
+// format.
 std::string UnfinishedPath(const std::string& path) {
   const size_t slash = path.rfind('/');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;

@@ -15,7 +15,8 @@ class Model;
 // creates no folders.
 using ModelSaver = std::function<absl::Status(Model& model, const std::string& path, bool weights_only)>;
 
-// For tests of callbacks: sets what is called in place of Model::Save and Model::SaveWeights; null restores these.
+// For tests of callbacks: sets the function that is called in place of Model::Save and Model::SaveWeights. Null means
+// that these are called again.
 void SetModelSaver(ModelSaver saver);
 absl::Status SaveModelTo(Model& model, const std::string& path, bool weights_only);
 

@@ -34,7 +34,8 @@ class Monitor {
 
 // Returns InvalidArgument for a mode that is not "auto", "min" or "max".
 absl::Status CheckMonitorMode(absl::string_view mode);
-// `by_name` is the answer for mode "auto".
+// Returns whether larger values are better. `by_name` is the result for mode "auto", which depends on the monitor's
+// name.
 inline bool MoreIsBetter(absl::string_view mode, bool by_name) { return mode == "max" || (mode != "min" && by_name); }
 
 }  // namespace tandem::keras

@@ -24,7 +24,7 @@ Tensor Adapted(Tensor x, const TensorSpec& wanted, SourceLocation loc) {
   return x.dtype() == wanted.dtype ? x : Cast(x, wanted.dtype, loc);
 }
 
-// Adds all layers, those of nested models too, with their trainable flags.
+// Adds the trainable flags of all layers, those of nested models too.
 void AddLayers(const NetworkImpl& network, std::map<std::shared_ptr<LayerImpl>, bool>* trainable) {
   for (const auto& layer : network.layers()) {
     (*trainable)[layer] = layer->trainable();
@@ -34,7 +34,7 @@ void AddLayers(const NetworkImpl& network, std::map<std::shared_ptr<LayerImpl>, 
   }
 }
 
-// Restores the layers' trainable flags to those at Compile while it exists.
+// While this object exists, the layers' trainable flags are those at the time of Compile.
 class TrainableFlags {
  public:
   explicit TrainableFlags(const std::map<std::shared_ptr<LayerImpl>, bool>& flags) {

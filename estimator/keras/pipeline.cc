@@ -77,7 +77,7 @@ absl::StatusOr<std::vector<int64_t>> ClassesOf(const HostTensor& labels) {
   }
 }
 
-// Multiplies the weights of examples (empty: 1) by the weights of their classes.
+// Returns the examples' weights times the weights of their classes. An empty `weights` means that all are 1.
 absl::StatusOr<HostTensor> ClassWeighted(const HostTensor& labels, const HostTensor& weights,
                                          const std::map<int64_t, double>& class_weight) {
   TD_ASSIGN_OR_RETURN(const std::vector<int64_t> classes, ClassesOf(labels));
@@ -120,7 +120,7 @@ absl::StatusOr<Dataset> OfArrays(const Data& data, const PipelineOptions& option
   return dataset.Batch(options.batch_size);
 }
 
-// Adds the weights of classes to each batch.
+// Multiplies the examples' weights in each batch by the weights of their classes.
 Dataset WithClassWeights(const Dataset& dataset, const std::map<int64_t, double>& class_weight) {
   std::vector<std::string> names;
   int label = -1, weight = -1;

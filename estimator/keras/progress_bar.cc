@@ -75,7 +75,7 @@ class ProgressBar {
     const int64_t count = target_.value_or(0);
     std::string line = absl::StrCat(count, "/", count, absl::StrFormat(" - %.0fs", now - start_));
     for (const auto& [name, value] : values_.values()) {
-      // Here Keras compares without fabs, so negative numbers are written with an exponent.
+      // Keras compares without fabs here, so it writes negative numbers with an exponent.
       absl::StrAppend(&line, " - ", name, ": ", PythonFixed(value, 4, value > 1e-3 ? 'f' : 'e'));
     }
     const double step = (now - start_) / static_cast<double>(std::max<int64_t>(count, 1));
@@ -109,7 +109,7 @@ class ProgressBar {
   double last_drawn_ = -std::numeric_limits<double>::infinity();
   std::optional<double> after_first_;
   Logs values_;
-  size_t width_ = 0;  // of the bar that is drawn
+  size_t width_ = 0;  // width of the bar that is on the screen
 };
 
 class ProgressBarCallback : public Callback {
@@ -143,7 +143,8 @@ class ProgressBarCallback : public Callback {
     bar_ = std::make_unique<ProgressBar>(verbose_, target_);
   }
   absl::Status Add(int64_t batch, const Logs& logs) {
-    if (bar_ == nullptr) Begin();  // a run that goes on in the middle of an epoch has not called OnEpochBegin
+    // OnEpochBegin was not called if the run goes on in the middle of an epoch.
+    if (bar_ == nullptr) Begin();
     seen_ = batch + 1;
     if (verbose_ == 1) bar_->Update(seen_, logs, /*last=*/false);
     return absl::OkStatus();

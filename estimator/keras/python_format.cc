@@ -23,13 +23,13 @@ std::optional<std::string> NonFiniteText(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-// Returns the shortest digits, laid out like repr.
+// Returns the shortest digits that give `value` when they are read back, laid out as by Python's repr.
 template <typename Float>
 std::string ShortestText(Float value) {
   if (const auto text = NonFiniteText(value)) return *text;
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
-  const std::string scientific(buffer, end.ptr);  // such as -1.25e-05
+  const std::string scientific(buffer, end.ptr);  // for example "-1.25e-05"
   const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
   if (exponent < -4 || exponent >= 16) return scientific;
   const auto fixed_end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
@@ -38,7 +38,7 @@ std::string ShortestText(Float value) {
   return fixed;
 }
 
-// The part of a field after the colon.
+// The part of a template's field after the colon: width, precision and type.
 struct Specification {
   bool zeros = false;
   int width = 0, precision = -1;
@@ -46,7 +46,7 @@ struct Specification {
 };
 
 std::optional<Specification> ParseSpecification(absl::string_view text) {
-  constexpr int kMost = 100;  // largest number of digits
+  constexpr int kMost = 100;  // largest width and precision
   Specification result;
   size_t i = 0;
   const auto number = [&](int* value) {
@@ -77,7 +77,8 @@ std::optional<std::string> FormatNumber(const std::variant<int64_t, double>& arg
     const int precision = spec.precision < 0 ? 6 : spec.precision;
     switch (spec.type) {
       case 0:
-        if (spec.precision >= 0) return std::nullopt;  // Python has rules of its own for this
+        // Python's rules for a precision without a type are not implemented.
+        if (spec.precision >= 0) return std::nullopt;
         digits = PythonNumber(value);
         break;
       case 'f':

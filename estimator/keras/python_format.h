@@ -17,7 +17,7 @@ namespace tandem::keras {
 // Returns repr(value): the shortest digits that give the number back; with an exponent below 1e-4 and from 1e16 on, as
 // in "1e-05".
 std::string PythonNumber(double value);
-// Does the same for a numpy.float32.
+// Returns repr of a numpy.float32.
 std::string PythonNumber(float value);
 // Returns "%.5f" % value for type 'f' and precision 5, "%.4e" % value for type 'e' and precision 4.
 std::string PythonFixed(double value, int precision, char type = 'f');

@@ -13,7 +13,7 @@
 namespace tandem::keras::callbacks {
 namespace {
 
-// Rounds rates to float32, as Keras' variable of the rate does.
+// Base of callbacks that set the learning rate. Rounds rates to float32, as Keras' variable of the rate does.
 class RateCallback : public Callback {
  public:
   explicit RateCallback(SourceLocation loc) : loc_(loc) {}
@@ -93,7 +93,7 @@ class ReduceOnPlateauCallback : public RateCallback {
       --cooldown_;
       wait_ = 0;
     }
-    // As in Keras' ReduceLROnPlateau, min_delta is added to the best value, not to the new one.
+    // As in Keras' ReduceLROnPlateau, the new value is compared with the best value shifted by min_delta.
     const bool better =
         monitor_.more_is_better() ? *current > best_ + options_.min_delta : *current < best_ - options_.min_delta;
     if (better) {

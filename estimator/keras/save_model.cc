@@ -40,7 +40,7 @@ void SetOrigin(Hdf5Group* group) {
   group->attributes["keras_version"] = Hdf5Value::String(kVersion);
 }
 
-// Writes the layers as groups of Keras 2.
+// Writes the layers as groups in Keras 2's layout.
 absl::Status WriteLayerGroups(const NetworkImpl& model, Hdf5Group* root) {
   SetOrigin(root);
   std::vector<std::string> layers;
@@ -66,7 +66,7 @@ absl::Status WriteLayerGroups(const NetworkImpl& model, Hdf5Group* root) {
   return SetStringList(root, "layer_names", layers);
 }
 
-// Writes the groups of .weights.h5.
+// Writes the groups in the layout of .weights.h5.
 absl::Status WriteVariableGroups(const NetworkImpl& model, Hdf5Group* root) {
   for (const ModelLayer& layer : LayersByPath(model)) {
     Hdf5Group& vars = root->MakeGroup(absl::StrCat(layer.key, "/vars"));
@@ -96,7 +96,8 @@ absl::Status WriteOptimizerGroup(const Model& model, Hdf5Group* root) {
   std::vector<std::string> names;
   std::set<std::string> used;
   for (const auto& [name, value] : state) {
-    // Two weights of nested models may have the same name: only the order counts.
+    // Two weights of nested models may have the same name. The file needs different ones, and a reader goes by their
+    // order.
     std::string own = name;
     for (int i = 1; !used.insert(own).second; ++i) own = absl::StrCat(name, "_", i);
     group.MakeDataset(own, value);
@@ -105,7 +106,7 @@ absl::Status WriteOptimizerGroup(const Model& model, Hdf5Group* root) {
   return SetStringList(&group, "weight_names", names);
 }
 
-// Returns the arguments of Compile as JSON; nothing, with a warning, if a file cannot have them.
+// Returns the arguments of Compile as JSON. If a file cannot express them, logs a warning and returns nothing.
 std::optional<Json> TrainingConfigFor(const Model& model, const std::string& path) {
   const CompiledModel* compiled = model.compiled();
   if (compiled == nullptr || compiled->options().loss.empty()) return std::nullopt;
@@ -135,7 +136,7 @@ absl::Status SaveHdf5Model(const Model& model, const std::string& path) {
   return WriteHdf5(Env::Default(), path, root);
 }
 
-// Writes "optimizer/vars/0" and so on.
+// Writes the optimizer's state as "optimizer/vars/0" and so on.
 absl::Status WriteOptimizerVariables(const Model& model, Hdf5Group* root) {
   TD_ASSIGN_OR_RETURN(const auto state, StateOf(model));
   for (size_t i = 0; i < state.size(); ++i) {
@@ -144,7 +145,8 @@ absl::Status WriteOptimizerVariables(const Model& model, Hdf5Group* root) {
   return absl::OkStatus();
 }
 
-// The loader of archives does not know MeanMetricWrapper. Its word "accuracy" means the function that fits the labels.
+// Keras' loader of .keras files does not know MeanMetricWrapper. It takes the word "accuracy" for the function that
+// fits the labels.
 void NameWrappedMetrics(Json* metrics) {
   if (metrics->is_object() && metrics->value("class_name", "") == "MeanMetricWrapper") {
     const std::string function = (*metrics)["config"]["fn"].get<std::string>();
@@ -156,8 +158,8 @@ void NameWrappedMetrics(Json* metrics) {
   }
 }
 
-// Returns the model as .keras has it: {"module": "keras", "class_name": ..., "config": ..., "compile_config": ...}.
-// Layers are described as in HDF5 files, which Keras reads here too.
+// Returns the model's description in a .keras file: {"module": "keras", "class_name": ..., "config": ...,
+// "compile_config": ...}. Layers are described as in HDF5 files, which Keras accepts here too.
 absl::StatusOr<Json> ArchiveConfigOf(const Model& model, const std::optional<Json>& training) {
   TD_ASSIGN_OR_RETURN(Json described, ModelToConfig(NetworkFor(model)));
   Json config;

@@ -1,4 +1,4 @@
-// Short callbacks, and the requests of callbacks to Fit.
+// Callbacks with little code, and RequestsOf.
 #include <cmath>
 #include <memory>
 

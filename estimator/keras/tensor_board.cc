@@ -1,4 +1,4 @@
-// callbacks::TensorBoard.
+// callbacks::TensorBoard, which writes event files.
 #include <memory>
 #include <vector>
 
@@ -64,7 +64,8 @@ class TensorBoardCallback : public Callback {
     const auto tag = [](const std::string& name) { return absl::StrCat("epoch_", name); };
     Add(train_, epoch, of_train, tag);
     Add(validation_, epoch, of_validation, tag);
-    // The files must have everything that a checkpoint after this epoch counts as done.
+    // A checkpoint may follow. A run that goes on from it does not write the points of this epoch again, so they must
+    // be in the files.
     train_.Flush();
     validation_.Flush();
     return absl::OkStatus();
@@ -98,8 +99,8 @@ class TensorBoardCallback : public Callback {
   const SourceLocation loc_;
   const std::shared_ptr<SummaryWarnings> warnings_;
   EventWriter train_, validation_;
-  int64_t iterations_ = 0;        // batches of all epochs and Fits
-  int64_t epoch_iterations_ = 0;  // at the beginning of the epoch
+  int64_t iterations_ = 0;        // number of batches of all epochs and calls of Fit
+  int64_t epoch_iterations_ = 0;  // iterations_ at the beginning of the epoch
   std::optional<double> epoch_start_;
 };
 

@@ -19,7 +19,8 @@
 namespace tandem::keras {
 namespace {
 
-// Returns "mse", or {"class_name": ..., "config": ...}.
+// Returns the JSON of a loss or metric: its name, "mse", or {"class_name": ..., "config": ...}. InvalidArgument if it
+// is a function without a name.
 absl::StatusOr<Json> ArgumentToJson(const PartConfig::Value& config, absl::string_view what) {
   if (const auto* name = std::get_if<std::string>(&config)) return Json(*name);
   if (const auto* part = std::get_if<std::shared_ptr<const PartConfig>>(&config)) return PartToJson(**part, "");
@@ -27,8 +28,8 @@ absl::StatusOr<Json> ArgumentToJson(const PartConfig::Value& config, absl::strin
       absl::StrCat("the ", what, " is a function without a name, which a file cannot have"));
 }
 
-// Writes "accuracy" and the like as the function that they stand for: when it loads the model, Keras would guess the
-// function from the outputs alone.
+// Writes words such as "accuracy" as the function that they stand for here. When Keras loads the model, it would choose
+// the function from the outputs alone.
 absl::StatusOr<Json> MetricToJson(const MetricArg& metric, const ConfigOutput& output, const LossArg& loss, bool only) {
   const auto* word = std::get_if<std::string>(&metric.config());
   const std::string lower = word != nullptr ? absl::AsciiStrToLower(*word) : "";
@@ -47,7 +48,8 @@ absl::StatusOr<Json> MetricToJson(const MetricArg& metric, const ConfigOutput& o
                 {"fn", absl::StrCat(kind, accuracy ? "accuracy" : "crossentropy")}}}};
 }
 
-// Keras 3 describes functions as {"class_name": "function", "config": "mean_squared_error"}.
+// Replaces functions as Keras 3 describes them, {"class_name": "function", "config": "mean_squared_error"}, by their
+// names.
 Json WithoutFunctions(const Json& json) {
   if (json.is_object() && json.value("class_name", Json()) == "function" && json.contains("config") &&
       json["config"].is_string()) {
@@ -96,7 +98,8 @@ absl::StatusOr<LossArgs> LossesOf(const Json& json, const std::vector<std::strin
   return LossArgs(std::move(by_output));
 }
 
-// In files of models with several outputs, metrics' names begin with the name `output`, which is removed.
+// In files of models with several outputs, metrics' names begin with the name of their output. If the name begins with
+// `output`, that is removed.
 absl::StatusOr<MetricArg> MetricOf(const Json& json, absl::string_view output) {
   if (json.is_string()) return MetricByName(json.get<std::string>());
   if (!IsPart(json)) return Unknown("metric", json);
@@ -130,7 +133,7 @@ absl::StatusOr<MetricArgs> MetricsOf(const Json& json, const std::vector<std::st
     }
     return MetricArgs(std::move(by_output));
   }
-  // A list of lists has one list for each output; a plain list is for every output.
+  // A list of lists has one list of metrics for each output. The metrics of a plain list are for every output.
   const bool nested = json.is_array() && !json.empty() && (json[0].is_array() || json[0].is_null());
   if (nested && !only) {
     if (json.size() > outputs.size()) return Unknown("list of metrics", json);

@@ -16,17 +16,17 @@ namespace tandem::keras {
 
 struct ConfigOutput {
   std::string name;
-  int64_t size = 0;  // its last dimension
+  int64_t size = 0;  // the last dimension of its shape
 };
 
 // Returns the attribute "training_config" of Keras 2.15's files. `rate` is the current learning rate, if it is a
-// number. InvalidArgument says what has no name that a file could have.
+// number. InvalidArgument names what a file cannot express because it has no name.
 absl::StatusOr<nlohmann::ordered_json> TrainingConfigOf(const CompileOptions& options,
                                                         const std::vector<ConfigOutput>& outputs,
                                                         std::optional<double> rate);
 
-// Reads that attribute of files of Keras 2.0 to 3, and "compile_config" of .keras files. `outputs` are the names of the
-// model's outputs, in order. InvalidArgument says what is unknown.
+// Converts the attribute "training_config" of files of Keras 2.0 to 3, or "compile_config" of .keras files, to the
+// arguments of Compile. `outputs` are the names of the model's outputs, in order. InvalidArgument says what is unknown.
 absl::StatusOr<CompileOptions> CompileOptionsOf(const nlohmann::ordered_json& config,
                                                 const std::vector<std::string>& outputs, SourceLocation loc);
 

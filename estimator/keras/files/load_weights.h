@@ -9,17 +9,18 @@
 namespace tandem::keras {
 
 struct LoadWeightsOptions {
-  // Match layers by name, in any order: layers that only the file or only the model has are ignored. Otherwise all
-  // layers with weights in the file must match all of the model's, in order.
+  // Match layers by name, in any order, and ignore layers that only the file or only the model has. If false, the
+  // layers of the file that have weights must match those of the model one by one, in order.
   bool by_name = false;
-  // Keep the values of weights whose shapes differ, with a warning that lists them; otherwise they are an error.
+  // A weight whose shape differs keeps its value, and a warning lists all of them. If false, such weights are an error.
   bool skip_mismatch = false;
 };
 
 struct LoadReport {
   int64_t loaded = 0;  // number of weights that were loaded from the file
-  // A line for each weight, with the layer, its line in the program, Tandem's variable and the file's path. The first
-  // two are filled with by_name only, the last with skip_mismatch only; otherwise such weights are errors.
+  // These have a line for each weight with its layer, the layer's line in the program, Tandem's variable and the path
+  // in the file. `missing` and `superfluous` are filled with by_name only, `mismatched` with skip_mismatch only;
+  // without these options such weights are errors.
   std::vector<std::string> missing, superfluous, mismatched;
 };
 

@@ -70,7 +70,7 @@ class Matcher {
     }
   }
 
-  // Reads the matched weights and assigns them if nothing is wrong.
+  // Reads the matched weights and, if there is no error, assigns them.
   absl::StatusOr<LoadReport> Finish(const std::string& path) {
     std::vector<std::pair<Cell, HostTensor>> values;
     std::vector<std::string> unreadable, not_finite;
@@ -147,8 +147,9 @@ class Matcher {
     }
   }
 
-  // Returns the file's weight for each cell, matched by whole names, so that it does not matter which layers of a
-  // nested model were frozen when it was saved. Empty if the names are not the same.
+  // Returns the file's weight for each weight of the layer, matched by full names. So it does not matter that the order
+  // in the file depends on which layers of a nested model were frozen when it was saved. Returns an empty list if the
+  // names are not the same.
   static std::vector<const FileWeight*> ByWholeNames(const ModelLayer& layer, const FileLayer& group) {
     std::map<std::string, const FileWeight*> by_name;
     for (const FileWeight& weight : group.weights) by_name[PlainName(weight.name, *layer.layer)] = &weight;
@@ -208,7 +209,8 @@ bool HasLayerNames(const WeightFile& file) {
   return std::any_of(file.layers.begin(), file.layers.end(), [](const FileLayer& l) { return !l.layer_name.empty(); });
 }
 
-// Replaces the layers' paths by their names. Parts of a layer keep their paths.
+// Replaces the layers' paths in the file by their names. Parts of layers, which have no name of their own, keep their
+// paths.
 std::vector<ModelLayer> ByLayerName(std::vector<ModelLayer> layers) {
   for (ModelLayer& layer : layers) {
     if (layer.cells.size() == layer.layer->cells().size()) layer.key = layer.layer->name();
@@ -227,7 +229,8 @@ std::vector<FileLayer> ByLayerName(std::vector<FileLayer> layers) {
 absl::StatusOr<LoadReport> AssignFromFile(const NetworkImpl& model, const std::string& path, const WeightFile& file,
                                           const LoadWeightsOptions& options) {
   TD_ASSIGN_OR_RETURN(const VariableNames names, VariableNamesOf(model));
-  std::vector<FileLayer> by_layer_name;  // the matcher has pointers into this
+  // Outlives the matcher, which has pointers into this list.
+  std::vector<FileLayer> by_layer_name;
   Matcher matcher(model, names, options);
   switch (file.layout) {
     case WeightLayout::kByLayer:

@@ -11,7 +11,7 @@
 namespace tandem::keras {
 namespace {
 
-// Returns the attribute of a Keras layer that has this part.
+// Returns the name of the attribute in which a Keras layer has the inner layer that Tandem calls `part`.
 std::string AttributeOf(const std::string& part) {
   static const auto& attributes = *new std::map<std::string, std::string>{{"query", "_query_dense"},
                                                                           {"key", "_key_dense"},

@@ -15,11 +15,12 @@
 
 namespace tandem::keras {
 
-// Weights that a file keeps together.
+// Weights that a file has in one group.
 struct ModelLayer {
-  std::string key;                                 // its name in files
-  const LayerImpl* layer = nullptr;                // the layer, or the one that it is a part of
-  std::vector<std::shared_ptr<WeightCell>> cells;  // in the file's order
+  std::string key;  // the group's name in files
+  // The layer itself or, if the weights are those of a part of a layer, the layer that has this part.
+  const LayerImpl* layer = nullptr;
+  std::vector<std::shared_ptr<WeightCell>> cells;  // its weights in the file's order
 };
 
 // Returns the layers as model.save of Keras 2 lists them: by name, a nested model as one layer, trainable weights
@@ -34,7 +35,7 @@ std::vector<ModelLayer> LayersByPath(const NetworkImpl& model);
 using VariableNames = std::map<const WeightCell*, std::string>;
 absl::StatusOr<VariableNames> VariableNamesOf(const NetworkImpl& model);
 
-// Returns each weight by itself, under its variable's name.
+// Returns each weight as a layer of its own, with the name of its variable.
 std::vector<ModelLayer> LayersByVariable(const NetworkImpl& model, const VariableNames& names);
 
 }  // namespace tandem::keras

@@ -46,7 +46,7 @@ absl::StatusOr<int64_t> ReadIteration(const FileWeight& weight) {
       return dtype == DType::kInt64 ? *number->data<int64_t>() : *number->data<int32_t>();
     }
   }
-  TD_ASSIGN_OR_RETURN(const HostTensor number, weight.read(DType::kFloat32));  // before Keras 2.1
+  TD_ASSIGN_OR_RETURN(const HostTensor number, weight.read(DType::kFloat32));  // a float in files from before Keras 2.1
   return static_cast<int64_t>(*number.data<float>());
 }
 
@@ -55,7 +55,8 @@ absl::StatusOr<int64_t> ReadIteration(const FileWeight& weight) {
 std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,
                                   SlotLayout layout) {
   const TrainedVariables trained = TrainedOf(model, names);
-  // In Keras, two weights of nested models may have the same name, so slots are matched by position.
+  // In Keras, two weights of nested models may have the same name, so the slots' variables are found by the weights'
+  // positions.
   std::vector<std::string> positions;
   for (size_t i = 0; i < trained.keras.size(); ++i) positions.push_back(absl::StrCat(i));
   const std::vector<OptimizerSlot> by_keras = optimizer.Slots(trained.keras, layout);
@@ -83,14 +84,14 @@ absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const Var
     }
     legacy = LastPart(rest[0].name) != "iteration" && rest[0].name != "0";
     rest.erase(rest.begin());
-    // Drops the learning rate, which Keras 3 saves here although its config has it too, and products computed from the
-    // iteration.
-    // iteration.
+    // Removes single numbers: the learning rate, which Keras 3 saves here although it is also in the optimizer's
+    // config, and products that are computed from the iteration.
     std::erase_if(rest, [](const FileWeight& weight) { return weight.shape.empty(); });
   } else {
-    legacy = true;  // RMSprop of the first versions did not count steps
+    // The first versions of RMSprop saved no number of steps.
+    legacy = true;
   }
-  // Before 2.3, files had placeholders of one element for the slots of amsgrad.
+  // Before Keras 2.3, files had tensors of one element in place of the slots of amsgrad.
   const auto is_placeholder = [](const FileWeight& weight) { return weight.shape == Shape{1}; };
   std::vector<StateSlot> slots =
       StateSlots(model, names, optimizer, legacy ? SlotLayout::kLegacy : SlotLayout::kKeras2);

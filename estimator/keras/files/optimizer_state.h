@@ -17,26 +17,26 @@
 namespace tandem::keras {
 
 struct OptimizerState {
-  int64_t iteration = 0;  // steps so far
-  NamedTensors slots;     // by Tandem's names, such as "dense/kernel/Adam"
+  int64_t iteration = 0;  // number of steps so far
+  NamedTensors slots;     // by Tandem's names of slots, such as "dense/kernel/Adam"
 };
 
-// Returns the slots of `optimizer` for the trained weights of `model`, in the order of files. Empty for an optimizer
-// that files cannot name.
+// StateSlots returns the slots of `optimizer` for the trained weights of `model`, in the order of files; none for an
+// optimizer that files cannot name.
 struct StateSlot {
-  std::string name;  // in Keras
-  std::string slot;  // in Tandem; empty: its values are always zero
+  std::string name;  // its name in Keras
+  std::string slot;  // its name in Tandem; empty: the slot's values are always zero
   Shape shape;
 };
 std::vector<StateSlot> StateSlots(const NetworkImpl& model, const VariableNames& names, const Optimizer& optimizer,
                                   SlotLayout layout = SlotLayout::kKeras2);
 
-// Returns the state that a file has in its order: files of Keras 2 from before and after 2.11, and of Keras 3.
+// Converts the tensors `file` of a file to a state. Accepts the order of Keras 2 before and after 2.11, and of Keras 3.
 // InvalidArgument says what does not fit.
 absl::StatusOr<OptimizerState> StateFromFile(const NetworkImpl& model, const VariableNames& names,
                                              const Optimizer& optimizer, const std::vector<FileWeight>& file);
 
-// Returns the state for a file: "iteration:0", then the slots. Slots that the state lacks are zeros.
+// Returns the state as names and tensors for a file: "iteration:0", then the slots. Slots that `state` lacks are zeros.
 std::vector<std::pair<std::string, HostTensor>> StateToFile(const NetworkImpl& model, const VariableNames& names,
                                                             const Optimizer& optimizer, const OptimizerState& state);
 

@@ -25,7 +25,7 @@ constexpr char kLayerNames[] = "layer_names";
 constexpr char kModelWeights[] = "model_weights";
 constexpr char kOptimizerWeights[] = "optimizer_weights";
 constexpr char kLayers[] = "layers";
-constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";  // in Keras 2.12 and 2.13
+constexpr char kOldLayers[] = "_layer_checkpoint_dependencies";  // the name in Keras 2.12 and 2.13
 
 bool HasList(const Hdf5Object& object, absl::string_view name) {
   return object.attributes.contains(name) || object.attributes.contains(absl::StrCat(name, 0));
@@ -81,7 +81,7 @@ absl::StatusOr<WeightFile> ReadSafetensorsWeights(const std::string& path) {
   return file;
 }
 
-// Parses a text attribute that is JSON; leaves `json` unset for null.
+// Parses an attribute whose text is JSON; does not set `json` if the text is "null".
 absl::Status ReadJson(const std::string& text, const std::string& where, std::optional<nlohmann::ordered_json>* json) {
   if (!JsonIsTooDeep(text)) {
     nlohmann::ordered_json parsed = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -212,7 +212,7 @@ absl::StatusOr<std::vector<FileLayer>> ReadLayerGroups(const Hdf5Group& root) {
     TD_ASSIGN_OR_RETURN(std::vector<FileWeight> weights, ReadNamedWeights(*group));
     layers.push_back({name, std::move(weights)});
   }
-  // Weights of the model itself; only newer files have them.
+  // Reads the weights that belong to the model itself and to no layer; only newer files have them.
   if (const Hdf5Group* own = root.FindGroup("top_level_model_weights"); own != nullptr) {
     TD_ASSIGN_OR_RETURN(std::vector<FileWeight> weights, ReadNamedWeights(*own));
     if (!weights.empty()) layers.push_back({"top_level_model_weights", std::move(weights)});
@@ -244,7 +244,7 @@ absl::StatusOr<WeightFile> ReadWeightFile(const std::string& path) {
   }
   if (absl::EndsWith(path, ".safetensors")) return ReadSafetensorsWeights(path);
   if (absl::EndsWith(path, ".keras")) {
-    // Keras 2 also writes HDF5 files with this ending.
+    // A file whose name ends in .keras may be HDF5, as Keras 2 writes it.
     constexpr absl::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
     TD_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> bytes, Env::Default()->OpenForRead(path));
     std::string begin(std::min<int64_t>(bytes->size(), kSignature.size()), '\0');
