@@ -12,14 +12,15 @@
 
 namespace tandem {
 
-// One save at a time. Used by one thread.
+// Runs one save at a time. All calls must be made by one thread.
 class BackgroundSave {
  public:
-  // Waits for a save that still runs.
+  // Waits until a running save has ended.
   ~BackgroundSave();
 
-  // Runs `save` on a thread of its own; it returns the path that it wrote. If the system has no thread left, logs a
-  // warning and runs `save` here. Finish must have returned the result of the save before.
+  // Runs `save`, which returns the path that it wrote, on a thread of its own. If the system cannot create a thread,
+  // logs a warning and runs `save` on the calling thread. The result of an earlier save must have been returned by
+  // Finish.
   void Start(std::function<absl::StatusOr<std::string>()> save);
   // True if a save was started and its result was not yet returned by Finish.
   bool pending() const { return pending_; }

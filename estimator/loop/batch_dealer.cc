@@ -88,7 +88,8 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
   std::vector<Element> parts;
   while (static_cast<int>(parts.size()) < share_.batches) {
     Element part;
-    // Asking whether the pass ended may draw the next batch, which is drawn now in any case.
+    // Before all batches of a round but the first, asks whether the batch before ended a pass. Asking may draw the next
+    // batch early, which is needed here anyway.
     if (replica > 0 || !parts.empty()) round_ends_pass_ |= iterator_->ends_pass();
     TD_RETURN_IF_ERROR(iterator_->GetNext(&part, end));
     if (*end) break;
@@ -96,7 +97,7 @@ absl::Status BatchDealer::NextOf(int replica, Element* batch, bool* end) {
     parts.push_back(std::move(part));
   }
   if (parts.empty()) return absl::OkStatus();
-  *end = false;  // the next call finds it
+  *end = false;  // the next call reports the end
   if (parts.size() == 1) {
     *batch = std::move(parts[0]);
   } else if (IsMine(replica)) {

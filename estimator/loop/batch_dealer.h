@@ -18,25 +18,26 @@ namespace tandem {
 
 // The replicas of a step that belong to this process.
 struct ReplicaShare {
-  int replicas = 1;  // over all processes
-  // The replicas [first, first + count) are this process's.
+  int replicas = 1;  // replicas of a step, over all processes
+  // The replicas of this process are [first, first + count).
   int first = 0, count = 1;
-  int batches = 1;  // dataset batches that make one replica's batch
+  int batches = 1;  // number of dataset batches that are joined to one replica's batch
 
   static ReplicaShare OneProcess(int replicas) { return {.replicas = replicas, .count = replicas}; }
 };
 
-// A step takes as many consecutive batches as there are replicas (or share.batches times as many, put together), in
-// order. At the end of the data the last replicas get batches of zero rows: every example is used exactly once. Each
-// process goes through the batches of all replicas and keeps its own, so all processes have the same position in the
-// data, whatever their number. Batches of other processes are not computed if the dataset knows their size.
+// Each round has a batch for each replica, drawn in order from the dataset; with share.batches, a replica's batch is
+// that many consecutive batches of the dataset, joined. At the end of the data the last replicas get batches of zero
+// rows, so every example is used exactly once. Each process draws the batches of all replicas and keeps those of its
+// own, so all processes have the same position in the data, whatever their number. Batches of other processes are not
+// computed if the dataset knows their size.
 class BatchDealer : public BatchSource {
  public:
   // The dataset must be batched (InvalidArgument otherwise). Also returns the dataset's own error.
   static absl::StatusOr<std::unique_ptr<BatchDealer>> Create(const Dataset& dataset, const ReplicaShare& share);
 
   absl::StatusOr<bool> Next(BatchRound* round) override;
-  // Like Next, but does not start the input again when a restored position is at its end. At the end, fills the round
+  // Like Next, but if the input is at its end, also right after RestoreState, it is not started again: fills the round
   // with batches of zero rows.
   absl::StatusOr<bool> NextInPass(BatchRound* round);
   // Starts again from the beginning of the dataset.
@@ -72,14 +73,14 @@ class BatchDealer : public BatchSource {
   Throughput throughput() const { return dataset_.MeasuredThroughput(); }
   // CPU time of the pipeline's own threads, since the iterator was made.
   double ThreadCpuSeconds() const { return iterator_->ThreadCpuSeconds(); }
-  // Batches drawn so far, over all replicas.
+  // The number of batches drawn from the dataset so far, for all replicas.
   int64_t batches() const { return batches_; }
 
  private:
   BatchDealer(Dataset dataset, const ReplicaShare& share) : dataset_(std::move(dataset)), share_(share) {}
   bool IsMine(int replica) const { return replica >= share_.first && replica < share_.first + share_.count; }
   absl::Status CheckRanges(const Element& batch) const;
-  // Draws the next batch of a replica: share.batches batches of the dataset, put together.
+  // Draws the next batch of a replica, which is share.batches batches of the dataset, joined.
   absl::Status NextOf(int replica, Element* batch, bool* end);
   std::vector<HostTensor> EmptyBatch() const;
 
@@ -89,7 +90,8 @@ class BatchDealer : public BatchSource {
   std::vector<LabelRange> label_ranges_;
   int64_t batches_ = 0;
   bool restored_ = false;
-  bool round_ends_pass_ = false;  // a batch of the last round, but not its last one, ended a pass
+  // True if a pass over the data ended with a batch of the last round other than the round's last one.
+  bool round_ends_pass_ = false;
 };
 
 }  // namespace tandem

@@ -1,5 +1,5 @@
-// Fakes of the loop's two collaborators: rounds without content, and steps with given losses. For tests of hooks and
-// loops alone; the Estimator's tests run compiled graphs.
+// Fakes of what a StepLoop calls: a source of rounds without content, and a runner whose steps have given losses. For
+// tests of hooks and loops alone; the Estimator's tests run compiled graphs.
 #ifndef TANDEM_ESTIMATOR_LOOP_FAKE_STEPS_H_
 #define TANDEM_ESTIMATOR_LOOP_FAKE_STEPS_H_
 
@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// Gives `rounds` rounds of `examples` examples; -1: never ends.
+// A source of `rounds` rounds with `examples` examples each; -1: it never ends.
 class CountedSource : public BatchSource {
  public:
   explicit CountedSource(int64_t rounds, int64_t examples = 4) : left_(rounds), examples_(examples) {}
@@ -38,8 +38,8 @@ class CountedSource : public BatchSource {
   int64_t examples_;
 };
 
-// Step i of this runner has the loss losses[i], later steps the last one. A loss that is not finite makes the step not
-// finite.
+// A runner whose step i has the loss losses[i]; steps behind the last loss have that loss. A step whose loss is not
+// finite is reported as not finite.
 class ScriptedRunner : public StepRunner {
  public:
   explicit ScriptedRunner(std::vector<float> losses = {1.0f}) : losses_(std::move(losses)) {}
@@ -67,7 +67,7 @@ class ScriptedRunner : public StepRunner {
   std::vector<Seen> requests;
   std::string origin = "dense/Log at model.cc:12";
   bool wants_next = false;
-  std::vector<int64_t> prefetched;  // examples of the prefetched rounds
+  std::vector<int64_t> prefetched;  // number of examples of each round that was prefetched
   std::function<void()> on_run;
 
  private:

@@ -9,8 +9,8 @@
 namespace tandem {
 
 struct HookState {
-  std::string text;      // UTF-8
-  NamedTensors tensors;  // of number types, such as the best weights so far; must not be modified any more
+  std::string text;      // any text in UTF-8
+  NamedTensors tensors;  // tensors of number types, such as the best weights so far; must not be modified afterwards
 };
 
 }  // namespace tandem

@@ -10,12 +10,12 @@
 
 namespace tandem {
 
-// The labels that are allowed. Compiled code reads row `label` of a table or of the logits and cannot report an index
-// outside of it.
+// The labels that are allowed. Compiled code uses a label as the index of a row of a table or of a logit, and cannot
+// report an index that is out of range.
 struct LabelRange {
   std::string component;  // name of the dataset's component
-  int64_t classes = 0;    // labels are 0 .. classes - 1
-  bool table = false;     // true: they are row indices of a table (an embedding)
+  int64_t classes = 0;    // labels are from 0 to classes - 1
+  bool table = false;     // true: labels are indices of the rows of a table, such as an embedding's
   // The line of the losses::ClassWeights that made the table, "model.cc:12"; empty for other tables.
   std::string class_weights = "";
 };

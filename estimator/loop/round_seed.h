@@ -1,4 +1,4 @@
-// SeedOfRound: random numbers of evaluations and predictions.
+// SeedOfRound: the seed for random numbers in evaluations and predictions.
 #ifndef TANDEM_ESTIMATOR_LOOP_ROUND_SEED_H_
 #define TANDEM_ESTIMATOR_LOOP_ROUND_SEED_H_
 
@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Returns the seed of a round outside of training. The global step does not change there, and random numbers must not
-// repeat in every batch.
+// Returns the seed of a round outside of training. Random numbers follow from the seed and the global step, which does
+// not change there, so the seed must differ from round to round.
 inline int64_t SeedOfRound(int64_t seed, int64_t round) {
   if (round == 0) return seed;
   const std::array<int64_t, 2> key = {seed, round};

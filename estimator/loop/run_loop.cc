@@ -19,7 +19,8 @@
 namespace tandem {
 namespace {
 
-// After so many empty rounds in a row the input is considered empty, also if its filter just leaves very little.
+// After so many rounds without examples in a row, the loop fails, even if the input has examples but filters out nearly
+// all.
 constexpr int64_t kMaxEmptyRounds = 100000;
 
 std::string HookName(const SessionRunHook& hook) {
@@ -30,7 +31,8 @@ absl::Status InHook(const SessionRunHook& hook, const char* method, const absl::
   return status.ok() ? status : Annotate(status, absl::StrCat(HookName(hook), "::", method, ": "));
 }
 
-// Hooks whose state checkpoints keep come before the saver, so that its checkpoint has their state after the step.
+// Returns the hooks in the order in which AfterRun is called. Hooks whose state is part of checkpoints come before the
+// hook that saves, so that its checkpoint has their state from after the step.
 HookList OrderOfAfterRun(HookList hooks) {
   std::stable_partition(hooks.begin(), hooks.end(), [](const auto& hook) {
     return !CallUserCode([&] { return hook->checkpoint_key(); }).value_or("").empty();
@@ -38,13 +40,13 @@ HookList OrderOfAfterRun(HookList hooks) {
   return hooks;
 }
 
-// True if every hook gets the tensor. "global_step" is no tensor of the program: the loop provides it.
+// True if the values of every hook have this tensor. "global_step" is no tensor of the program, but the loop adds it.
 bool AllSee(const std::string& name, const LoopOptions& options) {
   return name == "global_step" ||
          std::find(options.fetches.begin(), options.fetches.end(), name) != options.fetches.end();
 }
 
-// Returns the names without those of summaries, which the library makes up.
+// Returns the names without those of summaries, whose names the library invents.
 std::vector<std::string> OfModels(const std::set<std::string>& names) {
   std::vector<std::string> own;
   for (const std::string& name : names) {
@@ -58,7 +60,8 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   for (const auto& hook : hooks) {
     absl::Status status = InHook(*hook, "End", CallUserCode([&] { return hook->End(context); }));
     if (status.ok()) continue;
-    // Later hooks must still get their End: one of them may have the only copy of something.
+    // After an error the End of later hooks is still called, because one of them may have to write what exists nowhere
+    // else.
     if (first.ok()) {
       first = status;
     } else {
@@ -68,11 +71,12 @@ absl::Status EndHooks(const HookList& hooks, RunContext& context) {
   return first;
 }
 
-// Draws the next round that has an example; returns false at the end of the input. A round without any (a Map may leave
-// no rows) is skipped: it has no loss, and means over no examples are not numbers. If a signal comes meanwhile and this
-// process trains alone, returns true with an empty round.
+// Draws the next round that has an example; returns false at the end of the input. A round without examples, which a
+// Map that removes rows may produce, is skipped, because it has no loss and means over no examples are undefined. If a
+// signal arrives meanwhile and this process trains alone, returns true with an empty round.
 absl::StatusOr<bool> NextWithExamples(BatchSource& source, const LoopOptions& options, BatchRound* round) {
-  // Workers must skip the same rounds, so in a group a signal to one of them does not end this loop.
+  // All workers must skip the same rounds. So with several workers, a signal that only one of them has received does
+  // not end this loop.
   const bool alone = !options.agree;
   for (int64_t skipped = 0; !(alone && options.signalled && options.signalled()); ++skipped) {
     if (skipped == 1) TD_LOG(WARNING) << "A round of batches has no examples on any replica; it is passed over.";
@@ -107,7 +111,7 @@ absl::Status BeginHooks(const HookList& hooks, HookContext& context) {
   return absl::OkStatus();
 }
 
-// The loop's calls to a tracer that may be null. Errors of writing a trace do not end a training.
+// Calls a tracer on behalf of the loop; the tracer may be null. Errors of writing a trace do not end a training.
 class StepLoop::Trace {
  public:
   explicit Trace(Tracer* tracer) : tracer_(tracer) {
@@ -139,7 +143,7 @@ class StepLoop::Trace {
     TD_LOG(ERROR) << "The trace could not be written: " << status.message();
     if (status_.ok()) status_ = WithExitCode(Annotate(status, "The trace could not be written: "), kExitIo);
   }
-  Tracer* tracer_;  // null after Finish
+  Tracer* tracer_;  // null if nothing is traced, and after Finish
   absl::Status status_;
 };
 
@@ -180,7 +184,8 @@ absl::StatusOr<std::optional<StopReason>> StepLoop::ReasonToStop() {
     stop = StopReason::kStopRequested;
   }
   if (!options_.agree) return stop;
-  // A first checkpoint is saved in BeforeRun, and a listener may evaluate it; the others wait for that in agree().
+  // The first BeforeRun saves a checkpoint, which a listener may evaluate, so it is called before agree(). Meanwhile
+  // the other workers wait in agree() and take part in the evaluation.
   if (rounds_ == 0) {
     TD_ASSIGN_OR_RETURN(fetches_, CollectFetches());
   }
@@ -225,8 +230,8 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
       result_.reason = StopReason::kMaxRounds;
       return false;
     }
-    // BeforeRun is called before the batches are drawn, so a hook that saves there saves the input position before this
-    // step.
+    // BeforeRun is called before the batches are drawn. So a hook that saves a checkpoint in it saves the input
+    // position from before this step.
     trace_->BeginStep();
     const int64_t begin = options_.now();
     if (!fetches_.has_value()) {
@@ -245,7 +250,7 @@ absl::StatusOr<bool> StepLoop::PrepareRound() {
       return false;
     }
     input_seconds_ = Seconds(started_ - asked);
-    // A round without examples means that a signal came first: check it, and call BeforeRun again.
+    // The round has no examples if a signal arrived while it was drawn: handle the signal, and call BeforeRun again.
     if (round.examples > 0) {
       round_ = std::move(round);
     } else {
@@ -277,7 +282,7 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   RunValues values;
   values.input_secs = input_seconds_;
   values.tensors = std::move(outcome.values);
-  // If a step was not finite, most of the requested tensors were not computed.
+  // A step that is not finite is stopped before most of the requested tensors are computed. These are removed.
   std::erase_if(values.tensors, [](const auto& entry) { return entry.second.empty(); });
   values.step = *global_step_;
   values.examples = outcome.examples;
@@ -298,9 +303,10 @@ RunValues StepLoop::ValuesOf(StepOutcome outcome) {
   return values;
 }
 
-// Gives each hook the tensors that it has fetched and those that all hooks see.
+// Calls AfterRun of all hooks. Each gets the tensors that it has fetched and those that all hooks get.
 absl::Status StepLoop::AfterRun(const FetchesOfStep& fetches, const RunValues& values) {
-  RunValues common;  // made only if some hook fetches more, which is rare
+  // The values for hooks that have fetched nothing of their own. Only set if another hook has, which is rare.
+  RunValues common;
   if (!fetches.own.empty()) {
     common = values;
     std::erase_if(common.tensors, [&](const auto& entry) { return !AllSee(entry.first, options_); });

@@ -37,8 +37,9 @@ struct LoopOptions {
   std::function<absl::Status(const RunValues&)> on_step;
   // Returns true if a signal asks the process to stop; called between steps.
   std::function<bool()> signalled;
-  // In a group of workers: called before every step with the reason why this worker wants to end, if it does; tells the
-  // others, and returns the reason on which all agree. Null if there is no group.
+  // With several workers: called before every step, with the reason for which this worker would end the loop, if it has
+  // one. Exchanges these reasons, and returns the same reason, or none, on all workers. Null if this process trains
+  // alone.
   std::function<absl::StatusOr<std::optional<StopReason>>(std::optional<StopReason>)> agree;
   // True if other workers take part in each step, so that a part of it is computed elsewhere.
   bool shared_steps = false;
@@ -50,14 +51,14 @@ struct LoopOptions {
   VariableAccess* variables = nullptr;
   // Records the phases and steps of the loop; may be null.
   Tracer* tracer = nullptr;
-  // Watches the input; may be null.
+  // Logs when the input takes long; may be null.
   StallWatch* stall_watch = nullptr;
   // Returns the time in nanoseconds; for tests. With a tracer it must be TraceNow, the clock of the threads.
   std::function<int64_t()> now = TraceNow;
 };
 
 struct LoopResult {
-  int64_t steps = 0;  // finite steps of this loop
+  int64_t steps = 0;  // number of finite steps of this loop
   int64_t examples = 0;
   double last_loss = 0;
   // Wall time of the loop, and the part of it in which steps waited for their batches.
@@ -74,7 +75,7 @@ absl::Status CheckHooks(absl::string_view list, const HookList& hooks);
 // Calls Begin of all hooks, none of which may be null. Afterwards the context's fetches() has the names they fetch.
 absl::Status BeginHooks(const HookList& hooks, HookContext& context);
 
-// The loop, for a caller who decides when the next step comes. In mode train, *global_step grows by one with every
+// The loop of steps, for a caller that makes each step by a call. In mode train, *global_step grows by one with every
 // finite step. After an error no other method may be called.
 class StepLoop {
  public:
@@ -92,7 +93,7 @@ class StepLoop {
   absl::StatusOr<bool> Prepare();
   // Makes the prepared step and calls AfterRun of all hooks.
   absl::StatusOr<RunValues> Run();
-  // Why Prepare returned false.
+  // Returns why Prepare returned false.
   StopReason reason() const { return result_.reason; }
   // Like RunContext::RequestStop, for the caller that runs the loop.
   void RequestStop() { context_.RequestStop(); }
@@ -103,7 +104,7 @@ class StepLoop {
 
  private:
   class Trace;
-  // The tensors fetched in a step: all of them, and for each hook those that it asked for and not all hooks see.
+  // The tensors fetched in a step: `all` of them and, for each hook, those of its own that not all hooks get.
   struct FetchesOfStep {
     std::set<std::string> all;
     std::map<const SessionRunHook*, std::set<std::string>> own;
@@ -111,7 +112,7 @@ class StepLoop {
   absl::StatusOr<FetchesOfStep> CollectFetches();
   absl::StatusOr<bool> PrepareRound();
 
-  // Returns why the loop must end before another step; nothing if it goes on. In a group all workers agree on it.
+  // Returns why the loop must end before another step; nothing if it does not end. All workers get the same result.
   absl::StatusOr<std::optional<StopReason>> ReasonToStop();
   StepRequest RequestFor(const BatchRound& round) const;
   // Updates the step counts and returns the step's values for hooks.
@@ -121,7 +122,7 @@ class StepLoop {
   StepRunner& runner_;
   BatchSource& source_;
   const HookList hooks_;
-  const HookList after_run_;  // the same, in the order in which AfterRun is called
+  const HookList after_run_;  // hooks_, in the order in which AfterRun is called
   const LoopOptions options_;
   int64_t* const global_step_;
   RunContext context_;
@@ -131,7 +132,8 @@ class StepLoop {
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<StallWatch::Activity> input_;
 
-  // The next step's fetches, set once the hooks have been asked, and its batches, set once it is prepared.
+  // The fetches of the next step, set once BeforeRun of all hooks was called, and its batches, set once the step is
+  // prepared.
   std::optional<FetchesOfStep> fetches_;
   std::optional<BatchRound> round_;
   double input_seconds_ = 0;

@@ -92,8 +92,8 @@ double RunValues::Number(absl::string_view name, SourceLocation location) const 
       return t.data<uint8_t>()[0];
     case DType::kBool:
       return t.data<bool>()[0] ? 1 : 0;
-    case DType::kBFloat16:  // exists only inside of programs
-    case DType::kString:    // exists only outside of programs
+    case DType::kBFloat16:  // no values outside of compiled programs have this type
+    case DType::kString:    // compiled programs have no values of this type
     case DType::kInvalid:
       break;
   }

@@ -24,7 +24,8 @@
 
 namespace tandem {
 
-// Given to hooks before the program is compiled: facts about it, and requests for tensors.
+// The argument of Begin, which is called before the program is compiled. Has facts about the program, and collects the
+// hooks' requests for tensors.
 class HookContext {
  public:
   HookContext(Mode mode, std::string model_dir, int replicas, int64_t batch_per_replica)
@@ -93,21 +94,22 @@ class RunContext {
   // finite has changed variables. Only the chief saves: on other workers nothing happens. FailedPrecondition outside of
   // training, and if checkpoints are off.
   absl::Status RequestSave();
-  // For the saver: returns true if a save was requested since the last call.
+  // For the hook that saves: returns true if a save was requested since the last call.
   bool TakeSaveRequest() { return std::exchange(save_requested_, false); }
   void set_saves(bool saves) { saves_ = saves; }
 
   // Call it in AfterRun. Returns true if this step's batches were the last ones of a pass over the input, as
   // Iterator::ends_pass says (data/dataset.h); for a step with batches of two passes, if the first of them ended. With
-  // Repeat (and Parts) after Batch no step has batches of two passes. To know that an epoch is over without a further
-  // step, this looks for the next batch; only callers wait for it. Workers that share an input get the same answer,
-  // those with inputs of their own (AutoShard::kOff, kFile) each that of its own, and with parameter servers that of
-  // the round that their batches belong to. If the last batches of a pass have no examples, no step is made of them,
-  // and no step ends the pass. Returns false outside of AfterRun.
+  // Repeat (and Parts) after Batch no step has batches of two passes. To know at the last step that an epoch is over,
+  // this may draw the next batch, and waits for it. All workers that share an input get the same answer. A worker with
+  // an input of its own (AutoShard::kOff, kFile) gets the answer for that input, and with parameter servers a worker
+  // gets that for the round its batches belong to. If the last batches of a pass have no examples, no step is made of
+  // them, and no step ends the pass. Returns false outside of AfterRun.
   bool ends_pass() { return ends_pass_ && ends_pass_(); }
   void set_ends_pass(std::function<bool()> ends_pass) { ends_pass_ = std::move(ends_pass); }
 
-  // For BeforeRun, which cannot return an error: the loop ends with this error before the step. The first error counts.
+  // For BeforeRun, which cannot return an error: makes the loop end with this error before the step. Of several errors
+  // the first one counts.
   void Fail(const absl::Status& status) {
     if (status_.ok()) status_ = status;
   }
@@ -126,11 +128,11 @@ class RunContext {
   // names, and if the rate is a schedule.
   absl::StatusOr<double> StepScalar(absl::string_view name = "learning_rate") const;
   // Sets a step scalar. Called in BeforeRun, the value holds for this step and those after it; if the input ends
-  // instead of the step, it was never set. Called in other methods, it holds from the next step on. Checkpoints keep
-  // the value. A training that goes on from a checkpoint has what was set before the checkpoint was saved, and the
-  // saver comes first: a value set in AfterRun is in the next checkpoint. A value set in BeforeRun is never lost. All
-  // workers must set the same. Errors: those of StepScalar; InvalidArgument for a value that is not finite, and for a
-  // rate below 0.
+  // instead of the step, it was never set. Called in other methods, it holds from the next step on. Checkpoints store
+  // the values that were set before the checkpoint was saved. A step's checkpoint is saved before AfterRun of most
+  // hooks is called, so a value set in AfterRun is stored by the next checkpoint only. A value set in BeforeRun is
+  // never lost. All workers must set the same. Errors: those of StepScalar; InvalidArgument for a value that is not
+  // finite, and for a rate below 0.
   absl::Status SetStepScalar(absl::string_view name, double value);
   void set_step_scalars(StepScalarSettings* scalars) { step_scalars_ = scalars; }
 
@@ -145,7 +147,8 @@ class RunContext {
   absl::Status AssignVariables(const NamedTensors& values);
   void set_variables(VariableAccess* variables) { variables_ = variables; }
 
-  // For the loop: BeginStep before BeforeRun of hooks, then StepIsRun if the step is made, or else StepIsNotRun.
+  // The loop calls BeginStep before BeforeRun of the hooks. After that it calls StepIsRun if the step is made, and
+  // StepIsNotRun if it is not.
   void BeginStep();
   void StepIsRun();
   void StepIsNotRun();
@@ -166,13 +169,13 @@ class RunContext {
 
 // The results of a step.
 struct RunValues {
-  // The tensors that the hook, or the session, has fetched in this step, with "loss" and "global_step". For a step that
-  // was not finite only those known when that was found, usually the loss.
+  // The tensors that the hook, or the session, has fetched in this step, with "loss" and "global_step". If the step was
+  // not finite, only those that were computed before that was found, usually the loss.
   std::map<std::string, HostTensor> tensors;
   // Training steps finished before this one: 0 for the first. Does not change during an evaluation.
   int64_t step = 0;
-  int64_t examples = 0;   // in the global batch of this step
-  double input_secs = 0;  // time for which the step waited for its batches
+  int64_t examples = 0;   // number of examples in the step's global batch
+  double input_secs = 0;  // seconds for which the step waited for its batches
   // False if the loss or an update has a NaN or infinity. Such a step is not counted; if `applied` is false too, it
   // changed no variable.
   bool finite = true;
@@ -180,7 +183,7 @@ struct RunValues {
 
   bool Has(absl::string_view name) const { return tensors.count(std::string(name)) > 0; }
   // Returns the first element as a double. NaN if the step was not finite and the value is not known. If the tensor was
-  // not fetched, that is an error of the hook that asks (base/user_code.h).
+  // not fetched, the call of the hook that uses it fails (base/user_code.h).
   double Number(absl::string_view name, SourceLocation location = SourceLocation::Current()) const;
 };
 
@@ -213,7 +216,7 @@ class SessionRunHook {
   virtual absl::Status AfterRun(RunContext& context, const RunValues& values) { return absl::OkStatus(); }
   virtual absl::Status End(RunContext& context) { return absl::OkStatus(); }
 
-  // The name under which checkpoints keep the hook's state; empty: they keep none. UTF-8 without a '/', the same in
+  // The name under which checkpoints store the hook's state; empty: they store none. UTF-8 without a '/', the same in
   // every run, and different for each hook.
   virtual std::string checkpoint_key() const { return ""; }
   // Called when a checkpoint is saved, on the worker that saves, and at the end of a Train, for the next one. An error

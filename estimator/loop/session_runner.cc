@@ -55,7 +55,7 @@ SessionRunner::~SessionRunner() {
 
 StepInputs SessionRunner::InputsOf(const BatchRound& round) const {
   StepInputs inputs;
-  // A model that reads no component still needs the number of examples.
+  // If the model reads no component, the inputs do not tell the number of examples.
   if (component_of_input_.empty() || round.rows.size() != round.replicas.size()) inputs.replica_rows = round.rows;
   for (const std::vector<HostTensor>& batch : round.replicas) {
     std::vector<HostTensor> of_replica;
@@ -90,7 +90,7 @@ void SessionRunner::PrefetchThread() {
     if (stop_) return;
     const StepInputs inputs = std::exchange(to_prefetch_, StepInputs());
     lock.unlock();
-    // If the copy fails, the step makes its own and reports the error.
+    // An error is ignored: the step then copies its batches itself and reports the error.
     (void)CatchResourceErrors("copying a batch ahead", [&] {
       session_->Prefetch(inputs);
       return absl::OkStatus();

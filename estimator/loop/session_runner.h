@@ -18,7 +18,8 @@
 
 namespace tandem {
 
-// Maps names to inputs and outputs, and gives scalars that a request does not set their default values.
+// Assigns the tensors of a step to the session's inputs and outputs by name. A scalar that a request does not set gets
+// its default value.
 class SessionRunner : public StepRunner {
  public:
   // `components` describes the tensors of a BatchRound, in order. Internal if the executable wants an input that is not
@@ -33,7 +34,7 @@ class SessionRunner : public StepRunner {
 
   absl::StatusOr<StepOutcome> Run(const StepRequest& request) override;
   bool WantsNext() const override { return session_->CanPrefetch(); }
-  // Copies on a thread of its own, which the first call starts.
+  // Copies the batches to the devices on a thread of its own, which the first call starts.
   void Prefetch(const BatchRound& round) override;
   absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) override;
 
@@ -41,21 +42,21 @@ class SessionRunner : public StepRunner {
 
  private:
   StepInputs InputsFor(const StepRequest& request) const;
-  StepInputs InputsOf(const BatchRound& round) const;  // without scalars
+  StepInputs InputsOf(const BatchRound& round) const;  // leaves the scalars empty
   void PrefetchThread();
 
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<Session> session_;
   std::vector<int> component_of_input_;
-  StepScalars scalar_defaults_;  // only those that the executable has
+  StepScalars scalar_defaults_;  // defaults of the scalars that the executable has
   std::map<std::string, int> output_index_;
 
   std::mutex prefetch_mutex_;
   std::condition_variable prefetch_wanted_;
-  StepInputs to_prefetch_;  // empty: nothing
+  StepInputs to_prefetch_;  // batches to copy; empty if there are none
   bool stop_ = false;
   std::thread prefetch_thread_;
-  bool no_prefetch_thread_ = false;  // the system had no thread left
+  bool no_prefetch_thread_ = false;  // the system could not create the thread
 };
 
 }  // namespace tandem

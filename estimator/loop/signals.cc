@@ -19,7 +19,7 @@ struct sigaction g_old_pipe;
 std::mutex g_mutex;
 int g_guards = 0;
 
-// True for SIGHUP if it is ignored already, as under nohup: it stays so.
+// True for SIGHUP if it was ignored before the guard, as under nohup. Then it stays ignored.
 bool IsIgnoredHangup(int i) { return kStopSignals[i] == SIGHUP && g_old[i].sa_handler == SIG_IGN; }
 
 void PutBackStopSignals() {
@@ -28,7 +28,8 @@ void PutBackStopSignals() {
 
 extern "C" void RememberSignal(int signal_number) {
   g_pending = signal_number;
-  // The next signal of any kind ends the process, in case the step never finishes.
+  // The next stop signal acts as it did before the guard and usually ends the process, in case the current step never
+  // finishes.
   PutBackStopSignals();
 }
 

@@ -13,7 +13,7 @@ namespace tandem {
 // Guards nest and may exist in several threads.
 class SignalGuard {
  public:
-  // Does nothing unless `enabled`.
+  // A guard that is not `enabled` does nothing.
   explicit SignalGuard(bool enabled);
   ~SignalGuard();
   SignalGuard(const SignalGuard&) = delete;

@@ -67,8 +67,8 @@ void StallWatch::Look() {
     const int64_t since = activity->since_;
     if (since == 0 || activity->named_ || 1e-9 * static_cast<double>(now - since) < options_.seconds) continue;
     activity->named_ = true;
-    // End sets since_ first and then looks at named_; here it is the other way round, so one of the two notices the
-    // other.
+    // End clears since_ first and then reads named_. Here named_ is set first, and since_ is read again. So if both run
+    // at the same time, one of them notices the other.
     if (activity->since_ != since) {
       activity->named_ = false;
       continue;

@@ -22,18 +22,18 @@ class StallWatch {
   struct Options {
     // An activity that lasts this long is reported; 0 or less: nothing is watched.
     double seconds = 10;
-    // Returns nanoseconds of a monotonic clock; for tests.
+    // Returns nanoseconds of a monotonic clock, which tests replace; null: the system's clock.
     std::function<int64_t()> now = nullptr;
   };
 
-  // Something that begins and ends, once or repeatedly, on one thread. Must be destroyed before its StallWatch.
+  // An operation that begins and ends, once or repeatedly, on one thread. Must be destroyed before its StallWatch.
   class Activity {
    public:
     ~Activity();
     Activity(const Activity&) = delete;
     Activity& operator=(const Activity&) = delete;
 
-    // Call alternately; each call costs a look at the clock and a store.
+    // Call these alternately. Both are cheap: Begin reads the clock and stores the time, End clears it.
     void Begin();
     void End();
 
@@ -43,7 +43,7 @@ class StallWatch {
 
     StallWatch* const watch_;
     const std::string what_;
-    std::atomic<int64_t> since_{0};  // time of Begin; 0: not running
+    std::atomic<int64_t> since_{0};  // time of Begin; 0 if not running
     std::atomic<bool> named_{false};
   };
 

@@ -1,4 +1,5 @@
-// The interfaces that a loop uses: BatchSource gives it batches, StepRunner makes a step with them.
+// The interfaces that a loop of steps calls: a BatchSource provides the batches, and a StepRunner makes a step with
+// them.
 #ifndef TANDEM_ESTIMATOR_LOOP_STEP_RUNNER_H_
 #define TANDEM_ESTIMATOR_LOOP_STEP_RUNNER_H_
 
@@ -15,12 +16,13 @@
 
 namespace tandem {
 
-class Tracer;  // estimator/trace/tracer.h
+class Tracer;  // defined in estimator/trace/tracer.h
 
-// The batches of one step. replicas[r][i] is component i of replica r's batch, [rows, ...]; rows may be 0.
+// The batches of one step. replicas[r][i] is component i of the batch of this process's replica r, [rows, ...]; rows
+// may be 0.
 struct BatchRound {
-  std::vector<std::vector<HostTensor>> replicas;  // of this process
-  std::vector<int64_t> rows;                      // of every replica, also of other processes
+  std::vector<std::vector<HostTensor>> replicas;  // the replicas of this process
+  std::vector<int64_t> rows;                      // of every replica of the step, also of other processes
   int64_t examples = 0;                           // sum of rows
 };
 
@@ -32,9 +34,10 @@ class BatchSource {
   // If the round that Next will return is ready, sets `round` to its tensors, which are not checked yet, and returns
   // true.
   virtual bool Peek(BatchRound* round) { return false; }
-  // True if the last round of Next ends a pass over the input: Iterator::ends_pass of one of its batches.
+  // True if the round that Next returned last ends a pass over the input, as Iterator::ends_pass says of one of its
+  // batches.
   virtual bool ends_pass() { return false; }
-  // Returns the source's speed so far, for a trace: the inside of a JSON object.
+  // Returns the source's speed so far, for a trace: members of a JSON object, without its braces.
   virtual std::string TraceArgs() const { return ""; }
 };
 
@@ -48,8 +51,9 @@ struct StepRequest {
 struct StepOutcome {
   std::map<std::string, HostTensor> values;
   int64_t examples = 0;
-  bool finite = true;  // false: a NaN or infinity was found and no variable has changed
-  // The global step after this step, if others make steps as well (parameter servers).
+  // False if a NaN or infinity was found. Then no variable has changed.
+  bool finite = true;
+  // The global step after this step; set only if other workers make steps as well (parameter servers).
   std::optional<int64_t> global_step;
 };
 
@@ -60,7 +64,7 @@ class StepRunner {
   virtual absl::StatusOr<StepOutcome> Run(const StepRequest& request) = 0;
   // True if Prefetch makes steps faster.
   virtual bool WantsNext() const { return false; }
-  // Announces the round after that of the coming Run: its copies to the devices may begin. Returns at once.
+  // Announces the round after that of the next Run, so that copying it to the devices may begin. Returns at once.
   virtual void Prefetch(const BatchRound& round) {}
   // Returns the first op with a NaN or infinity in that step, with its source line; "" if there is none.
   virtual absl::StatusOr<std::string> FindNonFinite(const StepRequest& request) = 0;

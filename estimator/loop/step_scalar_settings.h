@@ -1,4 +1,5 @@
-// StepScalarSettings: numbers used by a training's steps, such as a learning rate, that hooks may change.
+// StepScalarSettings: step scalars, numbers that a training's steps get from the runtime, such as a learning rate, and
+// that hooks may change.
 #ifndef TANDEM_ESTIMATOR_LOOP_STEP_SCALAR_SETTINGS_H_
 #define TANDEM_ESTIMATOR_LOOP_STEP_SCALAR_SETTINGS_H_
 
@@ -16,19 +17,20 @@ namespace tandem {
 // Returns the names of the scalars that the runtime sets in every step.
 std::vector<std::string> RuntimeScalars();
 
-// Every checkpoint keeps the values that were set.
+// The values of step scalars. Those that were set are part of every checkpoint.
 class StepScalarSettings {
  public:
   // Sets the numbers that model_fn gave (GraphBuilder::scalar_defaults). Drops values set for other names, with a
   // warning.
   void SetDefaults(std::map<std::string, double> defaults);
 
-  // NotFound, with the known names, for a name without a number.
+  // Returns the value. NotFound, with the known names, for a name that has no number.
   absl::StatusOr<double> Get(absl::string_view name) const;
   // InvalidArgument for a value that is not finite, and for a learning rate below 0.
   absl::Status Set(absl::string_view name, double value);
-  // Like Set, for a step that may not be run after all. Get and values() return the value at once, but checkpoints have
-  // it only after Keep, which is called when the step starts. Drop forgets it.
+  // Like Set, for a step that may not be made after all. Get and values() return the value at once, but checkpoints
+  // store it only after Keep, which is called when the step starts. Drop is called instead if the step is not made, and
+  // restores the value from before.
   absl::Status SetForStep(absl::string_view name, double value);
   void Keep();
   void Drop() { for_step_.clear(); }

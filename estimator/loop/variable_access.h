@@ -19,11 +19,12 @@ struct ReadVariablesOptions {
 };
 
 struct AssignVariablesOptions {
-  // The number of training steps that the values come from.
+  // The global step that the values are taken to belong to: the next training goes on as if it had made this many
+  // steps. If not set, the step does not change.
   std::optional<int64_t> global_step = std::nullopt;
 };
 
-// Implemented for Estimator and RunContext; their comments say when it may be used. The tensors are copies.
+// Implemented for Estimator and RunContext, whose comments say when the methods may be called. The tensors are copies.
 class VariableAccess {
  public:
   virtual ~VariableAccess() = default;

@@ -14,21 +14,22 @@ namespace tandem {
 
 class WorkerInput : public BatchSource {
  public:
-  // Returns the position from which this process's next training goes on; if workers make their steps together, that of
-  // all workers.
+  // Returns the position from which this process's next training goes on. If workers make their steps together, it is a
+  // position for all of them.
   virtual absl::StatusOr<std::string> SavePosition() = 0;
-  // Returns the position that a checkpoint has: that of all workers.
+  // Returns the position that a checkpoint stores, which has that of every worker.
   virtual absl::StatusOr<std::string> PositionForCheckpoint() { return SavePosition(); }
-  // Goes on from a position that one of the two has returned. FailedPrecondition for a position in another input, which
-  // then starts from its beginning.
+  // Goes on from a position that SavePosition or PositionForCheckpoint has returned. FailedPrecondition for a position
+  // in another input; the input then starts from its beginning.
   virtual absl::Status RestorePosition(absl::string_view position) = 0;
-  // Makes an input that has nothing left at a restored position report its end instead of starting again.
+  // If the input had ended at the restored position, it reports its end instead of starting again.
   virtual void KeepEnd() = 0;
   // The number of batches drawn so far, over all replicas.
   virtual int64_t batches() const = 0;
-  // True if what is known of this process's input holds for the inputs of all workers that make the same steps.
+  // True if all workers that make the same steps read the same input, so that facts about this process's input hold for
+  // all.
   virtual bool is_same_for_all() const { return true; }
-  // True if nothing was left at the restored position and the input did not start again.
+  // True if the input had ended at the restored position and was not started again.
   virtual bool had_ended() const { return false; }
 };
 
