@@ -1,4 +1,4 @@
-// AssignedValues: what AssignVariables was given outside of a training.
+// AssignedValues: the values that AssignVariables was called with while no training ran.
 #ifndef TANDEM_ESTIMATOR_MODEL_ASSIGNED_VALUES_H_
 #define TANDEM_ESTIMATOR_MODEL_ASSIGNED_VALUES_H_
 
@@ -9,12 +9,12 @@
 
 namespace tandem {
 
-// They take the place of the values that a checkpoint has, or that a new model begins with, until a training has made a
-// step with them.
+// These values replace those that a checkpoint has, or that a new model begins with, until a training has made a step
+// with them.
 struct AssignedValues {
   NamedTensors tensors;
-  bool changed = false;         // since they were written into memory
-  std::optional<int64_t> step;  // from which the next training goes on
+  bool changed = false;         // true if `tensors` changed since they were written into memory
+  std::optional<int64_t> step;  // the global step that the next training begins at, if it was set
 
   bool empty() const { return tensors.empty(); }
   void Clear() {

@@ -65,8 +65,8 @@ absl::Status AddLoss(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) 
   return absl::OkStatus();
 }
 
-// Returns an error unless the host can add up `tensor`, a sum of a metric, over batches. `instead` is a suggestion of
-// how to divide the sums of such a metric.
+// Returns an error unless `tensor`, one of the sums of a metric, can be added up over batches on the host. `instead`
+// suggests how to divide the sums of such a metric.
 absl::Status CheckSum(const Tensor& tensor, absl::string_view what, absl::string_view instead,
                       const EstimatorSpec& spec, Mode mode, const GraphBuilder& graph) {
   TD_RETURN_IF_ERROR(CheckTensor(tensor, what, spec, mode, graph));
@@ -144,7 +144,7 @@ absl::Status AddPredictions(const EstimatorSpec& spec, Mode mode, GraphBuilder* 
 }  // namespace
 
 absl::Status AddSpecOutputs(const EstimatorSpec& spec, Mode mode, GraphBuilder* graph) {
-  // If the graph has an error, that first error is the cause of all the following ones.
+  // If the graph has an error, it is returned first, because it is the cause of all the following ones.
   TD_RETURN_IF_ERROR(graph->status());
   if (spec.mode != mode) {
     return Invalid(

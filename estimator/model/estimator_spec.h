@@ -55,7 +55,7 @@ struct EstimatorSpec {
   }
 
   Mode mode;
-  SourceLocation location;  // the line of the call that made it
+  SourceLocation location;  // the line that called Predict, Eval or Train
   Tensor loss;
   TrainOp train_op;
   MetricsByName metrics;

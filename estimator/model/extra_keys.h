@@ -1,4 +1,4 @@
-// The keys under which a training keeps texts in CheckpointData::extra.
+// The keys under which a training stores texts in CheckpointData::extra.
 #ifndef TANDEM_ESTIMATOR_MODEL_EXTRA_KEYS_H_
 #define TANDEM_ESTIMATOR_MODEL_EXTRA_KEYS_H_
 
@@ -9,9 +9,9 @@
 namespace tandem {
 
 inline constexpr char kBestKey[] = "best";
-inline constexpr char kDataKey[] = "data";  // Dataset::Fingerprint
+inline constexpr char kDataKey[] = "data";  // key of the input's Dataset::Fingerprint
 inline constexpr char kStepScalarsKey[] = "step_scalars";
-// All other keys are those of hooks (hook_states.h).
+// All other keys in CheckpointData::extra are those of hooks (hook_states.h).
 
 // Returns the text under a key; "" if there is none.
 inline std::string Extra(const CheckpointData& data, const char* key) {

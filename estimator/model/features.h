@@ -28,7 +28,7 @@ class Features {
   GraphBuilder* graph() const { return of_graph_.graph(); }
 
  private:
-  Tensor of_graph_;  // a tensor that knows whether the graph is gone
+  Tensor of_graph_;  // a tensor of the graph, which tells whether the graph is gone
   std::vector<ComponentSpec> components_;
 };
 

@@ -24,7 +24,7 @@ absl::Status InState(const SessionRunHook& hook, const char* method, const absl:
   return status.ok() ? status : Annotate(status, absl::StrCat(NameOf(hook), "::", method, ": "));
 }
 
-// Returns "" if the hook has no key.
+// Returns the hook's checkpoint_key; "" if it has none.
 absl::StatusOr<std::string> KeyOf(const SessionRunHook& hook) {
   absl::StatusOr<std::string> key = CallUserCode([&] { return hook.checkpoint_key(); });
   TD_RETURN_IF_ERROR(InState(hook, "checkpoint_key", key.status()));
@@ -55,7 +55,7 @@ absl::Status CheckState(const HookState& state) {
 absl::Status CheckCheckpointKeys(const HookList& hooks) {
   std::map<std::string, const SessionRunHook*> seen;
   for (const auto& hook : hooks) {
-    if (hook == nullptr) continue;  // BeginHooks reports null hooks
+    if (hook == nullptr) continue;  // null hooks are reported by BeginHooks
     TD_ASSIGN_OR_RETURN(const std::string key, KeyOf(*hook));
     if (key.empty()) continue;
     const auto [first, is_new] = seen.insert({key, hook.get()});

@@ -14,14 +14,14 @@
 
 namespace tandem {
 
-// States by SessionRunHook::checkpoint_key.
+// The hooks' states, by SessionRunHook::checkpoint_key.
 using HookStates = std::map<std::string, HookState>;
 
 // InvalidArgument if two hooks have the same key, or a key is not allowed.
 absl::Status CheckCheckpointKeys(const HookList& hooks);
 
-// Calls SaveState of all hooks that have a key; states under other keys stay. Errors name the hook: its own errors, and
-// InvalidArgument for a state that no checkpoint can hold.
+// Calls SaveState of all hooks that have a key, and replaces their states; states under other keys are kept. Errors
+// name the hook: its own errors, and InvalidArgument for a state that no checkpoint can hold.
 absl::Status SaveHookStates(const HookList& hooks, HookStates* states);
 // Calls RestoreState of the hooks that have a state in `states`. Errors name the hook and `where`, the states' origin.
 absl::Status RestoreHookStates(const HookList& hooks, const HookStates& states, absl::string_view where);

@@ -16,10 +16,10 @@ namespace tandem {
 // them.
 class Labels {
  public:
-  // `only` is the tensor that the Labels itself converts to.
+  // `only` is the tensor to which this object converts.
   Labels(GraphBuilder* graph, std::vector<ComponentSpec> components, Tensor only)
       : by_name_(graph, std::move(components)), only_(std::move(only)) {}
-  // A Labels that is one tensor, without a name.
+  // Makes a Labels that is one tensor without a name.
   Labels(Tensor only) : by_name_(only.graph(), {}), only_(std::move(only)) {}  // NOLINT: as a Tensor is passed on
 
   operator const Tensor&() const { return only_; }  // NOLINT: most models have one

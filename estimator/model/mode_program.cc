@@ -26,7 +26,8 @@
 namespace tandem {
 namespace {
 
-// Only the batch dimension may vary: all other dimensions are compiled in.
+// Returns an error if a dimension other than the batch dimension is unknown, because all others are constants of the
+// compiled program.
 absl::Status CheckComponents(const std::vector<ComponentSpec>& components) {
   for (const ComponentSpec& component : components) {
     for (size_t i = 1; i < component.shape.size(); ++i) {
@@ -108,7 +109,7 @@ std::string PlaceOfClassWeights(const std::vector<GraphNode>& nodes, const std::
   return "";
 }
 
-// Errors of a model get an exit code of their own, except running out of memory.
+// Adds the exit code for errors of a model to `status`, unless the system has run out of memory.
 absl::Status FailedModel(const absl::Status& status) {
   return absl::IsResourceExhausted(status) ? status : WithExitCode(status, kExitCompileError);
 }
@@ -180,7 +181,8 @@ absl::StatusOr<std::unique_ptr<ModeProgram>> ModeProgram::Build(const ModelFn& m
   program->spec_ = std::make_unique<EstimatorSpec>(*std::move(made));
   if (graph->status().ok()) program->score_problems_ = CheckScoreUses(scores.uses(), GraphNodesOf(*graph));
   const EstimatorSpec& spec = *program->spec_;
-  for (const Params* of : {&asked, &params}) {  // model_fn may have asked the Estimator's own params
+  // The model_fn may have read values of the Estimator's own params, and not only of the copy that it was given.
+  for (const Params* of : {&asked, &params}) {
     if (absl::Status status = of->status(); !status.ok()) return FailedModel(status);
   }
   if (absl::Status status = AddSpecOutputs(spec, mode, graph); !status.ok()) return FailedModel(status);
@@ -228,14 +230,14 @@ absl::Status ModeProgram::Compile(const Fetches& fetches, const CompileOptions& 
   TD_ASSIGN_OR_RETURN(executable_, CompileGraph(*graph_, ModeName(mode_), options));
   options_ = options;
   ++times_compiled_;
-  runner_ = nullptr;  // it belongs to the executable before
+  runner_ = nullptr;  // the runner runs the executable that was replaced
   return absl::OkStatus();
 }
 
 absl::Status ModeProgram::Bind(const std::map<std::string, std::string>& names,
                                std::shared_ptr<VariableStore> variables, Session::Options session) {
   if (runner_ != nullptr && names == bound_) return absl::OkStatus();
-  runner_ = nullptr;  // frees its memory first
+  runner_ = nullptr;  // frees the old runner's memory before the new one is made
   std::shared_ptr<const Executable> executable = executable_;
   if (!names.empty()) {
     TD_ASSIGN_OR_RETURN(executable, RenameVariables(*executable_, names));
@@ -256,18 +258,18 @@ std::vector<ModelSummary> ModeProgram::summaries() const {
     std::string variable;
     std::pair<int, int> value;
   };
-  std::map<std::string, Shown> shown;  // by the op that marks the shown value
+  std::map<std::string, Shown> shown;  // by the name of the op that marks the value
   for (const GraphNode& node : nodes) {
     if (node.operands.size() != 1) continue;
     const GraphNode::Operand& operand = node.operands[0];
     shown[node.name] = {nodes[operand.node].variable, {operand.node, operand.result}};
   }
-  std::map<std::pair<int, int>, std::string> first;  // for each value, the op that marks it first
+  std::map<std::pair<int, int>, std::string> first;  // for each value, the first op that marks it
   for (ModelSummary& summary : summaries) {
     const auto of_value = shown.find(summary.op);
-    if (of_value == shown.end()) continue;  // it shows a text
+    if (of_value == shown.end()) continue;  // the summary shows a text
     summary.variable = of_value->second.variable;
-    // A value that is shown twice is one output.
+    // If several summaries show one value, all of them read the output of the first one.
     summary.op = first.emplace(of_value->second.value, summary.op).first->second;
   }
   return summaries;
@@ -289,7 +291,7 @@ std::vector<std::string> ModeProgram::fetched() const {
 
 std::vector<std::pair<std::string, std::string>> ModeProgram::model_parts() const {
   std::vector<std::pair<std::string, std::string>> parts = GraphPartsOf(*graph_);
-  // The outputs that hooks fetch are listed after those of the spec.
+  // The outputs that only hooks fetch come after those of the spec, and are left out.
   size_t end = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto& [name, words] = parts[i];

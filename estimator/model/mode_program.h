@@ -31,48 +31,51 @@ class ModeProgram {
                                                             const std::vector<std::string>& labels,
                                                             const ReplicaCount& replicas);
 
-  // Names of tensors, each with the hook that wants it.
+  // Names of tensors, each with the name of a hook that fetches it.
   using Fetches = std::map<std::string, std::string>;
   // Compiles the graph with its outputs and `fetches`. Does nothing if the program has all of them already.
   // InvalidArgument, with the hook and similar names, for a fetch that names no tensor.
   absl::Status Compile(const Fetches& fetches, const CompileOptions& options);
 
-  // Loads the program so that it reads and writes `variables`. `names` maps the program's names of variables to other
-  // names to use, such as those of moving averages. Does nothing if the program is bound with the same `names` already.
-  // Call after Compile.
+  // Loads the program so that it reads and writes `variables`. `names` replaces names of variables in the program by
+  // others, such as those of moving averages. Does nothing if the program is already bound with the same `names`. Call
+  // after Compile.
   absl::Status Bind(const std::map<std::string, std::string>& names, std::shared_ptr<VariableStore> variables,
                     Session::Options session);
 
   Mode mode() const { return mode_; }
-  // The first error of a params value that was asked for as another kind than it is, by model_fn or by a hook that it
-  // made.
+  // Returns the first error that a value of params was requested as another kind than it has, by model_fn or by a hook
+  // that it made.
   absl::Status params_status() const { return params_.status(); }
   const EstimatorSpec& spec() const { return *spec_; }
   const std::vector<VariableSpec>& variables() const { return graph_->variables(); }
   const std::vector<ComponentSpec>& components() const { return components_; }
   // Returns "file:line" of the layer that made a variable.
   std::string OriginOf(const std::string& variable) const { return graph_->Find(variable).origin(); }
-  // Losses and metrics that certainly get another kind of scores than they take.
+  // Returns the uses of losses and metrics that certainly get logits where they need probabilities, or the reverse.
   const std::vector<ScoreProblem>& score_problems() const { return score_problems_; }
-  // Returns the summaries that the model_fn shows in TensorBoard, and the learning rates.
+  // Returns the summaries that the model_fn defines for TensorBoard, and the learning rates.
   std::vector<ModelSummary> summaries() const;
   // Returns the ops that the model_fn built.
   std::vector<GraphNode> nodes() const { return GraphNodesOf(*graph_); }
   const GraphBuilder& graph() const { return *graph_; }
-  // Returns the graph in words (GraphPartsOf), without what hooks fetch.
+  // Returns names and descriptions of the graph's variables and ops (GraphPartsOf), without outputs that only hooks
+  // fetch.
   std::vector<std::pair<std::string, std::string>> model_parts() const;
   // Returns the names of tensors that hooks fetch, besides the outputs of the spec.
   std::vector<std::string> fetched() const;
   // Call this and the following methods after Compile. Returns the allowed values of the input's integer components.
   std::vector<LabelRange> label_ranges() const;
-  // Returns what the executable is made of, in words: options, then variables and ops (GraphPartsOf).
+  // Returns names and descriptions of what the executable was compiled from: options, then variables and ops
+  // (GraphPartsOf).
   std::vector<std::pair<std::string, std::string>> parts() const;
   std::vector<std::pair<std::string, std::string>> option_parts() const;
-  // Returns the values of step scalars that model_fn gave, such as a learning rate: they are not in the executable.
+  // Returns the values of step scalars that model_fn gave, such as a learning rate. The executable does not contain
+  // them.
   std::map<std::string, double> scalar_defaults() const;
-  // Returns them in words, such as "learning_rate: 0.5"; all processes of a job must have the same.
+  // Returns these values as a text, such as "learning_rate: 0.5". It must be the same in all processes of a job.
   std::string NumbersText() const;
-  SessionRunner& runner() { return *runner_; }  // call after Bind
+  SessionRunner& runner() { return *runner_; }  // only after Bind
   const Executable& executable() const { return *executable_; }
   std::shared_ptr<const Executable> shared_executable() const { return executable_; }
   int64_t times_compiled() const { return times_compiled_; }
@@ -88,10 +91,10 @@ class ModeProgram {
   Mode mode_;
   std::vector<ComponentSpec> components_;
   std::unique_ptr<GraphBuilder> graph_;
-  Params params_;  // given to model_fn, whose hooks may go on asking them
+  Params params_;  // given to model_fn; its hooks may still read values
   std::unique_ptr<EstimatorSpec> spec_;
   std::set<std::string> spec_outputs_;
-  CompileOptions options_;  // that executable_ was compiled with
+  CompileOptions options_;  // with which executable_ was compiled
   std::shared_ptr<const Executable> executable_;
   std::unique_ptr<SessionRunner> runner_;
   std::map<std::string, std::string> bound_;  // the `names` that runner_ was bound with

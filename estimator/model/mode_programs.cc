@@ -71,12 +71,13 @@ absl::StatusOr<CompileOptions> ModePrograms::OptionsFor(const Place& place) {
   options.precision = config_.precision;
   options.tf32 = config_.tf32;
   options.memory_limit = config_.memory_limit;
-  options.cache_required = config_.compile_only;  // compile_only needs nothing but the cached programs
+  options.cache_required = config_.compile_only;  // with compile_only the files in the cache are the only result
   options.precision_lists = config_.mixed_precision_lists;
   options.threads = pool_->num_threads();
   if (config_.compile_cache) {
     options.cache_dir = config_.compile_cache_dir;
-    // A temporary model_dir is new in every process, so its cache would always be empty.
+    // A temporary model_dir is new in every process, so a cache in it would always be empty. The user's cache is used
+    // instead.
     if (options.cache_dir.empty() && temporary_model_dir_ && !config_.compile_only) {
       if (!user_cache_.has_value()) user_cache_ = UserProgramCache();
       options.cache_dir = *user_cache_;

@@ -21,7 +21,7 @@ namespace tandem {
 
 class ModePrograms {
  public:
-  // The references must outlive this object. `temporary_model_dir`: the model_dir is new in every process.
+  // The references must outlive this object. `temporary_model_dir` says that model_dir was created for this process.
   ModePrograms(ModelFn model_fn, std::vector<std::string> labels, const RunConfig& config, const Params& params,
                bool temporary_model_dir)
       : model_fn_(std::move(model_fn)),
@@ -33,10 +33,10 @@ class ModePrograms {
   bool has_model_fn() const { return model_fn_ != nullptr; }
   const std::vector<std::string>& labels() const { return labels_; }
 
-  // What the model_fn is called for.
+  // What a program is built for.
   struct Request {
     Mode mode = Mode::kTrain;
-    std::vector<ComponentSpec> components;  // of the input
+    std::vector<ComponentSpec> components;  // components of the input
     Params::Placement placement;
     ReplicaCount replicas;
   };
@@ -49,13 +49,13 @@ class ModePrograms {
   std::vector<const ModeProgram*> All() const;
   int64_t built() const { return static_cast<int64_t>(programs_.size()); }
 
-  // Where a program runs.
+  // Where a program runs, and which part of a step it computes there.
   struct Place {
     const DistributionStrategy& strategy;
     std::vector<std::string> devices;
     int64_t batch = 0;  // rows of each device
     StepPart part;
-    int processes_here = 1;  // that share this machine's processors
+    int processes_here = 1;  // number of processes that share this machine's processors
   };
   // Returns the options to compile a program with.
   absl::StatusOr<CompileOptions> OptionsFor(const Place& place);
@@ -64,13 +64,13 @@ class ModePrograms {
 
  private:
   const ModelFn model_fn_;
-  const std::vector<std::string> labels_;  // InputSpec.labels
+  const std::vector<std::string> labels_;  // from InputSpec.labels
   const RunConfig& config_;
   const Params& params_;
   const bool temporary_model_dir_;
-  std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // by mode and input signature
+  std::map<std::string, std::unique_ptr<ModeProgram>> programs_;  // keys name mode and input signature
   std::shared_ptr<ThreadPool> pool_;
-  std::optional<std::string> user_cache_;  // UserProgramCache(), once it was needed
+  std::optional<std::string> user_cache_;  // what UserProgramCache() returned; not set before the first call
 };
 
 // Returns the target that the programs of `strategy` are compiled for. InvalidArgument if the configuration names one

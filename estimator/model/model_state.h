@@ -21,11 +21,11 @@ class ModelState {
   explicit ModelState(std::shared_ptr<VariableStore> store) : store_(std::move(store)) {}
 
   enum class Which { kAll, kMissing };
-  // Gives their first value to the variables or, with kMissing, to those of them that have no value yet. The first
-  // value of a moving average is the value of its variable.
+  // Sets the variables to their initial values; with kMissing, only those that have no value yet. The initial value of
+  // a moving average is the value of its variable.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed, Which which);
-  // Sets values by name; the variables must exist with that type and shape. A moving average in memory that is not
-  // among the values is reset to its variable's value, here and in Restore, so that it is never an average of other
+  // Sets values by name; the variables must exist with that type and shape. A moving average in memory that `values`
+  // lacks is reset to its variable's value, here and in Restore, because it would otherwise be an average of other
   // weights.
   absl::Status Set(const TensorMap& values);
   // Sets values that a user has chosen for some variables. Moving averages of these variables are reset to them, unless
@@ -35,7 +35,8 @@ class ModelState {
   // checkpoint of another model. With `exact`, variables that only the checkpoint has are differences too.
   absl::Status Restore(const CheckpointData& data, const std::string& path, const std::vector<VariableSpec>& variables,
                        bool exact);
-  // Snapshot takes the values of now; FillFrom waits for them and writes them to the variables and slots of `data`.
+  // Snapshot returns the current values, which may still have to be copied from a GPU. FillFrom waits for these copies
+  // and writes the values to the variables and slots of `data`.
   absl::StatusOr<VariableSnapshot> Snapshot(const std::vector<VariableSpec>& variables) const;
   static absl::Status FillFrom(VariableSnapshot& snapshot, const std::vector<VariableSpec>& variables,
                                CheckpointData* data);

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// Returns the same program, but it uses variable `names[a]` in place of `a`. If it has a variable with the new name
-// already (a model_fn may build its optimizer for evaluations too), that one gets the old name.
+// Returns the same program, except that it uses variable `names[a]` in place of `a`. If the program already has a
+// variable `names[a]`, because the model_fn builds its optimizer for evaluations too, that one is renamed to `a`.
 absl::StatusOr<std::shared_ptr<const Executable>> RenameVariables(const Executable& executable,
                                                                   const std::map<std::string, std::string>& names);
 

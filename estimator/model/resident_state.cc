@@ -148,7 +148,8 @@ absl::Status ResidentState::SaveFailed() {
 absl::Status ResidentState::Assign(const TensorMap& values) {
   TD_RETURN_IF_ERROR(Expect("Assign", {State::kInitial, State::kCheckpoint, State::kTrained, State::kTraining}));
   if (state_ == State::kTraining) {
-    TD_RETURN_IF_ERROR(StepTaken());  // a save that goes on has the values before
+    // A checkpoint that is being written has the values from before.
+    TD_RETURN_IF_ERROR(StepTaken());
   } else {
     assigned_ = true;
   }

@@ -68,15 +68,17 @@ class ResidentState {
 
   State state() const { return state_; }
   bool training() const { return state_ == State::kTraining; }
-  // True if there are values that a training goes on from, in the variables or set aside.
+  // True if the values of an earlier or running training are in the variables or set aside. The next training goes on
+  // from them.
   bool has_training() const;
-  // The path of the checkpoint that the values equal; empty when there is none.
+  // The path of the checkpoint whose values the variables have; empty if there is none.
   const std::string& checkpoint() const { return checkpoint_; }
   // True if the values of all of `variables` are those of checkpoint().
   bool HasLoaded(const std::vector<VariableSpec>& variables) const;
-  // The `content` that LoadCheckpoint was given; empty if there is none.
+  // The `content` that LoadCheckpoint got for checkpoint(); empty if there is none.
   const std::string& content() const { return content_; }
-  // True if values were assigned since; the other values are those of checkpoint(), or the first ones.
+  // True if the user's values were written over some of the loaded ones (Assign). The other values are those of
+  // checkpoint(), or initial ones.
   bool assigned() const { return assigned_; }
   // The step of the values in the variables.
   int64_t global_step() const { return global_step_; }
@@ -87,19 +89,19 @@ class ResidentState {
   // Sets the initialisers' values, at step 0. After that WarmStart may replace some of them, by name.
   absl::Status Initialize(const std::vector<VariableSpec>& variables, uint64_t seed);
   absl::Status WarmStart(const TensorMap& values);
-  // Loads `variables` from the checkpoint at `path`, which may have more. Variables that were loaded from the same
-  // checkpoint before are not read again. `content` is the checkpoint's fingerprint, so that another one that is
-  // written to the same path later is not taken for it. Errors: ModelState::Restore.
+  // Loads `variables` from the checkpoint at `path`, which may have more variables. Those that were loaded from the
+  // same checkpoint before are not loaded again. `content` is a fingerprint of the checkpoint, by which a checkpoint
+  // that is written to the same path later is told from it. Errors: ModelState::Restore.
   absl::Status LoadCheckpoint(const CheckpointData& data, const std::string& path,
                               const std::vector<VariableSpec>& variables, absl::string_view content = "");
   // Loads a checkpoint for a training; the checkpoint must have exactly these variables.
   absl::Status LoadForTraining(const CheckpointData& data, const std::string& path,
                                const std::vector<VariableSpec>& variables);
-  // Prepares the next training: gives those of `variables` that have no value their first one, for example slots after
-  // an evaluation that had none.
+  // Prepares the next training: sets those of `variables` that have no value to their initial one, for example slots
+  // that the last evaluation did not have.
   absl::Status GoOn(const std::vector<VariableSpec>& variables, uint64_t seed);
 
-  // Lasts as long as a training; ends it when it is destroyed.
+  // Represents a running training, which ends when this object is destroyed.
   class TrainingScope {
    public:
     explicit TrainingScope(ResidentState* state) : state_(state) {}
@@ -109,33 +111,35 @@ class ResidentState {
     void End();
 
    private:
-    ResidentState* state_;  // null after the end
+    ResidentState* state_;  // null once the training has ended
   };
   absl::StatusOr<TrainingScope> StartTraining();
-  // Call after the variables have changed.
+  // Call after a step has changed the variables.
   absl::Status StepTaken();
-  // Call when a checkpoint of the current values is being saved. One at a time, until Saved or SaveFailed.
+  // Call when saving the current values begins. Saved or SaveFailed must be called before the next BeginSave.
   absl::Status BeginSave();
   absl::Status Saved(const std::string& path);
   absl::Status SaveFailed();
 
-  // Sets the training's values aside, so that a checkpoint's values can be loaded, if they are in memory only.
+  // If the training's values are in memory only, SetAside copies them, so that a checkpoint's values can be loaded.
+  // BringBack restores them.
   absl::Status SetAside();
   absl::Status BringBack();
 
-  // Sets values that the user has chosen; the variables must exist with that type and shape. Errors:
+  // Sets variables to values that the user has chosen. The variables must exist with that type and shape. Errors:
   // ModelState::Assign.
   absl::Status Assign(const TensorMap& values);
 
-  // Gives variables without a value their first one, for a program that has more variables than the training.
+  // Sets variables without a value to their initial one, for a program that has more variables than the training.
   absl::Status FillMissing(const std::vector<VariableSpec>& variables, uint64_t seed);
 
  private:
-  enum class Save { kNone, kOfNow, kOfBefore };  // kOfBefore: a step has been taken since it began
+  // Whether the checkpoint being saved has the current values, or those from before a step that was made since.
+  enum class Save { kNone, kOfNow, kOfBefore };
 
   // Returns an Internal error unless the state is one of `from`.
   absl::Status Expect(absl::string_view transition, std::initializer_list<State> from) const;
-  // Changes the state before values are written: the variables equal no checkpoint until all of them are written.
+  // Changes the state before values are written. Until all are written, checkpoint() is empty.
   void Become(State state);
   void SetCheckpoint(absl::string_view path, absl::string_view content = "");
 

@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// Walks the graph backwards from the scores.
+// Finds the op that computed given scores, by following the graph backwards.
 class ScoreGraph {
  public:
   explicit ScoreGraph(const std::vector<GraphNode>& nodes) : nodes_(nodes) {}
@@ -38,7 +38,7 @@ class ScoreGraph {
     return source.op == "read" && !source.variable.empty();
   }
 
-  // True if a layer without an activation made `node`.
+  // True if `node` is the result of a layer without an activation.
   bool IsLinear(int node) const {
     const GraphNode& source = nodes_[Source(node)];
     if (source.operands.size() < 2) return false;
@@ -50,7 +50,7 @@ class ScoreGraph {
   const GraphNode& node(int i) const { return nodes_[i]; }
 
  private:
-  // True for a variable, perhaps broadcast over the batch.
+  // True if `node` is a variable, perhaps broadcast over the batch.
   bool IsBias(int node) const {
     int source = Source(node);
     while (nodes_[source].op == "broadcast" && !nodes_[source].operands.empty()) {
@@ -62,7 +62,7 @@ class ScoreGraph {
   const std::vector<GraphNode>& nodes_;
 };
 
-// Returns the name of the layer for an op, "Softmax" for "softmax".
+// Returns the name of the layer for an activation op: "Softmax" for "softmax".
 std::string Activation(const std::string& op) { return op == "softmax" ? "Softmax" : "Sigmoid"; }
 
 std::string Place(const GraphNode& node) { return absl::StrCat("\"", node.name, "\" at ", node.source); }

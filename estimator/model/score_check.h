@@ -13,7 +13,7 @@ namespace tandem {
 
 struct ScoreProblem {
   absl::string_view warning;  // name of the warning in warnings.h
-  std::string text;           // what, where, and what to do
+  std::string text;           // the message: what is wrong, where, and what to do
 };
 
 // Returns problems with the uses of scores in one graph, each line once. Walks back from the scores through ops that
