@@ -12,45 +12,47 @@
 
 namespace tandem {
 
-// A worker sends its position with some of its updates. So the known position is that after its last update, or after
-// an earlier one; then the updates since are counted.
+// A worker sends its input position with some of its updates only. So the known position may be that after an earlier
+// update, and then the number of updates since is known too.
 class InputProgress {
  public:
   // Ranks are 0 to `workers` - 1; all calls must use such ranks.
   explicit InputProgress(int64_t workers) : workers_(workers) {}
 
-  // Sets the positions that belong to the values that the server is given.
+  // Sets the positions that belong to the values which the chief gives the server.
   void Assign(const google::protobuf::RepeatedPtrField<parameters::Progress>& workers);
   void Greet(const parameters::Hello& hello);
   void Update(int64_t rank, const parameters::Exchange& exchange);
   void Leave(int64_t rank, const parameters::Leave& leave);
 
-  // True if the position after the last update of a rank is known, and that after its next one will be known too.
+  // True if the position after the last update of a rank is known, and the rank has announced that with its next update
+  // too.
   bool Exact(int64_t rank) const;
-  // True if an update is among those that `until` asks for.
+  // True if number `update` of a rank is among the updates that `until` asks for.
   static bool Asked(const google::protobuf::RepeatedPtrField<parameters::Progress>& until, int64_t rank,
                     int64_t update);
-  // True if a rank has made the updates that `until` asks for, or if another process has taken its place.
+  // True if the rank in `until` has made the updates that `until` asks for, or if another process has taken its place.
   bool Reached(const parameters::Progress& until) const;
-  // Returns the progress of all known ranks, in their order.
+  // Returns the progress of all known ranks, sorted by rank.
   google::protobuf::RepeatedPtrField<parameters::Progress> All(bool positions) const;
 
-  // Notes that a rank's input had nothing left where its training began. Returns true if this is so for all ranks and
-  // the inputs start again (all ranks are then told so, until each makes a step), false if they do not, and nothing
-  // while this is not known. `may_come` returns true if a rank that has not answered may still come.
+  // Notes that the input of a rank had ended at the position where its training began. If the inputs of all ranks had,
+  // returns whether they start again, and gives all ranks the same answer until each makes a step. If another rank has
+  // made a step, returns false. Returns nothing as long as neither is known. `may_come` returns true if a rank that has
+  // not asked may still do so.
   std::optional<bool> AtEnd(int64_t rank, const std::function<bool(int64_t rank)>& may_come);
-  // With true, inputs do not start again at their end.
+  // If set to true, inputs that had ended at the start of a training do not start again.
   void set_keep_ends(bool keep) { keep_ends_ = keep; }
 
  private:
   struct Worker {
     parameters::Progress progress;
-    bool next_too = false;  // its next update will have a position
-    // State of its training number `training`:
+    bool next_too = false;  // it has announced a position for its next update
+    // The following is about the worker's training number `training`.
     int64_t training = 0;
-    bool stepped = false;     // it has made an update
-    bool at_end = false;      // its input had nothing left, or it has left
-    bool all_at_end = false;  // the inputs of all workers had nothing left, which this one is told
+    bool stepped = false;     // the worker has made an update
+    bool at_end = false;      // its input had ended at the start, or it has left the training
+    bool all_at_end = false;  // it was told that the inputs of all workers had ended
   };
 
   Worker& Of(int64_t rank);

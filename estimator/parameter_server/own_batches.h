@@ -17,17 +17,18 @@ namespace tandem {
 
 // A worker's position in its input.
 struct InputPosition {
-  std::string state;     // state of an iterator; empty: the beginning
-  int64_t examples = 0;  // in all batches before it, those of other workers included
+  std::string state;  // state of the input's iterator; empty: the beginning
+  // Number of examples in all batches before this position, those of other workers included.
+  int64_t examples = 0;
 
-  // Returns "examples 1000\n" and the state.
+  // Returns "examples 1000\n", followed by the state.
   std::string ToText() const;
-  // A text without that line is taken as a state.
+  // Parses what ToText returns. A text without the line "examples" is a state alone.
   static InputPosition FromText(absl::string_view text);
 };
 
-// Takes this worker's batches from the rounds of `all`, which are dealt to the replicas of all workers. Skips rounds
-// without examples for it.
+// Draws rounds from `all`, which have the batches of all workers' replicas, and keeps this worker's batches. Skips
+// rounds in which this worker has no examples.
 class OwnBatches : public BatchSource {
  public:
   // `all` must outlive this object.
@@ -41,13 +42,13 @@ class OwnBatches : public BatchSource {
   absl::StatusOr<InputPosition> Position() const;
   // FailedPrecondition for a position in another input.
   absl::Status Restore(const InputPosition& position);
-  // Called if nothing is left after a restored position: returns true if this is so for all workers and none of them
-  // keeps the end; then the input starts again. `keep`: this worker keeps the end.
+  // Called if the input had ended at the restored position. Returns true if the inputs of all workers had and none of
+  // them keeps its end; then the input starts again. `keep`: this worker keeps the end (KeepEnd).
   using AllAtEnd = std::function<absl::StatusOr<bool>(bool keep)>;
   void set_all_at_end(AllAtEnd all_at_end) { all_at_end_ = std::move(all_at_end); }
-  // Keeps the end of the input (see BatchDealer::KeepEnd), for all workers. Called on the chief.
+  // If the input had ended at the restored position, it is not started again, on any worker. Called on the chief.
   void KeepEnd() { keep_end_ = true; }
-  // True if nothing was left after the restored position and the input did not start again.
+  // True if the input had ended at the restored position and was not started again.
   bool had_ended() const { return had_ended_; }
 
  private:

@@ -19,8 +19,8 @@
 namespace tandem {
 namespace {
 
-// A worker's connection: reads a request, has it answered, and reads the next. Callbacks are noexcept: gRPC would drop
-// an exception, and the worker would wait for an answer for ever; so the process ends instead.
+// A worker's connection: reads a request, has it answered, and reads the next one. Callbacks are noexcept, so that an
+// exception ends the process: gRPC would swallow it, and the worker would wait for an answer for ever.
 class Conversation : public grpc::ServerGenericBidiReactor {
  public:
   explicit Conversation(ServerState* state) : state_(state) {
@@ -47,7 +47,7 @@ class Conversation : public grpc::ServerGenericBidiReactor {
   }
 
   void End(const grpc::Status& status) {
-    state_->Disconnect(id_);  // no answer is sent after this
+    state_->Disconnect(id_);  // Send is not called after this
     std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
     Finish(status);

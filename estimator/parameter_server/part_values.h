@@ -18,15 +18,16 @@ namespace tandem {
 // The memory of a part inside of the buffer of its variable.
 struct PartMemory {
   DType dtype = DType::kFloat32;
-  Shape shape;  // of the part
+  Shape shape;  // shape of the part
   int64_t offset = 0, bytes = 0;
 };
-// Internal if the variable has no such part.
+// Returns the memory of `part` in `store`. Internal if the variable has no such part.
 absl::StatusOr<PartMemory> MemoryOf(const PlacedPart& part, const VariableStore& store);
 
-// Writes the tensors of an answer to all copies of `parts`, in their order; `rows` lists the parts that are sent by
-// rows. Internal, with nothing written, if the numbers of bytes and rows do not fit the parts; InvalidArgument for row
-// numbers that do not exist, in which case earlier parts have been written.
+// Writes the tensors of an answer to `parts`, in their order, and to all copies of these on the worker's devices.
+// `rows` lists the parts of which only some rows are sent. Internal, with nothing written, if the numbers of bytes and
+// rows do not fit the parts; InvalidArgument for row numbers that do not exist, in which case earlier parts have been
+// written.
 absl::Status WriteParts(const std::vector<PlacedPart>& parts,
                         const google::protobuf::RepeatedPtrField<parameters::Rows>& rows, FrameReader& tensors,
                         VariableStore& store);

@@ -21,7 +21,8 @@ bool IsZero(const char* row, int64_t bytes) {
   return std::all_of(row, row + bytes, [](char c) { return c == 0; });
 }
 
-// Returns the rows for which `chosen` is true; nothing as soon as they are too many.
+// Returns the numbers of the rows for which `chosen` is true; nothing if there are so many that sending the whole
+// tensor is better.
 template <typename F>
 std::optional<RowNumbers> Choose(const RowLayout& layout, F chosen) {
   RowNumbers numbers;

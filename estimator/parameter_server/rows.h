@@ -25,47 +25,47 @@ struct RowLayout {
   int64_t row_bytes = 0;
 
   size_t bytes() const { return static_cast<size_t>(rows * row_bytes); }
-  // The size of a message with so many rows.
+  // Returns the number of bytes in which so many rows are sent.
   size_t packed_bytes(int64_t count) const { return static_cast<size_t>(count * (row_bytes + kNumberBytes)); }
-  // True if sending so many rows is enough shorter than sending the whole tensor.
+  // True if sending so many rows takes at most 3/4 of the bytes of the whole tensor.
   bool IsWorth(int64_t count) const { return packed_bytes(count) <= bytes() / 4 * 3; }
 
   static constexpr int64_t kNumberBytes = sizeof(uint32_t);
 };
 RowLayout RowLayoutOf(DType dtype, const Shape& shape);
 
-using RowNumbers = std::vector<uint32_t>;  // ascending
+using RowNumbers = std::vector<uint32_t>;  // in ascending order
 
-// Returns the rows with a bit that is not zero; nothing if sending the whole tensor is hardly longer.
+// Returns the rows with a bit that is not zero; nothing if IsWorth says that the whole tensor is to be sent.
 std::optional<RowNumbers> NonZeroRows(const void* tensor, const RowLayout& layout);
 
 // Returns the numbers of the rows, 32 bits each, followed by the rows.
 std::string PackRows(const void* tensor, const RowLayout& layout, const RowNumbers& numbers);
-// Packs rows that are sent in place of tensor number `tensor` of a message and adds a head for them to `heads`. Returns
-// the bytes, which `packed` keeps.
+// Packs rows that are sent in place of tensor number `tensor` of a message, and adds their description to `heads`.
+// Returns the bytes, which are owned by `packed`.
 ByteRange SendRows(int64_t tensor, const void* values, const RowLayout& layout, const RowNumbers& numbers,
                    google::protobuf::RepeatedPtrField<parameters::Rows>* heads, std::list<std::string>* packed);
-// Reads `count` rows and writes them to their places in `tensor`; other rows stay. `reader` must have
+// Reads `count` rows and writes them to `tensor`, whose other rows do not change. `reader` must have
 // packed_bytes(count) bytes left. InvalidArgument, with nothing written, for row numbers that do not ascend or do not
 // exist.
 absl::Status UnpackRows(FrameReader& reader, const RowLayout& layout, int64_t count, void* tensor, RowNumbers* numbers);
 
-// Remembers when each row of a variable has changed. Keeps a copy of the variable.
+// Records at which version each row of a variable has changed last. Has a copy of the variable, to compare with.
 class RowVersions {
  public:
   // All rows count as changed at `version`.
   RowVersions(const void* tensor, const RowLayout& layout, int64_t version);
-  // Notes that the rows of `tensor` that differ from the copy have changed at `version`, which must be later than
-  // before.
+  // Compares `tensor` with the copy and records that the rows that differ have changed at `version`, which must be
+  // later than before.
   void Update(const void* tensor, int64_t version);
-  // Returns the rows that have changed after `version`; nothing if sending the whole tensor is hardly longer.
+  // Returns the rows that have changed after `version`; nothing if IsWorth says that the whole tensor is to be sent.
   std::optional<RowNumbers> ChangedAfter(int64_t version) const;
   const RowLayout& layout() const { return layout_; }
 
  private:
   const RowLayout layout_;
   std::vector<char> copy_;
-  std::vector<int64_t> changed_;  // by row
+  std::vector<int64_t> changed_;  // for each row, the version at which it changed last
 };
 
 }  // namespace tandem

@@ -95,7 +95,8 @@ absl::Status ServerConnection::Begin(const parameters::Request& request, absl::S
     }
   }
   sent_ = FrameOf(request, tensors);
-  // Write-through: the write ends when the socket has all of it; until then gRPC reads the caller's tensors.
+  // With write-through, the event kWritten means that the socket has all bytes. Until then gRPC reads the caller's
+  // tensors.
   stream_->Write(sent_, grpc::WriteOptions().set_write_through(), reinterpret_cast<void*>(kWritten));
   stream_->Read(&received_, reinterpret_cast<void*>(kRead));
   pending_ |= Bit(kWritten) | Bit(kRead);

@@ -21,7 +21,8 @@ namespace tandem {
 // Not thread-safe. After an Unavailable error it cannot be used any more.
 class ServerConnection {
  public:
-  // `name` is for errors. `deadline_seconds` is for an answer, and for the connection's keepalive.
+  // `name` is the server's name in errors. `deadline_seconds` is how long to wait for an answer, and for a sign of
+  // life.
   ServerConnection(std::string name, const std::string& address, double deadline_seconds,
                    const Credentials& credentials);
   ~ServerConnection();
@@ -33,20 +34,20 @@ class ServerConnection {
   // not null, can then read the tensors of the answer. After Cancelled the connection cannot be used any more either.
   absl::StatusOr<parameters::Reply> End(double seconds, FrameReader* tensors = nullptr,
                                         const std::function<bool()>& interrupted = nullptr);
-  // Begin and End, with deadline_seconds.
+  // Calls Begin, and End with deadline_seconds.
   absl::StatusOr<parameters::Reply> Ask(const parameters::Request& request, absl::Span<const ByteRange> tensors = {},
                                         FrameReader* answered = nullptr);
 
  private:
   enum Event : intptr_t { kStarted = 1, kWritten, kRead, kFinished };
 
-  // Makes sure that nothing is sent any more, so that the caller may delete its tensors.
+  // Ends the connection, so that nothing more is sent and the caller may delete its tensors.
   void GiveUp();
   absl::Status Lost(absl::string_view why);
   void Finish();
   // Returns Lost with gRPC's reason for the end of the connection.
   absl::Status Gone(absl::string_view what);
-  // Waits until all events of `bits` have happened. Returns false if one failed or the time is over.
+  // Waits until all events of `bits` have happened. Returns false if one failed or `end` is reached before.
   bool WaitFor(int bits, gpr_timespec end);
 
   const std::string name_;
@@ -58,7 +59,7 @@ class ServerConnection {
   grpc::ByteBuffer sent_, received_;
   grpc::Status end_;
   bool started_ = false, lost_ = false, finishing_ = false;
-  int pending_ = 0, failed_ = 0;  // events, as bits
+  int pending_ = 0, failed_ = 0;  // sets of events, a bit for each
 };
 
 }  // namespace tandem

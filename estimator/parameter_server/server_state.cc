@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
   for (const VariableInfo& variable : options.variables) TD_RETURN_IF_ERROR(store->Create(variable));
   std::unique_ptr<ServerState> state(new ServerState(std::move(options), store));
   if (program == nullptr) return state;
-  std::map<int64_t, VariableInfo> sent;  // by number
+  std::map<int64_t, VariableInfo> sent;  // by number, the values that workers send
   for (const auto& variable : program->index().variables) {
     const std::optional<SentValue> value = SentValueOfName(variable.name);
     if (value.has_value() && value->server == state->options_.index) {
@@ -56,7 +56,8 @@ absl::StatusOr<std::unique_ptr<ServerState>> ServerState::Create(ServerOptions o
     state->sent_.push_back({.info = std::move(info), .layout = layout});
   }
   TD_ASSIGN_OR_RETURN(state->session_, Session::Create(std::move(program), store, {.pool = std::move(pool)}));
-  // The values that workers send are zeros at first; every step replaces them.
+  // The values that workers send have a place in the store as well. They are zeros at first, and every step replaces
+  // them.
   for (Sent& value : state->sent_) {
     const VariableInfo& info = value.info;
     TD_RETURN_IF_ERROR(store->Assign(info.name, HostTensor::Zeros(info.dtype, info.shape)));
@@ -154,7 +155,8 @@ absl::Status ServerState::Do(int64_t id, Connection& connection, const Request& 
     case Request::kOthersLeft: {
       TD_RETURN_IF_ERROR(CheckChief(connection));
       const bool left = OthersHaveLeft(request.others_left());
-      // The next training needs its own Stop. Server 0 knows whether this training is over.
+      // When the other workers have left, the request to stop is done, and the next training needs one of its own. The
+      // chief goes by the answer of server 0, so only server 0 drops the request.
       if (left && options_.index == 0) stop_.reset();
       Reply reply = NewReply(connection);
       reply.set_others_left(left);
@@ -219,7 +221,7 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
     }
     if (std::find(updated_.begin(), updated_.end(), name) != updated_.end()) updated.push_back(name);
   }
-  // The same worker has come back before the loss of its old connection was noticed.
+  // If this worker has an older connection, its loss was not noticed yet: the new one takes its place.
   for (auto& [other, c] : connections_) {
     if (other == id || c.rank != hello.rank()) continue;
     c.rank = -1;
@@ -232,7 +234,8 @@ absl::Status ServerState::Greet(Connection& connection, int64_t id, const parame
   }
   came_[hello.rank()] = who;
   int64_t& left = left_[hello.rank()];
-  left = std::max(left, hello.training() - 1);  // a new server has not heard of the trainings before
+  // A server that was started again does not know that the worker has left earlier trainings.
+  left = std::max(left, hello.training() - 1);
   progress_.Greet(hello);
   if (hello.rank() == 0) stop_.reset();
   connection.rank = hello.rank();
@@ -334,7 +337,7 @@ void ServerState::AnswerUpdate(int64_t id, double seconds, bool finite) {
 
 absl::Status ServerState::Receive(const Connection& connection, const parameters::Exchange& exchange,
                                   FrameReader& tensors) {
-  std::vector<std::optional<int64_t>> counts(sent_.size());  // numbers of rows
+  std::vector<std::optional<int64_t>> counts(sent_.size());  // for each value, the number of rows that are sent
   for (const parameters::Rows& rows : exchange.rows()) {
     if (rows.tensor() < 0 || rows.tensor() >= static_cast<int64_t>(sent_.size()) || counts[rows.tensor()].has_value() ||
         rows.count() < 0 || rows.count() > sent_[rows.tensor()].layout.rows) {
@@ -516,7 +519,7 @@ int64_t ServerState::StalenessOfOthers(int64_t connection) const {
   int64_t staleness = 0;
   for (const auto& [id, c] : connections_) {
     if (id == connection || !c.training) continue;
-    // A worker that waits for an answer with values has already made its update.
+    // A worker that waits for new values has made its update already, so it is not behind.
     const bool waits = c.ahead || c.will_read || std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
                          return w.connection == id;
                        });
@@ -533,9 +536,9 @@ bool ServerState::OthersHaveLeft(const parameters::OthersLeft& asked) const {
   for (int64_t rank = 1; rank < options_.workers; ++rank) {
     if (const auto left = left_.find(rank); left != left_.end() && left->second >= asked.training()) continue;
     if (IsHere(rank)) return false;
-    // If all are to stop, a worker that was lost is not needed.
+    // If all are asked to stop, a worker that was lost counts as having left.
     if (stop_.has_value() && came_.contains(rank)) continue;
-    // A worker that is lost may come back, and one that has not come may still come.
+    // A worker that is not connected may still come, so it has not left unless the chief asks for connected ones only.
     if (!asked.without_absent()) return false;
   }
   return true;

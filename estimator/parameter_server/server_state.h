@@ -27,19 +27,20 @@ namespace tandem {
 
 struct ServerOptions {
   int index = 0;                        // index of this server
-  std::string who;                      // "ps 0 at host, pid 123"
-  int64_t workers = 1;                  // number of workers in all
-  std::vector<VariableInfo> variables;  // those placed on this server
-  StepScalars scalar_defaults;          // for step scalars that workers do not send
-  // Facts that must be the same on workers, by name.
+  std::string who;                      // name of this server: "ps 0 at host, pid 123"
+  int64_t workers = 1;                  // number of workers of the job
+  std::vector<VariableInfo> variables;  // variables placed on this server
+  StepScalars scalar_defaults;          // defaults of step scalars that workers do not send
+  // Facts, by name, that workers must have with the same values.
   std::map<std::string, std::string> facts;
-  // How many updates others may make between a worker's reading of variables and its own update; then they wait for it.
-  // If not set there is no bound.
+  // How many updates other workers may make between a worker's reading of variables and its own update. Workers that
+  // would make more wait. If not set, there is no bound.
   std::optional<int64_t> max_staleness;
 };
 
-// Handles the requests of connections, which come from several threads. Each request is answered once, by calling the
-// connection's function, at once or when what it waits for has happened; the function must not call the state.
+// Handles the requests of connections, which arrive on several threads. Each request is answered once, by calling the
+// connection's function: at once, or when what the request waits for has happened. That function must not call this
+// object.
 class ServerState {
  public:
   using Clock = std::chrono::steady_clock;
@@ -55,29 +56,29 @@ class ServerState {
   void Handle(int64_t connection, const grpc::ByteBuffer& frame);
   void Disconnect(int64_t connection);
 
-  // Waits, at most `at_most`, until the chief has said that the job is done or has failed; returns whether it has. Also
-  // answers requests whose time is over.
+  // Waits until the chief has said that the job is done or has failed, but at most `at_most`; returns whether it has.
+  // Also answers requests that have waited as long as they may.
   bool WaitForEnd(Clock::duration at_most);
   // Returns why the job has failed, which is told to workers that ask; "" if it has not failed.
   std::string failure() const;
   // The size of all variables and of the values that workers send.
   uint64_t MemoryBytes() const { return store_->MemoryBytes(); }
-  // Returns how long no worker has been connected; zero while one is.
+  // Returns for how long no worker has been connected; zero if one is connected.
   Clock::duration alone() const;
 
  private:
   struct Connection {
     Answer answer;
-    int64_t rank = -1;        // -1: before Hello
-    int64_t in_training = 0;  // number of its training
+    int64_t rank = -1;        // -1 until the worker has sent Hello
+    int64_t in_training = 0;  // number of the training that the worker is in
     std::string who;
     std::vector<std::string> updated;  // variables that the worker reads and steps change
-    int64_t read_step = 0;             // step at which it last got values
-    int64_t updated_step = -1;         // step at which it last got all of `updated`; -1: never
-    bool training = false;             // it makes steps
-    bool ahead = false;                // its last answer had no values, because it is too far ahead
-    bool will_read = false;            // it gets values before it computes its next gradient
-    std::string replaced_by;           // the worker that has its place now
+    int64_t read_step = 0;             // step of the values that it got last
+    int64_t updated_step = -1;         // step at which it last got all of `updated`; -1 if never
+    bool training = false;             // the worker makes steps
+    bool ahead = false;                // its last answer had no values, because it has made too many steps
+    bool will_read = false;            // it will get values before it computes its next gradient
+    std::string replaced_by;           // the worker that has replaced it; empty if none has
   };
   // A value that workers send.
   struct Sent {
@@ -93,18 +94,19 @@ class ServerState {
     std::function<void(Connection&)> answer;
   };
 
-  // The chief's read of all servers at the same number of updates, from its Hold request to its Read request.
+  // A cut: the chief reads all servers after the same updates of each worker. It lasts from the chief's request Hold to
+  // its request Read.
   struct Cut {
     int64_t connection;
     bool wants_positions;
-    bool holds = false;  // holds back updates, until `end`:
+    bool holds = false;  // true: updates are held back, until `end` at most
     Clock::time_point end;
-    google::protobuf::RepeatedPtrField<parameters::Progress> until;  // updates that are still made
+    google::protobuf::RepeatedPtrField<parameters::Progress> until;  // updates that are made nevertheless
   };
-  // An update that is held back.
+  // An update that is held back during a cut.
   struct Held {
     int64_t connection;
-    int64_t update;  // the update's number
+    int64_t update;  // number of the worker's update
     grpc::ByteBuffer frame;
   };
 
@@ -116,12 +118,13 @@ class ServerState {
   absl::Status Greet(Connection& connection, int64_t id, const parameters::Hello& hello);
   absl::Status Assign(Connection& connection, const parameters::Assign& assign, FrameReader& tensors);
   absl::Status Update(int64_t id, Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
-  // Answers an update that was made: with new values when the worker may go on, or after so many seconds without them.
+  // Answers an update that was made: with new values as soon as the worker may go on, or without values after
+  // `seconds`.
   void AnswerUpdate(int64_t id, double seconds, bool finite);
-  // Copies what a worker has sent to where the program reads it. InvalidArgument if the bytes are not what `exchange`
-  // says.
+  // Copies the values that a worker has sent to the memory that the program reads. InvalidArgument if the bytes are not
+  // what `exchange` says.
   absl::Status Receive(const Connection& connection, const parameters::Exchange& exchange, FrameReader& tensors);
-  // From now on records in which step each row changes, for the variables with the shape of `sent` that workers read.
+  // Starts to record at which step each row changes, for those variables read by workers that have the shape of `sent`.
   void WatchRows(const Connection& connection, const VariableInfo& sent);
   absl::Status Hold(int64_t id, const parameters::Hold& hold);
   absl::Status Read(int64_t id, const parameters::Read& read);
@@ -130,40 +133,41 @@ class ServerState {
 
   parameters::Reply NewReply(const Connection& connection) const;
   void AnswerWith(Connection& connection, const parameters::Reply& reply, const std::vector<std::string>& variables);
-  // Answers with what has changed of the variables that the connection's worker reads.
+  // Answers with the values that have changed since the worker got them last, of the variables that it reads.
   void AnswerWithUpdated(Connection& connection, parameters::Reply reply);
   void AnswerOk(Connection& connection) { AnswerWith(connection, NewReply(connection), {}); }
   ByteRange Bytes(const std::string& variable) const;
-  // Returns the number of updates since the worker that is furthest behind got its values; `connection` does not count.
+  // Returns how many updates were made since the worker that is furthest behind got its values. The worker of
+  // `connection` is not considered.
   int64_t StalenessOfOthers(int64_t connection) const;
-  // True if the chief has asked workers in that training to stop. It asks for its own training, and so for earlier ones
-  // too; a signal ends all.
+  // True if the chief has asked the workers in that training to stop. A normal stop is for the chief's training and
+  // earlier ones; a stop because of a signal is for all.
   bool IsStopped(int64_t training) const;
   bool OthersHaveLeft(const parameters::OthersLeft& asked) const;
   bool IsHere(int64_t rank) const;
   bool IsHeld(int64_t connection, int64_t update) const;
   // True if the position after the last update is known for each worker that makes steps.
   bool PositionsAreKnown() const;
-  // Makes the updates that are no longer held back; returns whether there were any.
+  // Makes the updates that need no longer be held back; returns whether there were any.
   bool UpdateHeld();
-  // Answers the requests that are ready; returns whether there were any.
+  // Answers the waiting requests that can be answered now; returns whether there were any.
   bool AnswerReady();
-  // Repeats both until there is nothing left to do.
+  // Calls UpdateHeld and AnswerReady until neither does anything.
   void Advance();
 
   const ServerOptions options_;
   const std::shared_ptr<VariableStore> store_;
-  std::unique_ptr<Session> session_;                 // null if nothing is updated
-  std::vector<Sent> sent_;                           // by workers, in the order of the program's numbers
+  std::unique_ptr<Session> session_;                 // null if this server updates nothing
+  std::vector<Sent> sent_;                           // values that workers send, by their numbers in the program
   std::vector<std::string> updated_;                 // variables that steps change
-  std::map<std::string, RowVersions> row_versions_;  // for variables with the shape of a value that came by rows
+  std::map<std::string, RowVersions> row_versions_;  // of variables with the shape of a value that was sent by rows
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool has_values_ = false, ended_ = false;
   std::string failure_;  // why the job has failed
   std::optional<parameters::Stop> stop_;
-  int64_t stopped_training_ = 0;  // the chief's training that stop_ ends
+  int64_t stopped_training_ = 0;  // the training of the chief that stop_ ends
   int64_t step_ = 0;
   InputProgress progress_;
   std::optional<Cut> cut_;
