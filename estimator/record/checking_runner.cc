@@ -19,7 +19,7 @@ std::function<void(VariableStore&)>& PlantedFault() {
 // Returns, for example, "dense/kernel: 3 of 12 elements differ, ...".
 std::string DifferenceLine(const std::string& name, const HostTensor& first, const HostTensor& second) {
   if (first.dtype() != second.dtype() || first.shape() != second.shape()) {
-    return absl::StrCat(name, " is there once only");  // one of the steps has ended at its finite check
+    return absl::StrCat(name, " is there once only");  // one of the two steps was stopped as not finite
   }
   return absl::StrCat(name, ": ", DifferencesText(first, second));
 }

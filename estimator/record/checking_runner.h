@@ -35,7 +35,7 @@ class CheckingRunner : public StepRunner {
     return runner_.FindNonFinite(request);
   }
 
-  // For tests: sets a function to be called between the two times, to plant a fault. Null: none.
+  // For tests: sets a function that is called between the two executions of a step, to inject a fault. Null: none.
   static void SetFault(std::function<void(VariableStore&)> fault);
 
  private:

@@ -19,7 +19,8 @@ namespace {
 // Adds the real file name of a loaded library, "libdnnl.so.3.6" if the process asked for libdnnl.so.3.
 int AddLibrary(dl_phdr_info* info, size_t, void* names) {
   const std::string path = info->dlpi_name;
-  if (path.find('/') == std::string::npos) return 0;  // the program itself, or a library that the kernel provides
+  // Skips the program itself and libraries that the kernel provides.
+  if (path.find('/') == std::string::npos) return 0;
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   static_cast<std::set<std::string>*>(names)->insert((error ? std::filesystem::path(path) : real).filename().string());

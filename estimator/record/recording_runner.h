@@ -1,4 +1,4 @@
-// RecordingRunner: passes what is to be recorded of each step of another runner to a function.
+// RecordingRunner: makes the steps of another runner and passes the bits to record of each to a function.
 #ifndef TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
 #define TANDEM_ESTIMATOR_RECORD_RECORDING_RUNNER_H_
 
@@ -11,7 +11,7 @@
 
 namespace tandem {
 
-// For trainings; they must fetch "loss" in each step.
+// Only for trainings; each step must fetch "loss".
 class RecordingRunner : public StepRunner {
  public:
   // Called after each finite step.

@@ -121,7 +121,7 @@ void RunDescription::Add(RunStart start, Facts program) {
   std::erase_if(starts, [&](const RunStart& s) { return s.step >= start.step; });
   RunStart last = starts.empty() ? RunStart() : starts.back();
   last.step = start.step;
-  last.input = start.input;  // the input's position differs at each start
+  last.input = start.input;  // not compared, because the input's position differs at each start
   if (starts.empty() || !(last == start)) {
     programs[start.program] = std::move(program);
     starts.push_back(std::move(start));

@@ -31,17 +31,17 @@ struct RunStart {
   int64_t step = 0;
   uint64_t seed = 0;
   int64_t replicas = 1, workers = 1;
-  int64_t batch = 0;  // examples of one replica in a step
+  int64_t batch = 0;  // examples per replica and step
   int64_t lanes = 0, microbatch_rows = 0;
-  std::vector<std::string> fetches;  // by hooks: these tensors are outputs of the program
-  std::string program;               // its key in RunDescription::programs
-  std::string data;                  // Dataset::Fingerprint
-  // fingerprint of the input's position at the start, which depends on its stages, their options and seeds
+  std::vector<std::string> fetches;  // tensors that hooks fetch, which are outputs of the program
+  std::string program;               // the program's key in RunDescription::programs
+  std::string data;                  // Dataset::Fingerprint of the input
+  // fingerprint of the input's position at the start; depends on the input's stages, their options and seeds
   std::string input;
-  Facts configuration;  // RunConfig
+  Facts configuration;  // fields of RunConfig
   Facts numbers;        // numbers that are not part of a program: learning rates and hyperparameters
-  Facts compiler;       // options and machine model
-  Facts machine;        // processor, target, build
+  Facts compiler;       // compiler options and machine model
+  Facts machine;        // processor, target and build of the library
 
   bool operator==(const RunStart&) const = default;
 };

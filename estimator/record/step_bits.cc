@@ -11,8 +11,8 @@
 namespace tandem {
 namespace {
 
-// Bytes sampled from a row of the batch, the most rows to sample, bytes sampled at a place in the variables, and
-// places.
+// The number of bytes sampled from a row of a batch, the largest number of sampled rows, the number of bytes in a
+// sample of a variable, and the number of such samples.
 constexpr int64_t kRowBytes = 64;
 constexpr int64_t kMostRows = 256;
 constexpr int64_t kVariableBytes = 32;

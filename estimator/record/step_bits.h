@@ -21,7 +21,8 @@ struct StepBits {
   uint16_t input = 0;
   uint16_t variables = 0;
 
-  // All three as one word, the loss in its lowest bits. 0 stands for a step that is not recorded.
+  // Returns loss, input and variables as one word, the loss in its lowest bits. 0 stands for a step that is not
+  // recorded.
   uint64_t Word() const;
   static StepBits OfWord(uint64_t word);
   // Returns what differs, such as "the loss (0.31271 against 0.31266) and the variables"; "" if nothing does.
@@ -44,7 +45,7 @@ class StepSampler {
     const char* bytes;
     int64_t size;
   };
-  std::vector<Values> variables_;  // by name, without those that have no elements
+  std::vector<Values> variables_;  // sorted by name, without variables that have no elements
 };
 
 }  // namespace tandem

@@ -40,7 +40,8 @@ absl::StatusOr<std::optional<RecordedSteps>> ReadRecordedSteps(Env* env, const s
   const absl::StatusOr<std::string> bytes = env->ReadFile(path);
   if (absl::IsNotFound(bytes.status())) return std::nullopt;
   TD_RETURN_IF_ERROR(bytes.status());
-  if (bytes->size() < kHeaderBytes) return std::nullopt;  // a power failure came before the rest was written
+  // A power failure came before the header was written.
+  if (bytes->size() < kHeaderBytes) return std::nullopt;
   RecordedSteps steps{.first = static_cast<int64_t>(NumberAt(*bytes, kMagicBytes))};
   if (std::memcmp(bytes->data(), kMagic, kMagicBytes) != 0 || steps.first < 0) {
     return absl::DataLossError(absl::StrCat(
@@ -59,13 +60,13 @@ absl::Status StepsWriter::Open(int64_t step) {
   absl::StatusOr<std::optional<RecordedSteps>> read = ReadRecordedSteps(env_, model_dir_);
   if (!read.ok()) TD_LOG(WARNING) << "The record of steps begins anew: " << read.status().message();
   RecordedSteps kept = read.ok() ? (*read).value_or(RecordedSteps{.first = step}) : RecordedSteps{.first = step};
-  // So long a gap cannot be one of this run.
+  // A record that ends more than kMostGap steps before `step` is of another run, and is dropped.
   if (kept.first >= step || step - kept.end() > kMostGap) kept = {.first = step};
   kept.words.resize(static_cast<size_t>(step - kept.first));
   std::string bytes(kMagic, kMagicBytes);
   AppendNumber(static_cast<uint64_t>(kept.first), &bytes);
   for (const uint64_t word : kept.words) AppendNumber(word, &bytes);
-  // Readers, and a run that is killed now, find either the old record or this one.
+  // The new record is renamed over the old one, so readers see either of them, also if the run is killed now.
   const std::string path = JoinPath(model_dir_, kStepsName);
   TD_ASSIGN_OR_RETURN(TemporaryFile temporary, env_->CreateTemporary(path));
   absl::Status status = temporary.file->Append(bytes);
@@ -95,7 +96,8 @@ void StepsWriter::Flush() {
   if (failed_ || pending_.empty()) return;
   const std::string bytes = std::exchange(pending_, {});
   flushed_ = env_->MonotonicSeconds();
-  // This also runs at the end of a training that has run out of memory.
+  // Running out of memory here is only a warning, since this also runs at the end of a training that has run out of
+  // memory.
   const absl::Status status = CatchResourceErrors("recording steps", [&] { return file_->Append(bytes); });
   if (!status.ok()) GiveUp(status);
 }

@@ -37,11 +37,11 @@ struct RecordedSteps {
 absl::StatusOr<std::optional<RecordedSteps>> ReadRecordedSteps(Env* env, const std::string& model_dir);
 
 // Appends to the record of a model_dir. Nothing here fails: the first write error is a warning, and later steps are
-// dropped. Readers see a step at the latest a second later, or after Flush. Not thread-safe.
+// dropped. Add writes the steps so far to the file about once a second, and Flush at once. Not thread-safe.
 class StepsWriter {
  public:
   StepsWriter(Env* env, std::string model_dir) : env_(env), model_dir_(std::move(model_dir)) {}
-  // Writes what is left.
+  // Writes the steps that are not in the file yet.
   ~StepsWriter() { Flush(); }
   StepsWriter(const StepsWriter&) = delete;
   StepsWriter& operator=(const StepsWriter&) = delete;
@@ -51,7 +51,7 @@ class StepsWriter {
   void Flush();
 
  private:
-  // Opens the file and keeps its steps before `step`; missing ones count as not recorded.
+  // Opens the file. Steps before `step` are kept, and missing ones count as not recorded; later ones are removed.
   absl::Status Open(int64_t step);
   void GiveUp(const absl::Status& status);
 
