@@ -24,8 +24,8 @@ ABSL_FLAG(std::string, replay_out, "", "With --replay_step: an .npz file for the
 namespace tandem {
 namespace {
 
-// A replay ends the training with an error whose exit code is 0. So a program that was given --replay_step and ends
-// without such an error has not replayed anything: that is an error.
+// Returns the status of the whole program. A replay ends the training with an error whose exit code is 0. If a program
+// with --replay_step ends without such an error, it has replayed nothing, which is an error.
 absl::Status AfterReplay(const absl::Status& status) {
   const int64_t step = absl::GetFlag(FLAGS_replay_step);
   if (step == -1) return status;

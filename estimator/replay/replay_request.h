@@ -14,8 +14,8 @@
 namespace tandem {
 
 struct ReplayRequest {
-  int64_t step = 0;                       // number of steps before it; 0 is the first step
-  std::vector<std::string> fetches = {};  // names of tensors
+  int64_t step = 0;                       // the step to replay; 0 is the first step
+  std::vector<std::string> fetches = {};  // names of tensors to show
   std::string fetch_line = "";            // "model.cc:41": show all tensors made by this line; empty: none
   bool dump_step = false;                 // show all tensors of the step
   std::string out = "";                   // an .npz file for the tensors; empty: none

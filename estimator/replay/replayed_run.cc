@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 void LinkFiles(const fs::path& from, const fs::path& to) {
   std::error_code error;
   for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;  // without a link, a program is compiled again
+    // Errors are ignored: a program without a link is compiled again.
+    std::error_code ignored;
     const fs::path target = to / entry->path().filename();
     if (entry->is_directory(ignored)) {
       fs::create_directory(target, ignored);
@@ -79,7 +80,7 @@ absl::StatusOr<std::shared_ptr<ReplayedRun>> ReplayedRun::Open(const ReplayReque
   config->train_distribute = strategy;
   config->eval_distribute = std::nullopt;
   config->cluster = std::nullopt;
-  // Write nothing, and log only the replay.
+  // The replay writes no checkpoints, events or records, and logs nothing but the replay itself.
   config->save_checkpoints_steps = 0;
   config->save_checkpoints_secs = std::nullopt;
   config->keep_best = std::nullopt;
@@ -101,7 +102,7 @@ absl::StatusOr<std::shared_ptr<ReplayedRun>> ReplayedRun::Open(const ReplayReque
 }
 
 ReplayedRun::~ReplayedRun() {
-  std::error_code ignored;  // then a temporary directory stays
+  std::error_code ignored;  // an error only leaves a temporary directory behind
   if (!cache_dir.empty()) fs::remove_all(cache_dir, ignored);
 }
 

@@ -27,11 +27,12 @@ struct ReplayedRun {
   ReplayedRun& operator=(const ReplayedRun&) = delete;
 
   ReplayRequest request;
-  std::optional<RunDescription> description;  // not set if none is recorded
+  std::optional<RunDescription> description;  // not set if the run has no description
   std::optional<RecordedSteps> steps;
-  // A temporary directory for compiled programs, with links to those in the model_dir. Empty: not needed.
+  // A temporary cache of compiled programs, with links to those in the model_dir; empty if it is not needed.
   std::string cache_dir;
-  int64_t position = 0;  // the step that the calls of Train that were passed over would have reached
+  // The global step that the run had reached after the calls of Train which this process has skipped.
+  int64_t position = 0;
 };
 
 }  // namespace tandem

@@ -43,7 +43,8 @@ bool ReadStepEntry(const HostTensor& entry, StepFile* file) {
 
 std::vector<std::pair<std::string, std::string>> OrderOfModel(
     const std::vector<std::pair<std::string, std::string>>& parts, const std::map<std::string, std::string>& sources) {
-  std::map<std::string, size_t> places;  // in `parts`, by the name of a variable or op; the first if there are several
+  // By the name of a variable or op, the index of its first entry in `parts`.
+  std::map<std::string, size_t> places;
   for (size_t i = 0; i < parts.size(); ++i) {
     absl::string_view name = parts[i].first;
     if (!absl::ConsumePrefix(&name, "the variable ") && !absl::ConsumePrefix(&name, "the op ")) continue;

@@ -21,12 +21,12 @@ namespace tandem {
 inline constexpr char kStepEntry[] = "@step";
 
 struct StepFile {
-  int64_t step = -1;  // -1: an archive from another program
-  std::string run;    // its model_dir
+  int64_t step = -1;  // -1 if the archive is not from a replay
+  std::string run;    // the run's model_dir
   // Names of tensors with texts about them. Tensors that no op makes, such as values after the step, are not listed;
   // they come after these.
   std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::string, HostTensor> arrays;  // without kStepEntry
+  std::map<std::string, HostTensor> arrays;  // the tensors, without the entry kStepEntry
 };
 
 // Returns the names in `sources`, in the order of the parts of the graph (GraphPartsOf), with the parts' texts.
@@ -34,9 +34,9 @@ struct StepFile {
 std::vector<std::pair<std::string, std::string>> OrderOfModel(
     const std::vector<std::pair<std::string, std::string>>& parts, const std::map<std::string, std::string>& sources);
 
-// Errors: those of SerializeNpz.
+// Returns the bytes of the file. Errors: those of SerializeNpz.
 absl::StatusOr<std::string> SerializeStepFile(const StepFile& file);
-// Errors: those of ReadNpz; DataLoss if kStepEntry exists and is malformed.
+// Reads a file. Errors: those of ReadNpz; DataLoss if the entry kStepEntry exists and is malformed.
 absl::StatusOr<StepFile> ReadStepFile(const std::string& path);
 
 }  // namespace tandem

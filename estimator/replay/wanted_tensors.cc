@@ -48,7 +48,7 @@ class Finder {
 
   absl::Status AddLine(const std::string& line) {
     const size_t before = wanted_.size();
-    std::set<std::string> lines;  // lines of that file that make tensors
+    std::set<std::string> lines;  // lines of that file in which tensors are made
     for (const std::string& name : graph_.names()) {
       const std::string origin = graph_.Find(name).origin();
       if (IsAt(origin, line)) {
@@ -144,7 +144,7 @@ class Finder {
   const GraphBuilder& graph_;
   const std::vector<GraphNode>& nodes_;
   std::set<std::string> variables_;
-  std::map<std::string, std::string> gradients_;  // by variable
+  std::map<std::string, std::string> gradients_;  // the gradient's name, by variable
   std::vector<WantedTensor> wanted_;
   std::set<std::string> names_;
 };

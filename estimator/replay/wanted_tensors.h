@@ -19,10 +19,11 @@ namespace tandem {
 //   dense/kernel@gradient   the input of the optimizer's rule: the sum over all replicas, clipped if gradients are
 struct WantedTensor {
   enum class Kind { kTensor, kBefore, kAfter, kUpdate };
-  std::string name;  // the name that is shown
+  std::string name;  // the name under which it is shown and saved
   Kind kind = Kind::kTensor;
-  std::string source;  // for kTensor its name in the graph, otherwise the variable's name
-  std::string origin;  // "file:line"; may be empty
+  // For kTensor the tensor's name in the graph, otherwise the variable's name.
+  std::string source;
+  std::string origin;  // "file:line" of the code that made it; may be empty
 };
 
 // Returns the loss and the tensors asked for, each once, in the order in which they are asked for. `nodes` are the
