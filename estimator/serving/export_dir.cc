@@ -55,7 +55,7 @@ absl::StatusOr<std::string> Write(Env* env, const std::string& base,
       return path;
     }
     if (!absl::IsAlreadyExists(status) || attempt == kAttempts) return status;
-    TD_ASSIGN_OR_RETURN(number, NextNumber(env, base));  // another process was faster
+    TD_ASSIGN_OR_RETURN(number, NextNumber(env, base));  // another process has taken the name
   }
 }
 

@@ -63,8 +63,8 @@ bool SameTensor(const TensorSignature& signature, const T& in_program) {
   return signature.dtype == in_program.dtype && signature.shape == in_program.shape;
 }
 
-// Returns an error unless the program's inputs and outputs are those in the signature. Checksums do not show such
-// damage.
+// Returns an error unless the program has the inputs and outputs of the signature. The checksums do not show whether
+// the two belong together.
 absl::Status CheckProgram(const format::Index& index, const ModelSignature& signature, const std::string& dir) {
   bool same = index.mode == "predict" && !index.inputs.empty() && index.inputs.size() == signature.inputs.size() &&
               index.replicas.size() == 1;
@@ -177,7 +177,8 @@ class Model::Impl {
     return rows;
   }
 
-  // Computes the outputs of `count` rows and writes them to their place in `outputs`.
+  // Computes the outputs of `count` rows of `inputs`, from row `begin` on, and writes them to the same rows of
+  // `outputs`.
   absl::Status RunRows(const NamedTensors& inputs, int64_t begin, int64_t count, NamedTensors* outputs) {
     NamedTensors part;
     for (const auto& [name, value] : inputs) part[name] = Rows(value, begin, count);
@@ -201,7 +202,7 @@ class Model::Impl {
   ModelSignature signature_;
   std::unique_ptr<LoadedExecutable> program_;
   StepScalars scalars_;
-  std::atomic<int64_t> rounds_{0};  // steps run so far
+  std::atomic<int64_t> rounds_{0};  // number of runs of the program so far
 };
 
 Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

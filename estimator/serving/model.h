@@ -18,7 +18,7 @@
 namespace tandem {
 
 struct LoadModelOptions {
-  int threads = 0;  // 0: the number of the machine's cores
+  int threads = 0;  // number of threads; 0: that of the machine's cores
 };
 
 // An exported model with its weights in memory. Predict may be called from several threads; calls wait for each other.
@@ -40,7 +40,7 @@ class Model {
   int64_t global_step() const;
   // The metrics of the evaluation that the model was exported after; empty if there was none.
   const std::map<std::string, double>& metrics() const;
-  // The directory from which it was loaded.
+  // The directory from which the model was loaded.
   const std::string& path() const;
 
  private:

@@ -45,7 +45,7 @@ std::string SealOf(absl::string_view text) {
   return absl::StrCat("  \"signature_crc32c\": \"", HexCrc32c(Crc32c(text)), "\"\n}\n");
 }
 
-// Readers of the parts; return false if the JSON has another form.
+// Each of these reads one value of the JSON; they return false if the JSON has another form.
 bool Read(const Json& json, int64_t* value) {
   if (!json.is_number_integer()) return false;
   *value = json.get<int64_t>();
@@ -124,7 +124,7 @@ absl::StatusOr<std::string> ModelSignature::Text() const {
   std::string text;
   try {
     text = json.dump(2);
-  } catch (const nlohmann::json::exception&) {  // the library reports this only by an exception
+  } catch (const nlohmann::json::exception&) {  // text that is not UTF-8 is reported by an exception
     return absl::InvalidArgumentError(
         "an exported model's names must be UTF-8 text, and a feature, a prediction or a metric has another");
   }

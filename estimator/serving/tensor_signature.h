@@ -14,7 +14,8 @@ struct TensorSignature {
   DType dtype = DType::kInvalid;
   Shape shape;  // shape[0] is kBatch
 
-  std::string TypeString() const { return absl::StrCat(Name(dtype), ShapeString(shape)); }  // "float32[b,28,28,1]"
+  // Returns, for example, "float32[b,28,28,1]".
+  std::string TypeString() const { return absl::StrCat(Name(dtype), ShapeString(shape)); }
 };
 
 }  // namespace tandem
