@@ -16,7 +16,7 @@
 namespace tandem {
 namespace {
 
-// More devices would show nothing new in the picture.
+// The graph shows at most so many devices, since more would look alike.
 constexpr size_t kMaxDevices = 8;
 
 class ProgramNodes {
@@ -47,7 +47,8 @@ class ProgramNodes {
   }
 
  private:
-  // The place of a value in memory: a view of it is a buffer of its own, at the same place.
+  // The place of a value in memory: its space, and its index or offset there. A view of a value is another buffer with
+  // the same place.
   using Place = std::pair<format::Space, uint64_t>;
   Place PlaceOf(uint32_t buffer) const {
     const format::Buffer& b = program_.buffers[buffer];
@@ -62,8 +63,8 @@ class ProgramNodes {
     return {b.dtype, Shape(b.shape.begin(), b.shape.end())};
   }
 
-  // Returns the node that wrote a buffer last. Makes a node for a value from outside; returns "" for a command's
-  // scratch.
+  // Returns the name of the node that wrote a buffer last. For a value from outside of the program it makes a node; for
+  // the scratch of a command it returns "".
   std::string MakerOf(size_t device, uint32_t buffer) {
     if (const auto it = writers_[device].find(PlaceOf(buffer)); it != writers_[device].end()) return it->second;
     const format::Buffer& b = program_.buffers[buffer];

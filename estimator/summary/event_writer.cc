@@ -13,7 +13,8 @@
 namespace tandem {
 namespace {
 
-// More events than these wait only if the disk stands still.
+// The writer gives up if events of more bytes than this wait, and more than kMaxLargePending of them: then the disk
+// does not respond.
 constexpr size_t kMaxPendingBytes = size_t{64} << 20;
 constexpr size_t kMaxLargePending = 8;
 
@@ -61,7 +62,7 @@ void EventWriter::Add(Pending event) {
   if (failed_) return;
   pending_bytes_ += event.bytes;
   pending_.push_back(std::move(event));
-  // A single large event is allowed.
+  // A few events may exceed the limit of bytes, since a single event may be large.
   if (pending_bytes_ > kMaxPendingBytes && pending_.size() > kMaxLargePending) {
     return GiveUp(absl::ResourceExhaustedError(absl::StrCat(directory_, ": the disk is too slow")));
   }

@@ -21,11 +21,11 @@
 
 namespace tandem {
 
-// Remembers what several writers have warned of: a full disk gives one warning, not one for each directory.
-// Thread-safe.
+// Remembers which failures several writers have already warned of, so that a full disk gives one warning and not one
+// for each directory. Thread-safe.
 class SummaryWarnings {
  public:
-  // Returns true if this kind of failure is the first of its kind.
+  // Returns true if no failure of this kind was reported before.
   bool First(absl::StatusCode code) {
     std::lock_guard<std::mutex> lock(mutex_);
     return seen_.insert(code).second;
@@ -52,21 +52,21 @@ class EventWriter {
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
-  // Says that a run starts at `step`, perhaps again: points of that step and later ones in earlier files no longer
+  // Declares that a run starts at `step`, perhaps again: points of that step and later ones in earlier files no longer
   // count.
   void StartAt(int64_t step);
   void AddScalars(int64_t step, const std::vector<ScalarSummary>& scalars);
-  // Adds a GraphDef, or values (summary_value.h), that `make` returns. It is called once, on the writer's thread, and
-  // may take long there. `bytes` is about the memory that it holds until then.
+  // Adds what `make` returns: a GraphDef, or values (summary_value.h). `make` is called once, on the writer's thread,
+  // where it may take long. `bytes` is about the memory that it holds until then.
   using MakeGraph = std::function<std::string()>;
   using MakeValues = std::function<absl::StatusOr<std::vector<std::string>>()>;
   void AddGraph(int64_t step, size_t bytes, MakeGraph make);
   void AddValues(int64_t step, size_t bytes, MakeValues make);
-  // Waits until the file has all events added so far, or never will.
+  // Waits until the file has all events added so far, or until writing has failed.
   void Flush();
 
  private:
-  // An event, perhaps one that is still to be made.
+  // An event, or a function that will make it.
   struct Pending {
     size_t bytes;
     std::function<absl::StatusOr<std::string>()> make;

@@ -12,13 +12,14 @@ namespace tandem {
 namespace {
 
 // Field numbers of the messages.
-constexpr uint32_t kNode = 1, kVersions = 4;                                     // of GraphDef
-constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttribute = 5;  // of NodeDef
-constexpr uint32_t kKey = 1, kValue = 2;                                         // of an entry of a map
-constexpr uint32_t kList = 1, kString = 2, kType = 6;                            // of AttrValue
-constexpr uint32_t kShapeOfList = 7, kDim = 2, kSize = 1;                        // ListValue, TensorShapeProto, Dim
-constexpr uint32_t kProducer = 1;                                                // of VersionDef
-constexpr uint64_t kProducerVersion = 1395;                                      // TensorFlow 2.15's
+constexpr uint32_t kNode = 1, kVersions = 4;                                     // fields of GraphDef
+constexpr uint32_t kName = 1, kOp = 2, kInput = 3, kDevice = 4, kAttribute = 5;  // fields of NodeDef
+constexpr uint32_t kKey = 1, kValue = 2;                                         // fields of an entry of a map
+constexpr uint32_t kList = 1, kString = 2, kType = 6;                            // fields of AttrValue
+// The fields of ListValue, TensorShapeProto and Dim.
+constexpr uint32_t kShapeOfList = 7, kDim = 2, kSize = 1;
+constexpr uint32_t kProducer = 1;            // fields of VersionDef
+constexpr uint64_t kProducerVersion = 1395;  // the version of TensorFlow 2.15
 
 // Returns the number of a type in tensorflow/core/framework/types.proto.
 uint64_t TypeNumber(DType dtype) {
@@ -64,7 +65,8 @@ std::string ShapeMessage(const Shape& shape) {
   std::string message;
   for (int64_t size : shape) {
     std::string dim;
-    // -1 is an unknown size, which that of the batch is.
+    // The size of the batch dimension, -1, means "unknown" in TensorFlow too. A size of 0 is the field's default and is
+    // not written.
     if (size != 0) wire::AppendNumber(kSize, static_cast<uint64_t>(size), &dim);
     wire::AppendBytes(kDim, dim, &message);
   }
@@ -95,7 +97,7 @@ std::string NodeMessage(const GraphDefNode& node) {
   return message;
 }
 
-// Returns the name of an op in the picture.
+// Returns the name that the graph shows for an op: "ReduceSum" for "reduce_sum", for example.
 std::string OpName(absl::string_view op) {
   if (op == "read") return "Variable";
   std::string name;

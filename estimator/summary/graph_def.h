@@ -18,10 +18,10 @@ namespace tandem {
 struct GraphDefNode {
   std::string name;  // unique; the part before a "/" is a group that can be folded
   std::string op;
-  std::vector<std::string> inputs;  // names of nodes, "name:k" for result k > 0
-  std::string device;               // "cpu:0", or empty
+  std::vector<std::string> inputs;  // names of the nodes that compute its inputs; "name:k" for result k > 0
+  std::string device;               // for example "cpu:0"; may be empty
   std::vector<GraphNode::Result> outputs;
-  std::map<std::string, std::string> attributes;  // shown with the node
+  std::map<std::string, std::string> attributes;  // names and texts that are shown with the node
 };
 
 std::string GraphDef(const std::vector<GraphDefNode>& nodes);

@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// The limits in order, with an index to find the place of a number quickly.
+// The limits of the buckets in order, with an index to find the bucket of a number quickly.
 class Limits {
  public:
   Limits() {
@@ -21,7 +21,7 @@ class Limits {
     for (auto it = positive.rbegin(); it != positive.rend(); ++it) limits_.push_back(-*it);
     limits_.push_back(0);
     limits_.insert(limits_.end(), positive.begin(), positive.end());
-    limits_.push_back(std::numeric_limits<double>::infinity());  // never reached
+    limits_.push_back(std::numeric_limits<double>::infinity());  // ends the list, so that AtMost can read one more
     first_.resize(kParts);
     for (uint64_t part = 0; part < kParts; ++part) {
       const double begin = std::bit_cast<double>(part << kShift);
@@ -41,13 +41,13 @@ class Limits {
   double operator[](int i) const { return limits_[i]; }
 
  private:
-  // A part is all numbers with the same sign, exponent and first four bits of the fraction. They differ by less than
-  // 1/16, so at most one limit is above the smallest of them and not above the largest.
+  // Numbers with the same sign, exponent and first four bits of the fraction form a part. They differ by less than
+  // 1/16, and limits grow by 1/10, so at most one limit lies inside of a part.
   static constexpr int kShift = 48;
   static constexpr uint64_t kParts = uint64_t{1} << (64 - kShift);
 
   std::vector<double> limits_;
-  std::vector<int16_t> first_;  // how many limits are at most the smallest number of a part
+  std::vector<int16_t> first_;  // for each part, how many limits are at most its smallest number
 };
 
 const Limits& TheLimits() {
@@ -69,7 +69,7 @@ Histogram Count(absl::Span<const T> values) {
     sum += value;
     sum_squares += value * value;
   }
-  // TensorFlow has no bucket for DBL_MAX itself, so it counts in the last one.
+  // TensorFlow has no bucket for DBL_MAX itself, so these numbers count in the last bucket.
   counts[limits.count() - 1] += counts.back();
   counts.pop_back();
 

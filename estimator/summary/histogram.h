@@ -12,7 +12,7 @@ namespace tandem {
 // bucket has the values from the limit before (included) to its own (excluded). Consecutive empty buckets are merged.
 struct Histogram {
   double min = 0, max = 0, count = 0, sum = 0, sum_squares = 0;
-  std::vector<double> limits;  // right edges
+  std::vector<double> limits;  // right edges of the buckets
   std::vector<double> counts;
 };
 

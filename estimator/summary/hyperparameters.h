@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Returns a table in Markdown with a row for each.
+// Returns a table in Markdown with a row for each hyperparameter.
 std::string HyperparameterTable(const Params& params);
 
 // Returns messages Summary.Value: the text "hyperparameters", and the start of a session (at `time`, seconds since

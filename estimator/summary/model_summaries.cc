@@ -54,12 +54,12 @@ absl::StatusOr<std::vector<std::string>> Encode(const std::vector<Shown>& all) {
   return values;
 }
 
-// Returns the part of a fetched value that is shown.
+// Returns the rows of a fetched value that are shown: of images the first max_outputs, otherwise all.
 HostTensor Kept(const ModelSummary& summary, const HostTensor& value) {
   return summary.kind == SummaryKind::kImage ? FirstRows(value, summary.max_outputs) : value;
 }
 
-// Adds events for `shown`; the writer's thread encodes them.
+// Adds events with the values `shown`. Encoding them is left to the writer's thread.
 void WriteLater(int64_t step, std::vector<Shown> shown, EventWriter& writer) {
   if (shown.empty()) return;
   size_t bytes = 0;

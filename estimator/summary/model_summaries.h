@@ -53,14 +53,17 @@ class ModelSummaryHook : public SessionRunHook {
   int64_t every_n_steps_;
   ReadVariable read_variable_;
   int64_t next_step_ = 0;
-  bool asked_ = false;  // this step fetches values; with parameter servers the global step may jump meanwhile
+  // Set in BeforeRun if this step fetches values. AfterRun cannot tell by the global step, which other workers increase
+  // meanwhile if there are parameter servers.
+  bool asked_ = false;
   bool texts_written_ = false;
 };
 
-// In evaluation: of scalars shows the mean over the batches, weighted by their examples; of all others the first batch.
+// In evaluation: shows the mean of a scalar over the batches, weighted by their numbers of examples, and the first
+// batch of all other values.
 class EvalSummaryHook : public SessionRunHook {
  public:
-  // Leaves out learning rates, since nothing is updated.
+  // `summaries` may have learning rates, which are not shown, since an evaluation updates nothing.
   explicit EvalSummaryHook(std::vector<ModelSummary> summaries);
 
   std::string name() const override { return "EvalSummaryHook"; }
@@ -73,8 +76,8 @@ class EvalSummaryHook : public SessionRunHook {
 
  private:
   std::vector<ModelSummary> summaries_;
-  std::map<std::string, HostTensor> first_;    // by tag, values of the first batch
-  std::map<std::string, double> scalar_sums_;  // by tag, weighted by examples
+  std::map<std::string, HostTensor> first_;    // by tag, the value in the first batch
+  std::map<std::string, double> scalar_sums_;  // by tag, sums of value times number of examples
   double examples_ = 0;
   bool began_ = false;
 };

@@ -36,7 +36,7 @@ absl::Status SummarySaverHook::AfterRun(RunContext& context, const RunValues& va
   if (step < next_step_) return absl::OkStatus();
   std::vector<ScalarSummary> scalars = {{"loss", values.Number("loss")}};
   const double now = clock_(), seconds = now - last_time_;
-  // The time of the first step says nothing about the others.
+  // No rates are written after the first step, whose time is not typical.
   if (step - last_step_ >= every_n_steps_ && seconds > 0) {
     scalars.push_back({"global_step/sec", static_cast<double>(step - last_step_) / seconds});
     scalars.push_back({"examples/sec", static_cast<double>(examples_) / seconds});

@@ -33,7 +33,7 @@ class SummarySaverHook : public SessionRunHook {
   int64_t every_n_steps_;
   Clock clock_;
   int64_t next_step_ = 0;
-  // Values since the previous point.
+  // Step and time of the previous point, and the examples and the seconds of waiting for input since then.
   int64_t last_step_ = 0;
   double last_time_ = 0;
   int64_t examples_ = 0;

@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-std::string ScalarValue(absl::string_view tag, double value);  // stored as a float
+std::string ScalarValue(absl::string_view tag, double value);  // `value` is stored as a float
 std::string HistogramValue(absl::string_view tag, const Histogram& histogram);
 // Returns a text in Markdown, for TensorBoard's text plugin.
 std::string TextValue(absl::string_view tag, absl::string_view text);
