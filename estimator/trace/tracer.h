@@ -34,15 +34,15 @@ class Tracer {
     std::string file;
     // Which steps to trace, counted from 0 over all outermost loops of this process, whatever the global step is.
     int64_t first_step = 10, last_step = 14;
-    Env* env = nullptr;  // Env::Default() when null
+    Env* env = nullptr;  // the file system and clock; null: Env::Default()
   };
   explicit Tracer(Options options);
 
   void BeginLoop();
-  // Writes the file if it has something new.
+  // Writes the file if events were added since it was written.
   absl::Status EndLoop();
   void BeginStep();
-  // Writes the file if the window ends here.
+  // Writes the file if this step is the last one to trace.
   absl::Status EndStep();
 
   // True if the running step is in the window. Events added outside of it are dropped.
@@ -50,10 +50,11 @@ class Tracer {
   // For Session::set_trace: null outside of the window.
   CommandTrace* command_trace() { return recording() ? &commands_ : nullptr; }
 
-  // Times are those of TraceNow(). `args` is the inside of a JSON object and may be empty.
+  // Adds a phase. Times are those of TraceNow(). `args` has members of a JSON object, without its braces, and may be
+  // empty.
   void AddPhase(absl::string_view name, int64_t begin, int64_t end, absl::string_view args = "");
-  // Moves what one run of `executable` has added to command_trace() into the trace. `global_step` is shown to the
-  // reader.
+  // Moves the records that a run of `executable` has added to command_trace() into the trace. `global_step` is an
+  // argument of each event.
   void AddCommands(const Executable& executable, int64_t global_step);
 
   // Returns the trace so far.
@@ -67,14 +68,14 @@ class Tracer {
     bool recording = false;
     int64_t steps = 0;
   };
-  // The part that all events of a command have in common.
+  // What all events of a command have in common.
   struct CommandLabel {
     CommandInfo info;
     std::string begin;  // beginning of the event's JSON, up to its first argument that varies
   };
   struct Program {
     std::string key, mode;
-    MachineModel machine;  // that it was compiled for
+    MachineModel machine;  // the machine that the program was compiled for
     std::vector<CommandLabel> labels;
   };
 
@@ -89,10 +90,10 @@ class Tracer {
   int64_t steps_begun_ = 0, traced_ = 0;
   int64_t runs_ = 0;  // number of program runs, which tells the runs of an inner loop apart
   CommandTrace commands_;
-  std::map<std::string, Program> programs_;  // by mode and key
-  int64_t origin_ = 0;                       // time 0 of the file
+  std::map<std::string, Program> programs_;  // by mode and the program's key
+  int64_t origin_ = 0;                       // the time that is 0 in the file
   int threads_ = 0;
-  bool communicates_ = false;  // something was sent beside the commands, so there is a track for it
+  bool communicates_ = false;  // there are events of communication, so the file has a track for them
   std::vector<std::string> events_;
   size_t written_ = 0;
 };
