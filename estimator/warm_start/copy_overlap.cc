@@ -6,7 +6,7 @@
 namespace tandem {
 namespace {
 
-// Returns, for each dimension, the bytes from one index to the next; for the last one those of an element.
+// Returns, for each dimension, the number of bytes between elements whose indices in it differ by one.
 std::vector<int64_t> Strides(const HostTensor& tensor) {
   std::vector<int64_t> strides(tensor.rank() + 1, SizeOf(tensor.dtype()));
   for (int d = tensor.rank() - 1; d >= 0; --d) strides[d] = strides[d + 1] * tensor.shape()[d];
@@ -17,9 +17,9 @@ std::vector<int64_t> Strides(const HostTensor& tensor) {
 struct Copier {
   const Shape &from_shape, &to_shape;
   const std::vector<int64_t> from_strides, to_strides;
-  const RowsOfAxis* rows;   // may be null
-  int contiguous;           // this dimension and the following ones are equal, and are copied at once
-  int64_t contiguous_size;  // bytes
+  const RowsOfAxis* rows;   // null: no dimension is matched by rows
+  int contiguous;           // the first dimension from which on both shapes are equal: these are copied at once
+  int64_t contiguous_size;  // bytes of the dimensions from `contiguous` on
 
   void Copy(int d, const char* from, char* to) const {
     if (d == contiguous) {

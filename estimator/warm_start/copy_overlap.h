@@ -10,10 +10,10 @@
 
 namespace tandem {
 
-// Indices of one dimension that correspond to each other.
+// Pairs of indices of one dimension, in the two tensors, whose elements belong together.
 struct RowsOfAxis {
   int axis = 0;
-  std::vector<MatchedRow> rows;  // within both shapes
+  std::vector<MatchedRow> rows;  // must lie within both shapes
 };
 
 // Copies, in every dimension, the first indices, as many as both tensors have; in dimension `rows->axis` copies those

@@ -8,7 +8,8 @@
 namespace tandem {
 
 std::vector<MatchedRow> MatchRows(absl::Span<const std::string> from, absl::Span<const std::string> to) {
-  // Not Abseil's map: if it gets no memory to grow, its destructor frees memory that it does not have.
+  // Abseil's map is not used because its destructor frees memory that it does not have, if it could not grow for lack
+  // of memory.
   std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>> row_of;
   for (size_t i = 0; i < from.size(); ++i) row_of[from[i]] = static_cast<int64_t>(i);
   std::vector<MatchedRow> rows;

@@ -91,7 +91,7 @@ class WarmStart {
     }
   }
 
-  // Reports an expression that matches no chosen variable's name: it is probably mistyped.
+  // Reports an expression that matches none of the chosen variables' names, because it is probably mistyped.
   void CheckReplacements() {
     for (const auto& [expression, replacement] : settings_.var_name_replacements) {
       if (replaced_.contains(expression) || chosen_.empty()) continue;
@@ -99,7 +99,8 @@ class WarmStart {
     }
   }
 
-  // Reports a problem with a variable that another mode of the model may have.
+  // Reports a problem with a name that the variables lack. If they are not all of the model's, another mode may have
+  // it, so this is only logged.
   void Unknown(std::string problem) {
     if (whole_model_) {
       problems_.push_back(std::move(problem));
@@ -127,7 +128,8 @@ class WarmStart {
     return from;
   }
 
-  // Returns the vocabularies of a variable, or of the variable that it is a slot of if the shapes are equal.
+  // Returns the vocabularies of a variable. For a slot of the same shape as its variable, returns those of its
+  // variable.
   const VocabInfo* VocabOf(const VariableSpec& variable) const {
     const auto& infos = settings_.var_name_to_vocab_info;
     if (auto it = infos.find(variable.name); it != infos.end()) return &it->second;
@@ -146,7 +148,7 @@ class WarmStart {
         std::vector<std::string> names;
         for (const auto& [saved_name, tensor] : saved_) names.push_back(saved_name);
         problems_.push_back(absl::StrCat(name, ": the source has no \"", from, "\"", DidYouMean(from, names)));
-      } else if (variable.slot_of.empty()) {  // a file of weights need not have slots of a fresh optimizer
+      } else if (variable.slot_of.empty()) {  // missing slots are no problem: they begin anew
         absent_.push_back(name == from ? name : absl::StrCat(name, " (\"", from, "\")"));
       }
       return absl::OkStatus();
@@ -164,7 +166,7 @@ class WarmStart {
       (name == from ? same_name_ : other_name_).push_back(label);
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kSkip) {
       skipped_.push_back(differs);
-      taken_.insert(from);  // so that the report does not list it twice
+      taken_.insert(from);  // keeps the report from listing it again
     } else if (settings_.on_shape_mismatch == ShapeMismatch::kCopyOverlap && saved.dtype == variable.dtype &&
                saved.shape.size() == variable.shape.size()) {
       TD_RETURN_IF_ERROR(TakeOverlap(variable, saved, std::nullopt));
@@ -269,10 +271,11 @@ class WarmStart {
   std::map<std::string, const SavedTensor*> saved_;
 
   TensorMap values_;
-  std::set<std::string> taken_;     // names in the source
+  std::set<std::string> taken_;     // variables of the source that need no further report
   std::set<std::string> replaced_;  // expressions of var_name_replacements that have matched a name
   std::vector<std::string> problems_, chosen_;
-  std::vector<std::string> same_name_, other_name_, in_part_, skipped_, absent_, not_chosen_;  // for the report
+  // Variables for the report.
+  std::vector<std::string> same_name_, other_name_, in_part_, skipped_, absent_, not_chosen_;
 };
 
 }  // namespace
