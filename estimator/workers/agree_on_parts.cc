@@ -21,8 +21,9 @@ struct Difference {
   std::string chief, mine;
 };
 
-// Returns the first difference. If a part exists on one side only or is in another place, returns the first such part,
-// the chief's if possible.
+// Returns the first difference between two lists of parts. If one of the parts at the first position that differs is
+// missing on the other side, returns that part, the chief's if both are. If both are the same parts in another order,
+// the difference is the order.
 std::optional<Difference> FirstDifference(const NamedParts& chief, const NamedParts& mine) {
   size_t i = 0;
   while (i < chief.size() && i < mine.size() && chief[i] == mine[i]) ++i;
@@ -41,7 +42,7 @@ std::optional<Difference> FirstDifference(const NamedParts& chief, const NamedPa
                     in_words(chief[i]), in_words(mine[i])};
 }
 
-// Returns one line of limited length that differs if `text` differs.
+// Returns one line of limited length; different texts give different lines.
 std::string Shortened(const std::string& text) {
   constexpr size_t kLongest = 300, kShown = 200;
   if (text.size() <= kLongest) return PrintableLine(text);
@@ -55,17 +56,17 @@ std::string Packed(const std::vector<std::string>& texts) {
   return packed;
 }
 
-// Unpacks what a worker of the same program has packed.
+// Parses the text that Packed has made on another worker.
 std::vector<std::string> Unpacked(absl::string_view packed) {
   std::vector<std::string> texts;
   for (absl::string_view line : absl::StrSplit(packed, '\n')) {
     if (!absl::CUnescape(line, &texts.emplace_back())) texts.back() = "";
   }
-  texts.pop_back();  // the empty text after the last newline
+  texts.pop_back();  // what follows the last newline
   return texts;
 }
 
-// Returns the chief's parts.
+// Returns the chief's parts on all workers; `parts` is called on the chief.
 absl::StatusOr<NamedParts> PartsOfChief(WorkerGroup& workers, const std::function<NamedParts()>& parts,
                                         absl::string_view what) {
   std::vector<std::string> texts;

@@ -22,16 +22,16 @@
 namespace tandem {
 namespace {
 
-// Protects Shared().
+// Protects the pointer that Shared returns.
 std::mutex g_mutex;
-// The connection that all Estimators share. It is kept to the end of the process: an Estimator made after the last one
-// was deleted would otherwise meet the other workers while they leave.
+// The connection that all Estimators share. It exists to the end of the process. If it ended with the last Estimator, a
+// later Estimator would try to connect to workers that are disconnecting.
 std::shared_ptr<JoinedWorkers>& Shared() {
   static std::shared_ptr<JoinedWorkers> shared;
   return shared;
 }
 
-// Time to wait for the news that a process is lost, after a connection to it broke.
+// After a connection to a worker broke, how long to wait for the report that a process is lost.
 constexpr absl::Duration kNewsDelay = absl::Seconds(2);
 
 // Returns an ID that is the same for all processes of a machine, until it is restarted.
@@ -71,14 +71,14 @@ absl::StatusOr<std::shared_ptr<JoinedWorkers>> JoinedWorkers::Join(const Cluster
                    {"evaluator", cluster.addresses.contains(TaskType::kEvaluator) ? "a task" : "none"}};
   options.tls = config.tls;
   TD_ASSIGN_OR_RETURN(joined->member_, Member::Join(cluster, options));
-  // From here on the other workers are told of an error.
+  // From here on, errors are reported to the other workers.
   if (absl::Status status = joined->Connect(config); !status.ok()) return joined->Ended(status);
   Shared() = joined;
   return joined;
 }
 
 absl::Status JoinedWorkers::Connect(const RunConfig& config) {
-  constexpr double kLongest = 1e8;  // seconds; every clock can hold this
+  constexpr double kLongest = 1e8;  // seconds, which every clock type can represent
   ConnectOptions connect;
   connect.rank = static_cast<int>(cluster().rank);
   connect.size = static_cast<int>(cluster().world_size);
@@ -86,7 +86,7 @@ absl::Status JoinedWorkers::Connect(const RunConfig& config) {
   TD_ASSIGN_OR_RETURN(connect.address, LocalAddressTowards(cluster().coordinator));
   connect.prefix = "collectives";
   connect.communication = config.communication;
-  // A worker may take long for a step; if it is lost, the member says so.
+  // The deadline is for a worker that is alive but slow. A worker that is lost is reported by member_ earlier.
   connect.deadline = absl::Seconds(std::min(config.deadline_secs, kLongest));
   TD_ASSIGN_OR_RETURN(group_, ConnectProcessGroup(connect));
   std::vector<std::string> names;
@@ -116,18 +116,21 @@ JoinedWorkers::~JoinedWorkers() {
 
 absl::Status JoinedWorkers::Ended(const absl::Status& status) {
   if (status.ok()) return status;
-  // Aborts the group too: what GPUs share with those of other workers is then given up, not shut down together.
+  // Also aborts the process group. What GPUs share with those of other workers is then aborted too, since shutting it
+  // down needs all workers.
   const auto give_up = [&] {
     member_->Fail(status);
     if (group_ != nullptr) group_->Abort(status);
     return status;
   };
-  if (!absl::IsUnavailable(status)) return give_up();  // an error of this worker's own
+  // The error is this worker's own, not the loss of another one.
+  if (!absl::IsUnavailable(status)) return give_up();
   const absl::Duration until = SteadyNow() + std::min(kNewsDelay, absl::Seconds(deadline_seconds_));
   while (member_->status().ok() && SteadyNow() < until) absl::SleepFor(absl::Milliseconds(5));
   const absl::Status lost = member_->status();
   if (lost.ok()) return give_up();
-  // The member's status comes first: the collective's may name a worker that only gave up.
+  // The status of member_ comes first, since it names the lost worker. The status of a collective may name a worker
+  // that only ended because of that loss.
   return absl::StrContains(status.message(), lost.message())
              ? status
              : WithExitCode(Annotate(lost, "", absl::StrCat(" (", status.message(), ")")), ExitCodeFor(lost));

@@ -19,8 +19,9 @@ namespace tandem {
 
 class JoinedWorkers {
  public:
-  // Meets the others and connects to them. The Estimators of a process share one connection, which ends with the
-  // process. Errors: those of Member::Join and ConnectProcessGroup; FailedPrecondition for a second cluster.
+  // Waits for the other workers and connects to them. The Estimators of a process share one connection, which ends with
+  // the process. Errors: those of Member::Join and ConnectProcessGroup; FailedPrecondition if the process is connected
+  // to another cluster already.
   static absl::StatusOr<std::shared_ptr<JoinedWorkers>> Join(const Cluster& cluster, const RunConfig& config);
   ~JoinedWorkers();
 
@@ -28,7 +29,7 @@ class JoinedWorkers {
   WorkerGroup& workers() { return *workers_; }
   // The number of workers on this machine, this one included.
   int workers_here() const { return workers_here_; }
-  // The number of those with a lower rank.
+  // The number of workers on this machine with a lower rank than this one.
   int workers_here_before() const { return workers_here_before_; }
 
   // Call it with the result of work that the workers do together. After an error, tells the others, so that none waits

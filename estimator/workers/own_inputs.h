@@ -17,14 +17,15 @@ namespace tandem {
 // All workers must make the same calls in the same order.
 class OwnInputs : public WorkerInput {
  public:
-  // `mine` deals the batches of this worker's replicas; all workers must have equally many. Both must outlive this
-  // object.
+  // `mine` deals the batches of this worker's replicas. All workers must have the same number of replicas. Both
+  // pointers must outlive this object.
   OwnInputs(WorkerGroup* workers, BatchDealer* mine) : workers_(workers), mine_(mine) {}
 
   // If this worker's input has ended and others have not, its replicas get batches of zero rows. Returns false when the
   // inputs of all have ended.
   absl::StatusOr<bool> Next(BatchRound* round) override;
-  bool ends_pass() override { return mine_->ends_pass(); }  // of this worker's input
+  // Tells whether the last round ends a pass over this worker's own input.
+  bool ends_pass() override { return mine_->ends_pass(); }
   std::string TraceArgs() const override { return mine_->TraceArgs(); }
 
   // Returns the positions of all workers, in one text.
@@ -34,13 +35,13 @@ class OwnInputs : public WorkerInput {
   absl::Status RestorePosition(absl::string_view position) override;
   // See BatchDealer::KeepEnd; all workers call it, or none.
   void KeepEnd() override { restored_ = false; }
-  // The number of batches of all workers so far.
+  // The number of batches that all workers have drawn so far.
   int64_t batches() const override { return batches_; }
   bool is_same_for_all() const override { return false; }
 
  private:
-  // Exchanges the numbers of rows of all workers' replicas. `left`: this worker's input has not ended. Returns true if
-  // any worker's input has not ended.
+  // Exchanges the numbers of rows of all workers' replicas, which `round` then has. `left` is true if this worker's
+  // input has not ended. Returns true if that of any worker has not.
   absl::StatusOr<bool> Combine(bool left, BatchRound* round);
 
   WorkerGroup* const workers_;

@@ -38,7 +38,7 @@ absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
     const auto name = entry.at("name").get<std::string>();
     const int dtype = entry.at("dtype").get<int>();
     const auto shape = entry.at("shape").get<Shape>();
-    // Only types with a fixed size: the values are received in place.
+    // Only types with elements of a fixed size are accepted, since values are received into the tensors' memory.
     const bool has_size = dtype > static_cast<int>(DType::kInvalid) && dtype < static_cast<int>(DType::kString);
     HostTensor tensor = has_size ? HostTensor(static_cast<DType>(dtype), shape) : HostTensor();
     if (tensor.empty()) {
@@ -52,7 +52,7 @@ absl::StatusOr<TensorMap> TensorsOf(const Json& table) {
 }
 
 struct Header {
-  CheckpointData data;  // tensors without values, and no input position
+  CheckpointData data;  // with tensors that have no values yet, and without the input position
   size_t position_bytes = 0;
 };
 
@@ -83,8 +83,8 @@ absl::StatusOr<Header> FromHeader(const std::string& text) {
   }
 }
 
-// Sends the chief's text of `bytes` bytes, however long. Memory grows with what arrives, so a wrong length cannot fill
-// it.
+// Sends the chief's text of `bytes` bytes to all workers, in pieces. A receiver allocates memory for one piece at a
+// time, so a wrong length does not make it allocate all of that.
 absl::Status ShareText(WorkerGroup& workers, size_t bytes, std::string& text, absl::string_view what) {
   for (size_t begin = 0; begin < bytes; begin += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, bytes - begin);

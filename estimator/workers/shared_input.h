@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// Takes the batches of this process's replicas.
+// Draws rounds from the dealer, which keeps the batches of this process's replicas.
 class SharedInput : public WorkerInput {
  public:
   // `dealer` must outlive this object.
@@ -25,7 +25,8 @@ class SharedInput : public WorkerInput {
   std::string TraceArgs() const override { return dealer_.TraceArgs(); }
 
   absl::StatusOr<std::string> SavePosition() override { return dealer_.SaveState(); }
-  // Goes on from the earliest of the positions of workers that shared an input.
+  // If the position is that of workers that took batches of one input at different speeds, goes on from the earliest
+  // one.
   absl::Status RestorePosition(absl::string_view position) override;
   void KeepEnd() override { dealer_.KeepEnd(); }
   int64_t batches() const override { return dealer_.batches(); }

@@ -16,8 +16,9 @@
 
 namespace tandem {
 
-// Workers exchange messages between steps. All call the same functions in the same order, except that the chief may
-// make announcements (see Meet). Errors: those of ProcessGroup, and those named below. Not thread-safe.
+// Exchanges messages between the workers, between steps. All workers call the same functions in the same order, except
+// that the chief may announce evaluations and saves (see Meet). Errors: those of ProcessGroup, and those named below.
+// Not thread-safe.
 class WorkerGroup {
  public:
   // `names` has the ranks' names for messages: "worker 2 (host b)". The group must outlive this object.
@@ -38,27 +39,28 @@ class WorkerGroup {
   // first worker that differs from the chief, both values, and `remedy`.
   absl::Status Agree(absl::string_view what, absl::string_view value, absl::string_view remedy);
 
-  // A worker's wish after the last step: go on, or end the loop, by a normal stop or because of a signal.
+  // What a worker asks for after a step: to go on, or to end the loop, by a normal stop or because of a signal.
   enum class Wish : uint8_t { kGoOn = 0, kStop, kSignal };
   struct Meeting {
-    Wish wish = Wish::kGoOn;  // the strongest of all workers
-    int from = 0;             // the first rank with that wish
+    Wish wish = Wish::kGoOn;  // the greatest value that a worker asked for
+    int from = 0;             // the lowest rank that asked for it
   };
-  // Call between two steps of a loop: returns what the workers wish. Workers other than the chief take part here in
-  // what the chief announces in between, by calling `on_evaluate` or `on_save`. `scalars` returns a fingerprint of the
-  // step's scalars, which an evaluation may change: InvalidArgument (exit code 2), on all workers, if it is not the
-  // same on all.
+  // Call between two steps of a loop. Returns what the workers ask for. If the chief announces an evaluation or a save
+  // meanwhile, the other workers take part in it during this call, by calling `on_evaluate` or `on_save`. `scalars`
+  // returns a fingerprint of the step's scalars, which an evaluation may change: InvalidArgument (exit code 2), on all
+  // workers, if it is not the same on all.
   absl::StatusOr<Meeting> Meet(Wish mine, const std::function<uint64_t()>& scalars = nullptr);
 
-  // On the chief, during a training: lets the others evaluate with it; `which` is the number of the job's evaluation.
+  // On the chief, during a training: tells the other workers to evaluate together with it. `which` is the number of the
+  // job's evaluation.
   absl::Status AnnounceEvaluation(uint64_t which = 0);
-  // On all workers, between two steps of a loop of the user's own: they evaluate next. FailedPrecondition (exit code
-  // 2), on all of them, if one does something else.
+  // Call on all workers before an evaluation between two steps of the user's own loop. FailedPrecondition (exit code
+  // 2), on all of them, if a worker makes another call.
   absl::Status MeetForEvaluation();
-  // Like AnnounceEvaluation, for a checkpoint that needs something from each worker.
+  // Like AnnounceEvaluation, for a save that needs something from each worker.
   absl::Status AnnounceSave();
-  // Call at the end of a training, after the chief's hooks, which may have evaluated: the others wait here and take
-  // part in such evaluations.
+  // Call at the end of a training; the chief calls it after the hooks' End, which may evaluate. The other workers wait
+  // in this call and take part in such evaluations.
   absl::Status MeetAtEnd();
 
   // Called on a worker for an evaluation that the chief has announced, with its number.
@@ -66,7 +68,7 @@ class WorkerGroup {
   void set_on_evaluate(OnEvaluate on_evaluate) { on_evaluate_ = std::move(on_evaluate); }
   // Called on a worker for a checkpoint that the chief has announced.
   void set_on_save(std::function<absl::Status()> on_save) { on_save_ = std::move(on_save); }
-  // True while this worker takes part in such an evaluation.
+  // True while this worker takes part in an evaluation that the chief has announced.
   bool evaluating_with_chief() const { return joined_; }
 
  private:
@@ -76,9 +78,9 @@ class WorkerGroup {
     Event event;
     Wish wish;
   };
-  // Returns the chief's message, and the strongest wish of all.
+  // Exchanges `mine` with all workers. Returns the chief's message, and what the workers ask for.
   absl::StatusOr<std::pair<Message, Meeting>> Exchange(Message mine);
-  // Does what the chief has announced.
+  // Takes part in what the chief has announced.
   absl::Status Join(const Message& chiefs);
   absl::Status JoinEvaluation(uint64_t which);
 

@@ -16,9 +16,10 @@ namespace tandem {
 struct WorkerPositions {
   // True if the workers take batches of one input at different speeds; false if each has an input of its own.
   bool shared = false;
-  int64_t round = 0;                // if shared: examples in a round of batches, which has one for each device
+  int64_t round = 0;                // if shared: number of examples in a round, which has a batch for each device
   std::vector<std::string> states;  // states of iterators, by rank; empty: the beginning
-  std::vector<int64_t> examples;    // if shared: examples in all batches so far, those of other workers included
+  // If shared: number of examples in all batches before each worker's position, those of other workers included.
+  std::vector<int64_t> examples;
 
   std::string ToText() const;
   // Returns nothing for a text that is the state of one iterator. DataLoss for a damaged one.
@@ -26,7 +27,8 @@ struct WorkerPositions {
 
   // If shared: returns the rank with the fewest examples. Going on from its position loses no examples.
   size_t Earliest() const;
-  // Returns a log line: all workers go on there, and how many examples may be taken again.
+  // Returns a log line which says that all workers go on at the earliest position, and how many examples may be used
+  // again.
   std::string EarliestText() const;
 };
 
