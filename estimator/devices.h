@@ -15,9 +15,9 @@
 namespace tandem {
 
 struct GpuDevice {
-  std::string name;            // as in MirroredStrategy({"gpu:0"})
-  std::string model;           // "NVIDIA H200"
-  int compute_capability = 0;  // 90 for 9.0
+  std::string name;            // the name to give to a strategy: "gpu:0"
+  std::string model;           // the product: "NVIDIA H200"
+  int compute_capability = 0;  // for example 90 for 9.0
   uint64_t memory_bytes = 0;
   std::string driver;  // the newest CUDA version that its driver supports: "12.4"
 };

@@ -68,12 +68,12 @@ struct EvaluateOptions {
 struct PredictOptions {
   HookList hooks = {};
   std::string checkpoint_path = "";
-  bool use_moving_average = true;  // as in EvaluateOptions
+  bool use_moving_average = true;  // use moving averages in place of weights that have one
 };
 
 struct ExportOptions {
   std::string checkpoint_path = "";
-  bool use_moving_average = true;  // as in EvaluateOptions
+  bool use_moving_average = true;  // use moving averages in place of weights that have one
   // Metrics of the evaluation that the model is exported after; Model::metrics() returns them.
   std::map<std::string, double> metrics = {};
   // If the newest export equals this one in every byte, return its path and write nothing.
@@ -87,8 +87,8 @@ using PredictFn = std::function<bool(const NamedTensors&)>;
 // How the last training ended.
 struct TrainResult {
   int64_t global_step = 0;
-  int64_t steps = 0;  // made by that call
-  double loss = 0;    // of its last step
+  int64_t steps = 0;  // steps that this training made
+  double loss = 0;    // loss of the last step
   StopReason reason = StopReason::kEndOfInput;
   // with kStopRequested: the reason given by the hook that asked for the stop, if it ran in this process
   std::string stop_why = "";
@@ -175,8 +175,9 @@ class Estimator {
   // checkpoint if that still exists. The record is part of every checkpoint. Evaluations count if they are of this
   // model's own weights (trained in memory, or of a checkpoint in model_dir) and over the whole input; evaluations of
   // TrainAndEvaluate with EvalSpec.steps count too, and are compared only with each other. If TrainAndEvaluate
-  // evaluates under this name, evaluations by hand count only if they are like those. Give evaluations of other data
-  // another name. While this process has trained nothing, the best evaluation is that of the records in model_dir.
+  // evaluates under this name, evaluations by hand count only if they read the same data and have the same number of
+  // steps and kind of weights. Give evaluations of other data another name. While this process has trained nothing, the
+  // best evaluation is that of the records in model_dir.
   std::optional<BestRecord> best(const std::string& name = "") const;
   // True if this process saves and logs: it is the only one, or the first worker of a cluster.
   bool is_chief() const;
@@ -198,7 +199,8 @@ class Estimator {
   friend class Training;
   friend class TrainAndEvaluateRun;
   class Impl;
-  // Sessions keep it until they have ended, even if the Estimator is gone.
+  // Sessions (MonitoredTrainingSession) share it, so that it exists until they have ended, even if the Estimator is
+  // gone.
   std::shared_ptr<Impl> impl_;
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -24,12 +24,15 @@ class Estimator;
 // The argument of Exporter::Export.
 struct ExportRequest {
   std::string export_dir_base;  // model_dir/export/<name of the exporter>
-  std::string checkpoint_path;  // for ExportOptions: the checkpoint that was evaluated; empty for the weights in memory
-  EvalResult evaluation;        // the last one
-  // For ExportOptions: true if `evaluation` used moving averages, as far as there are any.
+  // For ExportOptions: the path of the checkpoint that was evaluated; empty if the weights in memory were evaluated.
+  std::string checkpoint_path;
+  EvalResult evaluation;  // result of the last evaluation
+  // For ExportOptions: whether `evaluation` used moving averages of the weights that have one.
   bool use_moving_average = true;
-  bool is_final = false;      // the export at the end of training
-  bool is_on_record = false;  // `evaluation` was made by an earlier run of a job that was done already
+  bool is_final = false;  // true for the export at the end of training
+  // True if the job was done already when this run began, so that `evaluation` is the recorded result of an earlier
+  // run.
+  bool is_on_record = false;
 };
 
 // Base class for exporters, also for your own. TrainAndEvaluate calls Export after every evaluation, and once more with
@@ -59,7 +62,7 @@ using ExporterList = std::vector<std::shared_ptr<Exporter>>;
 std::shared_ptr<Exporter> FinalExporter(std::string name, ServingInput serving_input);
 
 struct LatestExporterOptions {
-  int exports_to_keep = 5;  // older ones are deleted; 0 keeps all
+  int exports_to_keep = 5;  // number of newest exports that are kept; 0 keeps all
 };
 // Exports after every evaluation.
 std::shared_ptr<Exporter> LatestExporter(std::string name, ServingInput serving_input,
@@ -69,10 +72,12 @@ struct BestExporterOptions {
   std::string metric = "loss";
   // Whether smaller or larger values are better. If not set, kMin for "loss"; must be set for any other metric.
   std::optional<MetricDirection> direction = std::nullopt;
-  int exports_to_keep = 5;  // the newest, which are the best; 0 keeps all
+  // The number of newest exports that are kept; since each export is better than those before, they are the best. 0
+  // keeps all.
+  int exports_to_keep = 5;
 };
 // Exports after every evaluation whose metric is better than that of all exports in its directory, those of earlier
-// runs included: an export keeps the metrics of its evaluation. NaN is never better than anything.
+// runs included; every export stores the metrics of its evaluation. NaN is never better than anything.
 std::shared_ptr<Exporter> BestExporter(std::string name, ServingInput serving_input, BestExporterOptions options = {});
 
 }  // namespace tandem

@@ -64,12 +64,12 @@ class MonitoredTrainingSession {
                            const std::vector<std::string>& fetches);
   // Prepares the next step, if there is one.
   absl::Status Prepare();
-  // Runs a call of the training, which other workers take part in; between such calls the user may evaluate.
+  // Makes a call of the training in which other workers take part. Between such calls the user may evaluate.
   absl::Status InTraining(const std::function<absl::Status()>& call);
 
   enum class State { kBetweenSteps, kPrepared, kNoStepLeft, kClosed };
-  const std::shared_ptr<Estimator::Impl> impl_;  // kept because the training needs it to its end
-  const std::weak_ptr<const bool> alive_;        // the estimator's
+  const std::shared_ptr<Estimator::Impl> impl_;  // owned too, since the training needs it to its end
+  const std::weak_ptr<const bool> alive_;        // expires with the estimator
   std::unique_ptr<Training> training_;           // null if there was nothing to train, and after Close
   std::set<std::string> fetches_;
   State state_ = State::kBetweenSteps;

@@ -23,7 +23,7 @@ struct PredictorOptions {
   // For example ".../model.ckpt-100". If empty: the same weights as for Estimator::Predict, those of the latest
   // checkpoint of model_dir or those trained in memory.
   std::string checkpoint_path = "";
-  bool use_moving_average = true;  // as in EvaluateOptions
+  bool use_moving_average = true;  // use moving averages in place of weights that have one
 };
 
 // Has its own weights, threads and program: what happens to the Estimator after MakePredictor, even its end, and newer

@@ -49,7 +49,7 @@ struct EvalSpec {
   // reading it (data/epoch.h). throttle_secs does not apply, and checkpoints may be off.
   std::optional<int64_t> every_steps = std::nullopt;
   std::optional<int64_t> every_epochs = std::nullopt;
-  bool use_moving_average = true;  // as in EvaluateOptions
+  bool use_moving_average = true;  // use moving averages in place of weights that have one
 
   // True if every_steps or every_epochs is set.
   bool by_steps() const { return every_steps.has_value() || every_epochs.has_value(); }
