@@ -30,15 +30,15 @@
 namespace tandem {
 
 // A process works
-//   alone (this class): nobody takes part, as for a task of type evaluator;
+//   alone (this class), as a task of type evaluator does;
 //   with others synchronously (SynchronousWorkers): all workers compute a part of each step;
 //   with others asynchronously (ServedWorker, ParameterServerTask): each worker makes steps of its own, on variables
 //   that parameter servers keep.
-// The methods are what an Estimator asks and does where these differ; alone they do nothing and return their argument.
-// All processes call them in the same order. If one of them fails, so does the job.
+// The methods are what an Estimator does differently in these cases; in this class they do nothing and return their
+// argument. All processes call them in the same order. If one of them fails, so does the job.
 class Cooperation {
  public:
-  // What a cooperation needs of its Estimator. All must outlive it.
+  // The parts of the Estimator that a cooperation uses. They must outlive it.
   struct Context {
     const RunConfig& config;
     StallWatch& stall_watch;
@@ -65,26 +65,27 @@ class Cooperation {
   // Returns the number of processes on this machine that compute, this one included.
   virtual int processes_here() const { return 1; }
 
-  // Returns the cooperation in calls of a mode: this one, or that of a process which works alone.
+  // Returns the cooperation for calls of a mode: this one or, if each process makes such calls by itself, one that
+  // works alone.
   virtual Cooperation& In(Mode mode) { return *this; }
 
   // The workers that share the input of a mode, and those that share each step.
   struct Share {
-    int workers = 1;       // that share the input
-    int worker = 0;        // the number of this one, from 0 on
-    int step_workers = 1;  // that compute a part of each step
+    int workers = 1;       // number of workers that share the input
+    int worker = 0;        // number of this worker, counted from 0
+    int step_workers = 1;  // number of workers that compute a part of each step
     AutoShard input = AutoShard::kBatch;
   };
   virtual Share ShareOf(Mode mode) const { return {}; }
   // Returns the part of a training's step that this process computes.
   virtual StepPart PartOfStep() const { return {}; }
-  // Returns the batches of this process's steps. `share` is that of the mode; `dealer` must outlive the input.
+  // Returns the input of this process's steps. `share` is that of the mode; `dealer` must outlive the input.
   virtual std::unique_ptr<WorkerInput> MakeInput(const Share& share, BatchDealer* dealer);
 
-  // Meets the other workers, if it has not yet.
+  // Connects to the other workers, unless that has happened already.
   virtual absl::Status Join() { return absl::OkStatus(); }
-  // Takes note of how work has ended that all processes do at the same time: after an error the others end as well.
-  // Returns the error, with the process that caused it if that is known.
+  // Call with the result of work that all processes do at the same time. After an error the calls of the other
+  // processes fail too. Returns the error, with the process that caused it if that is known.
   virtual absl::Status Ended(const absl::Status& status) { return status; }
 
   // Returns InvalidArgument (exit code 2), on all workers, unless all have the same `value` of `what`.
@@ -95,16 +96,17 @@ class Cooperation {
   virtual absl::Status AgreeOnWork(const ModeProgram& program, const WorkerInput& input, BatchDealer& dealer) {
     return absl::OkStatus();
   }
-  // Returns what hooks of any worker fetch: all workers compile one program.
+  // Returns the tensors that hooks of any worker fetch, because all workers compile the same program.
   virtual absl::StatusOr<ModeProgram::Fetches> FetchesOfAll(const ModeProgram& program, ModeProgram::Fetches mine) {
     return mine;
   }
-  // Return the chief's argument where the workers are synchronous; others need not see model_dir.
+  // If the workers are synchronous, these return the chief's argument on all workers, because only the chief needs to
+  // see model_dir.
   virtual absl::StatusOr<std::string> TextFromChief(std::string mine, absl::string_view what) { return mine; }
   virtual absl::StatusOr<std::optional<CheckpointData>> CheckpointFromChief(std::optional<CheckpointData> mine) {
     return mine;
   }
-  // Sets the group and the devices of a session, whose strategy is the mode's.
+  // Sets the process group and the devices of a session. `strategy` is that of the session's mode.
   virtual absl::Status ConfigureSession(const DistributionStrategy& strategy, Session::Options* session) {
     return absl::OkStatus();
   }
@@ -120,27 +122,28 @@ class Cooperation {
   // Call when this process makes no more steps, before the hooks' End. Returns `reason`, or that for which another one
   // has ended the training meanwhile.
   virtual absl::StatusOr<StopReason> EndSteps(StopReason reason) { return reason; }
-  // Call after the hooks' End, which may evaluate.
+  // Call after the hooks' End. The chief's End may evaluate; other workers wait in this call and take part in that.
   virtual absl::Status MeetAtEnd() { return absl::OkStatus(); }
   // Call when a training is over, also after an error.
   virtual void TrainingOver() {}
-  // On the chief, before a checkpoint: brings the variables up to date, whose step *step is set to, and the workers'
-  // positions in their input.
+  // On the chief, before a checkpoint: gets the newest values of the variables and the workers' positions in their
+  // inputs, and sets *step to the step of these values.
   virtual absl::Status PrepareSave(int64_t* step) { return absl::OkStatus(); }
 
-  // Call before an evaluation, which may be one inside of a training; `number` is that of the job's evaluation.
+  // Call before an evaluation, also before one inside of a training. `number` is the number of the job's evaluation.
   virtual absl::Status MeetForEvaluation(uint64_t number) { return absl::OkStatus(); }
-  // Called on other workers than the chief for an evaluation in a training that the chief has announced. May be null.
+  // Called on workers other than the chief if the chief has announced an evaluation inside of a training. May be null.
   using OnEvaluate = std::function<absl::Status(uint64_t number)>;
   virtual void set_on_evaluate(OnEvaluate on_evaluate) {}
-  // True: the training is between two steps of a loop of the user's own, where all workers make the same calls.
+  // Set to true while a training is between two steps of the user's own loop, where all workers make the same calls.
   virtual void set_between_own_steps(bool between) {}
 
-  // Runs a parameter server until the chief says that the job is done. `dealer` has the input that the facts name.
+  // Runs a parameter server until the chief says that the job is done. The input of `dealer` is not read, but its
+  // description must be the same as on the workers.
   virtual absl::Status Serve(const ModeProgram& program, const BatchDealer& dealer, std::shared_ptr<ThreadPool> pool) {
     return absl::FailedPreconditionError("this process is no parameter server");
   }
-  // True if Serve has come to the job's end.
+  // True if Serve has run until the job ended.
   virtual bool has_served() const { return false; }
 
   // Return log lines that say who takes part, and whose input it is; empty if there is nothing to say.

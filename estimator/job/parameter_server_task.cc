@@ -62,7 +62,8 @@ absl::Status ParameterServerTask::WaitForEnd(ServerState& state) const {
   while (!state.WaitForEnd(kPoll)) {
     const auto alone = state.alone();
     if (config.handle_signals && SignalGuard::pending() != 0) {
-      // All tasks got the signal: the chief still has to read the values that it saves.
+      // A signal usually reaches all tasks. The server goes on for a while, because the chief still has to read the
+      // values for its last checkpoint.
       const ServerState::Clock::time_point now = ServerState::Clock::now();
       if (!signalled.has_value()) signalled = now;
       if (alone == ServerState::Clock::duration::zero() && now - *signalled < Seconds(config.peer_deadline_secs)) {
@@ -93,7 +94,7 @@ absl::Status ParameterServerTask::Serve(const ModeProgram& program, const BatchD
   has_served_ = true;
   const std::string failure = state.failure();
   if (failure.empty()) return absl::OkStatus();
-  // Tasks that ask meanwhile get the failure as their answer.
+  // Waits for a while, so that workers that send a request meanwhile get the failure as their answer.
   for (int i = 0; i < 20 && !NobodyIsConnected(state); ++i) std::this_thread::sleep_for(kPoll);
   return absl::AbortedError(absl::StrCat("the chief has ended the training: ", failure));
 }

@@ -19,7 +19,7 @@ class ParameterServerTask : public ServedTask {
   using ServedTask::ServedTask;
 
   bool is_server() const override { return true; }
-  // As of worker 0, whose facts are the server's.
+  // Returns the share of worker 0, because the server compares its facts with those of the workers.
   Share ShareOf(Mode mode) const override;
   absl::Status Serve(const ModeProgram& program, const BatchDealer& dealer, std::shared_ptr<ThreadPool> pool) override;
   bool has_served() const override { return has_served_; }

@@ -20,7 +20,7 @@ using ServedWish = ServedVariables::Wish;
 
 }  // namespace
 
-// The batches of a worker's own steps.
+// The input of a worker that makes its own steps.
 class ServedInput : public WorkerInput {
  public:
   ServedInput(ServedWorker* worker, BatchDealer* dealer) : worker_(*worker), dealer_(*dealer), batches_(dealer) {}
@@ -34,7 +34,7 @@ class ServedInput : public WorkerInput {
     return position.ToText();
   }
   absl::StatusOr<std::string> PositionForCheckpoint() override;
-  // On the chief also keeps the positions of the other workers for BeginTraining.
+  // On the chief also stores the other workers' positions, which BeginTraining sends to the servers.
   absl::Status RestorePosition(absl::string_view text) override;
   void KeepEnd() override { batches_.KeepEnd(); }
   int64_t batches() const override { return dealer_.batches(); }
@@ -47,7 +47,7 @@ class ServedInput : public WorkerInput {
   const RunConfig& config() const { return worker_.context().config; }
   // The number of examples in one round of batches of all workers.
   int64_t round() const { return dealer_.batches_per_round() * (dealer_.batch_size() / config().accumulate_batches); }
-  // Goes on from one worker's position, which its own earlier run has saved.
+  // Restores a text that has one position. If the workers share an input, all of them go on from that position.
   absl::Status RestoreOne(absl::string_view text);
 
   ServedWorker& worker_;
@@ -229,7 +229,7 @@ absl::Status ServedWorker::PrepareSave(int64_t* step) {
 
 absl::StatusOr<StopReason> ServedWorker::WaitForOthers(StopReason reason) {
   const StallWatch::Scope waiting(context().stall_watch, "Waiting for the steps of the other workers");
-  // From here on, workers that are ahead do not wait for the chief.
+  // Leave and Stop also let workers go on that are ahead and wait for the chief.
   if (reason == StopReason::kEndOfInput) TD_RETURN_IF_ERROR(variables_->Leave(training_));
   if (reason == StopReason::kStopRequested) TD_RETURN_IF_ERROR(variables_->Stop(ServedWish::kStop));
   if (reason != StopReason::kSignal) {

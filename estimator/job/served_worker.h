@@ -34,7 +34,7 @@ class ServedWorker : public ServedTask {
   // Tells the servers that this worker makes no more steps, for that reason. The chief also waits for the others and
   // reads the final values.
   absl::StatusOr<StopReason> EndSteps(StopReason reason) override;
-  // Reads all values and their step from the servers, whose values other workers go on changing.
+  // Reads all values and their step from the servers. Other workers may change the servers' values meanwhile.
   absl::Status PrepareSave(int64_t* step) override;
   std::string WorkersText() const override;
 

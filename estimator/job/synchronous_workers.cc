@@ -48,7 +48,7 @@ absl::Status SynchronousWorkers::Join() {
 }
 
 absl::Status SynchronousWorkers::Ended(const absl::Status& status) {
-  // A signal ends all workers in order.
+  // A signal is not reported as a failure, because all workers agree to stop because of it.
   return joined_ != nullptr && !absl::IsCancelled(status) ? joined_->Ended(status) : status;
 }
 
@@ -112,7 +112,8 @@ absl::StatusOr<std::vector<std::string>> SynchronousWorkers::OwnGpus(const std::
     if (named[i] != absl::StrCat("gpu:", i)) return named;
   }
   TD_ASSIGN_OR_RETURN(const std::vector<DeviceInfo> gpus, ListDevices("gpu"));
-  if (gpus.size() < here * each) return named;  // each worker sees only its own GPUs, dealt out by a launcher
+  // There are too few GPUs for all workers here, so a launcher has given each worker its own.
+  if (gpus.size() < here * each) return named;
   std::vector<std::string> own;
   for (size_t i = 0; i < each; ++i) own.push_back(absl::StrCat("gpu:", joined_->workers_here_before() * each + i));
   return own;

@@ -55,7 +55,7 @@ class SynchronousWorkers : public ClusterTask {
   absl::StatusOr<std::vector<std::string>> OwnGpus(const std::vector<std::string>& named) const;
 
   std::shared_ptr<JoinedWorkers> joined_;  // null until Join
-  bool inputs_differ_ = false;             // each worker of the running training has an input of its own
+  bool inputs_differ_ = false;             // true if each worker of the running training has an input of its own
   bool between_own_steps_ = false;
 };
 
