@@ -49,7 +49,8 @@ uint64_t NumberOfProcess() {
   return uint64_t{random()} << 32 | random();
 }
 
-// How long a server may delay an answer: it must be known before the deadline that it still answers.
+// Returns how long a server may delay an answer. It is less than the deadline, so that an answer shows in time that the
+// server is alive.
 double Patience(double deadline_seconds) { return std::min(1.0, deadline_seconds / 2); }
 
 Request ReadRequest(const std::vector<PlacedPart>& parts) {
@@ -80,13 +81,13 @@ void Describe(const std::string& name, int dtype, const Shape& shape, parameters
 }  // namespace
 
 struct ServedVariables::Server {
-  std::string name;  // "ps 0 at host:port"
+  std::string name;  // for messages: "ps 0 at host:port"
   std::unique_ptr<ServerConnection> connection;
   parameters::Request hello;
-  std::vector<PlacedPart> variables;  // all that are placed there
-  std::vector<std::string> sent;      // names of outputs, by number
-  std::vector<PlacedPart> reads;      // those of variables that the program uses
-  std::vector<PlacedPart> updated;    // those of `reads` that steps change
+  std::vector<PlacedPart> variables;  // all parts that are placed on this server
+  std::vector<std::string> sent;      // the program's outputs that are sent to it, by number
+  std::vector<PlacedPart> reads;      // the parts of variables that the program uses
+  std::vector<PlacedPart> updated;    // the parts in `reads` that steps change
 };
 
 ServedVariables::ServedVariables(Options options) : options_(std::move(options)), process_(NumberOfProcess()) {}
@@ -263,7 +264,8 @@ absl::Status ServedVariables::AddPosition(parameters::Exchange* exchange) {
   TD_ASSIGN_OR_RETURN(std::string position, position_());
   const double cost = std::chrono::duration<double>(Clock::now() - now).count() +
                       static_cast<double>(position.size()) / kBytesPerSecond;
-  // Now and then another process takes the processor meanwhile, so the estimate may grow only slowly.
+  // The time may include time in which another process had the processor, so a single one makes the estimate grow only
+  // a little.
   position_cost_ = position_cost_ > 0 ? std::min(cost, kMostGrowth * position_cost_) : cost;
   next_position_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                              std::min(kTimesItsCost * position_cost_, kMostSecondsBetweenPositions)));
@@ -304,7 +306,7 @@ absl::Status ServedVariables::Exchange(const std::map<std::string, HostTensor>& 
     }
     begun.push_back(server.connection->Begin(request, bytes));
   }
-  // Waits for all answers, even after an error: the values must stay in memory until they are sent.
+  // Waits for all answers, even after an error, because the values must stay in memory until they have been sent.
   absl::Status result;
   for (size_t i = 0; i < servers_.size(); ++i) {
     Server& server = servers_[i];
@@ -342,7 +344,8 @@ absl::Status ServedVariables::Recovered(Server& server, const absl::Status& stat
   if (!absl::IsUnavailable(status)) return status;
   TD_LOG(WARNING) << "Lost " << server.name << " (" << status.message() << "); waiting for it for "
                   << options_.deadline_seconds << " s.";
-  // A signal does not end the chief's giving of values: the chief saves what the servers have.
+  // A signal does not interrupt the chief while it sends values, because the chief's last checkpoint gets the servers'
+  // values.
   const absl::Status met = Meet(server, options_.deadline_seconds, /*giving_ends=*/nullptr);
   if (absl::IsCancelled(met)) return Annotate(status, "", "; a signal ended the wait for it");
   TD_RETURN_IF_ERROR(met);
@@ -364,7 +367,8 @@ absl::Status ServedVariables::Hold(Server& server, Cut* cut) {
     const auto [most, is_new] = cut->try_emplace(worker.rank(), worker);
     if (is_new) continue;
     if (most->second.process() != worker.process()) {
-      // This worker has just come back: it has met some servers only and has made no update.
+      // The worker's process was replaced by another one, which has connected to some servers only and has made no
+      // update.
       most->second.clear_process();
       most->second.clear_updates();
     } else {
@@ -378,8 +382,9 @@ absl::Status ServedVariables::ReadAll() {
   std::vector<absl::Status> of_server;
   Cut cut;
   bool held = options_.rank == 0;
-  // Server 0 waits for positions, which come with updates. A worker that is too far ahead makes its next one when no
-  // server lets it wait for the chief. Whether a server is lost is seen below.
+  // Server 0 answers when it has the workers' positions, which come with updates. A worker that is too far ahead makes
+  // no update as long as any server lets it wait for the chief. So the other servers are told first that the chief is
+  // going to read. Lost servers are noticed below.
   for (size_t i = 1; held && i < servers_.size(); ++i) {
     AskOnce(servers_[i], HoldRequest(/*seconds=*/0)).status().IgnoreError();
   }
@@ -464,7 +469,8 @@ absl::Status ServedVariables::WaitForOthers(int64_t training, bool here_only) {
   if (servers_.empty()) return absl::OkStatus();
   const Clock::time_point begin = Clock::now();
   while (true) {
-    // Server 0 knows the answer. The others are asked because one that was lost must get its values back.
+    // Only the answer of server 0 counts. The other servers are asked too, because asking a server that was lost gives
+    // it its values back.
     bool left = false;
     for (Server& server : servers_) {
       Request request;

@@ -34,20 +34,20 @@ class Request;
 class FrameReader;
 
 // Not thread-safe, except that several threads may read values in the store. Errors of all calls: Unavailable (exit
-// code 75) names a server that is lost and has not come back in time; also what a server refuses, such as another
-// model.
+// code 75) if a server is lost and has not come back in time; and the error with which a server refuses a request, such
+// as one of another model.
 class ServedVariables {
  public:
   struct Options {
     std::vector<std::string> addresses;          // HOST:PORT of each server
-    int64_t rank = 0;                            // of this worker; 0 is the chief
-    std::string who;                             // "worker 1 at host, pid 123"
-    std::map<std::string, std::string> facts;    // must be the same on the servers
-    double start_deadline_seconds = 300;         // for a server to come, and for the chief to give it values
-    double deadline_seconds = 30;                // for an answer, and for a lost server to come back
+    int64_t rank = 0;                            // rank of this worker; 0 is the chief
+    std::string who;                             // name of this worker: "worker 1 at host, pid 123"
+    std::map<std::string, std::string> facts;    // facts that the servers must have too
+    double start_deadline_seconds = 300;         // to wait for a server, and for its first values
+    double deadline_seconds = 30;                // to wait for an answer, and for a lost server
     std::optional<TlsFiles> tls = std::nullopt;  // for connections to servers; read by Begin
-    // Returns true to end waiting for servers, for first values or for other workers; the call then returns Cancelled.
-    // May be null.
+    // Returns true to end waiting for servers, for their first values or for other workers; the call then returns
+    // Cancelled. May be null.
     std::function<bool()> interrupted;
   };
   explicit ServedVariables(Options options);
@@ -67,7 +67,7 @@ class ServedVariables {
   // A worker's input position that belongs to the values that this worker has read.
   struct WorkerPosition {
     std::string position;  // empty: not known, or at the beginning
-    int64_t behind = 0;    // updates after the position that the values already contain
+    int64_t behind = 0;    // number of updates since that position which the values contain
   };
   using Positions = std::map<int64_t, WorkerPosition>;  // by rank
 
@@ -80,7 +80,8 @@ class ServedVariables {
 
   // The number of updates that server 0 had made at its last answer.
   int64_t step() const { return step_; }
-  // The positions that belong to the values read last. After Begin on the chief, the given ones, if it gave the values.
+  // The positions that belong to the values read last. If the chief has sent its own values in Begin, the positions
+  // that were passed to Begin.
   const Positions& positions() const { return positions_; }
   // True if server 0 had values at Begin.
   bool had_values() const { return had_values_; }
@@ -89,7 +90,7 @@ class ServedVariables {
     uint64_t sent = 0, received = 0;
   };
   const Traffic& traffic() const { return traffic_; }
-  // The chief's request to all workers: go on, or end the training, by a normal stop or because of a signal.
+  // What the chief asks all workers to do: go on, or end the training, by a normal stop or because of a signal.
   enum class Wish { kGoOn, kStop, kSignal };
   Wish wish() const { return wish_; }
   // The outputs of `program` that are sent to servers.
@@ -104,15 +105,16 @@ class ServedVariables {
   // them. All servers are read after the same number of updates of each worker, unless one was lost in the middle of
   // it.
   absl::Status ReadAll();
-  // Call if this worker's input has nothing left where its training began. Waits until it is known whether this is so
-  // for all workers; returns true if so, and all inputs start again. `keep`: on the chief, makes the answer false.
+  // Call if this worker's input had ended at the position where its training began. Waits until it is known whether the
+  // inputs of all workers had. If so, returns true, and all inputs start again. On the chief, `keep` makes the answer
+  // false for all.
   absl::StatusOr<bool> AllAtEnd(bool keep);
   // Tells the servers that this worker makes no more steps in training number `training`, counted from 1.
   absl::Status Leave(int64_t training);
-  // On the chief: asks all workers to end their training, for the reason `wish`.
+  // On the chief: asks all workers to end their training, as `wish` says.
   absl::Status Stop(Wish wish);
-  // On the chief: waits until no other worker makes steps in that training any more. Waits for workers that are not
-  // connected until the deadline; does not wait for them with `here_only`, or for those that were lost if all are to
+  // On the chief: waits until no other worker makes steps in that training any more. Workers that are not connected are
+  // waited for until the deadline. They are not waited for with `here_only`, nor if they were lost and all are asked to
   // stop. With `here_only` nothing interrupts the wait.
   absl::Status WaitForOthers(int64_t training, bool here_only = false);
   // On the chief: ends the servers, since the job is done or has failed with `status`, which they tell the other
@@ -123,9 +125,10 @@ class ServedVariables {
   struct Server;
 
   absl::Status Connect(Server& server, double seconds);
-  // Connects and transfers the values: from the chief to a server without values, otherwise from the server. Transfers
-  // have the start deadline: the chief gives values when it is ready, and all of them may take longer than an answer.
-  // `giving_ends` returns true to end the chief's giving.
+  // Connects to a server. Then the chief sends its values if the server has none; otherwise the values are read from
+  // the server. `seconds` is for connecting. Transfers have the start deadline, because the chief sends values only
+  // when it is ready, and all values may take longer than an answer. `giving_ends` returns true to interrupt the
+  // chief's sending.
   absl::Status Meet(Server& server, double seconds, const std::function<bool()>& giving_ends);
   // Before the first values are given: lets look_ decide whether steps are made. Tells a server if none are.
   absl::Status LookFirst(Server& server);
@@ -135,14 +138,15 @@ class ServedVariables {
   void NotePositions(const parameters::Reply& reply);
   // Adds this worker's position in its input to *exchange, an update for server 0, if it is time to report it.
   absl::Status AddPosition(parameters::Exchange* exchange);
-  // Waits for the answer to an update. As long as it has no values because this worker is ahead, asks for them again.
+  // Waits for the answer to an update. If the answer has no values because this worker is ahead, asks for them again.
   absl::StatusOr<parameters::Reply> EndUpdate(Server& server, FrameReader* tensors);
-  using Cut = std::map<int64_t, parameters::Progress>;  // by rank, the most updates that any server has made
+  // By rank, the largest number of updates that any server has made.
+  using Cut = std::map<int64_t, parameters::Progress>;
   absl::Status Hold(Server& server, Cut* cut);
   absl::StatusOr<parameters::Reply> AskOnce(Server& server, const parameters::Request& request);
-  // Like AskOnce; if the server is lost, asks again once it is back.
+  // Sends a request and returns the answer. If the server is lost, waits for it and sends the request again.
   absl::StatusOr<parameters::Reply> Ask(Server& server, const parameters::Request& request);
-  // If `status` says that `server` is lost, waits for it and meets it again; otherwise returns `status`.
+  // If `status` says that `server` is lost, waits for it and calls Meet again; otherwise returns `status`.
   absl::Status Recovered(Server& server, const absl::Status& status);
   // True if the deadline for missing workers has passed, counted from the later of `begin` and the return of a lost
   // server.
@@ -156,9 +160,9 @@ class ServedVariables {
   Traffic traffic_;
   int64_t step_ = 0;
   Wish wish_ = Wish::kGoOn;
-  // the chief's Stop of this training, which a server that comes back must hear
+  // The chief's request to stop this training, which is sent again to a server that comes back.
   std::unique_ptr<parameters::Request> stop_;
-  std::chrono::steady_clock::time_point last_met_;  // when a lost server came back
+  std::chrono::steady_clock::time_point last_met_;  // time at which a lost server came back
 
   Look look_;
   Position position_;
@@ -166,8 +170,8 @@ class ServedVariables {
   bool had_values_ = false;
   int64_t updates_ = 0;     // number of updates that this worker has sent
   const uint64_t process_;  // random number that tells this process from others
-  bool wanted_ = false;     // the chief wants positions with every update
-  bool promised_ = false;   // the next update must have a position
+  bool wanted_ = false;     // the chief asks for positions with every update
+  bool promised_ = false;   // the next update must have a position, as was announced
   std::chrono::steady_clock::time_point next_position_;
   double position_cost_ = 0;  // seconds that sending a position takes
 };
