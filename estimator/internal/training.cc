@@ -155,7 +155,8 @@ absl::StatusOr<bool> Training::Begin(const InputFn& input_fn) {
   TD_ASSIGN_OR_RETURN(const std::optional<CheckpointData> start, StartingPoint());
   int64_t start_step = e.resident_.has_training() ? e.resident_.global_step() : 0;
   if (start.has_value()) start_step = start->global_step;
-  // With parameter servers the other workers must be told, so training starts even if no step is left.
+  // With parameter servers this worker must tell the others that it makes no step, so training begins even if no step
+  // is left.
   if (!e.cooperation().asynchronous() && options_.max_steps.has_value() && start_step >= *options_.max_steps) {
     TD_LOG(INFO) << "Skipping training since max_steps has already saved.";
     e.last_train_ = TrainResult{.global_step = start_step, .reason = StopReason::kMaxRounds};
@@ -201,7 +202,8 @@ StepRunner* Training::MakeRunner() {
 absl::Status Training::GoOnWithJob() {
   const Estimator::Impl& e = estimator_;
   if (!e.job_.job.has_value()) {
-    // Somebody trains by hand: an interrupted job must not go on from what is saved now.
+    // The user calls Train and not TrainAndEvaluate. An interrupted job must not go on from the checkpoints of this
+    // training, so its marker is removed.
     const bool saves = e.is_chief() && e.config_.checkpoints_enabled();
     return saves ? RemoveUnfinishedMarker(e.config_.file_env(), e.config_.model_dir) : absl::OkStatus();
   }
@@ -225,9 +227,9 @@ LoopOptions Training::MakeLoopOptions() {
   loop.fetchable = prepared_.program->runner().output_names();
   loop.on_step = [this, &e](const RunValues& values) -> absl::Status {
     if (values.applied) TD_RETURN_IF_ERROR(e.resident_.StepTaken());
-    e.assigned_.Clear();  // the training has started with them
+    e.assigned_.Clear();  // they are part of the training now
     if (watched_ != nullptr) watched_->Look(values);
-    // After the first step all hooks have been called.
+    // By the end of the first step all hooks have been called, so all of them could read their params.
     if (std::exchange(stepped_, true)) e.warnings_->UnreadParams();
     return e.CheckParams(*prepared_.program);
   };
@@ -236,12 +238,13 @@ LoopOptions Training::MakeLoopOptions() {
   return loop;
 }
 
-// After an error the loop's hooks get no End; writes that were begun are still finished.
+// After an error the hooks' End is not called, but the writing of files that has begun is finished.
 Training::~Training() {
   DescribeRun();
   if (estimator_.state_.steps_writer != nullptr) estimator_.state_.steps_writer->Flush();
   if (absl::Status saved = FinishSave(/*wait=*/true); !saved.ok()) TD_LOG(ERROR) << saved.message();
-  if (estimator_.training_ != this) return;  // it was refused, for example inside of another one
+  // Begin was refused, for example because it was called inside of another training.
+  if (estimator_.training_ != this) return;
   estimator_.training_ = nullptr;
   estimator_.cooperation().TrainingOver();
 }
@@ -266,7 +269,7 @@ absl::Status Training::End() {
   TD_ASSIGN_OR_RETURN(LoopResult result, loop_->End());
   e.assigned_.Clear();
   TD_RETURN_IF_ERROR(SaveHookStates(hooks_, &e.state_.hook_states));
-  // Also counts a signal that came after the last step.
+  // A signal that came after the last step counts too.
   result.reason = guard_->ForgetsSignal() ? StopReason::kSignal : *ending_;
   TD_RETURN_IF_ERROR(e.CheckParams(*prepared_.program));
   TD_RETURN_IF_ERROR(e.cooperation().MeetAtEnd());
