@@ -1,5 +1,7 @@
-// AssertCardinality: checks the number of elements, which the user knows and the stages before cannot. A token is a
-// flag and the child's token: 1 in place of the first missing element, 2 for the first element too many, otherwise 0.
+// AssertCardinality: checks the number of elements, which the user states because the stages before cannot know it. A
+// token (the name by which a stage asks its child for an element) is a flag and the child's token. The flag is 1 if the
+// pass ended too early and this token stands for the first missing element, 2 for the first element too many, otherwise
+// 0.
 #include <algorithm>
 #include <utility>
 
@@ -93,7 +95,7 @@ class AssertCardinalityIterator : public TokenIterator {
  private:
   const AssertCardinalityNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  int64_t count_ = 0;  // elements of this pass so far
+  int64_t count_ = 0;  // number of elements drawn in this pass so far
   bool ended_ = false;
 };
 

@@ -1,4 +1,5 @@
-// Batch: stacks elements. A token is the number of rows, then the rows' tokens, then zeros up to the full width.
+// Batch: stacks elements. The token of a batch (the name from which it can be made) is its number of rows, then the
+// tokens of these rows, then zeros up to the full batch size.
 #include <algorithm>
 #include <utility>
 
@@ -92,7 +93,8 @@ class BatchNode : public Node {
   }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
   std::string Signature(bool batch_sizes) const override {
-    // This stage counts the elements of the child, so if they are batches, their sizes matter.
+    // If the child's elements are batches, their sizes change which elements this stage stacks, so the signature
+    // includes them.
     const std::string child = child_->Signature(/*batch_sizes=*/true);
     const char* drop = drop_remainder_ ? "drop remainder" : "";
     if (batch_sizes) {

@@ -1,6 +1,7 @@
-// Cache: keeps the elements of the first pass in memory or in a file. A token is the element's number and its token in
-// that pass. So the position is a number, whatever the stages before do in later passes, and is the same whether the
-// elements come from the stages before, from memory or from a file.
+// Cache: keeps the elements of the first pass in memory or in a file. A token (the name from which an element can be
+// made) is the element's number and its token in the first pass. So the saved position is a number: it does not depend
+// on what the stages before do in later passes, nor on whether the elements come from these stages, from memory or from
+// a file.
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -17,29 +18,31 @@
 namespace tandem::data_internal {
 namespace {
 
-// The tokens of the first pass, drawn once for all iterators, and which of its elements were made.
+// The tokens of the first pass, which are drawn once for all iterators, and flags that say which of its elements were
+// made.
 class FirstPass {
  public:
   explicit FirstPass(NodePtr child) : child_(std::move(child)), width_(child_->token_width()) {}
 
-  // Takes the tokens of a pass that was drawn before.
+  // Sets the tokens of a complete pass, which a cache file has recorded.
   void Set(const std::vector<int64_t>& tokens, int64_t count) {
     tokens_.assign(tokens.begin(), tokens.end());
     drawn_ = count;
     ended_ = finished_ = true;
   }
 
-  // Writes token number `i`; false after the last.
+  // Writes token number `i`, and returns false if the pass has no more than `i` elements.
   bool Token(int64_t i, int64_t* token, PayloadPtr* payload) {
     std::lock_guard<std::mutex> draw(draw_mutex_);
     std::unique_lock<std::mutex> lock(mutex_);
     std::vector<int64_t> next(width_);
     while (drawn_ <= i && !ended_) {
-      // A payload is only useful for the requested element, which is about to be made.
+      // Only the requested element is made right after this call, so the payloads of the tokens before it would be
+      // wasted.
       const bool wanted = payload != nullptr && drawn_ == i && child_->info().has_payloads;
       lock.unlock();
-      // order_ is null if drawing threw for lack of memory, maybe after it had taken a token; then the order begins
-      // anew.
+      // order_ is null if the last draw threw for lack of memory, maybe after it had consumed a token. Then the order
+      // is drawn again from its beginning.
       std::unique_ptr<TokenIterator> order = order_ != nullptr ? std::move(order_) : OrderBehind(drawn_);
       const bool more = order->Next(next.data(), wanted ? payload : nullptr);
       lock.lock();
@@ -54,12 +57,13 @@ class FirstPass {
     return true;
   }
 
-  // True if the token is one of the pass. A saved token may be of an element that is not drawn yet, or wrong.
+  // Returns true if the token is token number `i` of the pass. A token from a saved state may belong to an element that
+  // was not drawn yet, or be wrong.
   bool Has(int64_t i, const int64_t* token) {
     std::lock_guard<std::mutex> lock(mutex_);
     return i < drawn_ && std::equal(token, token + width_, tokens_.begin() + i * width_);
   }
-  // Notes that element `i`, which was drawn, has been made or is an error.
+  // Records that element `i`, which was drawn, has been made or turned out to be an error.
   void SetMade(int64_t i) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (i >= static_cast<int64_t>(made_.size())) made_.resize(i + 1);
@@ -77,7 +81,7 @@ class FirstPass {
   }
 
  private:
-  // Returns the order of the pass after its first `count` tokens.
+  // Returns an iterator over the tokens of the first pass, from which the first `count` tokens were drawn already.
   std::unique_ptr<TokenIterator> OrderBehind(int64_t count) const {
     std::unique_ptr<TokenIterator> order = child_->MakeTokens();
     std::vector<int64_t> token(width_);
@@ -88,13 +92,13 @@ class FirstPass {
 
   const NodePtr child_;
   const int64_t width_;
-  std::mutex draw_mutex_;                 // for order_, whose calls may take long; taken before mutex_
-  std::unique_ptr<TokenIterator> order_;  // null before the first token, and if drawing the last one failed
+  std::mutex draw_mutex_;                 // guards calls of order_, which may take long; locked before mutex_
+  std::unique_ptr<TokenIterator> order_;  // null before the first draw, and after a draw that threw
   std::mutex mutex_;
-  std::deque<int64_t> tokens_;  // the tokens of all drawn elements, joined
+  std::deque<int64_t> tokens_;  // the tokens of all drawn elements, concatenated
   int64_t drawn_ = 0;
   bool ended_ = false;
-  std::vector<bool> made_;  // by number
+  std::vector<bool> made_;  // indexed by the element's number
   int64_t count_ = 0;       // number of elements made
   bool finished_ = false;
 };
@@ -106,11 +110,11 @@ class CacheNode : public Node {
 
   FirstPass& pass() const { return pass_; }
 
-  // Writes token number `i` of the first pass; false after the last.
+  // Writes token number `i` of the first pass, and returns false if the pass has no more than `i` elements.
   bool Token(int64_t i, int64_t* token, PayloadPtr* payload) const {
     token[0] = i;
     if (pass_.Token(i, token + 1, payload)) return true;
-    // Needed if the last element was made before the end was known.
+    // If the last element was made before the end of the pass was seen, the store has not been finished yet.
     if (absl::Status status = FinishStore(); !status.ok()) TD_LOG(ERROR) << status.message();
     return false;
   }
@@ -128,7 +132,8 @@ class CacheNode : public Node {
     if (*found) return absl::OkStatus();
     const absl::Status status = child_->Materialize(token + 1, payload, out);
     if (!pass_.Has(i, token + 1)) return status;
-    // Errors are not kept. An element that only lacks memory now is not done: it will be made later.
+    // Errors are not cached. An element that failed only for lack of memory does not count as done, so that a later
+    // call makes it.
     if (IsOutOfMemory(status)) return status;
     if (status.ok()) TD_RETURN_IF_ERROR(Annotate(store_->Put(i, *out), "Cache", location_));
     pass_.SetMade(i);
@@ -184,7 +189,7 @@ absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, So
   }
   TD_RETURN_IF_ERROR(CheckKeepsTokens(*child));
   const int64_t width = info.token_width++;
-  info.repeats = false;  // its elements do not tell which pass they belong to
+  info.repeats = false;  // cached elements do not record which pass of an earlier Repeat they belong to
   std::unique_ptr<ElementStore> store = MakeMemoryStore();
   std::unique_ptr<CacheFile> file;
   const std::string path = options.file.empty() ? "" : PathOfShard(options.file);

@@ -1,5 +1,5 @@
-// Settings that cached elements depend on but iterator positions do not; no signature has them
-// (NodeInfo::cache_settings).
+// Settings that change the elements in a cache but not the positions of iterators (NodeInfo::cache_settings). They are
+// compared when a cache is opened, and are no part of Dataset::Signature.
 #ifndef TANDEM_DATA_CACHE_SETTINGS_H_
 #define TANDEM_DATA_CACHE_SETTINGS_H_
 
@@ -15,12 +15,11 @@ namespace tandem::data_internal {
 // Appends a stage's settings, such as "repeat(2)", to those of the stages before it.
 void AddCacheSettings(absl::string_view settings, NodeInfo* info);
 
-// Returns a checksum of type, shape and contents, which tells one default or padding value from another; "none" for an
-// empty tensor.
+// Returns a checksum of the type, shape and contents of a default or padding value, or "none" for an empty tensor.
 std::string ValueSetting(const HostTensor& value);
 
-// Describes a limit on the bytes of each of `pieces`, such as "lines"; "" for the usual limit. It matters to a cache
-// because longer pieces are errors, and IgnoreErrors may leave those out.
+// Describes the limit on the bytes of one of the source's `pieces`, such as "lines"; "" for the usual limit. A cache
+// must know the limit because longer pieces are errors, which IgnoreErrors may have left out of the cached elements.
 std::string LimitSetting(absl::string_view pieces, int64_t limit, int64_t usual);
 
 }  // namespace tandem::data_internal

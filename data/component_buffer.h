@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// Uninitialised memory for a row-major tensor: that of a HostTensor, or a row of a batch. Does not own the memory.
+// Uninitialised memory for a row-major tensor, which is the memory of a HostTensor or of one row of a batch. Does not
+// own the memory.
 struct ComponentBuffer {
   DType dtype = DType::kInvalid;
   Shape shape;
@@ -23,7 +24,7 @@ struct ComponentBuffer {
     return n;
   }
   int64_t byte_size() const { return num_elements() * SizeOf(dtype); }
-  // Null when T is not the element type.
+  // Returns the memory as T*, or null when T is not the element type.
   template <typename T>
   T* data() const {
     return dtype == DTypeOf<T>::value ? static_cast<T*>(memory) : nullptr;

@@ -18,7 +18,7 @@ namespace {
 
 using Files = std::vector<std::string>;
 
-// Returns the stage that `make` makes of this worker's share of a dataset's files.
+// Restricts `files` to those that this worker reads (FileShardScope), and returns the stage that `make` makes of them.
 template <typename Make>
 absl::StatusOr<data_internal::NodePtr> OfShard(Files files, Make make) {
   TD_ASSIGN_OR_RETURN(Files mine, FilesOfShard(std::move(files)));

@@ -60,14 +60,14 @@ inline constexpr int64_t kInfiniteCardinality = -1;
 inline constexpr int64_t kUnknownCardinality = -2;
 
 struct MapOptions {
-  // How many threads call the function. With 1, it runs in the thread that calls GetNext (or in Prefetch's). With
-  // kAuto there is one at first, and another, up to as many as the machine has, whenever the consumer has had to wait
-  // for some elements in a row. The order of the results never depends on it.
+  // How many threads call the function. With 1, it runs in the thread that calls GetNext, or in Prefetch's thread. With
+  // kAuto there is one thread at first; another is added, up to as many as the machine has, whenever the consumer has
+  // had to wait for some elements in a row. The order of the results never depends on it.
   int num_parallel_calls = 1;
   // Names of the components that the function returns; empty keeps the input's names.
   std::vector<std::string> names = {};
-  // The full description of what the function returns; empty takes it from a call on the first element. -1 stands
-  // for a size that varies.
+  // The full description of what the function returns. If it is empty, it is inferred by calling the function on the
+  // first element. -1 stands for a size that varies.
   std::vector<ComponentSpec> spec = {};
   // For a function of batches: true if it may return another number of examples than it was given. Workers that share
   // an input then make every batch, also those for other workers, because each must know how many examples all of them
@@ -129,12 +129,12 @@ struct DedupeOptions {
 };
 
 struct CacheOptions {
-  // The file to keep the elements in; empty: in memory. Where files are dealt out to workers (AutoShard::kFile), each
-  // worker adds its number to the name: "FILE-0-of-2". Where workers have separate inputs (AutoShard::kOff) and share a
-  // file system, the caller must put InputContext::input_pipeline_id into the name, because each worker keeps other
-  // elements.
+  // The file that holds the elements; if it is empty, they are held in memory. Where files are dealt out to workers
+  // (AutoShard::kFile), each worker adds its number to the name: "FILE-0-of-2". Where workers have separate inputs
+  // (AutoShard::kOff) and share a file system, the caller must put InputContext::input_pipeline_id into the name,
+  // because each worker stores other elements.
   std::string file;
-  Env* env = nullptr;  // Env::Default() when null
+  Env* env = nullptr;  // the file system; Env::Default() when null
 };
 
 struct InterleaveOptions {
@@ -167,7 +167,7 @@ struct PaddedBatchOptions {
 };
 
 struct ParseExampleOptions {
-  // As in MapOptions.
+  // Number of threads that parse, as in MapOptions.
   int num_parallel_calls = 1;
 };
 
@@ -189,8 +189,8 @@ class Iterator {
   virtual ~Iterator() = default;
 
   // Stores the next element in *out, or sets *end at the end of the dataset, and again in every later call. An error
-  // concerns one element: the next call goes on with the element after it. But if memory runs out while the order is
-  // drawn, no element follows until RestoreState; SaveState still gives the position.
+  // concerns one element: the next call returns the element after it. But if memory runs out while the order is drawn,
+  // no element follows until RestoreState; SaveState still returns the position.
   virtual absl::Status GetNext(Element* out, bool* end) = 0;
 
   // Returns true if the element that GetNext will return after `ahead` others is ready, and stores it in *out; its
@@ -207,30 +207,30 @@ class Iterator {
   // (Shuffle, Window, Interleave, BucketBySequenceLength) after the last Repeat end passes too early: put Repeat after
   // them. False before the first GetNext, and before the first one after RestoreState.
   //
-  // Has to draw the next element's place, as the next GetNext would do, but does not make its contents unless its place
-  // depends on them. Call it from the thread that calls GetNext.
+  // The call determines which element is next, as the next GetNext would do, but does not make that element unless its
+  // contents decide. Call it from the thread that calls GetNext.
   virtual bool ends_pass() { return false; }
 
   // Says which elements this process wants: in every round of `period` elements, the `count` elements from number
-  // `first` on. A round begins now and at every RestoreState. For the other elements GetNext gives only the number of
-  // rows, if that is known without making them (Element::rows_elsewhere), so that workers that share a dataset read
-  // only their own elements. Call it before the first GetNext.
+  // `first` on. The first round begins with this call, and a new one at every RestoreState. For the other elements
+  // GetNext returns only the number of rows, if that is known without making them (Element::rows_elsewhere), so that
+  // workers that share a dataset read only their own elements. Call it before the first GetNext.
   virtual void MakeOnly(int64_t period, int64_t first, int64_t count) {}
 
-  // The position after the elements that GetNext has returned so far, whatever was prefetched. Small: positions and
-  // generator counters, never payloads.
+  // Returns the position after the elements that GetNext has returned so far, whatever was prefetched. It is small: it
+  // contains positions and counters of random generators, never data.
   virtual absl::StatusOr<std::string> SaveState() = 0;
 
-  // Goes to a saved position, in this or another process: the elements that follow are the same bits as those that
-  // followed it then. Takes time proportional to the shuffle buffers, not to the position. FailedPrecondition when the
-  // state comes from another pipeline or version, DataLoss when it is damaged; the iterator then keeps its position.
-  // The two pipelines may differ in the number of epochs of a Repeat, the prefetching and the number of threads. The
-  // size of their batches may differ too if Batch makes them and no later stage counts or keeps whole batches (Shuffle,
-  // Take, Skip, Shard, Batch, Filter, TakeWhile, IgnoreErrors, Dedupe, Scan, Cache, FlatMap, Interleave, Unbatch, Zip,
-  // Concatenate): the position is that of the next example. The contents of the sources and the functions of Map must
-  // be equal; this is not checked. When a pipeline that has ended is restored to run for more epochs, a Zip of datasets
-  // of different length ends again if a stage that reads ahead, such as Shuffle, follows it; and examples that a Batch
-  // with drop_remainder or a Shard before such a stage had left over are lost.
+  // Moves to a position that this or another process has saved: the elements that follow are the same bits as those
+  // that followed it then. Takes time proportional to the shuffle buffers, not to the position. FailedPrecondition when
+  // the state comes from another pipeline or version, DataLoss when it is damaged; the iterator then keeps its
+  // position. The two pipelines may differ in the number of epochs of a Repeat, the prefetching and the number of
+  // threads. The size of their batches may differ too if Batch makes them and no later stage counts or buffers whole
+  // batches (Shuffle, Take, Skip, Shard, Batch, Filter, TakeWhile, IgnoreErrors, Dedupe, Scan, Cache, FlatMap,
+  // Interleave, Unbatch, Zip, Concatenate): the position is that of the next example. The contents of the sources and
+  // the functions of Map must be equal; this is not checked. When a pipeline that has ended is restored to run for more
+  // epochs, a Zip of datasets of different length ends again if a stage that reads ahead, such as Shuffle, follows it;
+  // and examples that a Batch with drop_remainder or a Shard before such a stage had left over are lost.
   virtual absl::Status RestoreState(absl::string_view state) = 0;
 
   // CPU time, in seconds, that the pipeline's own threads have used; 0 without threads, when GetNext does all the work.
@@ -260,8 +260,8 @@ class Dataset {
   // Element i is row i of every tensor: tensors of rank >= 1 with equal sizes in dimension 0. Rows are not copied until
   // a batch is made of them; do not write to the tensors afterwards.
   static Dataset FromTensorSlices(Slices tensors, SourceLocation location = SourceLocation::Current());
-  // The same for tensors whose rows are still being read, from the first to the last: `wait_for_rows(n)` is called, by
-  // any thread, before rows [0, n) are used, and an error that it returns is the element's.
+  // As above, for tensors whose rows are still being read, from the first to the last: `wait_for_rows(n)` is called, by
+  // any thread, before rows [0, n) are used. If it returns an error, the element that needs the rows is this error.
   static Dataset FromTensorSlices(Slices tensors, WaitForRows wait_for_rows,
                                   SourceLocation location = SourceLocation::Current());
   // 0, 1, ..., n-1: one int64 scalar named "value". n >= 0.
@@ -295,7 +295,7 @@ class Dataset {
   // named "file". Each pattern must match at least one file. The names are sorted and distinct.
   static Dataset ListFiles(const std::vector<std::string>& patterns, ListFilesOptions options = {},
                            SourceLocation location = SourceLocation::Current());
-  // One element: all the tensors as they are.
+  // A dataset of one element, which contains the tensors as they are.
   static Dataset FromTensors(Slices tensors, SourceLocation location = SourceLocation::Current());
   // The elements that a function makes. The function gets a position, at first 0, makes the element at that position,
   // and stores the position of the next element, any other number >= 0; or it sets *end. Its result must depend on
@@ -304,15 +304,15 @@ class Dataset {
   // the position is unchanged or *end was set.
   static Dataset FromGenerator(GeneratorFn fn, std::vector<ComponentSpec> spec,
                                SourceLocation location = SourceLocation::Current());
-  // Element i has the components of element i of each dataset. Ends with the shortest dataset.
+  // Joins datasets: element i has the components of element i of each dataset. Ends with the shortest dataset.
   static Dataset Zip(const std::vector<Dataset>& datasets, SourceLocation location = SourceLocation::Current());
 
   // Applies `fn` to every element. `fn` must depend on nothing but its argument and be safe to call from several
   // threads; an error is returned by GetNext with `location`.
   Dataset Map(MapFn fn, MapOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
-  // As Map, but `fn` writes its result into given memory: a buffer for every component of options.spec, which is
-  // required, with number types and known sizes. If a Batch follows, this is the memory of the batch, and nothing is
-  // copied. `fn` must write all of it, and must not keep it.
+  // As Map, but `fn` writes its result into memory that it is passed: a buffer for every component of options.spec,
+  // which is required, with number types and known sizes. If a Batch follows, this is the memory of the batch, and
+  // nothing is copied. `fn` must write all of this memory, and must not use it after it returns.
   Dataset MapInto(MapIntoFn fn, MapOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Reads `features` out of records that are serialised tf.train.Examples (data/files/example.h has the rules): the
   // elements must have one component, a string or a batch of strings. Values go directly into the batch if the records
@@ -321,17 +321,18 @@ class Dataset {
   Dataset ParseExample(std::vector<FeatureSpec> features, ParseExampleOptions options = {},
                        SourceLocation location = SourceLocation::Current()) const;
   // Reads features out of single records that are serialised tf.train.SequenceExamples: those of the context, then the
-  // lists, as data/files/sequence_example.h says. PaddedBatch puts sequences of different length together.
+  // lists, as data/files/sequence_example.h says. PaddedBatch makes batches of sequences of different lengths.
   Dataset ParseSequenceExample(std::vector<FeatureSpec> context, std::vector<FeatureSpec> sequence,
                                ParseExampleOptions options = {},
                                SourceLocation location = SourceLocation::Current()) const;
   // Keeps the elements for which `predicate` is true, and those that are errors. If elements are expensive to make, put
-  // the filter before the expensive stages: the thread that draws the order makes its input.
+  // the filter before the expensive stages, because the input of the filter is made by a single thread, the one that
+  // determines the order of elements.
   Dataset Filter(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
   // The elements before the first for which `predicate` is false.
   Dataset TakeWhile(PredicateFn predicate, SourceLocation location = SourceLocation::Current()) const;
-  // Leaves out elements that are errors, each with a warning in the log. Still errors: more than `max` in a pass, and a
-  // lack of memory or file descriptors, since such an element is not broken.
+  // Leaves out elements that are errors, each with a warning in the log. Two kinds of errors remain: those after the
+  // first `max` in a pass, and a lack of memory or file descriptors, since such an element is not broken.
   Dataset IgnoreErrors(IgnoreErrorsOptions options, SourceLocation location = SourceLocation::Current()) const;
   // Keeps the first element of each key in each pass, and those that are errors. All keys of the pass so far are part
   // of the position, so this is for some millions of keys at most.
@@ -359,8 +360,8 @@ class Dataset {
   // The order depends on the seed, the epoch and the number of elements, on nothing else.
   Dataset Shuffle(int64_t buffer_size, ShuffleOptions options = {},
                   SourceLocation location = SourceLocation::Current()) const;
-  // Repeats the dataset `count` times, -1 for ever. A dataset whose first pass has no elements ends after it; without a
-  // count, so does one with a later pass that has none.
+  // Repeats the dataset `count` times; -1 repeats it for ever. If its first pass has no elements, the result has none
+  // either. Without a count, the result also ends at a later pass that has none.
   Dataset Repeat(int64_t count = -1, SourceLocation location = SourceLocation::Current()) const;
   // Shuffle, then Repeat: the buffer never mixes two epochs.
   Dataset ShuffleAndRepeat(int64_t buffer_size, int64_t count = -1, ShuffleOptions options = {},
@@ -369,9 +370,9 @@ class Dataset {
   Dataset Batch(int64_t batch_size, BatchOptions options = {},
                 SourceLocation location = SourceLocation::Current()) const;
   // Makes an element of each element and a state. The state is `initial` at the start of every pass, and then what `fn`
-  // stored in *next, which must have the same types. It must have number types; it is saved with the position. An
-  // element that is an error does not change the state. Shuffle, Window, Cache, FlatMap, Interleave, Unbatch and
-  // BucketBySequenceLength cannot follow, because they keep elements by their places.
+  // stored in *next, which must have the same types. The state must have number types, and is saved with the position.
+  // An element that is an error does not change the state. Shuffle, Window, Cache, FlatMap, Interleave, Unbatch and
+  // BucketBySequenceLength cannot follow, because they make elements again from their positions, without the state.
   Dataset Scan(Element initial, ScanFn fn, std::vector<ComponentSpec> spec,
                SourceLocation location = SourceLocation::Current()) const;
   // Stacks consecutive elements along a new dimension 0 (tf.data: Window, then a Batch of each window).
@@ -382,11 +383,11 @@ class Dataset {
   //
   // With CacheOptions.file the elements are kept in that file, and a dataset that is made when the file is complete
   // reads them from it. Positions mean the same while a cache is filled, from memory and from a file. The file gets its
-  // name only after every element was made. It records the stages with their settings and the data (Signature,
-  // Fingerprint), but not what functions do: after a change of a function, delete the file. Of the files that a
-  // function opens, it notices changes only of those whose names come from ListFiles. FailedPrecondition for the cache
-  // of another pipeline or of other data, DataLoss for a damaged one. When it cannot be written, as on a full disk,
-  // this element and all further ones are errors; the position before them stays valid.
+  // final name only after every element was made. The file records the stages with their settings and the data
+  // (Signature, Fingerprint), but not what functions do: after a change of a function, delete the file. If a function
+  // opens files, changes of these files are noticed only if their names come from ListFiles. FailedPrecondition for the
+  // cache of another pipeline or of other data, DataLoss for a damaged one. When it cannot be written, as on a full
+  // disk, this element and all further ones are errors; the position before them stays valid.
   Dataset Cache(CacheOptions options = {}, SourceLocation location = SourceLocation::Current()) const;
   // Stacks elements of different sizes: pads each at the ends of its dimensions.
   Dataset PaddedBatch(int64_t batch_size, PaddedBatchOptions options = {},
@@ -401,7 +402,7 @@ class Dataset {
   // count) examples, the next the following ones, and the last may have fewer, or none. So `count` replicas, each of
   // which takes an element per step, have a whole batch in each step, and no batch is spread over two steps. After a
   // Batch (also with stages in between that do not change its elements, or ParseExample with fixed lengths) a part is
-  // made without the others. A batch that a function or a PaddedBatch makes is made once, as a whole, and cut. A
+  // made without the others. A batch that a function or a PaddedBatch makes is made once, as a whole, and divided. A
   // component without a row per example is in every part. batch_size() is that of the first part of a full batch. The
   // elements must be batches.
   Dataset Parts(int64_t count, SourceLocation location = SourceLocation::Current()) const;
@@ -414,29 +415,30 @@ class Dataset {
   // All but the first `count` elements; -1 skips all.
   Dataset Skip(int64_t count, SourceLocation location = SourceLocation::Current()) const;
 
-  // The first error in the chain.
+  // The first error of the calls that made this dataset and the stages before it.
   const absl::Status& status() const { return status_; }
   // The components of an element; empty when status() is not OK.
   const std::vector<ComponentSpec>& spec() const;
-  // Examples in an element; 0 when not batched.
+  // Number of examples in an element; 0 when elements are not batches.
   int64_t batch_size() const;
   // Number of elements (batches, once batched), kInfiniteCardinality or kUnknownCardinality; 0 when status() is not OK.
   int64_t cardinality() const;
   // The structure that must be equal for a saved state to fit, such as "range(10) | shuffle(4, seed=1) | repeat".
   std::string Signature() const;
-  // Tells the contents of the sources from others: names, types, shapes, the number of examples, and a checksum of
-  // pieces of its tensors (of the first rows, if rows are still being read). It is cheap, so equal fingerprints do not
-  // prove equal contents. Later stages do not count. Of files that ListFiles names, the contents count and their
-  // folders do not; if functions make the datasets (FlatMap, Interleave), only the input of the functions counts. Empty
-  // where no source has a fingerprint; among several sources, one without is "?".
+  // A text by which the contents of the sources can be told from other contents: names, types, shapes, the number of
+  // examples, and a checksum of pieces of its tensors (of the first rows, if rows are still being read). It is cheap,
+  // so equal fingerprints do not prove equal contents. The stages after the sources do not count. Of files that
+  // ListFiles names, the contents count and their folders do not; if functions make the datasets (FlatMap, Interleave),
+  // only the input of the functions counts. Empty where no source has a fingerprint; among several sources, one without
+  // is "?".
   std::string Fingerprint() const;
 
   absl::StatusOr<std::unique_ptr<Iterator>> MakeIterator() const;
 
-  // How fast the iterators of this dataset and each of its stages have been so far (data/throughput.h), estimated from
-  // some elements, so that it costs next to nothing. May be called while they run.
+  // Returns how fast the iterators of this dataset and each of its stages have been so far (data/throughput.h). The
+  // times are estimated from some elements, so that measuring costs next to nothing. May be called while iterators run.
   Throughput MeasuredThroughput() const;
-  // The same as text: a line for each stage and, once something was read, the slowest.
+  // Describes MeasuredThroughput as text: a line for each stage and, once something was read, the slowest stage.
   std::string Describe() const;
 
  private:

@@ -1,5 +1,6 @@
-// Dedupe: keeps the first element of each key. The position includes the fingerprints of the keys of a pass. A token is
-// 1 for an element with one key more than allowed, otherwise 0, and the child's token.
+// Dedupe: keeps the first element of each key. A saved position includes the fingerprints of all keys of the pass so
+// far. A token (the name from which an element can be made) is a flag and the child's token; the flag is 1 for the
+// element whose key is the first beyond max_keys, otherwise 0.
 #include <array>
 #include <unordered_set>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// 128 bits: two equal fingerprints among a billion keys are as unlikely as a wrong bit in memory.
+// A fingerprint has 128 bits. That two of a billion keys have the same one is as improbable as a memory error.
 using KeyPrint = std::array<uint64_t, 2>;
 
 KeyPrint PrintOf(absl::string_view key) { return {Fingerprint64(key, 1), Fingerprint64(key, 2)}; }
@@ -45,7 +46,8 @@ class DedupeNode : public Node {
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // The element was kept: it is the first of its key, or an error, which occurs again here.
+    // Only elements that were kept have tokens: this one is the first with its key, or an error, which occurs again
+    // here.
     TD_RETURN_IF_ERROR(child_->MaterializeNamed(token + 1, nullptr, out));
     TD_RETURN_IF_ERROR(Key(token, *out).status());
     return token[0] == 0 ? absl::OkStatus() : TooMany(token);
@@ -130,9 +132,10 @@ class DedupeIterator : public TokenIterator {
  private:
   const DedupeNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  // Not Abseil's: when it lacks memory to grow, its destructor frees memory that it does not have.
+  // This is no Abseil hash set, because the destructor of such a set frees memory that it does not own after it failed
+  // to grow for lack of memory.
   std::unordered_set<KeyPrint, absl::Hash<KeyPrint>> seen_;
-  // the same keys in the order of their elements, so that a position has exactly one state
+  // The same keys in the order of their elements, so that equal positions are saved as equal bytes.
   std::vector<KeyPrint> order_;
 };
 

@@ -16,8 +16,8 @@
 
 namespace tandem {
 
-// A component's name and the source line that asks for it: operator[] takes this because it cannot have default
-// arguments.
+// A component's name and the source line that asks for it. This is a type of its own because operator[] cannot have a
+// default argument for the line.
 struct NameArg {
   NameArg(const char* name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
   NameArg(absl::string_view name, SourceLocation loc = SourceLocation::Current()) : name(name), loc(loc) {}
@@ -39,18 +39,18 @@ using ComponentNames = std::shared_ptr<const std::vector<std::string>>;
 //     return out;
 //   }
 //
-// A name that does not exist, or a number of another type, makes the element an error that names the source line, if a
-// function of a dataset asks for it; in other code it goes to the log.
+// If a function of a dataset reads a component that does not exist, or as numbers of another type, the element becomes
+// an error that names the source line; in other code, the mistake is logged.
 struct Element {
-  // The component of that name; an empty tensor whose status() is an error if there is none.
+  // Returns the component with this name. If there is none, returns an empty tensor whose status() is an error.
   HostTensor operator[](NameArg name) const;
-  // The value of the component of that name, which must have one element; zero, or empty, after an error. T is one of
-  // DTypeOf's types, std::string or absl::string_view (valid as long as the component). For more elements:
-  // in["x"].values<float>().
+  // Returns the value of the component with this name, which must have one element; zero, or an empty string, after an
+  // error. T is one of DTypeOf's types, std::string or absl::string_view (valid as long as the component). For more
+  // elements use in["x"].values<float>().
   template <typename T>
   T Get(NameArg name) const;
 
-  // Sets the component of that name; adds a new one at the end. If a function of Map, FromGenerator or Scan names the
+  // Sets the component with this name, or adds it at the end. If a function of Map, FromGenerator or Scan names the
   // components that it returns, they may be in any order.
   void Set(absl::string_view name, HostTensor value);
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
@@ -60,11 +60,12 @@ struct Element {
   void Set(absl::string_view name, absl::string_view value) { Set(name, HostTensor::String(value)); }
   void Set(absl::string_view name, const char* value) { Set(name, absl::string_view(value)); }
 
-  // Rows of a batch, whether this process makes it or another; -1 if it has no rows.
+  // Returns the number of rows of a batch, whether this process makes the batch or another; -1 if it has no rows.
   int64_t rows() const;
 
   std::vector<HostTensor> components;
-  // Rows of a batch that another process makes (Iterator::MakeOnly); -1 for a batch with components.
+  // Number of rows, for a batch that another process makes (Iterator::MakeOnly); -1 for a batch that has components
+  // here.
   int64_t rows_elsewhere = -1;
   // Names of the components; null if nobody has named them.
   ComponentNames names = nullptr;
@@ -83,7 +84,7 @@ struct ComponentSpec {
   Shape shape;
 };
 
-// "image:float32[b,28,28,1], label:int32[b]"
+// Returns a text such as "image:float32[b,28,28,1], label:int32[b]".
 std::string SpecString(const std::vector<ComponentSpec>& spec);
 
 // InvalidArgument, with component, expected and actual type and shape, unless `element` fits `spec`.

@@ -30,7 +30,7 @@ class MemoryStore : public ElementStore {
 
  private:
   std::mutex mutex_;
-  std::deque<Element> elements_;  // an element that is not made yet has no components
+  std::deque<Element> elements_;  // an entry without components is not stored yet
 };
 
 class FileStore : public ElementStore {
@@ -47,7 +47,8 @@ class FileStore : public ElementStore {
     TD_RETURN_IF_ERROR(tandem::Annotate(CheckElement(spec_, *out), absl::StrCat("entry ", i, " of the cache: ")));
     return true;
   }
-  // Elements that the file lacks were errors; if one can be made now, it is made anew each time.
+  // The elements that a complete file lacks were errors when it was written. If such an element can be made now, it is
+  // made anew each time.
   absl::Status Put(int64_t, const Element&) override { return absl::OkStatus(); }
   absl::Status Finish(int64_t, absl::Span<const int64_t>) override { return absl::OkStatus(); }
 
@@ -77,7 +78,7 @@ class WritingStore : public ElementStore {
     std::string bytes;
     AppendElement(element, &bytes);
     std::lock_guard<std::mutex> lock(mutex_);
-    // Elements that were errors when the file was finished are made anew each time.
+    // Elements that were errors when the file was finished are never added to it, but made anew each time.
     if (finished_) return absl::OkStatus();
     TD_RETURN_IF_ERROR(Begin());
     return status_ = writer_->Write(i, bytes);
@@ -105,8 +106,8 @@ class WritingStore : public ElementStore {
   Env* const env_;
   std::mutex mutex_;
   std::unique_ptr<CacheFileWriter> writer_;
-  bool finished_ = false;  // or an attempt failed
-  absl::Status status_;    // the first error: later calls return it, because nothing is kept any more
+  bool finished_ = false;  // also true if finishing failed
+  absl::Status status_;    // the first error, which all later calls return, because nothing is stored after it
 };
 
 }  // namespace

@@ -15,15 +15,15 @@
 
 namespace tandem::data_internal {
 
-// Elements by their numbers. Thread-safe.
+// Stores elements by their numbers. Thread-safe.
 class ElementStore {
  public:
   virtual ~ElementStore() = default;
-  // Returns true and stores the element in *out if it is there.
+  // Returns true and stores element number `i` in *out if the store has it.
   virtual absl::StatusOr<bool> Get(int64_t i, Element* out) = 0;
   virtual absl::Status Put(int64_t i, const Element& element) = 0;
-  // Called when every element was put, except those that are errors. The pass has `elements` elements in all, with
-  // these tokens.
+  // Completes the store after every element was put, except those that are errors. The pass has `elements` elements in
+  // all, and `tokens` are the tokens of these elements, concatenated.
   virtual absl::Status Finish(int64_t elements, absl::Span<const int64_t> tokens) = 0;
 };
 

@@ -10,8 +10,8 @@ namespace tandem {
 
 class Dataset;
 
-// The length is `elements` / `per` elements of the dataset. It is no whole number if a Batch after the Repeat puts
-// examples of two epochs into one batch.
+// The length of an epoch is `elements` / `per` elements of the dataset. The quotient is no whole number if a Batch
+// after the Repeat puts examples of two epochs into one batch.
 struct EpochLength {
   int64_t elements = 0;
   int64_t per = 1;

@@ -12,7 +12,8 @@
 namespace tandem {
 namespace {
 
-// Returns the path of the compressed file unless only the plain one exists, so that errors name the compressed one.
+// Returns the path of the compressed file, or of the plain one if only that exists. So the error for a missing file
+// names the compressed one.
 std::string FilePath(const std::string& dir, absl::string_view name) {
   std::string plain = absl::StrCat(dir, "/", name), compressed = absl::StrCat(plain, ".gz");
   return access(compressed.c_str(), F_OK) != 0 && access(plain.c_str(), F_OK) == 0 ? plain : compressed;
@@ -39,7 +40,7 @@ absl::Status CheckType(const HostTensor& t, int rank, absl::string_view what) {
       absl::StrCat(what, " must be uint8 of rank ", rank, ", got ", Name(t.dtype()), " ", ShapeString(t.shape())));
 }
 
-// OK, or OutOfRange for the first label that is not below `num_classes`.
+// Returns OutOfRange for the first label that is not below `num_classes`.
 absl::Status CheckLabels(const HostTensor& labels, int num_classes) {
   absl::Span<const uint8_t> values = labels.values<uint8_t>();
   for (size_t i = 0; i < values.size(); ++i) {

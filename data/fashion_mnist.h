@@ -13,7 +13,7 @@
 
 namespace tandem {
 
-// Where Debian's package dataset-fashion-mnist puts the files.
+// The folder into which Debian's package dataset-fashion-mnist installs the files.
 inline constexpr char kFashionMnistDir[] = "/usr/share/datasets/fashion-mnist";
 inline constexpr int kFashionMnistClasses = 10;
 

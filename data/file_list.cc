@@ -11,7 +11,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// The most files, and bytes at each end of a file, that a fingerprint reads.
+// A fingerprint reads at most this many files, and at most this many bytes at each end of a file.
 constexpr size_t kFingerprintFiles = 64;
 constexpr int64_t kFingerprintBytes = 4096;
 

@@ -17,9 +17,10 @@ class Dataset;
 
 // During its lifetime, datasets of files that this thread makes (Dataset::TFRecord, TextLine, Csv, FixedLengthRecord,
 // Idx, ListFiles) have only every `count`-th file, from number `index` on; 0 <= index < count. A dataset with fewer
-// files than `count` is an error. So is a Zip of datasets with different numbers of files, because it would pair other
-// elements. Datasets that user functions make for FlatMap or Interleave keep all their files: they are made from
-// elements whose files were dealt out already. Only one scope at a time in a thread.
+// files than `count` is an error. So is a Zip of datasets with different numbers of files, because with a share of the
+// files it would pair other elements than with all of them. Datasets that user functions make for FlatMap or Interleave
+// keep all their files: they are made from elements whose files were dealt out already. Only one scope at a time in a
+// thread.
 class FileShardScope {
  public:
   FileShardScope(int count, int index);
@@ -27,13 +28,13 @@ class FileShardScope {
   FileShardScope(const FileShardScope&) = delete;
   FileShardScope& operator=(const FileShardScope&) = delete;
 
-  // Number of datasets of files so far.
+  // The number of datasets that read files and were made in this scope so far.
   int64_t datasets() const { return static_cast<int64_t>(sources_.size()); }
   // Describes the first source of `dataset` whose files were not dealt out, such as "Range (input.cc:12)": every worker
   // would read all of its elements. Empty if there is none.
   std::string SourceNotDealt(const Dataset& dataset) const;
 
-  // During its lifetime, this thread's scope, if any, has no effect.
+  // During its lifetime, this thread's FileShardScope, if there is one, has no effect.
   class Pause {
    public:
     Pause();
@@ -54,7 +55,7 @@ class FileShardScope {
     std::shared_ptr<const void> stage;  // identifies the dataset
     size_t files;                       // number of files for all workers
   };
-  // Returns null if the stage is not in sources_.
+  // Returns the recorded source of this stage, or null if there is none.
   const Source* Find(const std::shared_ptr<const void>& stage) const;
 
   const int count_, index_;

@@ -17,10 +17,11 @@ constexpr int64_t kTokenWidth = 3;
 
 class FileSourceNode;
 
-// Larger pieces are not kept in buffers: reading them again is about as fast as copying them from memory.
+// A buffer of elements (such as Shuffle's) does not hold pieces larger than this: reading them from the file again is
+// about as fast as copying them from memory.
 constexpr size_t kMaxPieceInBuffer = 16 << 10;
 
-// Copies the bytes of the piece into a block of their own.
+// Moves the piece into a block of memory that contains nothing else.
 void CopyOut(Piece* piece) {
   std::shared_ptr<uint8_t[]> block = std::make_shared_for_overwrite<uint8_t[]>(piece->bytes.size());
   std::copy(piece->bytes.begin(), piece->bytes.end(), block.get());
@@ -28,10 +29,11 @@ void CopyOut(Piece* piece) {
   piece->block = std::move(block);
 }
 
-// The result of reading at a place: a piece, or an error.
+// The result of reading one piece of a file: the piece, or an error.
 class PiecePayload : public Payload {
  public:
-  // `compressed`: the piece could be read again only together with all bytes before it.
+  // `compressed` says that the file is compressed, so that reading the piece again means to inflate all bytes before
+  // it.
   PiecePayload(Piece piece, absl::Status status, bool compressed, bool copied = false)
       : piece(std::move(piece)), status(std::move(status)), compressed_(compressed), copied_(copied) {}
 
@@ -39,7 +41,7 @@ class PiecePayload : public Payload {
     if (copied_ || !status.ok()) return self;
     const int64_t bytes = piece.bytes.size();
     if (!compressed_ && bytes > std::min<int64_t>(room, kMaxPieceInBuffer)) return nullptr;
-    // The block that contains the piece is large, so a buffer keeps a copy of the piece.
+    // The piece points into a large block of the file, so a buffer holds a copy of the piece instead of the block.
     Piece copy = piece;
     CopyOut(&copy);
     return std::make_shared<PiecePayload>(std::move(copy), status, compressed_, /*copied=*/true);
@@ -75,8 +77,8 @@ class FileSourceIterator : public TokenIterator {
 
   const FileSourceNode& node_;
   int64_t file_ = 0;
-  int64_t offset_ = 0, number_ = 0;      // place of the next piece
-  std::unique_ptr<PieceReader> reader_;  // null: file_ is not open
+  int64_t offset_ = 0, number_ = 0;      // offset and number of the next piece
+  std::unique_ptr<PieceReader> reader_;  // reads file number file_; null if it is not open
 };
 
 class FileSourceNode : public Node {
@@ -129,9 +131,9 @@ class FileSourceNode : public Node {
   }
 
  private:
-  using IdleReader = std::pair<int64_t, std::unique_ptr<PieceReader>>;  // the number of its file, and the reader
+  using IdleReader = std::pair<int64_t, std::unique_ptr<PieceReader>>;  // a file's number, and a reader of it
 
-  // Reads one piece by its place.
+  // Reads the one piece that the token names (file, offset and number).
   absl::Status LookUp(const int64_t* token, Piece* piece) const {
     const int64_t file = token[0], offset = token[1];
     std::unique_ptr<PieceReader> reader = TakeReader(file, offset);
@@ -153,8 +155,8 @@ class FileSourceNode : public Node {
     return absl::OkStatus();
   }
 
-  // Returns the idle reader of the file that is nearest to `offset` (if compressed, not after it); null if there is
-  // none.
+  // Removes and returns the idle reader of the file that is furthest into it; for a compressed file, which is only read
+  // forwards, only readers that are not beyond `offset` count. Returns null if there is none.
   std::unique_ptr<PieceReader> TakeReader(int64_t file, int64_t offset) const {
     std::lock_guard<std::mutex> lock(mutex_);
     auto best = idle_.end();
@@ -172,7 +174,7 @@ class FileSourceNode : public Node {
   const std::vector<std::string> files_;
   const std::unique_ptr<const FileFormat> format_;
   mutable std::mutex mutex_;
-  mutable std::vector<IdleReader> idle_;  // for LookUp
+  mutable std::vector<IdleReader> idle_;  // open readers that LookUp reuses
 };
 
 bool FileSourceIterator::Restore(StateReader* reader) {
@@ -188,7 +190,7 @@ absl::Status FileSourceIterator::Read(Piece* piece, bool* end) {
     if (offset_ > 0) {
       TD_RETURN_IF_ERROR(reader_->Seek(offset_, number_));
     } else {
-      offset_ = reader_->offset();  // the first place after a header
+      offset_ = reader_->offset();  // the first piece follows the file's header, if there is one
       number_ = reader_->number();
     }
   }
@@ -200,7 +202,7 @@ bool FileSourceIterator::Next(int64_t* token, PayloadPtr* payload) {
     Piece piece;
     bool end = false;
     absl::Status status = Read(&piece, &end);
-    ThrowIfOutOfMemory(status);  // do not skip the file's other pieces
+    ThrowIfOutOfMemory(status);  // otherwise the file's remaining pieces would be skipped
     const bool read = status.ok() && !end;
     token[0] = file_;
     token[1] = offset_;

@@ -1,5 +1,6 @@
-// The stages that look at each element to decide whether to keep it: Filter, TakeWhile, IgnoreErrors. Their tokens are
-// their child's; the element becomes the payload.
+// Filter, TakeWhile and IgnoreErrors: the stages that make each element in order to decide whether to keep it. Their
+// tokens, from which elements can be made, are their child's. The made element is passed on as the token's payload, so
+// that it is not made twice.
 #include <atomic>
 #include <utility>
 
@@ -21,14 +22,15 @@ class DecidingNode : public OrderNode {
  public:
   DecidingNode(NodePtr child, NodeInfo info) : OrderNode(std::move(child), std::move(info)) {}
 
-  // Decides what to do with an element, or with its error. `dropped` is the number of elements that the iterator has
-  // dropped in this pass. May replace *status.
+  // Decides whether to keep or drop the element, or to end, given the element and the status of making it. `dropped` is
+  // the number of elements that the iterator has dropped in this pass. May replace *status.
   virtual Verdict Decide(const int64_t* token, const Element& element, int64_t dropped, absl::Status* status) const = 0;
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
-    // The element was kept, or is an error that Decide finds again, unless memory ran out then.
+    // Only elements that were kept have tokens, so Decide comes to the same verdict or finds the same error again,
+    // unless memory ran out the first time.
     absl::Status status = child_->MaterializeNamed(token, nullptr, out);
     if (Decide(token, *out, /*dropped=*/INT64_MAX, &status) == Verdict::kKeep) return status;
     return OutOfMemoryError(
@@ -94,7 +96,7 @@ class DecidingIterator : public TokenIterator {
 
 std::unique_ptr<TokenIterator> DecidingNode::MakeTokens() const { return std::make_unique<DecidingIterator>(*this); }
 
-// The stage of Filter and TakeWhile.
+// The stage that both Filter and TakeWhile make.
 class PredicateNode : public DecidingNode {
  public:
   PredicateNode(NodePtr child, NodeInfo info, Dataset::PredicateFn predicate, Verdict otherwise, const char* op,
@@ -132,7 +134,7 @@ class IgnoreErrorsNode : public DecidingNode {
       : DecidingNode(std::move(child), std::move(info)), max_(max), location_(location) {}
 
   Verdict Decide(const int64_t* token, const Element&, int64_t dropped, absl::Status* status) const override {
-    // An element that only lacks memory now is not broken.
+    // A lack of memory does not mean that the element is broken, so its error is not ignored.
     if (status->ok() || IsOutOfMemory(*status)) return Verdict::kKeep;
     if (dropped >= max_) {
       *status = Annotate(
@@ -141,7 +143,7 @@ class IgnoreErrorsNode : public DecidingNode {
           "IgnoreErrors", location_);
       return Verdict::kKeep;
     }
-    // Logs each number only once, for all iterators and epochs.
+    // The n-th ignored element of a pass is logged only once for all iterators and epochs.
     int64_t logged = logged_.load();
     while (logged <= dropped && !logged_.compare_exchange_weak(logged, dropped + 1)) {
     }

@@ -1,6 +1,7 @@
-// FlatMap, Interleave and Unbatch: stages that replace each element by an inner data set. A token is the token of the
-// outer element, 1 if that is an error instead of an element (else 0), and the inner data set's token. The inner data
-// set is made again from the outer element when a token comes without its payload.
+// FlatMap, Interleave and Unbatch: stages that replace each (outer) element by the elements of an inner data set. A
+// token, from which an element can be made, has three parts: the token of the outer element, a flag that is 1 if the
+// outer element is an error, and the token in the inner data set. When a token comes without its payload, the inner
+// data set is made again from the outer element.
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -18,15 +19,16 @@
 namespace tandem::data_internal {
 namespace {
 
-// Number of recent inner data sets to look up for tokens without a payload. Up to kMaxRecentBytes bytes of their
-// tensors are kept alive for that; the other data sets are found only as long as something else holds them.
+// The stage remembers this many recent inner data sets, so that an element whose token has no payload need not make its
+// data set again. Data sets with up to kMaxRecentBytes bytes of tensors are kept alive; the others are found only as
+// long as something else holds a reference.
 constexpr size_t kRecentInner = 32;
 constexpr int64_t kMaxRecentBytes = 64 << 20;
 constexpr int64_t kMaxCycleLength = 1 << 16;
 
 class InterleaveNode;
 
-// The payload of an element: its data set, and the payload that this gave.
+// The payload of an element: the inner data set that the element comes from, and the payload of its token there.
 class InnerPayload : public Payload {
  public:
   InnerPayload(NodePtr inner, PayloadPtr payload) : inner(std::move(inner)), payload(std::move(payload)) {}
@@ -43,10 +45,10 @@ class InnerPayload : public Payload {
   const PayloadPtr payload;
 };
 
-// The inner data sets used last, by their outer tokens. Thread-safe.
+// The most recently used inner data sets, found by the tokens of their outer elements. Thread-safe.
 class RecentInner {
  public:
-  // Returns null if it is not among them.
+  // Returns the data set, or null if it is not remembered or no longer alive.
   NodePtr Find(const std::vector<int64_t>& outer) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = FindEntry(outer);
@@ -68,12 +70,13 @@ class RecentInner {
   struct Entry {
     std::vector<int64_t> outer;
     std::weak_ptr<const Node> node;
-    NodePtr kept;  // the same as the weak reference, or null
+    NodePtr kept;  // keeps the data set of `node` alive; null if this entry does not
   };
   std::list<Entry>::iterator FindEntry(const std::vector<int64_t>& outer) {
     return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.outer == outer; });
   }
-  // Keeps the first entry alive, whatever its size, and releases entries after it once the limit is reached.
+  // Keeps the data set of the first entry alive, whatever its size. Drops the references to older ones beyond the limit
+  // of bytes.
   void Keep(const NodePtr& first) {
     entries_.front().kept = first;
     int64_t bytes = 0;
@@ -85,13 +88,13 @@ class RecentInner {
   }
 
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the most recently used first
+  std::list<Entry> entries_;  // ordered from the most to the least recently used
 };
 
-// One open data set of the cycle.
+// One of the inner data sets that are read in turn.
 struct OpenInner {
   std::vector<int64_t> outer;  // the token of the outer element
-  NodePtr node;                // null: this place of the cycle is empty
+  NodePtr node;                // null if this place of the cycle is empty
   std::unique_ptr<TokenIterator> tokens;
 };
 
@@ -115,17 +118,18 @@ class InterleaveIterator : public TokenIterator {
     place_ = (place_ + 1) % static_cast<int64_t>(cycle_.size());
     in_block_ = 0;
   }
-  // Opens the next outer element's data set in this place. False if the outer element is an error; writes its token
-  // then.
+  // Draws the next outer element and opens its data set in this place of the cycle. If the outer element is an error,
+  // writes the token of that error and returns false.
   bool OpenNext(OpenInner* open, int64_t* token, PayloadPtr* payload);
 
   const InterleaveNode& node_;
   const std::unique_ptr<TokenIterator> outer_;
   std::vector<OpenInner> cycle_;
   int64_t place_ = 0;
-  int64_t in_block_ = 0;  // elements taken from the current block
+  int64_t in_block_ = 0;  // elements drawn from the current block of block_length elements
   bool outer_ended_ = false;
-  bool restored_ = false;  // ask the outer again: it may have more epochs than when the state was saved
+  // The state was just restored: the outer stage may now have more epochs, so its end is checked again.
+  bool restored_ = false;
 };
 
 class InterleaveNode : public Node {
@@ -154,7 +158,8 @@ class InterleaveNode : public Node {
   }
   bool ValidToken(const int64_t* token) const override {
     const int64_t* inner = token + child_->token_width();
-    // The inner token is checked when it is used: its data set is not known before.
+    // The data set of the inner token is unknown until the outer element is made, so the inner token is checked only
+    // then.
     return child_->ValidToken(token) && *inner >= 0 && *inner <= 1 &&
            std::all_of(inner + 1, token + token_width(), [](int64_t v) { return v >= 0; });
   }
@@ -199,7 +204,7 @@ class InterleaveNode : public Node {
   }
 
  private:
-  // Checks that the data set is like the first one.
+  // Returns an error unless the data set has the same stages and types as the first element's.
   absl::Status CheckInner(const Dataset& inner) const {
     const NodeInfo& info = DatasetAccess::Node(inner)->info();
     bool like = info.spec.size() == inner_info_.spec.size() && info.batch_size == inner_info_.batch_size &&
@@ -244,7 +249,7 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
     open->node = *std::move(inner);
     return true;
   }
-  // Materialize will find the error again.
+  // The written token is that of an error: Materialize makes the outer element again and returns its error.
   std::copy(open->outer.begin(), open->outer.end(), token);
   token[width] = 1;
   std::fill_n(token + width + 1, node_.inner_info().token_width, 0);
@@ -254,7 +259,7 @@ bool InterleaveIterator::OpenNext(OpenInner* open, int64_t* token, PayloadPtr* p
 bool InterleaveIterator::Next(int64_t* token, PayloadPtr* payload) {
   const int64_t width = node_.child().token_width();
   if (std::exchange(restored_, false)) outer_ended_ = false;
-  int64_t empty = 0;  // consecutive places without an element, after the last outer element
+  int64_t empty = 0;  // consecutive empty places of the cycle, after the last outer element was drawn
   while (!outer_ended_ || empty < static_cast<int64_t>(cycle_.size())) {
     ThrowIfStopped();
     OpenInner& open = cycle_[place_];
@@ -322,7 +327,7 @@ bool InterleaveIterator::Restore(StateReader* reader) {
   return true;
 }
 
-// Returns the data set of the first element, which determines types and stages of all.
+// Makes the data set of the first element, which determines the types and stages that all must have.
 absl::StatusOr<NodePtr> FirstInner(const Node& child, const Dataset::DatasetFn& fn) {
   std::vector<int64_t> token;
   PayloadPtr payload;
@@ -345,7 +350,7 @@ absl::StatusOr<NodePtr> Make(NodePtr child, NodeInfo inner, Parallelism parallel
   NodeInfo info = inner;
   info.token_width = child->token_width() + 1 + inner.token_width;
   const int64_t outer = child->info().cardinality;
-  // Infinite if one data set is; the first element's data set represents all.
+  // The cardinality is infinite if one inner data set is; the first element's data set stands for all of them here.
   info.cardinality = outer == 0                                                                   ? 0
                      : outer == kInfiniteCardinality || inner.cardinality == kInfiniteCardinality ? kInfiniteCardinality
                                                                                                   : kUnknownCardinality;

@@ -1,4 +1,5 @@
-// FromGenerator: elements that a function makes. A token is the position that the function was called with.
+// FromGenerator: elements that a function makes. A token, from which an element can be made again, is the position that
+// the function was called with.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,8 +16,8 @@ class GeneratorNode : public Node {
   GeneratorNode(NodeInfo info, Dataset::GeneratorFn fn, SourceLocation location)
       : Node(std::move(info)), fn_(std::move(fn)), location_(location) {}
 
-  // Makes the element at *position and advances it, or sets *end. After an error *position may stay or advance; *end
-  // then says that no element follows.
+  // Makes the element at *position and advances *position, or sets *end if there is none. After an error the function
+  // may or may not have advanced *position; *end then says that no element follows.
   absl::Status Call(int64_t* position, Element* out, bool* end) const {
     const int64_t at = *position;
     absl::Status status = fn_(position, out, end);
@@ -64,8 +65,8 @@ class GeneratorIterator : public TokenIterator {
     bool end = false;
     *token = position_;
     absl::Status status = node_.Call(&position_, &element, &end);
-    // Ends after an error that does not advance, because it would repeat for ever. An error together with the end is
-    // the last element.
+    // After an error that does not advance the position the dataset ends, because the same error would repeat for ever.
+    // An error together with *end counts as the last element.
     ended_ = end || position_ == *token;
     if (end && status.ok()) return false;
     if (payload != nullptr) *payload = std::make_shared<MadeElement>(std::move(element), std::move(status));

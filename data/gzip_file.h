@@ -20,17 +20,17 @@ class GzipFile {
  public:
   explicit GzipFile(std::string path);
 
-  // Errors of the system are those of PosixError: EIO and the like carry exit code 74. InvalidArgument when it is not a
-  // regular file.
+  // Errors of the system are those of PosixError; input/output errors such as EIO carry the process's exit code 74.
+  // InvalidArgument when it is not a regular file.
   absl::Status Open();
 
   // Reads up to `bytes`; less only at the end of the data. DataLoss with path and offset when the compressed data is
   // damaged or cut short; a member's checksum is compared when a read reaches beyond its last byte.
   absl::StatusOr<int64_t> Read(void* to, int64_t bytes);
-  // Back to the first byte.
+  // Moves back to the first byte.
   void Rewind();
 
-  // Returns DataLoss for the place `ahead` bytes after the last byte that was returned.
+  // Returns DataLoss for damage `ahead` bytes after the last byte that Read has returned; `what` describes it.
   absl::Status Damaged(int64_t ahead, absl::string_view what) const;
 
   // An upper bound for the size of the uncompressed data.

@@ -23,13 +23,13 @@ namespace tandem {
 namespace {
 
 constexpr int64_t kChunk = 1 << 20;
-// Bytes read in one turn, an eighth of a millisecond: a thread that waits for the first rows waits for at most one turn
-// more.
+// The bytes that are read while mutex_ is held, which takes an eighth of a millisecond. A thread that needs the first
+// rows waits at most this much longer for the background thread.
 constexpr int64_t kReadChunk = InflateStream::kBlockBytes;
-// Open reads files up to this size at once.
+// Open reads the data of files up to this size, in bytes, before it returns.
 constexpr int64_t kReadAtOnce = 1 << 20;
-// The size in a compressed file's header is trusted up to this limit, since untouched memory costs nothing; above it,
-// the data is counted first.
+// For a compressed file with up to this many bytes of data, memory is allocated as the header says, since untouched
+// memory costs nothing. For a larger one, the data is counted first.
 constexpr int64_t kTrustedBytes = int64_t{256} << 20;
 
 absl::StatusOr<IdxHeader> ReadHeader(GzipFile& in) {
@@ -43,7 +43,7 @@ absl::Status Truncated(const GzipFile& in, const IdxHeader& header, int64_t got)
                                     ShapeString(header.shape), ")"));
 }
 
-// Reads to the end without keeping anything, to check that a large size in the header is true.
+// Inflates the whole file without storing the data, to check that it really is as large as the header says.
 absl::Status VerifySize(GzipFile& in, const IdxHeader& header) {
   std::vector<uint8_t> chunk(kChunk);
   const int64_t start = in.offset();
@@ -61,18 +61,18 @@ absl::Status VerifySize(GzipFile& in, const IdxHeader& header) {
 struct IdxReader::State {
   explicit State(const std::string& path) : in(path) {}
 
-  // Reads the next elements, and after the last checks that nothing follows.
+  // Reads the next chunk of elements into `tensor`. After the last element, checks that the file ends.
   absl::Status ReadChunk(HostTensor& tensor);
 
   GzipFile in;
   IdxHeader header;
-  int64_t elements = 0;         // read so far
-  std::vector<uint8_t> narrow;  // a chunk of elements to be widened
+  int64_t elements = 0;         // elements read so far
+  std::vector<uint8_t> narrow;  // a chunk of int8 or int16 elements, which are widened to int32 afterwards
 };
 
 absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   const int64_t bytes = header.element_bytes, wide = SizeOf(header.dtype);
-  // Turns end at block ends, so that blocks are inflated directly into the tensor.
+  // Each chunk ends where a block of InflateStream ends, so that blocks are inflated directly into the tensor.
   const int64_t turn = kReadChunk - (elements == 0 ? header.header_bytes : 0);
   const int64_t count = std::min(turn / bytes, tensor.num_elements() - elements);
   uint8_t* const to = static_cast<uint8_t*>(tensor.raw()) + elements * wide;
@@ -83,7 +83,7 @@ absl::Status IdxReader::State::ReadChunk(HostTensor& tensor) {
   DecodeIdx(header, count, raw, to);
   elements += count;
   if (elements < tensor.num_elements()) return absl::OkStatus();
-  // Reading past the end also makes gzip compare its checksum.
+  // Trying to read past the end also makes the inflater compare gzip's checksum.
   uint8_t extra;
   TD_ASSIGN_OR_RETURN(const int64_t more, in.Read(&extra, 1));
   if (more == 0) return absl::OkStatus();
@@ -119,7 +119,8 @@ absl::StatusOr<std::shared_ptr<IdxReader>> IdxReader::Open(const std::string& pa
 
 absl::Status IdxReader::ReadMore() {
   absl::Status status = CatchResourceErrors("reading an IDX file", [&] { return state_->ReadChunk(tensor_); });
-  // The last rows count only when the end of the file was seen; so do rows without elements.
+  // The last rows become ready only when the end of the file was checked. A file whose rows have no elements is ready
+  // then, too.
   const bool all = state_->elements == tensor_.num_elements();
   ready_ = !status.ok() ? kFailed : all ? kAll : state_->elements / std::max<int64_t>(row_elements_, 1);
   return status;
@@ -137,13 +138,14 @@ absl::Status IdxReader::WaitForRows(int64_t rows) {
 void IdxReader::FinishInBackground() {
   if (ready_ == kAll || thread_.joinable()) return;
   absl::StatusOr<std::thread> thread = StartThread("reading ahead", [this] {
-    // Threads that compile or run a step have priority. The scheduler treats a core that runs only SCHED_IDLE threads
-    // as idle, so it does not put a woken thread on a busy core instead.
+    // This thread gets the lowest priority, so that threads that compile or run a step come first. The scheduler treats
+    // a core that runs only SCHED_IDLE threads as idle, so that it places woken threads there and not on a busy core.
     const sched_param none = {};
     pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     while (!stop_ && ready_ != kAll) {
       if (waiting_ > 0) {
-        // std::mutex is not fair: without a pause this thread would lock it again before a waiting one.
+        // std::mutex is not fair: without a pause this thread would lock the mutex again before the waiting thread gets
+        // it.
         std::this_thread::sleep_for(std::chrono::microseconds(100));
         continue;
       }

@@ -22,8 +22,9 @@ namespace tandem {
 // DataLoss when it is no IDX file, truncated, damaged (gzip's checksum) or longer than its header says.
 absl::StatusOr<HostTensor> ReadIdx(const std::string& path);
 
-// Reads an IDX file as ReadIdx does, but row by row, so that the first rows can be used early: the images of a training
-// set take longer to decompress than a small program takes to load. Give WaitForRows to Dataset::FromTensorSlices.
+// Reads an IDX file as ReadIdx does, but row by row, so that the first rows can be used early: to decompress the images
+// of a training set takes longer than to load a small program. Pass a function that calls WaitForRows to
+// Dataset::FromTensorSlices.
 class IdxReader {
  public:
   // Reads and checks the header, and a small file (up to 1 MiB of data) as a whole.
@@ -40,24 +41,25 @@ class IdxReader {
   // file all calls return it. May be called from any thread.
   absl::Status WaitForRows(int64_t rows);
 
-  // Reads the rest in a thread of the lowest priority, so that damage is noticed early and later rows are ready when
-  // needed.
+  // Reads the remaining rows in a thread of the lowest priority, so that damage is noticed early and later rows are
+  // ready when they are needed.
   void FinishInBackground();
 
  private:
   struct State;
-  // Values of ready_ that are not numbers of rows.
+  // Special values of ready_: everything was read and checked, or reading has failed.
   static constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFailed = -1;
 
   explicit IdxReader(const std::string& path);
-  absl::Status ReadMore();  // needs mutex_
+  absl::Status ReadMore();  // the caller holds mutex_
 
   HostTensor tensor_;
   int64_t rows_ = 0, row_elements_ = 0;
-  std::atomic<int64_t> ready_{kFailed};  // rows that are ready
+  std::atomic<int64_t> ready_{kFailed};  // number of first rows that are ready, or kAll or kFailed
   std::atomic<bool> stop_{false};
   std::atomic<int> waiting_{0};  // threads that wait for mutex_ in WaitForRows
-  std::mutex mutex_;             // guards the next two; std::mutex because absl's ends the process when memory runs out
+  // Guards state_ and status_. It is a std::mutex because Abseil's ends the process when memory runs out.
+  std::mutex mutex_;
   std::unique_ptr<State> state_;
   absl::Status status_;
   std::thread thread_;

@@ -17,7 +17,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Bytes to read at once for a single row.
+// The bytes that are read at once when single rows at scattered places are requested.
 constexpr int64_t kLookUpBytes = 8 << 10;
 
 // Detects the compression by the first bytes: no IDX file begins like gzip.
@@ -75,7 +75,8 @@ class IdxPieces : public PieceReader {
   int64_t number() const override { return number_; }
 
  private:
-  // Checks that nothing follows the last row. Also makes gzip compare its checksum.
+  // Checks that the file ends after the last row. Reading up to the end also makes the inflater compare gzip's
+  // checksum.
   absl::Status CheckEnd() {
     TD_ASSIGN_OR_RETURN(const int64_t more, buffer_.Need(1));
     if (more == 0) return absl::OkStatus();
@@ -147,9 +148,9 @@ class IdxFormat : public FileFormat {
 
  private:
   const IdxOptions options_;
-  IdxHeader header_;  // of one file: its types are those of all
+  IdxHeader header_;  // the header of one file, whose element type and row shape all files share
   Shape row_shape_;
-  Compression compression_ = Compression::kNone;  // of the compressed files, if any
+  Compression compression_ = Compression::kNone;  // compression of those files that are compressed, if any
 };
 
 }  // namespace

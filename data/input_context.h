@@ -1,4 +1,4 @@
-// InputContext: what an input_fn gets to know about its job.
+// InputContext: what an input_fn is told about the job that it makes a dataset for.
 #ifndef TANDEM_DATA_INPUT_CONTEXT_H_
 #define TANDEM_DATA_INPUT_CONTEXT_H_
 
@@ -8,15 +8,15 @@
 
 namespace tandem {
 
-// Names and meaning as in tf.distribute.InputContext: an input_fn usually ends with
+// The names and meanings of the members are those of tf.distribute.InputContext. An input_fn usually ends with
 // dataset.Shard(context.num_input_pipelines, context.input_pipeline_id) before it shuffles.
 struct InputContext {
-  // Number of parts to divide the data into, and the part of this process, counted from 0. With RunConfig.auto_shard
-  // kOff these are the number of workers and this worker's number. Otherwise 1 and 0: workers share one input, or files
-  // are dealt out to them.
+  // How many parts the data is divided into, and which part this process reads, counted from 0. With
+  // RunConfig.auto_shard kOff these are the number of workers and this worker's number. Otherwise they are 1 and 0,
+  // because workers share one input or each gets a share of the files.
   int num_input_pipelines = 1;
   int input_pipeline_id = 0;
-  // Replicas over all workers.
+  // The number of replicas (model copies) of all workers together.
   int num_replicas_in_sync = 1;
 
   // Examples for each replica when one step takes `global_batch_size` of them.

@@ -29,7 +29,8 @@ bool IsDirectory(const std::string& path) {
   return info.ok() && info->is_directory;
 }
 
-// Appends the paths in `dir` that match patterns[at...] to *out. *reached becomes the last folder that was listed.
+// Appends the paths in `dir` that match patterns[at...], one pattern for each path component, to *out. Sets *reached to
+// the last folder that was listed.
 absl::Status Match(const std::string& dir, const std::vector<std::string>& patterns, size_t at, std::string* reached,
                    std::vector<std::string>* out) {
   const bool last = at + 1 == patterns.size();
@@ -73,7 +74,7 @@ absl::StatusOr<std::vector<std::string>> MatchFiles(const std::string& pattern) 
   if (!patterns.empty()) {
     TD_RETURN_IF_ERROR(Match(pattern[0] == '/' ? "/" : "", patterns, 0, &reached, &files));
   }
-  // A ** may reach a file in several ways.
+  // Several expansions of a ** may lead to the same file, so duplicates are removed.
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   if (!files.empty()) return files;

@@ -1,4 +1,5 @@
-// MadeElement: the payload of a stage that makes elements while it draws the order.
+// MadeElement: an element, or an error, that a stage made while it drew the order. It travels with the element's token
+// as a payload, so that it is not made twice.
 #ifndef TANDEM_DATA_MADE_ELEMENT_H_
 #define TANDEM_DATA_MADE_ELEMENT_H_
 
@@ -14,7 +15,7 @@ class MadeElement : public Payload {
  public:
   MadeElement(Element element, absl::Status status) : element(std::move(element)), status(std::move(status)) {}
 
-  // Stores the element of a payload of this type, or returns its error.
+  // Stores the element in *out, or returns its error. `payload` must be a MadeElement.
   static absl::Status Get(const Payload& payload, Element* out) {
     const auto& made = static_cast<const MadeElement&>(payload);
     if (made.status.ok()) *out = made.element;

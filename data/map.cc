@@ -1,4 +1,4 @@
-// Map and Prefetch: the stages that ask for threads. Both keep their child's tokens.
+// Map and Prefetch: the stages that ask for threads. Both pass their child's tokens (the names of elements) on.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// The first window of automatic prefetching.
+// The number of elements made ahead with which automatic prefetching begins.
 constexpr int64_t kInitialWindow = 2;
 
 // Applies a function to the elements of `child`.
@@ -56,7 +56,8 @@ class MapNode : public ElementNode {
   }
 
  private:
-  // True if the components have the types of the spec; false if a function returns them in another order, for example.
+  // True if the components have the types of the spec. They do not if the function returns them in another order, for
+  // example.
   bool TypesAgree(const Element& result) const {
     const std::vector<ComponentSpec>& spec = info().spec;
     for (size_t i = 0; i < result.components.size() && i < spec.size(); ++i) {
@@ -86,7 +87,7 @@ class PrefetchNode : public OrderNode {
     p.window = std::max(p.window, buffer_size_ == 0 ? kInitialWindow : buffer_size_);
     return p;
   }
-  // Not part of the signature: a resumed run may prefetch differently.
+  // The number of prefetched elements is no part of the signature, because a resumed run may prefetch differently.
   std::string Signature(bool batch_sizes) const override { return child_->Signature(batch_sizes); }
 
  private:
@@ -127,7 +128,7 @@ absl::StatusOr<std::vector<ComponentSpec>> InferSpec(const Node& child, const Da
     if (t.empty()) return absl::InvalidArgumentError(absl::StrCat("component ", i, " of the result is empty"));
     ComponentSpec& c =
         spec.emplace_back(ComponentSpec{names.empty() ? child.info().spec[i].name : names[i], t.dtype(), t.shape()});
-    // A component with as many rows as the batch is assumed to be batched.
+    // A component of the result with as many rows as the batch is assumed to have one row per example.
     if (child.info().batch_size > 0 && !c.shape.empty() && c.shape[0] == input.rows()) c.shape[0] = kBatch;
   }
   return spec;

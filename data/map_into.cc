@@ -1,4 +1,4 @@
-// MapInto: applies a function that writes its results into the batch that follows.
+// MapInto: applies a function that writes its results directly into the memory of the batch that a later Batch makes.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -36,13 +36,13 @@ class MapIntoNode : public ElementNode {
     return absl::OkStatus();
   }
 
-  // Same signature as Map: a Map with the same results may replace it.
+  // The signature is that of Map, because a Map with the same results may replace this stage.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | map(", SpecString(info().spec), ")");
   }
 
  private:
-  // Makes a tensor for each component, whose shape begins with `rows`.
+  // Allocates a tensor for each component; `rows` are the leading dimensions before the component's own shape.
   absl::Status Allocate(const Shape& rows, Element* out) const {
     out->components.clear();
     for (const ComponentSpec& component : info().spec) {

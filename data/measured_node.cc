@@ -7,7 +7,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// A TokenIterator whose drawing is costly, with its time measured.
+// Wraps a TokenIterator that is expensive to draw from, and measures the time of its draws.
 class MeasuredTokens : public TokenIterator {
  public:
   MeasuredTokens(std::unique_ptr<TokenIterator> tokens, StageTimes* times)
@@ -63,7 +63,7 @@ class MeasuredNode : public OrderNode {
   std::string Signature(bool batch_sizes) const override { return child_->Signature(batch_sizes); }
 
  private:
-  StageTimes* const times_;  // an entry of info().stages
+  StageTimes* const times_;  // owned by info().stages
 };
 
 }  // namespace

@@ -19,10 +19,10 @@ namespace tandem::data_internal {
 
 namespace {
 
-// The stop flag of this thread's current draw, or null.
+// The stop flag of the draw that this thread is in, or null. A draw is a call that determines the next element.
 constinit thread_local const std::atomic<bool>* stop_of_draw = nullptr;
 
-// Thrown to end a draw. Copying it takes no memory.
+// The exception that ends a draw. Copying it allocates no memory.
 struct DrawError : std::bad_alloc {
   explicit DrawError(absl::Status status) : status(std::move(status)) {}
   absl::Status status;
@@ -82,7 +82,7 @@ void ShortenEpoch(NodeInfo* info, int64_t n) {
 absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                    SourceLocation location, Element* out) const {
   out->components.clear();
-  std::vector<std::vector<HostTensor>> strings(info_.spec.size());  // the rows of string components
+  std::vector<std::vector<HostTensor>> strings(info_.spec.size());  // the rows of each component of strings
   Element row;
   for (int64_t i = 0; i < count; ++i) {
     TD_RETURN_IF_ERROR(
@@ -92,7 +92,7 @@ absl::Status Node::MaterializeRows(const int64_t* tokens, const PayloadPtr* payl
       if (i == 0) {
         Shape shape = t.shape();
         shape.insert(shape.begin(), count);
-        // Strings are stacked when all are known.
+        // Rows of strings are collected, and stacked when all are known.
         out->components.push_back(t.dtype() == DType::kString ? t : HostTensor(t.dtype(), std::move(shape)));
       }
       HostTensor& batch = out->components[c];
@@ -152,7 +152,8 @@ void ThrowIfStopped() {
 
 absl::StatusOr<bool> CatchDrawErrors(absl::FunctionRef<bool()> draw, const std::atomic<bool>* stop) {
   constexpr absl::string_view kWhere = "the input pipeline";
-  // The flag does not stop draws inside functions that this draw calls: others may use their results.
+  // A draw within user functions that this draw calls (when they make datasets) is not stopped by this flag, because
+  // others may use its result.
   const absl::Cleanup restore = [outer = std::exchange(stop_of_draw, stop)] { stop_of_draw = outer; };
   return CatchResourceErrors(kWhere, [&]() -> absl::StatusOr<bool> {
     try {

@@ -1,5 +1,5 @@
-// PaddedBatch and BucketBySequenceLength: batches of elements of different sizes, padded to the largest. Their tokens
-// are those of Batch: the number of rows, then the rows' tokens, then zeros up to the full width.
+// PaddedBatch and BucketBySequenceLength: batches of elements of different sizes, padded to the largest. The token of a
+// batch, from which it can be made, is the number of rows, then the rows' tokens, then zeros up to the full size.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,7 +14,8 @@
 namespace tandem::data_internal {
 namespace {
 
-// Copies a tensor of shape `from` into the corner of one of shape `to`. Elements have `size` bytes.
+// Copies a tensor of shape `from` into the corner at index 0 of a larger tensor of shape `to`. Elements have `size`
+// bytes.
 void CopyCorner(const uint8_t* source, const Shape& from, uint8_t* target, absl::Span<const int64_t> to, int64_t size) {
   const size_t rank = from.size();
   if (rank == 0) {
@@ -80,7 +81,7 @@ class PaddedNode : public Node {
   }
 
  protected:
-  // Returns an error for a row that was made but is not valid.
+  // Returns an error for a row that could be made but must not be in a batch.
   virtual absl::Status CheckRow(const int64_t* token, const Element& element) const { return absl::OkStatus(); }
   // Stacks component `c` of the rows, padded to the largest sizes, or to those of the spec.
   absl::StatusOr<HostTensor> Stack(const std::vector<Element>& rows, size_t c) const {
@@ -123,7 +124,7 @@ class PaddedNode : public Node {
   }
 
   HostTensor StackStrings(const std::vector<Element>& rows, size_t c, const Shape& shape, int64_t row_elements) const {
-    // The same as for numbers, with indices instead of elements.
+    // Strings are padded as numbers are, but instead of the strings their indices are copied.
     std::vector<absl::string_view> strings(rows.size() * row_elements, values_[c].string());
     std::vector<int64_t> index, placed;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -142,13 +143,14 @@ class PaddedNode : public Node {
   }
 
   const NodePtr child_;
-  const std::vector<HostTensor> values_;  // padding by component, one element each
+  const std::vector<HostTensor> values_;  // one padding value for each component
   const SourceLocation location_;
 };
 
 class PaddedBatchNode;
 
-// Collects rows in buckets: one for all elements (PaddedBatch), or one for each range of lengths.
+// Collects the tokens of rows in buckets until a batch is full. There is one bucket for all elements (PaddedBatch), or
+// one for each range of lengths.
 class BucketIterator : public TokenIterator {
  public:
   explicit BucketIterator(const PaddedBatchNode& node);
@@ -169,17 +171,18 @@ class BucketIterator : public TokenIterator {
     std::vector<int64_t> tokens;
     std::vector<PayloadPtr> payloads;
   };
-  // Moves a bucket's rows into a token.
+  // Writes the token of a batch of the bucket's rows, and empties the bucket.
   void Emit(Bucket* bucket, int64_t* token, PayloadPtr* payload);
 
   const PaddedBatchNode& node_;
   const std::unique_ptr<TokenIterator> child_;
   const int64_t width_;
   std::vector<Bucket> buckets_;
-  size_t flushed_ = 0;  // buckets that were emptied after the child's end
-  PassRange passes_;    // of the bucket's rows if there is one bucket, otherwise of the last row that was read
+  size_t flushed_ = 0;  // how many buckets were emptied after the child's end
+  PassRange passes_;    // passes of the bucket's rows if there is one bucket, otherwise of the last row that was read
   bool child_ended_ = false;
-  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
+  // The state was just restored: the child may now have more epochs, so its end is checked again.
+  bool restored_ = false;
 };
 
 class PaddedBatchNode : public PaddedNode {
@@ -199,8 +202,8 @@ class PaddedBatchNode : public PaddedNode {
 
   std::unique_ptr<TokenIterator> MakeTokens() const override { return std::make_unique<BucketIterator>(*this); }
 
-  // Returns the bucket of an element. An element that is an error goes to the bucket of length 0, and its batch has the
-  // error.
+  // Returns the number of the element's bucket. An element that is an error goes to the first bucket, and the batch
+  // that contains it returns the error.
   size_t BucketOf(const int64_t* token, const Payload* payload) const {
     if (!length_) return 0;
     Element element;
@@ -217,7 +220,8 @@ class PaddedBatchNode : public PaddedNode {
   }
 
  private:
-  // An element for which the length function failed is in the first bucket: returns that error.
+  // An element for which the length function failed was put into the first bucket. Its error is found again and
+  // returned here.
   absl::Status CheckRow(const int64_t* token, const Element& element) const override {
     if (!length_) return absl::OkStatus();
     const absl::Status status = length_(element).status();
@@ -225,9 +229,9 @@ class PaddedBatchNode : public PaddedNode {
                     location_);
   }
 
-  const SerialFunction<Dataset::LengthFn> length_;  // null: one bucket
+  const SerialFunction<Dataset::LengthFn> length_;  // null if there is one bucket
   const std::vector<int64_t> boundaries_;
-  const std::vector<int64_t> sizes_;  // by bucket
+  const std::vector<int64_t> sizes_;  // batch size of each bucket
   const bool drop_remainder_;
   const std::string name_;
 };
@@ -313,7 +317,7 @@ bool BucketIterator::Restore(StateReader* reader) {
   return true;
 }
 
-// Returns the padding of each component: from the options, otherwise 0 or "".
+// Returns the padding value of each component: the one of the options, otherwise 0 or "".
 absl::StatusOr<std::vector<HostTensor>> PaddingValues(const NodeInfo& info, const PaddedBatchOptions& options) {
   std::vector<HostTensor> values;
   for (const ComponentSpec& component : info.spec) {

@@ -1,4 +1,5 @@
-// ParseExample: reads features out of records. Its tokens are its child's.
+// ParseExample: reads features out of records. Its tokens, from which elements are made, are those of the stage before
+// it.
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +37,8 @@ class ParseExampleNode : public ElementNode {
     return At(batched ? DescribeRow(token, bad_row) : Describe(token), status);
   }
 
-  // Not for variable lengths, which are padded to the longest of the whole batch.
+  // With variable lengths a range of rows cannot be made alone, because rows are padded to the longest of the whole
+  // batch.
   bool makes_ranges() const override { return !parser_.has_variable_length() && child_->makes_ranges(); }
   absl::Status MaterializeRange(const int64_t* token, const Payload* payload, int64_t first, int64_t count,
                                 Element* out) const override {
@@ -48,7 +50,8 @@ class ParseExampleNode : public ElementNode {
   }
   absl::Status MaterializeRows(const int64_t* tokens, const PayloadPtr* payloads, int64_t count,
                                SourceLocation location, Element* out) const override {
-    // Variable lengths must be compared first, and batches of batches stacked.
+    // The quick way does not work for variable lengths, which must be compared before they are padded, nor for batches
+    // that are stacked into larger batches.
     if (parser_.has_variable_length() || info().batch_size > 0) {
       return Node::MaterializeRows(tokens, payloads, count, location, out);
     }
@@ -73,7 +76,8 @@ class ParseExampleNode : public ElementNode {
   const SourceLocation location_;
 };
 
-// Returns "parse_example(key: default, ...)"; types, shapes and names are in the stage's signature.
+// Returns "parse_example(key: default, ...)" for caches. Types, shapes and names are left out because the stage's
+// signature has them.
 std::string FeatureSettings(absl::string_view name, const std::vector<FeatureSpec>& features) {
   return absl::StrCat(name, "(",
                       absl::StrJoin(features, ", ",

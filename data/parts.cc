@@ -1,4 +1,5 @@
-// Parts: splits batches, one part for each replica of a step. A token is the number of the part and the batch's token.
+// Parts: splits each batch into parts, one for each replica (copy of the model) in a step. A token, from which a part
+// can be made, is the number of the part and the batch's token.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -12,25 +13,26 @@
 namespace tandem::data_internal {
 namespace {
 
-// The payload of the parts of a batch that can only be made as a whole: the first user of a part makes it for all.
+// A batch that can only be made as a whole, as the payload of all its parts. The first part that is made makes the
+// batch, and the others reuse it.
 class WholeBatch : public Payload {
  public:
   explicit WholeBatch(PayloadPtr payload) : payload_(std::move(payload)) {}
 
-  // A buffer that holds parts for long keeps no batches.
+  // A buffer (such as Shuffle's) may hold parts for long, so it gets a payload that holds no batch.
   PayloadPtr ForBuffer(const PayloadPtr&, int64_t room) const override {
     PayloadPtr kept = payload_ == nullptr ? nullptr : payload_->ForBuffer(payload_, room);
     return kept == nullptr ? nullptr : std::make_shared<WholeBatch>(std::move(kept));
   }
   int64_t bytes_in_buffer() const override { return payload_ == nullptr ? 0 : payload_->bytes_in_buffer(); }
 
-  // Returns the batch of `token` of `node`.
+  // Stores the batch of `token` in *out; makes the batch with `node` in the first call.
   absl::Status Get(const Node& node, const int64_t* token, Element* out) const {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!made_) {
       Element batch;
       absl::Status status = node.Materialize(token, payload_.get(), &batch);
-      if (IsOutOfMemory(status)) return status;  // concerns only this part
+      if (IsOutOfMemory(status)) return status;  // a lack of memory is not stored, so that another part may try again
       batch_ = std::move(batch);
       status_ = std::move(status);
       made_ = true;
@@ -51,7 +53,7 @@ struct RowRange {
   int64_t first = 0, count = 0;
 };
 
-// Returns the rows of part `part` of `parts` parts of a batch of `rows` rows.
+// Returns which of a batch's `rows` rows are in part number `part` of `parts`.
 RowRange RangeOf(int64_t part, int64_t parts, int64_t rows) {
   const int64_t size = rows / parts + (rows % parts != 0);
   const int64_t first = size == 0 || part > rows / size ? rows : part * size;
@@ -86,7 +88,7 @@ class PartsNode : public Node {
 
   const Node& child() const { return *child_; }
   int64_t parts() const { return parts_; }
-  // True if parts are cut out of a batch that is made as a whole.
+  // True if each batch must be made as a whole, and the parts are copied out of it.
   bool cuts() const { return parts_ > 1 && !child_->makes_ranges(); }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
@@ -130,7 +132,8 @@ class PartsNode : public Node {
     return p;
   }
   std::string Fingerprint() const override { return child_->Fingerprint(); }
-  // A position between two batches fits any number of parts; the state of one within a batch contains their number.
+  // The number of parts is not in the signature, because a position between two batches is valid for any number, and
+  // the state of a position within a batch contains it.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | parts", batch_sizes ? absl::StrCat("(", parts_, ")") : "");
   }
@@ -177,14 +180,15 @@ class PartsNode : public Node {
   const SourceLocation location_;
 };
 
-// Between two batches the state is the child's. Within a batch, it also has the batch's token.
+// The saved state between two batches is the child's state. Within a batch, the state also has the batch's token.
 class PartsIterator : public TokenIterator {
  public:
   explicit PartsIterator(const PartsNode& node)
       : node_(node), child_(node.child().MakeTokens()), batch_(node.child().token_width()) {}
 
   bool Next(int64_t* token, PayloadPtr* payload) override {
-    // A caller that wants a payload for one part may not want it for every part, but does so for every batch.
+    // All parts of a batch share one payload, so once a caller has asked for the payload of some part, it is drawn for
+    // every batch.
     wants_payloads_ |= payload != nullptr && node_.info().has_payloads;
     if (next_ == 0) {
       PayloadPtr read;
@@ -201,7 +205,7 @@ class PartsIterator : public TokenIterator {
     if (next_ == 0) payload_ = nullptr;
     return true;
   }
-  // All parts of a batch belong to its passes; the last part ends them.
+  // All parts of a batch belong to all passes of the batch; its last part ends them.
   PassRange passes() const override { return {passes_.first, next_ == 0 ? passes_.last : passes_.first}; }
   void Restart() override {
     child_->Restart();
@@ -241,8 +245,8 @@ class PartsIterator : public TokenIterator {
   }
 
  private:
-  // Converts next_, a part's number among `parts`, to the part that begins at the same row with the present number of
-  // parts.
+  // Converts next_, which is a part's number among `parts` parts, to the part that begins at the same row with the
+  // present number of parts. Fails if no part begins there.
   bool GoTo(int64_t parts, StateReader* reader) {
     if (parts == node_.parts()) return true;
     const int64_t rows = node_.child().Rows(batch_.data());
@@ -262,8 +266,8 @@ class PartsIterator : public TokenIterator {
   const std::unique_ptr<TokenIterator> child_;
   std::vector<int64_t> batch_;  // token of the next part's batch, unless next_ is 0
   int64_t next_ = 0;            // number of the next part
-  PassRange passes_;            // of batch_
-  PayloadPtr payload_;          // shared by all parts of batch_
+  PassRange passes_;            // passes of the batch that batch_ names
+  PayloadPtr payload_;          // payload that all parts of this batch share
   bool wants_payloads_ = false;
 };
 

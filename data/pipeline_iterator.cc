@@ -16,11 +16,12 @@
 namespace tandem::data_internal {
 namespace {
 
-// Limits of the automatic window, and of the number of prefetched elements that a state may claim.
+// The largest number of elements made ahead that is chosen automatically, and the largest number of prefetched elements
+// that a saved state may contain.
 constexpr int64_t kMaxAutomaticWindow = 16;
 constexpr int64_t kMaxPendingTokens = int64_t{1} << 24;
-// A costly order is noted every kTokensPerNote tokens, or once per kNoteBytesPerToken bytes of its state in tokens,
-// whichever is rarer.
+// If drawing is expensive, the state of the order is recorded every kTokensPerNote tokens. If that state has b bytes,
+// at least b / kNoteBytesPerToken tokens lie between two records, so that large states are recorded rarely.
 constexpr int64_t kTokensPerNote = 64;
 constexpr int64_t kNoteBytesPerToken = 64;
 // The consumer must wait for this many elements in a row before another thread is activated.
@@ -75,8 +76,8 @@ bool PipelineIterator::Draw(Slot* slot) {
   if (!restored_.empty()) {
     slot->token = std::move(restored_.front());
     slot->is_restored = true;
-    slot->passes = tokens_->passes();          // the best that is known
-    std::lock_guard<std::mutex> lock(mutex_);  // SaveState reads restored_
+    slot->passes = tokens_->passes();  // restored elements have no passes of their own; this is the best estimate
+    std::lock_guard<std::mutex> lock(mutex_);  // needed because SaveState reads restored_
     restored_.pop_front();
     return true;
   }
@@ -100,7 +101,7 @@ void PipelineIterator::Note() {
   StateWriter writer;
   tokens_->Save(&writer);
   auto state = std::make_shared<const std::string>(writer.body());
-  // The larger the state, the rarer the notes, so that noting stays cheap.
+  // The larger the state, the more tokens pass until the next record, so that recording stays cheap.
   next_note_ = drawn_ + std::max<int64_t>(kTokensPerNote, static_cast<int64_t>(state->size()) / kNoteBytesPerToken);
   std::lock_guard<std::mutex> lock(mutex_);
   while (notes_.size() > 1 && notes_[1].drawn <= delivered_) notes_.pop_front();
@@ -197,14 +198,16 @@ bool PipelineIterator::LookAtNextHere(std::optional<PassRange>* next) {
 
 absl::Status PipelineIterator::Materialize(const Slot& slot, Element* out) const {
   const int64_t* token = slot.token.data();
-  // The number of rows that processes which do not make the element assume; -1: they make it as well.
+  // If this is not -1, the processes that do not make the element rely on this number of rows. With -1 they must make
+  // the element themselves.
   const int64_t rows = share_.count < share_.period ? root_->Rows(token) : -1;
   if (!slot.wanted && rows >= 0) {
     *out = {{}, rows};
     return absl::OkStatus();
   }
   out->rows_elsewhere = -1;
-  // User functions have their own error handling; what is caught here is mostly a lack of memory.
+  // Errors of user functions are handled where they are called. What CallUserCode catches here is mostly a lack of
+  // memory.
   TD_RETURN_IF_ERROR(CallUserCode([&] { return root_->MaterializeNamed(token, slot.payload.get(), out); }));
   if (rows < 0 || out->rows() == rows) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -273,7 +276,7 @@ void PipelineIterator::Work(int index) {
   try {
     MakeElements(index);
   } catch (...) {
-    // An exception outside of any element.
+    // The exception does not belong to an element, so it ends the iterator.
     absl::Status status = StatusOfException("the input pipeline");
     std::lock_guard<std::mutex> lock(mutex_);
     broken_ = std::move(status);
@@ -298,7 +301,7 @@ void PipelineIterator::MakeElements(int index) {
   for (;;) {
     WaitForRoom(index, &lock);
     if (stop_) return;
-    Follow();  // here, so that the consumer need not do it
+    Follow();  // advances followed_ here, so that the consumer need not do it
     ++drawing_;
     lock.unlock();
     auto slot = std::make_shared<Slot>();
@@ -315,7 +318,7 @@ void PipelineIterator::MakeElements(int index) {
       const absl::StatusOr<bool> drawn = TryToDraw([&] {
         if (!Draw(slot.get())) return false;
         lock.lock();
-        slots_.push_back(slot);  // under draw_mutex_, so that slots are in the order of the draws
+        slots_.push_back(slot);  // while draw_mutex_ is held, so that slots are in the order of the draws
         if (looks_at_next_) first_ready_.notify_all();
         return true;
       });
@@ -384,7 +387,7 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
   StateWriter writer;
   std::unique_lock<std::mutex> draw(draw_mutex_, std::defer_lock);
   std::unique_lock<std::mutex> lock(mutex_);
-  // draw_mutex_ is needed because tokens_ may be saved, or a token may be on its way from restored_ to slots_.
+  // draw_mutex_ must be held if tokens_ is saved below, and if a thread may be moving a token from restored_ to slots_.
   if (parallelism_.threads == 0 || restored_left_ > 0) {
     lock.unlock();
     draw.lock();
@@ -402,8 +405,8 @@ absl::StatusOr<std::string> PipelineIterator::SaveState() {
       for (int64_t v : *token) writer.Write(v);
     }
   }
-  // Without threads, tokens_ is right after the last delivered element, unless a draw has found the end, has failed, or
-  // was made to look at the next element.
+  // Without threads, tokens_ is exactly behind the last delivered element, unless a draw has found the end, has failed,
+  // or has drawn the next element early (LookAtNext).
   if (notes_order_ && (parallelism_.threads > 0 || ended_ || !broken_.ok() || !slots_.empty())) {
     const OrderNote note = LastNote();
     const int64_t delivered = delivered_;
@@ -470,7 +473,7 @@ absl::Status PipelineIterator::RestoreState(absl::string_view state) {
   return absl::OkStatus();
 }
 
-// Asks the clocks of the threads, so that measuring costs them nothing while they work.
+// Reads the CPU clocks of the threads, so that the threads themselves need not measure anything.
 double PipelineIterator::ThreadCpuSeconds() const {
   std::lock_guard<std::mutex> lock(mutex_);
   double seconds = 0;

@@ -1,4 +1,5 @@
-// The iterator of every dataset: draws tokens in order, makes their elements here or in threads, returns them in order.
+// The iterator of every dataset. It draws tokens (the names of elements) in order, makes their elements in the calling
+// thread or in threads of its own, and returns them in order.
 #ifndef TANDEM_DATA_PIPELINE_ITERATOR_H_
 #define TANDEM_DATA_PIPELINE_ITERATOR_H_
 
@@ -20,12 +21,12 @@
 namespace tandem::data_internal {
 
 // A saved state describes the order after the last delivered element, however far ahead the threads are. So a position
-// has exactly one state, which holds no batches and fits any batch size. With threads, SaveState gets it in one of two
-// ways: if drawing costs little, a second token iterator follows the consumer; if drawing reads files or calls
-// functions, the state of the order is noted now and then, and SaveState draws again from the last note before the
-// consumer's position. Without threads the order is in the right place, except at the end and after a failed draw
-// (which may have skipped elements, such as those of a batch that is not full) and when the next element was looked at:
-// then SaveState draws again from a note too.
+// has exactly one state, which contains no batches and is valid for any batch size. With threads, SaveState obtains the
+// state in one of two ways. If drawing is cheap, a second token iterator follows the consumer. If drawing reads files
+// or calls functions, the state of the order is recorded now and then (a note), and SaveState draws again from the last
+// note before the consumer's position. Without threads, the token iterator itself is at the consumer's position, with
+// three exceptions: at the end, after a failed draw (which may have skipped elements, such as those of a batch that is
+// not full), and when the next element was drawn early. Then SaveState draws again from a note too.
 class PipelineIterator : public Iterator {
  public:
   explicit PipelineIterator(NodePtr root);
@@ -42,61 +43,63 @@ class PipelineIterator : public Iterator {
  private:
   using Token = std::vector<int64_t>;
 
-  // An element on its way. Its token is set before it is shared; the rest is written by one worker before `ready`.
+  // An element that was drawn and not delivered yet. Its token is set before other threads see the slot; one worker
+  // writes the rest before it sets `ready`.
   struct Slot {
     Token token;
     PayloadPtr payload;
     PassRange passes;
-    bool is_restored = false;  // came from restored_
-    bool wanted = true;        // this process makes the element (MakeOnly)
+    bool is_restored = false;  // true if the token comes from restored_
+    bool wanted = true;        // true if this process makes the element (MakeOnly)
     Element element;
     absl::Status status;
-    bool ready = false;    // the element was made; guarded by mutex_
-    bool dropped = false;  // by RestoreState, which no longer wants it; guarded by mutex_
+    bool ready = false;  // true once the element was made; guarded by mutex_
+    // True if RestoreState has discarded the slot while a worker made its element; guarded by mutex_.
+    bool dropped = false;
   };
 
-  // The state of the order after `drawn` tokens.
+  // A record of the state of the order after `drawn` tokens.
   struct OrderNote {
     int64_t drawn = 0;
-    std::shared_ptr<const std::string> state;  // null: the state of the beginning
+    std::shared_ptr<const std::string> state;  // null for the state of the beginning
   };
 
-  // The next token, from restored_ or tokens_; false at the end. Needs draw_mutex_.
+  // Takes the next token from restored_ or tokens_; returns false at the end. The caller holds draw_mutex_.
   bool Draw(Slot* slot);
-  // Draws the element after the last delivered one and stores its passes; stores nothing at the end. False if drawing
-  // fails.
+  // Draws the element after the last delivered one and stores its passes; stores nothing at the end. Returns false if
+  // drawing fails.
   bool LookAtNext(std::optional<PassRange>* next);
   bool LookAtNextHere(std::optional<PassRange>* next);
-  // Returns the result of draw(), or an error if it throws; false from then on: the element that it drew is lost, so no
-  // other may follow. Needs draw_mutex_.
+  // Returns the result of draw(), or an error if it throws. After an error all calls return false, because the element
+  // that was being drawn is lost and so no other may follow. The caller holds draw_mutex_.
   absl::StatusOr<bool> TryToDraw(absl::FunctionRef<bool()> draw);
-  // Saves a note of the state of tokens_, if it is time for one. Needs draw_mutex_.
+  // Records the state of tokens_ as a note, and computes when the next note is due. The caller holds draw_mutex_.
   void Note();
   // Body of worker thread `index`: draws tokens while there is room in the window, and makes their elements.
   void Work(int index);
   absl::Status Materialize(const Slot& slot, Element* out) const;
-  // The last note that is not after the consumer's position. Needs mutex_.
+  // Returns the last note that is not after the consumer's position. The caller holds mutex_.
   OrderNote LastNote() const;
-  // Writes the state after `delivered` tokens, starting from a note that is not after that place. Needs no mutex.
+  // Writes the state after `delivered` tokens, starting from a note that is not after that position. Needs no mutex.
   absl::Status SaveFromNote(const OrderNote& note, int64_t delivered, StateWriter* writer) const;
   void MakeElements(int index);
   // Waits until worker `index` may draw or must stop; measures the waiting time.
   void WaitForRoom(int index, std::unique_lock<std::mutex>* lock);
   absl::Status GetNextHere(int64_t weight, Element* out, bool* end);
   absl::Status GetNextThreaded(Element* out, bool* end);
-  // Widens the window when the consumer finds a queue empty that had once been full: then the producer is fast enough
-  // on average, but uneven. Needs mutex_.
+  // Widens the window (the number of elements made ahead) when the consumer finds no element ready although the window
+  // had once been full: then the producer is fast enough on average, but uneven. The caller holds mutex_.
   void AdaptWindow(bool consumer_waits);
-  // Activates one more worker when the consumer has waited several times in a row. Needs mutex_.
+  // Activates one more worker when the consumer has waited several times in a row. The caller holds mutex_.
   void AdaptThreads(bool consumer_waits);
-  // Adds to times_ what has happened since the last call. For the thread that calls GetNext.
+  // Adds to times_ what was counted since the last call. Only the thread that calls GetNext may call it.
   void AddTimes();
-  // Advances followed_ to the consumer's position. Needs mutex_.
+  // Advances followed_ to the consumer's position. The caller holds mutex_.
   void Follow();
-  // Reads the drawn elements at the start of a state of version 1.
+  // Reads the elements that were drawn but not delivered, with which a state of version 1 begins.
   absl::StatusOr<std::deque<Token>> ReadDrawn(StateReader* reader) const;
 
-  // The elements of each round that this process makes (MakeOnly).
+  // Which elements of each round this process makes (MakeOnly).
   struct Share {
     int64_t period = 1, first = 0, count = 1;
   };
@@ -104,50 +107,55 @@ class PipelineIterator : public Iterator {
   const NodePtr root_;
   const Parallelism parallelism_;
 
-  std::mutex draw_mutex_;  // for drawing, which may take long; taken before mutex_
+  std::mutex draw_mutex_;  // held while drawing, which may take long; locked before mutex_
   mutable std::mutex mutex_;
-  std::condition_variable work_;           // an active worker may draw, or must stop
-  std::condition_variable activation_;     // active_ has grown, or workers must stop
-  std::condition_variable first_ready_;    // the first slot is ready, or the end is known
+  std::condition_variable work_;           // signals that an active worker may draw, or must stop
+  std::condition_variable activation_;     // signals that active_ has grown, or workers must stop
+  std::condition_variable first_ready_;    // signals that the first slot is ready, or the end is known
   std::unique_ptr<TokenIterator> tokens_;  // guarded by draw_mutex_
-  // at the consumer's position; only with threads and if drawing costs little
+  // A second iterator at the consumer's position. It exists only with threads and if drawing is cheap.
   std::unique_ptr<TokenIterator> followed_;
-  int64_t behind_ = 0;                 // delivered elements that followed_ has not passed
-  Token scratch_;                      // for followed_->Advance
-  const bool notes_order_;             // without threads, or with a costly order
-  std::deque<OrderNote> notes_;        // the first is not after the consumer's position
-  bool draw_failed_ = false;           // guarded by draw_mutex_
-  Share share_;                        // set before the first draw
-  int64_t in_round_ = 0;               // place of the next draw in its round; guarded by draw_mutex_
-  int64_t drawn_ = 0, next_note_ = 0;  // tokens, since the start or RestoreState; guarded by draw_mutex_
-  int64_t delivered_ = 0;              // tokens among drawn_
-  int64_t drawing_ = 0;                // workers that draw a token or wait to do so
-  std::deque<Token> restored_;         // elements of a state of version 1, drawn before it was saved; delivered first
-  int64_t restored_left_ = 0;          // elements of restored_ that are not delivered
-  int64_t ready_slots_ = 0;            // in slots_
-  // Elements drawn but not delivered; a worker may still hold one that RestoreState dropped. Without threads there is
-  // at most one, drawn by LookAtNext and not made.
+  int64_t behind_ = 0;           // number of delivered elements that followed_ has yet to pass
+  Token scratch_;                // scratch memory for followed_->Advance
+  const bool notes_order_;       // true without threads, or if drawing is expensive
+  std::deque<OrderNote> notes_;  // the first note is not after the consumer's position
+  bool draw_failed_ = false;     // a draw has thrown; guarded by draw_mutex_
+  Share share_;                  // set before the first draw
+  int64_t in_round_ = 0;         // number of the next draw within its round; guarded by draw_mutex_
+  // Numbers of tokens since the start or RestoreState: those drawn, and those after which the next note is due. Guarded
+  // by draw_mutex_.
+  int64_t drawn_ = 0, next_note_ = 0;
+  int64_t delivered_ = 0;  // how many of the drawn_ tokens were delivered
+  int64_t drawing_ = 0;    // number of workers that draw a token or wait to do so
+  // Tokens that a restored state of version 1 contains: drawn before it was saved, and delivered first.
+  std::deque<Token> restored_;
+  int64_t restored_left_ = 0;  // number of elements of restored_ that were not delivered yet
+  int64_t ready_slots_ = 0;    // number of ready elements in slots_
+  // Elements that were drawn but not delivered. A worker may hold a reference to a slot that RestoreState has dropped.
+  // Without threads there is at most one slot, which LookAtNext has drawn and whose element is not made yet.
   std::deque<std::shared_ptr<Slot>> slots_;
   bool ended_ = false;              // tokens_ is at its end
-  std::atomic<bool> stop_ = false;  // set with mutex_
-  absl::Status broken_;  // error of a draw (until RestoreState) or of a worker outside any element: no more elements
-  bool worker_lost_ = false;  // broken_ comes from a worker: RestoreState does not help
+  std::atomic<bool> stop_ = false;  // set while mutex_ is held
+  // The error of a draw (until RestoreState), or of a worker outside of any element. No elements follow.
+  absl::Status broken_;
+  bool worker_lost_ = false;  // broken_ comes from a worker, which RestoreState does not repair
   bool was_full_ = false;
-  int active_;  // workers that take part: those with lower numbers
+  int active_;  // workers with numbers below this one are active
   int64_t window_;
   std::vector<std::thread> workers_;  // started by the first GetNext
-  int starved_ = 0;                   // elements in a row for which the consumer waited
-  bool looks_at_next_ = false;        // the consumer waits for the next draw
+  int starved_ = 0;                   // number of consecutive elements for which the consumer waited
+  bool looks_at_next_ = false;        // the consumer waits in LookAtNext for the next draw
 
-  // Passes of the last element delivered since the start or RestoreState; for the thread that calls GetNext.
+  // Passes of the last element delivered since the start or RestoreState. Only the thread that calls GetNext uses it.
   std::optional<PassRange> passes_;
 
-  // For the thread that calls GetNext; added to times_ now and then.
-  PipelineTimes* const times_;  // belongs to root_
-  int64_t asked_ = 0;           // calls of GetNext
-  int64_t counted_ = 0;         // calls that are in times_
-  int64_t counted_until_ = 0;   // time of the last addition; 0: none yet
-  int64_t ready_sum_ = 0;       // sum of the elements that were ready at each call since the last addition
+  // Counters that only the thread that calls GetNext uses; they are added to times_ now and then.
+  PipelineTimes* const times_;  // owned by a stage of root_
+  int64_t asked_ = 0;           // number of calls of GetNext
+  int64_t counted_ = 0;         // number of these calls that were added to times_
+  int64_t counted_until_ = 0;   // time of the last addition to times_; 0 before the first
+  // For each call of GetNext since the last addition, the number of elements that were ready; the sum of these numbers.
+  int64_t ready_sum_ = 0;
 };
 
 }  // namespace tandem::data_internal

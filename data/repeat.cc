@@ -1,4 +1,4 @@
-// Repeat: makes several passes over the child.
+// Repeat: makes several passes (epochs) over the elements of the stage before it (its child).
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,8 +15,8 @@ class RepeatIterator : public TokenIterator {
   bool Next(int64_t* token, PayloadPtr* payload) override {
     for (;;) {
       if (count_ >= 0 && passes_ >= count_) return false;
-      // The restart waits until the next element is asked for: so a state saved at the very end can go on with more
-      // epochs.
+      // The child restarts only when the next element is requested, so that a state saved at the very end can be
+      // resumed with a larger number of epochs.
       if (pass_ended_) {
         child_->Restart();
         pass_ended_ = false;
@@ -26,7 +26,8 @@ class RepeatIterator : public TokenIterator {
         pass_has_elements_ = true;
         return true;
       }
-      // Repeating an empty child for ever would hang. With a fixed count, a later pass may be empty by chance.
+      // Without a count, repeating an empty child would never end, so an empty pass ends the stage. With a count, a
+      // later pass may be empty by chance and the next one is tried.
       if (!pass_has_elements_ && (count_ < 0 || passes_ == 0)) return false;
       ++passes_;
       pass_ended_ = true;
@@ -54,8 +55,8 @@ class RepeatIterator : public TokenIterator {
  private:
   const std::unique_ptr<TokenIterator> child_;
   const int64_t count_;
-  int64_t passes_ = 0;  // passes that have ended
-  int64_t given_ = 0;   // passes_ when the last token was written
+  int64_t passes_ = 0;  // number of passes that have ended
+  int64_t given_ = 0;   // number of the pass that the last token belongs to
   bool pass_ended_ = false;
   bool pass_has_elements_ = false;
 };
@@ -68,7 +69,7 @@ class RepeatNode : public OrderNode {
   std::unique_ptr<TokenIterator> MakeTokens() const override {
     return std::make_unique<RepeatIterator>(child_->MakeTokens(), count_);
   }
-  // The count is not part of the signature: training longer than planned is a normal resume.
+  // The count is no part of the signature, because resuming a training with more epochs than planned is normal.
   std::string Signature(bool batch_sizes) const override {
     return absl::StrCat(child_->Signature(batch_sizes), " | repeat");
   }

@@ -1,5 +1,5 @@
 // Scan: passes a state from element to element. The state is saved with the position. An element cannot be made again
-// from its token alone, so stages that keep tokens cannot follow.
+// from its token (its place in the order) alone, so stages that buffer tokens cannot follow.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -36,7 +36,7 @@ bool RestoreTensor(DType dtype, StateReader* reader, HostTensor* t) {
     if (!reader->Read(&size, 0, INT64_MAX)) return false;
   }
   const int64_t elements = CheckedNumElements(shape);
-  // Each number in the saved state takes at least one byte.
+  // Each number in a saved state takes at least one byte, so the remaining bytes bound the number of elements.
   if (elements < 0 || elements > reader->remaining() * 8) return false;
   *t = HostTensor(dtype, std::move(shape));
   char* bytes = static_cast<char*>(t->raw());
@@ -76,7 +76,7 @@ class ScanNode : public OrderNode {
   }
 
   std::unique_ptr<TokenIterator> MakeTokens() const override;
-  int64_t Rows(const int64_t*) const override { return -1; }  // the function decides on the rows
+  int64_t Rows(const int64_t*) const override { return -1; }  // the function may change the number
   absl::Status Materialize(const int64_t* token, const Payload* payload, Element* out) const override {
     if (payload != nullptr) return MadeElement::Get(*payload, out);
     return Annotate(absl::InternalError("an element is asked for without its state"), "Scan", location_);
@@ -142,7 +142,7 @@ class ScanIterator : public TokenIterator {
  private:
   const ScanNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  Element state_;  // after the last element
+  Element state_;  // the function's state after the last element
 };
 
 std::unique_ptr<TokenIterator> ScanNode::MakeTokens() const { return std::make_unique<ScanIterator>(*this); }

@@ -103,7 +103,8 @@ absl::StatusOr<NodePtr> MakeTake(NodePtr child, int64_t count) {
 
 absl::StatusOr<NodePtr> MakeSkip(NodePtr child, int64_t count) {
   if (count < -1) return absl::InvalidArgumentError(absl::StrCat("the count must be >= 0, or -1 for all, got ", count));
-  // Skipping all elements takes none: it must not search an infinite child for its end.
+  // A count of -1 skips all elements. It is expressed as taking none, because an infinite child must not be searched
+  // for its end.
   Selection selection = {.offset = std::max<int64_t>(count, 0), .limit = count < 0 ? 0 : INT64_MAX};
   return Select(std::move(child), selection, absl::StrCat("skip(", count, ")"));
 }

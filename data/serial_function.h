@@ -10,10 +10,10 @@
 
 namespace tandem::data_internal {
 
-// Several threads may need such a function: one that saves a position draws while another draws ahead, and the threads
-// of a Map make elements again after a restart. So every stage whose function decides on the order uses this class.
-// Only the function runs under the lock: its arguments are made before. Function is one of Dataset's types, such as
-// Dataset::PredicateFn.
+// Several threads may call such a function: one that saves a position draws elements while another draws ahead, and the
+// threads of a Map make elements again after a restart. So every stage whose function decides on the order of elements
+// uses this class. Only the function itself runs under the lock; its arguments are made before. Function is one of
+// Dataset's types, such as Dataset::PredicateFn.
 template <typename Function>
 class SerialFunction;
 
@@ -22,7 +22,7 @@ class SerialFunction<std::function<R(Args...)>> {
  public:
   explicit SerialFunction(std::function<R(Args...)> fn) : fn_(std::move(fn)) {}
 
-  // False if there is no function.
+  // False if the wrapped function is empty.
   explicit operator bool() const { return static_cast<bool>(fn_); }
   R operator()(Args... args) const {
     std::lock_guard<std::mutex> lock(mutex_);

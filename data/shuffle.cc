@@ -1,4 +1,5 @@
-// Shuffle: keeps a buffer of the next elements, and yields one of them at random (uniformly). The buffer holds tokens.
+// Shuffle: keeps a buffer of the next elements, and yields one of them at random (uniformly). The buffer holds tokens,
+// from which elements are made when they leave the buffer.
 #include <algorithm>
 #include <utility>
 
@@ -12,14 +13,14 @@ namespace {
 
 // 16 GiB for tokens of one number, at 8 bytes each: far more than is useful.
 constexpr int64_t kMaxBufferSize = int64_t{1} << 31;
-// The most bytes of small records that a buffer keeps to avoid reading them again; only the places of further ones are
-// kept.
+// The most bytes of small records that a buffer holds to avoid reading them again. Of further records it holds only the
+// places in their files.
 constexpr int64_t kMaxReadAhead = 64 << 20;
 
 struct ShuffleConfig {
   int64_t buffer_size = 1;
   ShuffleOptions options;
-  int stage = 0;  // position among the Shuffles of the chain
+  int stage = 0;  // number of this Shuffle among those of the pipeline
 };
 
 class ShuffleIterator : public TokenIterator {
@@ -118,12 +119,13 @@ class ShuffleIterator : public TokenIterator {
   const std::unique_ptr<TokenIterator> child_;
   const ShuffleConfig config_;
   const int64_t width_;
-  std::vector<int64_t> buffer_;       // size_ tokens
+  std::vector<int64_t> buffer_;       // contains size_ tokens
   std::vector<PayloadPtr> payloads_;  // one for each token, null where none is kept; empty if tokens have no payloads
   int64_t size_ = 0;
-  int64_t read_ahead_ = 0;  // bytes in payloads_ that could be read again
+  int64_t read_ahead_ = 0;  // bytes of data in payloads_ that could be read again
   bool child_ended_ = false;
-  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
+  // The state was just restored: the child may now have more epochs, so its end is checked again.
+  bool restored_ = false;
   uint64_t epoch_ = 0;
   uint64_t draw_ = 0;
 };

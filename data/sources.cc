@@ -1,4 +1,5 @@
-// The sources rows of tensors in memory, names of files, and a range of integers. Their tokens are positions.
+// Three sources: the rows of tensors in memory, the names of files, and a range of integers. Their tokens, from which
+// elements are made, are positions in them.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,8 +15,9 @@
 namespace tandem::data_internal {
 namespace {
 
-// A fingerprint reads kPieces pieces of a tensor, evenly spread, which takes some 0.1 ms for any size; of rows that are
-// still being read it uses the first kRowsOfAStream, for which the first batch waits anyway.
+// A fingerprint reads kPieces evenly spread pieces of kPieceBytes bytes from a tensor, which takes some 0.1 ms for any
+// size. If the rows are still being read, it uses the first kRowsOfAStream rows, for which the first batch waits
+// anyway.
 constexpr size_t kPieces = 1024, kPieceBytes = 64;
 constexpr int64_t kRowsOfAStream = 64;
 
@@ -104,7 +106,7 @@ class SlicesNode : public SourceNode {
 
   std::string Fingerprint() const override {
     const int64_t rows = wait_for_rows_ ? std::min(info().cardinality, kRowsOfAStream) : info().cardinality;
-    if (!WaitForRows(rows).ok()) return "";  // the user of the rows reports the error
+    if (!WaitForRows(rows).ok()) return "";  // the error is not lost: the element that needs the rows reports it
     uint64_t checksum = 0;
     for (size_t c = 0; c < tensors_.size(); ++c) {
       if (IsString(c)) {
@@ -131,7 +133,7 @@ class SlicesNode : public SourceNode {
     return Annotate(CallUserCode([&] { return wait_for_rows_(rows); }), "FromTensorSlices", location_);
   }
   bool IsString(size_t component) const { return info().spec[component].dtype == DType::kString; }
-  // Returns rows `rows[0, count)` of a string component.
+  // Returns the strings of a component in the `count` rows whose numbers `rows` has.
   HostTensor Strings(size_t component, const int64_t* rows, int64_t count, Shape shape) const {
     const HostTensor& tensor = tensors_[component].second;
     const int64_t width = tensor.num_elements() / tensor.shape()[0];

@@ -7,8 +7,8 @@
 namespace tandem::data_internal {
 namespace {
 
-// The first kAll elements are measured, and later one of kRate on average: an element may be a large batch, and
-// measuring each of its rows in each stage takes about as long as reading it.
+// The first kAll elements are measured, and afterwards on average one of kRate. An element may be a large batch, and
+// measuring each of its rows in each stage would take about as long as reading it.
 constexpr int64_t kAll = 16, kRate = 64;
 
 }  // namespace
@@ -19,7 +19,8 @@ std::string StageText(const StageTimes& stage) {
 
 int64_t SampleWeight(int64_t n) {
   if (n < kAll) return 1;
-  // Not exactly every kRate-th: that might always be the last batch of an epoch, for example.
+  // The choice is pseudo-random: exactly every kRate-th element might always be the last batch of an epoch, for
+  // example.
   const uint64_t mixed = (static_cast<uint64_t>(n) * 0x9e3779b97f4a7c15u) >> 40;
   return mixed % kRate == 0 ? kRate : 0;
 }

@@ -18,17 +18,17 @@ inline int64_t NowNanoseconds() {
       .count();
 }
 
-// Sums over all iterators of one dataset; times in nanoseconds. Thread-safe.
+// Sums over all iterators of one dataset. Times are in nanoseconds. Thread-safe.
 struct PipelineTimes {
   std::atomic<int64_t> elements{0};
-  std::atomic<int64_t> elapsed{0};        // from the first GetNext to the last measured one
-  std::atomic<int64_t> thread_time{0};    // `elapsed`, times the threads in use
+  std::atomic<int64_t> elapsed{0};        // time from the first to the last measured GetNext
+  std::atomic<int64_t> thread_time{0};    // `elapsed` multiplied by the number of threads in use
   std::atomic<int64_t> consumer_wait{0};  // time that GetNext waited; without threads: all time in GetNext
-  std::atomic<int64_t> room_wait{0};      // time that threads waited for the consumer to take an element
-  std::atomic<int64_t> turn_wait{0};      // time that threads waited for another to draw its token
-  std::atomic<int64_t> ready{0};          // sum over the elements: how many were ready when the consumer asked
-  std::atomic<int64_t> threads{0};        // the most that were in use
-  std::atomic<int64_t> window{0};         // the last limit on elements made ahead
+  std::atomic<int64_t> room_wait{0};      // time that threads waited because enough elements were ready
+  std::atomic<int64_t> turn_wait{0};      // time that threads waited for another thread to draw its token
+  std::atomic<int64_t> ready{0};          // for each GetNext, the number of elements that were ready; summed
+  std::atomic<int64_t> threads{0};        // the largest number of threads in use
+  std::atomic<int64_t> window{0};         // the latest limit on the number of elements made ahead
 };
 
 // Times of one stage, for all iterators. Thread-safe. They are estimates: sums over the measured elements, each
@@ -36,30 +36,31 @@ struct PipelineTimes {
 struct StageTimes {
   StageTimes(const char* name, SourceLocation location) : name(name), location(location) {}
 
-  const char* const name;  // of the Dataset method, such as "Map"
+  const char* const name;  // name of the Dataset method, such as "Map"
   const SourceLocation location;
-  std::atomic<int64_t> total{0};    // including the stages that it calls, in nanoseconds
-  std::atomic<int64_t> busy{0};     // excluding the stages that it calls
-  std::atomic<int64_t> drawing{0};  // the part of `busy` in TokenIterators, where one thread works at a time
-  PipelineTimes pipeline;           // times of iterators whose last stage this is
-  // Receives the times instead: for the datasets of a FlatMap, the stages of the first dataset get the times of all.
+  std::atomic<int64_t> total{0};    // nanoseconds in the stage, including the stages that it calls
+  std::atomic<int64_t> busy{0};     // nanoseconds in the stage, excluding the stages that it calls
+  std::atomic<int64_t> drawing{0};  // the part of `busy` that draws the order, which one thread at a time does
+  PipelineTimes pipeline;           // times of the iterators that end with this stage
+  // If set, this object receives the times instead. Data sets that FlatMap makes send their times to the stages of the
+  // first such data set.
   std::atomic<std::shared_ptr<StageTimes>> sink;
-  std::atomic<bool> has_sink{false};  // sink is set; cheaper to ask than sink
+  std::atomic<bool> has_sink{false};  // true if `sink` is set; cheaper to read than `sink`
 };
 using StageList = std::vector<std::shared_ptr<StageTimes>>;
 
-// "Map (input.cc:12)".
+// Returns the method and its source line: "Map (input.cc:12)".
 std::string StageText(const StageTimes& stage);
 
-// The measurement in progress in this thread.
+// The measurement that is in progress in this thread.
 struct Sampling {
   int64_t weight = 0;  // number of elements that the measured one stands for; 0: nothing is measured
-  int64_t inner = 0;   // nanoseconds in stages that the current one has called
+  int64_t inner = 0;   // nanoseconds spent in stages that the current stage has called
 };
 inline constinit thread_local Sampling sampling;
 
-// Number of elements that element `n` of an iterator stands for; 0 for elements that are not measured. The first
-// elements, which open files and fill buffers, are all measured.
+// Returns how many elements element `n` of an iterator stands for in the estimates, or 0 if it is not measured. The
+// first elements, which open files and fill buffers, are all measured.
 int64_t SampleWeight(int64_t n);
 
 // Measures the stages that this thread calls during its lifetime.
@@ -74,7 +75,7 @@ class ScopedSample {
   const Sampling outer_;
 };
 
-// Measures one call of a stage, which lasts as long as the object. Only when sampling.weight > 0.
+// Measures one call of a stage, which lasts as long as this object. Exists only while sampling.weight > 0.
 class ScopedStage {
  public:
   ScopedStage(StageTimes* times, bool drawing) : times_(times), drawing_(drawing), outer_(sampling.inner) {
@@ -92,7 +93,7 @@ class ScopedStage {
   int64_t begin_;
 };
 
-// From now on adds the times of `stages` to those of `to`, if there are as many.
+// Makes `stages` record their times in `to`, stage by stage. Does nothing if the two lists differ in length.
 void SendTimes(const StageList& stages, const StageList& to);
 // Appends to `stages` those of `more` that it does not have.
 void AddStages(const StageList& more, StageList* stages);

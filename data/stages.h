@@ -1,4 +1,5 @@
-// Makers of the stages, one for each Dataset method. Errors do not name the caller's source line yet.
+// Functions that make the stages, one for each Dataset method. Their errors do not name the caller's source line;
+// Dataset adds it.
 #ifndef TANDEM_DATA_STAGES_H_
 #define TANDEM_DATA_STAGES_H_
 
@@ -10,7 +11,7 @@
 
 namespace tandem::data_internal {
 
-// Gives access to the stages of datasets that are arguments.
+// Returns the private node of a Dataset that is passed as an argument.
 struct DatasetAccess {
   static const NodePtr& Node(const Dataset& dataset) { return dataset.node_; }
 };
@@ -18,7 +19,7 @@ struct DatasetAccess {
 absl::StatusOr<NodePtr> MakeSlices(Dataset::Slices tensors, Dataset::WaitForRows wait_for_rows,
                                    SourceLocation location);
 absl::StatusOr<NodePtr> MakeRange(int64_t n);
-// File names for stages that read them: the files' contents are part of the fingerprint.
+// Makes a source of file names for stages that read the files, so that the files' contents are part of the fingerprint.
 absl::StatusOr<NodePtr> MakeFileNames(std::vector<std::string> files);
 absl::StatusOr<NodePtr> MakeTFRecord(std::vector<std::string> files, RecordOptions options);
 absl::StatusOr<NodePtr> MakeTextLine(std::vector<std::string> files, TextLineOptions options);
@@ -35,21 +36,23 @@ absl::StatusOr<NodePtr> MakeTakeWhile(NodePtr child, Dataset::PredicateFn predic
 absl::StatusOr<NodePtr> MakeIgnoreErrors(NodePtr child, IgnoreErrorsOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeDedupe(NodePtr child, Dataset::KeyFn key, DedupeOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeAssertCardinality(NodePtr child, int64_t count, SourceLocation location);
-// FlatMap is an Interleave with a cycle of 1. Errors name `op`.
+// Makes Interleave, and FlatMap as an Interleave of one dataset at a time. Errors name `op`.
 absl::StatusOr<NodePtr> MakeInterleave(NodePtr child, Dataset::DatasetFn fn, InterleaveOptions options, const char* op,
                                        SourceLocation location);
 absl::StatusOr<NodePtr> MakeUnbatch(NodePtr child, SourceLocation location);
 absl::StatusOr<NodePtr> MakeScan(NodePtr child, Element initial, Dataset::ScanFn fn, std::vector<ComponentSpec> spec,
                                  SourceLocation location);
-// An error if the child's elements cannot be made from their tokens alone; for stages that keep tokens.
+// Returns an error if the child's elements cannot be made from their tokens alone. Stages that buffer tokens call it.
 absl::Status CheckKeepsTokens(const Node& child);
 absl::StatusOr<NodePtr> MakeWindow(NodePtr child, DatasetWindowOptions options, SourceLocation location);
 absl::StatusOr<NodePtr> MakeCache(NodePtr child, const CacheOptions& options, SourceLocation location);
-// Without `length` there is one bucket with the batch size sizes[0].
+// Makes BucketBySequenceLength, or PaddedBatch if `length` is empty: then there is one bucket with the batch size
+// sizes[0].
 absl::StatusOr<NodePtr> MakePaddedBatch(NodePtr child, Dataset::LengthFn length, std::vector<int64_t> boundaries,
                                         std::vector<int64_t> sizes, PaddedBatchOptions options,
                                         SourceLocation location);
-// Errors name `op`, signatures `name`. `cache_settings` are settings that the result of `fn` depends on.
+// Makes a stage that applies `fn` to every element. Errors name `op`, and signatures name `name`. `cache_settings` are
+// settings that the result of `fn` depends on.
 absl::StatusOr<NodePtr> MakeMap(NodePtr child, Dataset::MapFn fn, MapOptions options, const char* op, const char* name,
                                 SourceLocation location, absl::string_view cache_settings = "");
 absl::StatusOr<NodePtr> MakeMapInto(NodePtr child, Dataset::MapIntoFn fn, MapOptions options, SourceLocation location);

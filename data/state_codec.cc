@@ -56,7 +56,8 @@ absl::StatusOr<StateReader> StateReader::Open(absl::string_view state) {
   uint64_t version = 0;
   if (!ConsumeVarint(&rest, &version)) return DamagedAt(kMagic.size(), "the version is malformed");
   if (rest.size() < kChecksumBytes) return DamagedAt(state.size(), "it is cut off");
-  // Compares the checksum before the version: a flipped bit in the version is damage, not another version.
+  // The checksum is compared before the version, because a flipped bit in the version is damage and not another
+  // version.
   absl::string_view covered = state.substr(0, state.size() - kChecksumBytes);
   uint64_t checksum = 0;
   for (size_t i = 0; i < kChecksumBytes; ++i) {

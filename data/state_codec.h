@@ -56,15 +56,15 @@ class StateReader {
   bool Read(int64_t* value, int64_t min, int64_t max);
   bool Read(bool* value);
 
-  // Notes why a valid state cannot be restored, for Damaged. Returns false.
+  // Records why a valid state cannot be restored, for Damaged to return. Returns false.
   bool Fail(absl::Status status) {
     failure_ = std::move(status);
     return false;
   }
 
-  // An upper bound on how many numbers follow.
+  // An upper bound on how many numbers follow: the remaining bytes.
   int64_t remaining() const { return static_cast<int64_t>(body_.size()); }
-  // The error given to Fail, or one for a failed Read, with the offset in the state.
+  // Returns the error that was passed to Fail, or one for a failed Read, with the offset in the state.
   absl::Status Damaged() const;
 
  private:

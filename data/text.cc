@@ -17,10 +17,10 @@
 namespace tandem::data_internal {
 namespace {
 
-// Bytes to read at once for a single line.
+// The bytes that are read at once when single lines at scattered places are requested.
 constexpr int64_t kLineLookUpBytes = 8 << 10;
 
-// Reads lines; for a CSV file without its header and empty lines.
+// Reads the lines of a file. Of a CSV file, it skips the header and empty lines.
 class LinePieces : public PieceReader {
  public:
   LinePieces(std::unique_ptr<LineReader> reader, bool skip_empty) : reader_(std::move(reader)), skip_(skip_empty) {}
@@ -86,10 +86,10 @@ class LineFormat : public FileFormat {
   const LineOptions options_;
 };
 
-// The layout of a file's records, from its header.
+// Where a CSV file has the requested columns, according to its header.
 struct CsvLayout {
   size_t fields = 0;
-  std::vector<size_t> places;  // place of each of the parser's columns
+  std::vector<size_t> places;  // the field number of each requested column
 };
 
 class CsvFormat : public LineFormat {
@@ -97,7 +97,7 @@ class CsvFormat : public LineFormat {
   CsvFormat(std::vector<std::string> files, LineOptions options, CsvParser parser, bool header)
       : LineFormat(options), files_(std::move(files)), parser_(std::move(parser)), header_(header) {}
 
-  // Finds the columns in each file.
+  // Reads the headers of all files to find the requested columns.
   absl::Status ReadHeaders() {
     for (const std::string& file : files_) {
       CsvLayout layout;
@@ -153,7 +153,7 @@ class CsvFormat : public LineFormat {
   const std::vector<std::string> files_;
   const CsvParser parser_;
   const bool header_;
-  std::vector<CsvLayout> layouts_;  // one for each file
+  std::vector<CsvLayout> layouts_;  // one layout for each file
 };
 
 // Reads records of a fixed length between a header and a footer.

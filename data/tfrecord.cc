@@ -14,7 +14,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Bytes to read at once for a single record.
+// The bytes that are read at once when single records at scattered places are requested.
 constexpr int64_t kRecordLookUpBytes = 8 << 10;
 
 class RecordPieces : public PieceReader {
@@ -56,7 +56,8 @@ class RecordFormat : public FileFormat {
     std::vector<absl::string_view> views;
     views.reserve(pieces.size());
     for (const Piece& piece : pieces) {
-      // Checked here and not when reading the file, which only one thread does.
+      // The checksum is compared here, where several threads work, and not when the file is read, which only one thread
+      // does.
       TD_RETURN_IF_ERROR(RecordReader::CheckRecord({nullptr, piece.bytes, piece.checksum, piece.offset},
                                                    files_[piece.file], options_.compression));
       views.push_back(piece.bytes);

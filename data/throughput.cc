@@ -10,9 +10,11 @@
 namespace tandem {
 namespace {
 
-// A consumer that waits for a smaller part of the time than this is slower than the pipeline.
+// If the consumer waits for less than this part of the time, it is the consumer that limits the speed, not the
+// pipeline.
 constexpr double kHardlyWaits = 0.05;
-// If drawing takes a larger part of the time than this, it limits the threads, whatever else they do.
+// If drawing, which one thread at a time does, takes more than this part of the time, it limits the speed for any
+// number of threads.
 constexpr double kDrawingLimits = 0.7;
 
 double Seconds(const std::atomic<int64_t>& nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds.load()); }
@@ -35,8 +37,8 @@ int Bottleneck(const Throughput& t) {
   return slowest == t.stages.end() ? -1 : static_cast<int>(slowest - t.stages.begin());
 }
 
-// Returns the number of the file stage whose records are read again for every window that contains them; -1 if there is
-// none, or if a Cache keeps them.
+// Returns the index of a stage that reads files and is followed by Window without a Cache between them, so that records
+// are read again for every window that contains them; -1 if there is none.
 int ReadAgain(const std::vector<StageThroughput>& stages) {
   int file = -1;
   for (size_t i = 0; i < stages.size(); ++i) {

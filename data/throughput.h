@@ -13,10 +13,10 @@ namespace data_internal {
 struct StageTimes;
 }  // namespace data_internal
 
-// Seconds, summed over all threads. At any time a thread, as seen by one stage, either works in the stage, waits for
-// the stages that the stage reads from, or waits for those after it.
+// Times of one stage in seconds, summed over all threads. At any time a thread, as seen by one stage, either works in
+// the stage, waits for the stages that the stage reads from, or waits for the stages after it.
 struct StageThroughput {
-  std::string stage;  // "Map (input.cc:31)"
+  std::string stage;  // method and source line, "Map (input.cc:31)"
   double busy_seconds = 0;
   double source_seconds = 0;
   double consumer_seconds = 0;
@@ -29,9 +29,9 @@ struct Throughput {
   // From the sources to the last stage. The times of stages are estimates from some elements.
   std::vector<StageThroughput> stages;
 
-  int64_t elements = 0;  // elements of the last stage
-  double seconds = 0;    // since the first GetNext
-  // 0: GetNext does all work.
+  int64_t elements = 0;  // number of elements that the last stage has made
+  double seconds = 0;    // seconds since the first GetNext
+  // Number of the pipeline's threads. With 0, GetNext does all work.
   int threads = 0;
   // Time that GetNext took; the consumer did something else for the rest of `seconds`.
   double consumer_wait_seconds = 0;
@@ -41,13 +41,13 @@ struct Throughput {
   double ready_elements = 0;
   int64_t window = 0;
 
-  // The number of the stage to make faster; -1 if there is none because the consumer hardly waits, or nothing was read
-  // yet.
+  // Index in `stages` of the stage to make faster. -1 if there is none because the consumer hardly waits, or if nothing
+  // was read yet.
   int bottleneck = -1;
 
   // Says "the slowest stage is Map (input.cc:31), with 71 % of the work", or that the consumer hardly waited.
   std::string BottleneckText() const;
-  // A report of several lines.
+  // Returns a report of several lines for the user.
   std::string ToString() const;
 };
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kByteOrderMark[] = "\xef\xbb\xbf";
 
-// Not Abseil's: when it lacks memory to grow, its destructor frees memory that it does not have.
+// This is no Abseil hash map, because the destructor of such a map frees memory that it does not own after it failed to
+// grow for lack of memory.
 using TokenCounts = std::unordered_map<std::string, int64_t, absl::Hash<std::string>>;
 
 absl::Status VocabularyError(absl::string_view function, absl::string_view problem, SourceLocation location) {
@@ -26,7 +27,7 @@ absl::Status VocabularyError(absl::string_view function, absl::string_view probl
       absl::StrCat("Vocabulary::", function, " at ", location.file, ":", location.line, ": ", problem));
 }
 
-// Returns the place of the component that has the tokens.
+// Returns the index of the component called `component`, which has the tokens.
 absl::StatusOr<size_t> PlaceOf(const Dataset& dataset, absl::string_view component, SourceLocation location) {
   std::vector<std::string> names;
   for (const ComponentSpec& spec : dataset.spec()) names.push_back(spec.name);
@@ -160,8 +161,8 @@ Dataset Vocabulary::Lookup(const Dataset& dataset, absl::string_view component, 
     result.Set(component, std::move(indices));
     return result;
   };
-  // Sizes that vary stay so. If the component is wrong, Map gets no spec and calls the function, which reports the
-  // error.
+  // Sizes that vary remain unknown. If the component is wrong, Map gets no spec and calls the function, which reports
+  // the error.
   std::vector<ComponentSpec> spec = dataset.spec();
   const auto found =
       std::find_if(spec.begin(), spec.end(), [&](const ComponentSpec& s) { return s.name == component; });

@@ -23,9 +23,9 @@ struct VocabularyOptions {
   // Tokens that come first, in this order, whether the data has them or not. {"[PAD]"} gives index 0, the default
   // padding of PaddedBatch, to a token that no data has.
   std::vector<std::string> first = {};
-  // The most tokens, `first` included; the most frequent tokens of the data are kept. 0: all.
+  // The most tokens, including those of `first`; the most frequent tokens of the data are kept. 0 keeps all.
   int64_t max_tokens = 0;
-  // Tokens that occur less often in the data are left out.
+  // Tokens that occur less often than this in the data are left out.
   int64_t min_count = 1;
 };
 

@@ -1,4 +1,5 @@
-// Window: stacks consecutive elements; windows may overlap. A token is the number of rows, the rows' tokens, and zeros.
+// Window: stacks consecutive elements; windows may overlap. The token of a window, from which it can be made, is the
+// number of its rows, the rows' tokens, and zeros up to the full size.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -34,10 +35,11 @@ class WindowIterator : public TokenIterator {
   };
   const WindowNode& node_;
   const std::unique_ptr<TokenIterator> child_;
-  std::deque<Row> rows_;  // the drawn elements, from the first of the next window on
-  int64_t skip_ = 0;      // elements between the windows that are still to be skipped
+  std::deque<Row> rows_;  // drawn elements that the next windows need
+  int64_t skip_ = 0;      // elements in the gap before the next window that are still to be skipped
   bool child_ended_ = false;
-  bool restored_ = false;  // ask the child again: it may have more epochs than when the state was saved
+  // The state was just restored: the child may now have more epochs, so its end is checked again.
+  bool restored_ = false;
 };
 
 class WindowNode : public Node {

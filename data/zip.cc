@@ -11,7 +11,7 @@
 namespace tandem::data_internal {
 namespace {
 
-// Common base of stages with several children: asks for what all of them need.
+// Base of stages with several children. It combines what they request of threads and windows.
 class JoinNode : public Node {
  public:
   JoinNode(std::vector<NodePtr> children, NodeInfo info) : Node(std::move(info)), children_(std::move(children)) {}
@@ -44,7 +44,7 @@ class JoinNode : public Node {
   const std::vector<NodePtr> children_;
 };
 
-// Saves the states of the children, one after another.
+// Base of iterators over several children. A saved state is the states of the children, one after another.
 class JoinIterator : public TokenIterator {
  public:
   explicit JoinIterator(const std::vector<NodePtr>& children) {
@@ -64,7 +64,7 @@ class JoinIterator : public TokenIterator {
   std::vector<std::unique_ptr<TokenIterator>> children_;
 };
 
-// A token of Zip is the children's tokens, joined.
+// Zip's iterator. A token is the children's tokens, concatenated.
 class ZipIterator : public JoinIterator {
  public:
   ZipIterator(const std::vector<NodePtr>& children, bool has_payloads)
@@ -103,7 +103,8 @@ class ZipIterator : public JoinIterator {
  private:
   const std::vector<NodePtr>& nodes_;
   const bool has_payloads_;
-  bool ended_ = false;  // a child has ended after others before it had advanced; do not advance these again
+  // True after a child has ended when children before it had already advanced: these must not advance again.
+  bool ended_ = false;
 };
 
 class ZipNode : public JoinNode {
@@ -150,7 +151,7 @@ class ZipNode : public JoinNode {
   std::string Signature(bool) const override { return absl::StrCat("zip { ", Signatures(), " }"); }
 };
 
-// A token of Concatenate is the number of the child, the child's token, and zeros.
+// Concatenate's iterator. A token is the number of a child, a token of this child, and zeros.
 class ConcatenateIterator : public JoinIterator {
  public:
   ConcatenateIterator(const std::vector<NodePtr>& children, int64_t width)
@@ -161,7 +162,7 @@ class ConcatenateIterator : public JoinIterator {
     at_ = std::min(at_, last);
     for (;; ++at_) {
       if (!children_[at_]->Next(token + 1, payload)) {
-        if (at_ == last) return false;  // after a restore it may have more epochs
+        if (at_ == last) return false;  // at_ stays at the last child, which may have more epochs after a restore
         continue;
       }
       token[0] = at_;
@@ -212,7 +213,7 @@ class ConcatenateNode : public JoinNode {
   const Node& Child(const int64_t* token) const { return *children_[token[0]]; }
 };
 
-// A token of Enumerate is the number and the child's token.
+// Enumerate's iterator. A token is the element's number and the child's token.
 class EnumerateIterator : public TokenIterator {
  public:
   EnumerateIterator(std::unique_ptr<TokenIterator> child, int64_t start)
@@ -268,7 +269,7 @@ class EnumerateNode : public Node {
   const int64_t start_;
 };
 
-// Combines the facts about several children, except spec, token width and cardinality.
+// Combines the NodeInfo of several children, except spec, token width and cardinality.
 absl::StatusOr<NodeInfo> CommonInfo(const std::vector<NodePtr>& children) {
   NodeInfo info = children[0]->info();
   info.cache_settings.clear();
@@ -312,7 +313,7 @@ absl::StatusOr<NodePtr> MakeZip(std::vector<NodePtr> children) {
       info.spec.push_back(component);
     }
     info.token_width += child->token_width();
-    // The shortest child counts; if one is unknown, so is the whole, unless it is empty.
+    // Zip is as long as its shortest child. Its cardinality is unknown if a child's is, unless another child is empty.
     const int64_t n = child->info().cardinality, so_far = info.cardinality;
     if (n == 0 || so_far == 0) {
       info.cardinality = 0;
@@ -347,7 +348,7 @@ absl::StatusOr<NodePtr> MakeConcatenate(NodePtr first, NodePtr second) {
                      : n > INT64_MAX - m                                    ? kInfiniteCardinality
                                                                             : n + m;
   ForgetEpoch(&info);
-  info.repeats = false;  // all children together are one pass
+  info.repeats = false;  // there is no Repeat after them, so all children together are one pass
   info.full_batches = false;
   info.token_width = 1 + std::max(children[0]->token_width(), children[1]->token_width());
   return NodePtr(std::make_shared<ConcatenateNode>(std::move(children), std::move(info)));

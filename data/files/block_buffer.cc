@@ -10,8 +10,8 @@ namespace tandem {
 
 bool BlockBuffer::OwnsBlock() const {
   if (block_.use_count() > 1) return false;
-  // use_count() orders no memory accesses: reads of the block by another thread that has released it might still come
-  // after it. Releasing a reference orders them.
+  // use_count() synchronises with nothing: another thread may have released its reference, and its last reads of the
+  // block could still be reordered after our writes. Releasing a reference here orders them before our writes.
   std::shared_ptr<const uint8_t[]>(block_).reset();
   return true;
 }
@@ -19,7 +19,7 @@ bool BlockBuffer::OwnsBlock() const {
 absl::StatusOr<int64_t> BlockBuffer::Need(int64_t bytes) {
   while (available() < bytes) {
     const int64_t have = available();
-    // At most doubles the available bytes, so that a wrong length allocates little memory.
+    // The buffer at most doubles what it holds, so that a wrong length in the file cannot allocate much memory.
     const int64_t wanted = std::min(bytes, std::max(block_bytes_, 2 * have));
     if (capacity_ - begin_ < wanted) {
       if (!OwnsBlock() || capacity_ < wanted) {

@@ -11,22 +11,22 @@
 
 namespace tandem {
 
-// Reads a file in blocks. A caller that keeps block() keeps the bytes that it was given valid: the buffer then goes on
-// in another block. Thread-compatible.
+// Reads a file in blocks. A caller that holds a reference to block() keeps the bytes in it valid: the buffer then
+// continues in another block. Thread-compatible.
 class BlockBuffer {
  public:
-  // `file` must outlive the buffer. Blocks have `block_bytes` >= 1 bytes, or more for a longer piece.
+  // `file` must outlive the buffer. A block has `block_bytes` >= 1 bytes, or more if a single piece needs more.
   BlockBuffer(InputFile* file, int64_t block_bytes) : file_(file), block_bytes_(block_bytes) {}
 
-  // Reads until `bytes` bytes are at data(), or the file ends; returns how many there are, at most `bytes`. Memory
-  // grows with the bytes that are really read, however many are asked for.
+  // Reads until `bytes` bytes are at data() or the file ends. Returns how many bytes are available, at most `bytes`.
+  // Memory grows with the bytes that the file really has, not with the number that is asked for.
   absl::StatusOr<int64_t> Need(int64_t bytes);
   const uint8_t* data() const { return block_.get() + begin_; }
   // Number of bytes in the block from data() on.
   int64_t available() const { return end_ - begin_; }
   // Moves data() forward by `bytes` <= available().
   void Consume(int64_t bytes) { begin_ += bytes; }
-  // Owner of the bytes at data(): keep it to keep them.
+  // Owner of the bytes at data(): they stay valid as long as a caller holds a copy of this pointer.
   const std::shared_ptr<const uint8_t[]>& block() const { return block_; }
 
   // Offset of data() in the file's uncompressed data.
@@ -34,7 +34,7 @@ class BlockBuffer {
   absl::Status Seek(int64_t offset);
 
  private:
-  // True if nobody else keeps the block, so that it may be overwritten.
+  // True if no caller holds a reference to the block, so that it may be overwritten.
   bool OwnsBlock() const;
 
   InputFile* const file_;

@@ -161,7 +161,8 @@ absl::Status CacheFileWriter::Fail(const absl::Status& status) {
   if (status.ok() || !status_.ok()) return status_;
   status_ = Annotate(status, absl::StrCat(path_, ": the cache could not be written: "));
   file_ = nullptr;
-  (void)env_->DeleteFile(part_);  // its space may be what other files need
+  // Deletes the partial file at once, because a full disk is the likely reason and others need the space.
+  (void)env_->DeleteFile(part_);
   return status_;
 }
 
@@ -182,7 +183,7 @@ absl::Status CacheFileWriter::Write(int64_t i, absl::string_view bytes) {
   if (i >= static_cast<int64_t>(index_.size())) index_.resize(i + 1);
   const int64_t offset = flushed_ + static_cast<int64_t>(buffer_.size());
   TD_RETURN_IF_ERROR(Fail(Append(absl::StrCat(bytes, Crc(bytes)))));
-  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // now that the bytes are written
+  index_[i] = {offset, static_cast<int64_t>(bytes.size())};  // set only after the bytes were appended without an error
   return absl::OkStatus();
 }
 
@@ -217,7 +218,7 @@ absl::Status CacheFileWriter::FinishFile(int64_t entries, absl::Span<const int64
   TD_RETURN_IF_ERROR(Append(absl::StrCat(bytes, Crc(bytes), Crc(Header(identity_)), kEndMagic)));
   TD_RETURN_IF_ERROR(Flush());
   TD_RETURN_IF_ERROR(file_->Sync());
-  // The file stays open until it is renamed, so that nobody takes it for a leftover.
+  // The file stays open until it is renamed, because another process deletes temporary files that nobody has open.
   if (absl::Status renamed = env_->Rename(part_, path_); !renamed.ok()) {
     if (!CacheFile::Open(path_, identity_, token_width_, env_).ok()) return renamed;
     TD_LOG(INFO) << path_ << ": the cache is another process's, which was faster.";

@@ -18,8 +18,8 @@ namespace tandem {
 
 // Identifies a cache: the pipeline and the data that it was made from.
 struct CacheIdentity {
-  std::string pipeline;     // the stages
-  std::string fingerprint;  // of the data; may be empty
+  std::string pipeline;     // signature of the stages
+  std::string fingerprint;  // fingerprint of the data; may be empty
 };
 
 // A complete file. Thread-safe.
@@ -32,8 +32,8 @@ struct CacheIdentity {
 //   | masked CRC-32C of the file's beginning up to the entries (4) | "TDCACHED"
 class CacheFile {
  public:
-  // NotFound when there is no file. FailedPrecondition when it is the cache of another pipeline or of other data.
-  // DataLoss when it is damaged or incomplete.
+  // Opens a cache. NotFound when there is no file. FailedPrecondition when it is the cache of another pipeline or of
+  // other data. DataLoss when it is damaged or incomplete.
   static absl::StatusOr<std::unique_ptr<CacheFile>> Open(const std::string& path, const CacheIdentity& identity,
                                                          int64_t token_width, Env* env = Env::Default());
 
@@ -59,11 +59,11 @@ class CacheFile {
   std::vector<int64_t> tokens_;
 };
 
-// Writes a cache file under a temporary name, and gives it its final name when it is complete: an incomplete file is
-// never found there. Entries can be read again at once. Thread-compatible.
+// Writes a cache file under a temporary name, and renames it when it is complete, so that an incomplete file never has
+// the final name. Entries can be read again as soon as they are written. Thread-compatible.
 class CacheFileWriter {
  public:
-  // Also removes temporary files that nobody writes any more.
+  // Creates the temporary file. Also deletes temporary files of writers that have ended.
   static absl::StatusOr<std::unique_ptr<CacheFileWriter>> Create(const std::string& path, const CacheIdentity& identity,
                                                                  int64_t token_width, Env* env = Env::Default());
   // Removes the file if it was not finished.
@@ -91,7 +91,7 @@ class CacheFileWriter {
   absl::Status Append(absl::string_view bytes);
   absl::Status Flush();
   absl::Status FinishFile(int64_t entries, absl::Span<const int64_t> tokens);
-  // Keeps the first error, and removes the file.
+  // Records the first error, and deletes the file.
   absl::Status Fail(const absl::Status& status);
 
   const std::string path_, part_;

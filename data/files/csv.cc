@@ -24,9 +24,9 @@ std::string Shown(absl::string_view field) {
   return absl::StrCat("'", PrintableLine(field.substr(0, kShownBytes)), "...'");
 }
 
-// The slow parsers accept blanks and signs around a number. For floats they also accept hexadecimal numbers, which are
-// refused because integers cannot have them, and turn numbers out of range into infinities, which are refused if the
-// text has digits. Numbers too near to 0 become 0.
+// The slow parsers (Abseil's) accept blanks and signs around a number. For floats they also accept hexadecimal numbers,
+// which are rejected here because the parsers for integers do not accept them, and they turn a number out of range into
+// an infinity, which is rejected if the text has digits. Numbers too close to 0 become 0.
 template <typename T>
 bool ParseFloatSlowly(absl::string_view text, bool (*parse)(absl::string_view, T*), T* value) {
   if (text.find_first_of("xX") != absl::string_view::npos || !parse(text, value)) return false;
@@ -144,7 +144,7 @@ absl::StatusOr<CsvParser> CsvParser::Create(std::vector<CsvColumn> columns, char
 absl::StatusOr<std::vector<size_t>> CsvParser::FindColumns(absl::string_view header) const {
   std::vector<absl::string_view> fields;
   std::vector<std::string> storage;
-  storage.reserve(std::count(header.begin(), header.end(), '"'));  // so that views into it stay
+  storage.reserve(std::count(header.begin(), header.end(), '"'));  // without reallocation, views into it stay valid
   TD_RETURN_IF_ERROR(SplitCsv(header, delimiter_, &fields, &storage));
   const std::vector<std::string> names(fields.begin(), fields.end());
   std::vector<size_t> places;
@@ -194,7 +194,7 @@ absl::Status CsvParser::Batch::SetField(size_t c, size_t place, absl::string_vie
 absl::Status CsvParser::Batch::Add(absl::string_view record, size_t fields, absl::Span<const size_t> places) {
   std::vector<std::string> storage;
   const int64_t quotes = std::count(record.begin(), record.end(), '"');
-  if (quotes > 0) storage.reserve(quotes);  // so that views into it stay valid
+  if (quotes > 0) storage.reserve(quotes);  // without reallocation, views into it stay valid
   TD_RETURN_IF_ERROR(SplitCsv(record, parser_.delimiter_, &fields_, &storage));
   if (fields_.size() != fields) {
     return absl::DataLossError(

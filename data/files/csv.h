@@ -19,7 +19,7 @@ namespace tandem {
 struct CsvColumn {
   std::string name;
   DType dtype = DType::kInvalid;
-  // The value of an empty field, a scalar of the type; an empty tensor: a field must not be empty.
+  // The value of an empty field, a scalar of the column's type. With an empty tensor, an empty field is an error.
   HostTensor default_value = {};
 };
 
@@ -29,22 +29,22 @@ struct CsvColumn {
 absl::Status SplitCsv(absl::string_view record, char delimiter, std::vector<absl::string_view>* fields,
                       std::vector<std::string>* storage);
 
-// The columns to read from a file, which may have others too. Immutable.
+// Parses the wanted columns of a file, which may also have other columns. Immutable.
 class CsvParser {
  public:
-  // InvalidArgument, with the column, for types that cannot be read, defaults that do not fit, and names that occur
-  // twice.
+  // Makes a parser of these columns. InvalidArgument, with the column, for types that cannot be read, defaults that do
+  // not fit, and names that occur twice.
   static absl::StatusOr<CsvParser> Create(std::vector<CsvColumn> columns, char delimiter);
 
   const std::vector<ComponentSpec>& spec() const { return spec_; }
   const std::vector<CsvColumn>& columns() const { return columns_; }
   char delimiter() const { return delimiter_; }
 
-  // Returns the places of the columns in a file whose first record is `header`. NotFound, with the existing names, for
-  // a missing column.
+  // Returns the field number of each wanted column in a file whose first record is `header`. NotFound, with the
+  // existing names, for a missing column.
   absl::StatusOr<std::vector<size_t>> FindColumns(absl::string_view header) const;
 
-  // Memory for `rows` values of each column.
+  // Collects `rows` values of each column.
   class Batch {
    public:
     Batch(const CsvParser& parser, int64_t rows);
@@ -60,10 +60,10 @@ class CsvParser {
     const CsvParser& parser_;
     const int64_t rows_;
     int64_t row_ = 0;
-    std::vector<HostTensor> numbers_;                      // by column; empty for strings
-    std::vector<std::vector<absl::string_view>> strings_;  // by column
+    std::vector<HostTensor> numbers_;                      // one tensor for each column; empty for columns of strings
+    std::vector<std::vector<absl::string_view>> strings_;  // one list for each column
     std::vector<absl::string_view> fields_;
-    std::vector<std::vector<std::string>> storage_;  // copied fields, for each row that has some
+    std::vector<std::vector<std::string>> storage_;  // unquoted copies of fields, one entry per row that needs some
   };
 
  private:

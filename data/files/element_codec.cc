@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t kMaxRank = 64;
 
 void AppendNumber(int64_t value, std::string* out) {
-  out->append(reinterpret_cast<const char*>(&value), sizeof value);  // Tandem runs on little-endian machines only
+  // No byte swap: Tandem runs on little-endian machines only.
+  out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 bool ReadNumber(absl::string_view* bytes, int64_t* value) {

@@ -13,7 +13,7 @@ namespace tandem {
 // before their bytes. Every number is 8 bytes, little endian.
 void AppendElement(const Element& element, std::string* out);
 
-// Reads what AppendElement wrote. Returns false, with *out in any state, unless `bytes` are exactly that.
+// Reads what AppendElement wrote. Returns false, with *out in any state, unless `bytes` are exactly one such element.
 bool ParseElement(absl::string_view bytes, Element* out);
 
 }  // namespace tandem

@@ -32,12 +32,12 @@ class ExampleBuilder {
     return Bytes(key, absl::MakeConstSpan(&value, 1));
   }
 
-  // Features are in the order of their keys, so equal features give equal bytes: those of protobuf's deterministic
-  // output.
+  // Features are written in the order of their keys, so equal features give equal bytes. The bytes are those of
+  // protobuf's deterministic serialisation.
   std::string Serialize() const;
 
  private:
-  std::map<std::string, std::string> features_;  // serialised Feature by key
+  std::map<std::string, std::string> features_;  // for each key, the serialised Feature
 };
 
 // Says how to read one feature. The types are those of an Example: kFloat32, kInt64 and kString.
@@ -47,11 +47,11 @@ struct FeatureSpec {
   // Shape of a feature of fixed length, which must have as many values. Ignored for a variable length.
   Shape shape;
   bool variable_length = false;
-  // For a fixed length: the value of an absent feature, of the same type, with as many elements as `shape` or one for
-  // all; an empty tensor: the feature must be present. For a variable length: the padding of a batch's shorter rows,
-  // one element; an empty tensor: 0 or "".
+  // For a fixed length: the value of an absent feature, of the feature's type. It has as many elements as `shape`, or
+  // one element that is repeated; with an empty tensor the feature must be present. For a variable length: the one
+  // element with which a batch's shorter rows are padded; with an empty tensor they are padded with 0 or "".
   HostTensor default_value;
-  // Name of the component; empty: the key.
+  // Name of the component; if it is empty, the key is the name.
   std::string name;
 
   // Like tf.io.FixedLenFeature and tf.io.VarLenFeature.
@@ -63,7 +63,8 @@ struct FeatureSpec {
   }
 };
 
-// A feature of an Example: its key, and the type and number of its values; kInvalid and 0 if it has no list.
+// A feature of an Example: its key, and the type and number of its values. The type is kInvalid and the number 0 if the
+// Feature message has no list of values.
 struct FeatureSummary {
   std::string key;
   DType dtype = DType::kInvalid;
@@ -91,8 +92,8 @@ class ExampleParser {
 
   // Reads the features of one Example.
   absl::Status ParseOne(absl::string_view record, Element* out) const;
-  // Reads the features of a batch: every component has one more dimension in front. After an error *bad_row is the
-  // number of the record.
+  // Reads the features of a batch of Examples: every component has one more dimension in front. After an error,
+  // *bad_row is the index of the record that caused it.
   absl::Status ParseBatch(absl::Span<const absl::string_view> records, Element* out, int64_t* bad_row) const;
 
  private:
@@ -102,7 +103,7 @@ class ExampleParser {
 
   std::vector<FeatureSpec> features_;
   std::vector<ComponentSpec> spec_;
-  std::map<absl::string_view, size_t> index_;  // key -> index in features_; the keys point into key_storage_
+  std::map<absl::string_view, size_t> index_;  // maps a key to its index in features_; the keys point into key_storage_
   std::shared_ptr<const std::vector<std::string>> key_storage_;
   bool has_variable_length_ = false;
 };

@@ -22,7 +22,7 @@ absl::string_view KindName(uint32_t kind) {
 
 uint32_t KindOf(DType dtype) { return dtype == DType::kString ? kBytes : dtype == DType::kFloat32 ? kFloat : kInt64; }
 
-// Passes the values to `take`, one piece after another; false if the list is malformed.
+// Passes the values to `take`, several at a time as the list packs them. Returns false if the list is malformed.
 template <typename Take>
 bool ReadFloats(absl::string_view list, const Take& take) {
   Reader reader(list);
@@ -70,7 +70,7 @@ bool ReadInt64s(absl::string_view list, const Take& take) {
   return true;
 }
 
-// The values of a feature. Stores numbers as long as there is room, but counts all.
+// Reads the values of a feature. Stores numbers as long as there is room for them, but counts all values.
 class Values {
  public:
   // There is room for `room` numbers at `to`; strings are appended to *strings.
@@ -218,7 +218,8 @@ absl::StatusOr<HostTensor> ReadFixed(const FeatureSpec& spec, absl::Span<const a
 
 absl::StatusOr<HostTensor> ReadVariable(const FeatureSpec& spec, absl::Span<const absl::string_view> found,
                                         bool batched, int64_t* bad_row) {
-  // Reads the numbers twice: first counts them, then stores them in their places.
+  // The numbers are read twice: the first time to count them, the second time to store them in a tensor of the right
+  // size.
   std::vector<Lists> lists(found.size());
   std::vector<int64_t> counts(found.size());
   std::vector<absl::string_view> read;  // the strings of all records

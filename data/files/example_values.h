@@ -16,11 +16,11 @@
 namespace tandem::example_internal {
 
 // Field numbers, from tensorflow/core/example/feature.proto.
-inline constexpr uint32_t kFeatures = 1;                       // of Example
-inline constexpr uint32_t kEntry = 1;                          // of Features
-inline constexpr uint32_t kKey = 1, kValue = 2;                // of an entry
-inline constexpr uint32_t kBytes = 1, kFloat = 2, kInt64 = 3;  // of Feature
-inline constexpr uint32_t kListValue = 1;                      // of each list
+inline constexpr uint32_t kFeatures = 1;                       // fields of the message Example
+inline constexpr uint32_t kEntry = 1;                          // fields of the message Features
+inline constexpr uint32_t kKey = 1, kValue = 2;                // fields of an entry of its map
+inline constexpr uint32_t kBytes = 1, kFloat = 2, kInt64 = 3;  // fields of the message Feature
+inline constexpr uint32_t kListValue = 1;                      // field of BytesList, FloatList and Int64List
 
 absl::Status Malformed(absl::string_view what, int64_t position);
 
@@ -44,23 +44,24 @@ bool ForEachBytes(absl::string_view message, uint32_t field, int64_t* position, 
   return true;
 }
 
-// The lists of a Feature that count: those after the last change of kind. Nearly always one.
+// The lists of a Feature whose values count. A Feature is a oneof: if the message contains lists of several kinds, only
+// the lists after the last change of kind count. There is nearly always one list.
 struct Lists {
-  uint32_t kind = 0;  // 0: absent
+  uint32_t kind = 0;  // field number of the lists' kind; 0 if there is no list
   absl::string_view first;
   std::vector<absl::string_view> more;
 };
 
 absl::Status FindLists(absl::string_view feature, Lists* lists);
 
-// Stores the type and the number of the values.
+// Stores the type of the lists' values and their number.
 absl::Status CountValues(const Lists& lists, DType* dtype, int64_t* count);
 
 // Returns InvalidArgument: "feature 'key' what".
 absl::Status KeyError(const FeatureSpec& spec, absl::string_view what);
-// Returns DataLoss with the same text, for a feature in a record.
+// Returns DataLoss with the same text as KeyError, for a record whose feature is wrong.
 absl::Status RecordError(const FeatureSpec& spec, absl::string_view what);
-// InvalidArgument for a feature that cannot be read.
+// Returns InvalidArgument if a feature with this specification cannot be read.
 absl::Status CheckFeature(const FeatureSpec& feature);
 
 // Reads a feature of fixed length from `found.size()` records (`found` has its serialised Features) as a tensor of

@@ -10,7 +10,7 @@
 namespace tandem::hdf5 {
 
 inline constexpr absl::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
-// The format's undefined address.
+// The address that the format uses for "undefined".
 inline constexpr uint64_t kNowhere = ~uint64_t{0};
 
 // Kinds of messages in an object header.
@@ -37,32 +37,32 @@ enum LayoutClass : uint8_t { kCompact = 0, kContiguous = 1, kChunked = 2, kVirtu
 // The format's description of a floating point type: the position of its bits.
 struct FloatLayout {
   uint32_t size;  // in bytes
-  uint8_t sign;   // bit
+  uint8_t sign;   // the number of the sign bit
   uint8_t exponent_at, exponent_bits;
   uint8_t mantissa_bits;
   uint32_t bias;
 };
-// The types of IEEE 754, and bfloat16.
+// The floating point types of IEEE 754 (32, 64 and 16 bits), and bfloat16.
 inline constexpr FloatLayout kFloatLayouts[] = {
     {4, 31, 23, 8, 23, 127}, {8, 63, 52, 11, 52, 1023}, {2, 15, 10, 5, 10, 15}, {2, 15, 7, 8, 7, 127}};
 inline constexpr FloatLayout kBFloat16Layout = kFloatLayouts[3];
 
-// The most bytes of a message: its size is a multiple of 8 in 16 bits.
+// The most bytes of a header message: the format stores the size in 16 bits, and it is a multiple of 8.
 inline constexpr int64_t kMaxMessage = 65528;
-inline constexpr int64_t kMaxName = 4096;  // bytes of a link's name that can be read and written
-inline constexpr int64_t kMaxDepth = 64;   // of nested groups
+inline constexpr int64_t kMaxName = 4096;  // the most bytes of a link's name
+inline constexpr int64_t kMaxDepth = 64;   // the most levels of nested groups
 inline constexpr int64_t kMaxObjects = 1 << 20;
 inline constexpr int64_t kMaxRank = 32;
 inline constexpr uint32_t kMaxFixedString = 1 << 20;
 
-// Keras marks data sets of bfloat16, which the format sees as opaque, with this attribute.
+// Keras stores bfloat16 as an opaque type of HDF5, and marks such data sets with the attribute "dtype" = "bfloat16".
 inline constexpr absl::string_view kKerasType = "dtype", kKerasBFloat16 = "bfloat16";
 
-// Bytes of a file that are in memory. Reads beyond their end give 0, and ok() is false from then on.
+// A view of bytes of a file. Reads beyond the end of the view give 0, and ok() is false from then on.
 class Bytes {
  public:
   Bytes() = default;
-  // `offset`: of the first byte in the file.
+  // `offset` is the position of the first byte in the file.
   Bytes(absl::string_view bytes, uint64_t offset) : bytes_(bytes), offset_(offset) {}
 
   bool ok() const { return ok_; }
@@ -88,7 +88,7 @@ class Bytes {
     }
     return bytes_.substr(at, size);
   }
-  // Returns `size` bytes from `at` on; without a size, all up to the end.
+  // Returns `size` bytes from `at` on, or all bytes up to the end if no size is passed.
   Bytes Part(uint64_t at, uint64_t size) {
     Bytes part(Text(at, size), offset_ + at);
     part.ok_ = ok_;

@@ -9,15 +9,16 @@ namespace {
 
 constexpr absl::string_view kHeaderOf2 = "OHDR", kContinuationOf2 = "OCHK";
 constexpr uint64_t kChecksum = 4;
-constexpr uint8_t kSharedFlag = 2;  // flag of a message whose body is the address of another one
+constexpr uint8_t kSharedFlag = 2;  // flag of a message that is stored elsewhere; its body is only the address
 
-// A contiguous sequence of messages in the file.
+// A contiguous sequence of messages in the file. An object header is one such run and its continuations.
 struct Run {
   uint64_t offset, size;
-  bool continuation_of_2;  // of a header of version 2: begins with a signature and ends with a checksum
+  // Continuations in headers of version 2 begin with a signature and end with a checksum.
+  bool continuation_of_2;
 };
 
-// The layout of a header's messages.
+// The layout of the messages in an object header.
 struct Form {
   bool is_2;
   uint64_t prefix;  // bytes before a message's body
@@ -34,7 +35,7 @@ absl::Status ReadRun(Input& input, const Run& run, const Form& form, Header* hea
     }
     bytes = bytes.Part(kContinuationOf2.size(), run.size - around);
   }
-  // A rest at the end that is shorter than a message's prefix is a gap.
+  // Remaining bytes at the end that are fewer than a message's prefix are padding.
   for (uint64_t at = 0; bytes.size() - at >= form.prefix;) {
     const uint16_t kind = form.is_2 ? bytes.U8(at) : bytes.U16(at);
     const uint64_t size = bytes.U16(at + (form.is_2 ? 1 : 2));

@@ -15,17 +15,18 @@
 namespace tandem::hdf5 {
 
 struct Message {
-  uint16_t kind;  // a MessageKind, or another one
+  uint16_t kind;  // a MessageKind, or a kind that is not listed there
   Bytes body;
 };
 
 struct Header {
   std::deque<std::string> blocks;  // owns the bytes of the messages
-  std::vector<Message> messages;   // in the file's order, without empty ones and continuations
+  // The messages in the file's order, without the kinds "nil" (unused space) and "continuation".
+  std::vector<Message> messages;
 };
 
-// Reads the header of the object at `address`, version 1 or 2, with its continuations. Checksums of version 2 are not
-// compared. The errors of Input; Unimplemented for shared messages, which are stored elsewhere.
+// Reads the object header, of version 1 or 2, at `address`, with its continuations. The checksums of version 2 are not
+// compared. Returns the errors of Input, and Unimplemented for shared messages, which are stored elsewhere in the file.
 absl::StatusOr<Header> ReadHeader(Input& input, uint64_t address);
 
 // Returns the only message of this kind; null if there is none. DataLoss when there are several.

@@ -26,7 +26,7 @@ absl::StatusOr<const GlobalHeaps::Heap*> GlobalHeaps::Find(Input& input, uint64_
   for (uint64_t at = kHeapPrefix; size - at >= kObjectPrefix;) {
     const uint16_t number = bytes.U16(at);
     const uint64_t object = bytes.U64(at + 8);
-    if (number == 0) break;  // the rest is free space
+    if (number == 0) break;  // object 0 is the free space at the heap's end
     if (object > size - at - kObjectPrefix) return input.Damaged(bytes.offset(at), "a string is longer than its heap");
     heap.objects.emplace(number, std::pair(at + kObjectPrefix, object));
     at += std::min(size - at, kObjectPrefix + RoundUpTo8(object));

@@ -13,7 +13,7 @@
 
 namespace tandem::hdf5 {
 
-// Reads each heap once. Thread-compatible.
+// Resolves references to strings in global heaps. Each heap is read only once. Thread-compatible.
 class GlobalHeaps {
  public:
   // Returns the string that the 16 bytes at `at` of `data` refer to: its length, the address of its heap and its number
@@ -23,11 +23,12 @@ class GlobalHeaps {
  private:
   struct Heap {
     std::string bytes;
-    std::map<uint16_t, std::pair<uint64_t, uint64_t>> objects;  // number -> position in `bytes` and size
+    // An object's number, with the position of its contents in `bytes` and their size.
+    std::map<uint16_t, std::pair<uint64_t, uint64_t>> objects;
   };
   absl::StatusOr<const Heap*> Find(Input& input, uint64_t address);
 
-  std::map<uint64_t, Heap> heaps_;  // by address
+  std::map<uint64_t, Heap> heaps_;  // indexed by the heap's address in the file
 };
 
 }  // namespace tandem::hdf5

@@ -9,10 +9,12 @@
 namespace tandem::hdf5 {
 namespace {
 
-// The structure of a well-formed file is read once, and its strings are kept once more.
+// The budget is this many times the file's size. A well-formed file needs about twice its size: its structure is read
+// once, and its strings are kept once more.
 constexpr uint64_t kTimesSize = 4;
 constexpr uint64_t kSlack = 1 << 16, kMost = kMaxReadFile;
-// Added for each structure, so that structures of no bytes count too.
+// Each structure that is read costs this many bytes of the budget in addition, so that reading empty structures is not
+// free.
 constexpr uint64_t kEach = 8;
 
 }  // namespace

@@ -23,30 +23,30 @@ class Input {
   const std::shared_ptr<const RandomAccessFile>& file() const { return file_; }
   uint64_t size() const { return static_cast<uint64_t>(file_->size()); }
 
-  // Returns `size` bytes from `offset` on. `what` they should be, such as "a group's heap", is for messages. DataLoss
-  // when they are not all in the file, or the budget is used up.
+  // Returns `size` bytes from `offset` on. `what` describes them in messages, such as "a group's heap". DataLoss when
+  // they are not all in the file, or the budget is used up.
   absl::StatusOr<std::string> Take(uint64_t offset, uint64_t size, absl::string_view what);
-  // DataLoss when not all of these bytes are in the file.
+  // Returns DataLoss when not all of the `size` bytes from `offset` on are in the file.
   absl::Status CheckRange(uint64_t offset, uint64_t size, absl::string_view what) const;
-  // Counts bytes against the budget that are kept, or read again. DataLoss when it is used up.
+  // Subtracts bytes that are kept in memory, or read again, from the budget. DataLoss when the budget is used up.
   absl::Status Spend(uint64_t offset, uint64_t bytes);
 
   // The group or data set that is being read, "/" or "/dense/kernel:0", for messages.
   const std::string& path() const { return path_; }
   void set_path(std::string path) { path_ = std::move(path); }
-  // "FILE: PATH".
+  // Returns "FILE: PATH", where PATH is path().
   std::string where() const;
 
-  // DataLoss: "FILE: offset N: PATH: what: the file is damaged ...".
+  // Returns DataLoss: "FILE: offset N: PATH: what: the file is damaged ...".
   absl::Status Damaged(uint64_t offset, absl::string_view what) const;
-  // Returns Unimplemented: the file may be valid, but `what` it has at `offset` is not supported; `remedy` says how to
-  // write a file that can be read.
+  // Returns Unimplemented for a file that may be valid, but has something unsupported, `what`, at `offset`. `remedy`
+  // tells the user how to write a file that can be read.
   absl::Status Refused(uint64_t offset, absl::string_view what, absl::string_view remedy) const;
 
  private:
   const std::shared_ptr<const RandomAccessFile> file_;
   std::string path_ = "/";
-  uint64_t budget_;  // in bytes
+  uint64_t budget_;  // bytes that may still be read or kept
 };
 
 }  // namespace tandem::hdf5

@@ -31,7 +31,7 @@ constexpr absl::string_view kRepack = "h5repack -l CONTI -f NONE FILE NEW_FILE w
 constexpr absl::string_view kCopy = "copy the values themselves into a file with h5py";
 constexpr absl::string_view kEarliest = "write the file with h5py's libver=\"earliest\", which is the default";
 
-// Lets bytes in memory be read as a file.
+// Makes a string in memory readable through the file interface.
 class BytesAsFile : public RandomAccessFile {
  public:
   BytesAsFile(std::string bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {}
@@ -53,10 +53,10 @@ class BytesAsFile : public RandomAccessFile {
   const std::string bytes_, name_;
 };
 
-// An entry of a group.
+// An entry of a group, which names another group or a data set.
 struct Link {
   std::string name;
-  uint64_t address;  // of the object's header
+  uint64_t address;  // address of the object's header in the file
   uint64_t offset;   // offset of the entry in the file, for messages
 };
 
@@ -79,17 +79,19 @@ class Reader {
   absl::StatusOr<std::string> ReadNames(uint64_t heap);
   absl::Status AppendLink(Bytes message, std::vector<Link>* links);
   absl::Status CheckName(const Link& link, const Hdf5Group& group) const;
-  // Reads an object's header, which must not be that of a group that contains this object.
+  // Reads the header of an object that a group names at offset `named_at`. DataLoss if the object is a group that
+  // contains that group, which would be a cycle.
   absl::StatusOr<Header> Open(uint64_t address, uint64_t named_at, int64_t depth);
 
   hdf5::Input input_;
   hdf5::GlobalHeaps heaps_;
   int64_t objects_ = 0;
-  std::vector<uint64_t> open_;  // headers of the groups that are being read
+  // The addresses of the headers of the groups that are being read, from the root to the current one.
+  std::vector<uint64_t> open_;
 };
 
 absl::StatusOr<uint64_t> Reader::RootAddress() {
-  constexpr uint64_t kOldest = 96;  // bytes of a superblock 0, with the entry of the root group
+  constexpr uint64_t kOldest = 96;  // size of a superblock of version 0, with its entry for the root group, in bytes
   constexpr uint8_t kNumberSize = 8;
   if (input_.size() < hdf5::kSignature.size()) {
     return absl::DataLossError(absl::StrCat(input_.file()->path(), ": it has ", input_.size(),
@@ -173,7 +175,7 @@ absl::Status Reader::ReadGroup(const Header& header, int64_t depth, Hdf5Group* g
   for (const Link& link : links) {
     TD_RETURN_IF_ERROR(CheckName(link, *group));
     input_.set_path(absl::StrCat(path, path == "/" ? "" : "/", link.name));
-    // Each object keeps its path, which counts against the budget.
+    // Each object stores a copy of its path, which counts against the budget of bytes.
     TD_RETURN_IF_ERROR(input_.Spend(link.offset, input_.path().size()));
     TD_ASSIGN_OR_RETURN(const Header child, Open(link.address, link.offset, depth + 1));
     TD_ASSIGN_OR_RETURN(const Message* layout, hdf5::FindMessage(input_, child, hdf5::kLayout));
@@ -212,7 +214,7 @@ absl::StatusOr<std::string> Reader::ReadNames(uint64_t heap) {
 absl::Status Reader::AppendSymbols(Bytes message, std::vector<Link>* links) {
   struct Node {
     uint64_t address;
-    int level;  // -1: the node has entries, not children
+    int level;  // height in the tree; -1: a leaf, which has entries instead of children
   };
   constexpr uint64_t kPrefix = 24, kChild = 16, kNodePrefix = 8, kEntry = 40;
   constexpr int kAnyLevel = 256;
@@ -357,7 +359,7 @@ absl::StatusOr<Hdf5Value> Reader::ReadValue(const Datatype& type, const std::opt
     TD_ASSIGN_OR_RETURN(value.elements, ReadStrings(type, count, data));
     return value;
   }
-  // Reads all integers as 64 bits.
+  // Integers of every size are converted to 64 bits.
   std::string text(data.Text(0, count * type.size));
   const bool is_unsigned_64 = type.number.kind == NumberType::Kind::kUnsigned && type.size == 8;
   NumberType number = type.number;

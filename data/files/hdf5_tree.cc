@@ -43,7 +43,7 @@ bool IsFloat(const NumberType& type) {
   return type.kind == NumberType::Kind::kFloat || type.kind == NumberType::Kind::kBFloat16;
 }
 
-// Splits a relative path into all names but the last, and the last: "a/b" and "c".
+// Splits a relative path into everything before the last slash and the last name: "a/b/c" into "a/b" and "c".
 std::pair<absl::string_view, absl::string_view> SplitPath(absl::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == absl::string_view::npos) return {"", path};
@@ -52,7 +52,7 @@ std::pair<absl::string_view, absl::string_view> SplitPath(absl::string_view path
 
 std::string Quoted(absl::string_view name) { return absl::StrCat("\"", PrintableLine(name), "\""); }
 
-// Returns NotFound: `group` has no `what` called `name`.
+// Returns NotFound, with the text that `group` has no `what` called `name`.
 absl::Status Missing(const Hdf5Group& group, absl::string_view what, absl::string_view name) {
   std::vector<std::string> names;
   for (const auto& named : group.groups) names.push_back(named.first);

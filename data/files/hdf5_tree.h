@@ -53,7 +53,7 @@ struct Hdf5Object {
   std::map<std::string, Hdf5Value, std::less<>> attributes;
 };
 
-// Numbers in a file, which are read on demand, or a tensor.
+// An array of numbers: either in a file, from which it is read on demand, or in a tensor.
 struct Hdf5Dataset : Hdf5Object {
   NumberType type;
   Shape shape;
@@ -73,19 +73,21 @@ struct Hdf5Dataset : Hdf5Object {
 };
 
 struct Hdf5Group : Hdf5Object {
-  // Members by name, in the order of the names' bytes, as in files. A name is in only one of the two.
+  // Members by name, in the order of the names' bytes, as in files. A name must be in only one of `groups` and
+  // `datasets`.
   std::map<std::string, std::unique_ptr<Hdf5Group>, std::less<>> groups;
   std::map<std::string, Hdf5Dataset, std::less<>> datasets;
 
-  // Paths are relative, with slashes between names; the empty path is this group. NotFound, with similar names, if a
-  // name of the path is missing; InvalidArgument if it is of the other kind.
+  // Return the group (the data set) at a relative path with slashes between names; the empty path is this group.
+  // NotFound, with similar names, if a name of the path is missing; InvalidArgument if the path leads to a data set (a
+  // group).
   absl::StatusOr<const Hdf5Group*> Group(absl::string_view path) const;
   absl::StatusOr<const Hdf5Dataset*> Dataset(absl::string_view path) const;
-  // Null if there is none.
+  // As above, but return null if there is no such member.
   const Hdf5Group* FindGroup(absl::string_view path) const;
   const Hdf5Dataset* FindDataset(absl::string_view path) const;
 
-  // Returns the group at `path`; creates it and those above it as needed.
+  // Returns the group at `path`. Creates this group and the groups above it if they do not exist.
   Hdf5Group& MakeGroup(absl::string_view path);
   // Sets the data set at `path`; creates the groups above it as needed. Replaces an existing data set.
   Hdf5Dataset& MakeDataset(absl::string_view path, HostTensor values);

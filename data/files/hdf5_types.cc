@@ -10,7 +10,7 @@
 namespace tandem::hdf5 {
 namespace {
 
-constexpr uint32_t kVariableSize = 16;  // bytes of a reference to a variable string in a global heap
+constexpr uint32_t kVariableSize = 16;  // bytes of a reference to a string in a global heap
 constexpr absl::string_view kWriteNumbers =
     "write numbers as float16, float32, float64 or integers, and texts as strings";
 
@@ -18,7 +18,7 @@ absl::Status OtherType(const Input& input, Bytes message, absl::string_view what
   return input.Refused(message.offset(), what, kWriteNumbers);
 }
 
-// Describes values of a datatype class that is not supported.
+// Describes, for messages, values of a datatype class that is not supported.
 std::string NameOfOther(uint8_t kind) {
   constexpr absl::string_view kNames[] = {"times", "bit fields", "records of several fields", "references", "arrays"};
   constexpr uint8_t kClasses[] = {2, 4, 6, 7, 10};
@@ -28,7 +28,8 @@ std::string NameOfOther(uint8_t kind) {
   return absl::StrCat("values of the unknown class ", kind);
 }
 
-// Bit 0 is the byte order of a number; the bit for VAX's order must be 0.
+// `bits` describe the byte order of a number. Bit 0 chooses little or big endian; bit 6 marks the order of VAX, which
+// is not supported.
 bool KnownOrder(uint8_t bits) { return (bits & 0x40) == 0; }
 
 absl::StatusOr<Datatype> ParseInteger(const Input& input, Bytes message, uint8_t bits, uint32_t size) {
@@ -49,7 +50,7 @@ absl::StatusOr<Datatype> ParseFloat(const Input& input, Bytes message, uint8_t b
   const uint8_t mantissa_at = message.U8(14), mantissa_bits = message.U8(15);
   const uint32_t bias = message.U32(16);
   if (!message.ok()) return input.Damaged(message.offset(), "a data type ends too early");
-  constexpr uint8_t kImpliedBit = 2;  // the mantissa's first bit is 1 and not stored
+  constexpr uint8_t kImpliedBit = 2;  // normalisation mode: the mantissa's leading 1 is implied, not stored
   const bool plain =
       KnownOrder(bits) && (bits >> 4 & 3) == kImpliedBit && first_bit == 0 && precision == 8 * size && mantissa_at == 0;
   for (const FloatLayout& known : kFloatLayouts) {
@@ -128,7 +129,7 @@ std::string EncodeDatatype(const Datatype& type, bool utf8) {
       begin(kString, utf8 ? 0x11 : 0x01, 0);
       break;
     case Datatype::Form::kVariableString:
-      // A NUL-terminated UTF-8 string; its elements are bytes.
+      // A NUL-terminated UTF-8 string of variable length. The format describes it as a sequence of bytes.
       begin(kVariable, 0x01, 0x01);
       out.U8(kVersion1 | kInteger).U8(0).U8(0).U8(0).U32(1).U16(0).U16(8);
       break;

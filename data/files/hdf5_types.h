@@ -18,18 +18,18 @@ namespace tandem::hdf5 {
 struct Datatype {
   enum class Form {
     kNumber,
-    kFixedString,     // `size` bytes each
-    kVariableString,  // its bytes are in a global heap
-    kOpaque,          // `size` bytes without a meaning
+    kFixedString,     // every string has `size` bytes
+    kVariableString,  // the characters are in a global heap
+    kOpaque,          // `size` bytes that HDF5 does not interpret
   };
   Form form = Form::kNumber;
   uint32_t size = 0;                                       // bytes of one element
-  NumberType number;                                       // for kNumber
-  bool ends_with_nul = false, padded_with_spaces = false;  // for kFixedString
+  NumberType number;                                       // set for kNumber
+  bool ends_with_nul = false, padded_with_spaces = false;  // set for kFixedString
 };
 
-// Reads a message of the kind kDatatype. An enumeration, such as h5py's bool, is read as its numbers. Unimplemented for
-// types other than the above.
+// Reads a message of the kind kDatatype. An enumeration, such as h5py's bool, is read as its integers. Unimplemented
+// for types that Datatype::Form lacks.
 absl::StatusOr<Datatype> ParseDatatype(const Input& input, Bytes message);
 // Writes a type: a number, an opaque type of 2 bytes, a fixed string padded with zeros, or a variable string of UTF-8.
 std::string EncodeDatatype(const Datatype& type, bool utf8 = false);

@@ -23,12 +23,13 @@ namespace {
 
 using hdf5::Output;
 
-constexpr uint64_t kSuperblock = 96;      // bytes
-constexpr uint64_t kSmallestHeap = 4096;  // bytes of a heap of strings
-// As written in the superblock: a node of a group has up to 8 entries, and a node of its tree up to 32 children.
+constexpr uint64_t kSuperblock = 96;      // bytes of the superblock, with which the file begins
+constexpr uint64_t kSmallestHeap = 4096;  // least size of a heap of strings, in bytes
+// The superblock records these numbers. A leaf of a group's tree has up to 2 * 4 entries, and an inner node up to 2 *
+// 16 children.
 constexpr uint16_t kHalfOfEntries = 4, kHalfOfChildren = 16;
 
-// A contiguous part of the file: bytes, or the bytes of a tensor.
+// A contiguous part of the file: bytes, or the elements of a tensor.
 struct Piece {
   std::string bytes;
   HostTensor tensor;
@@ -51,30 +52,33 @@ class FileMaker {
     std::string body;
     uint8_t flags = 0;
   };
-  static constexpr uint8_t kConstant = 1;  // flag of a message that never changes
+  static constexpr uint8_t kConstant = 1;  // flag of a message whose contents never change
 
-  // Appends bytes at a multiple of 8; returns their address.
+  // Pads the file to a multiple of 8 and appends `bytes`. Returns the address of the first of them.
   uint64_t Put(std::string bytes);
   uint64_t PutTensor(const HostTensor& tensor);
   uint64_t PutHeader(const std::vector<Encoded>& messages);
 
   absl::StatusOr<uint64_t> PutGroup(const Hdf5Group& group, const std::string& path, int64_t depth);
   absl::StatusOr<uint64_t> PutDataset(const Hdf5Dataset& dataset, const std::string& path);
-  // Writes the tree over a group's entries (place of the name in the heap, address of the object); returns its address.
+  // Writes the B-tree over a group's entries and returns its address. An entry is the offset of the name in the group's
+  // heap and the address of the object.
   uint64_t PutTree(const std::vector<std::pair<uint64_t, uint64_t>>& entries);
   absl::Status AppendAttributes(const Hdf5Object& object, const std::string& path, std::vector<Encoded>* messages);
   absl::StatusOr<std::string> EncodeAttribute(const std::string& name, const Hdf5Value& value, const std::string& what);
 
-  // Writes single strings, before everything that refers to them.
+  // Writes the values of all attributes that are single strings into heaps. This comes before the attributes are
+  // written, because they refer to the strings.
   absl::Status PutStrings(const Hdf5Group& group, const std::string& path, int64_t depth);
   absl::Status AddStrings(const Hdf5Object& object, const std::string& path);
   void PutHeap();
 
   std::vector<Piece> pieces_;
   uint64_t size_ = kSuperblock;
-  std::map<const Hdf5Value*, std::string> places_;  // for single strings: the reference that attributes contain
-  Output heap_;                                     // objects of the next heap
-  std::vector<std::pair<const Hdf5Value*, uint64_t>> in_heap_;  // strings in the next heap, and their lengths
+  std::map<const Hdf5Value*, std::string> places_;  // the reference to each single string, as attributes contain it
+  Output heap_;                                     // the objects of the heap that is being filled
+  // The strings in the heap that is being filled, and their lengths.
+  std::vector<std::pair<const Hdf5Value*, uint64_t>> in_heap_;
 };
 
 absl::Status CannotWrite(absl::string_view path, absl::string_view why) {
@@ -140,7 +144,8 @@ void FileMaker::PutHeap() {
   const uint64_t used = kPrefix + heap_.size(), size = std::max(kSmallestHeap, used + kObject);
   Output out;
   out.Text("GCOL").U8(1).Zeros(3).U64(size).Text(heap_.bytes());
-  out.U16(0).U16(0).Zeros(4).U64(size - used).Zeros(size - used - kObject);  // free space
+  // Object 0: the rest of the heap is free space.
+  out.U16(0).U16(0).Zeros(4).U64(size - used).Zeros(size - used - kObject);
   const uint64_t address = Put(out.Take());
   for (size_t i = 0; i < in_heap_.size(); ++i) {
     Output place;
@@ -204,7 +209,7 @@ absl::StatusOr<std::string> FileMaker::EncodeAttribute(const std::string& name, 
           utf8 = utf8 || std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
         }
       }
-      // h5py writes empty lists, which have no width, as float64.
+      // An empty list of strings has no width, so it is written as an empty list of float64, as h5py does.
       if (count == 0) type = {.size = 8, .number = {NumberType::Kind::kFloat, 8}};
     }
   } else {
@@ -274,7 +279,8 @@ absl::StatusOr<uint64_t> FileMaker::PutDataset(const Hdf5Dataset& dataset, const
   if (dataset.type.kind == NumberType::Kind::kBFloat16 && dataset.attributes.count(hdf5::kKerasType) != 0) {
     type.form = hdf5::Datatype::Form::kOpaque;
   }
-  // No fill value: space is allocated late, and filled only if the writer has set a value.
+  // The data set has no fill value. These fields say that space is allocated late, and filled only if the writer has
+  // set a value.
   constexpr uint8_t kFillVersion = 2, kLate = 2, kIfSet = 2;
   constexpr uint8_t kLayoutVersion = 3;
   Output layout;
@@ -335,7 +341,7 @@ absl::StatusOr<uint64_t> FileMaker::PutGroup(const Hdf5Group& group, const std::
   }
   constexpr uint64_t kFreeBlock = 16, kLastFree = 1;
   Output names;
-  names.Zeros(8);  // the empty name, before the first name of a tree
+  names.Zeros(8);  // a group's heap of names begins with the empty name
   std::vector<std::pair<uint64_t, uint64_t>> entries;
   for (const auto& [name, address] : objects) {
     entries.emplace_back(names.size(), address);
@@ -356,12 +362,12 @@ absl::Status FileMaker::Make(const Hdf5Group& root) {
   TD_RETURN_IF_ERROR(PutStrings(root, "/", 0));
   PutHeap();
   TD_ASSIGN_OR_RETURN(const uint64_t address, PutGroup(root, "/", 0));
-  Put("");  // pads to a multiple of 8
+  Put("");  // pads the file's end to a multiple of 8
   constexpr uint8_t kNumberSize = 8;
   Output out;
   out.Text(hdf5::kSignature).Zeros(5).U8(kNumberSize).U8(kNumberSize).U8(0).U16(kHalfOfEntries).U16(kHalfOfChildren);
   out.U32(0).U64(0).U64(hdf5::kNowhere).U64(size_).U64(hdf5::kNowhere);
-  out.U64(0).U64(address).Zeros(24);  // the entry of the root group
+  out.U64(0).U64(address).Zeros(24);  // the symbol table entry of the root group
   pieces_[0].bytes.replace(0, kSuperblock, out.bytes());
   return absl::OkStatus();
 }

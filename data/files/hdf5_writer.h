@@ -23,7 +23,7 @@ namespace tandem {
 // does not fit their shape; more than 64 nested groups; more than 32 dimensions. Also the errors of Env.
 absl::Status WriteHdf5(Env* env, const std::string& path, const Hdf5Group& root);
 
-// Returns the bytes of such a file.
+// Returns the bytes that WriteHdf5 would write.
 absl::StatusOr<std::string> SerializeHdf5(const Hdf5Group& root);
 
 }  // namespace tandem

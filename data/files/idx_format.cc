@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// The size of a type's elements in an IDX file, and the type of their tensor.
+// The size of one element in an IDX file, in bytes, and the type that it gets in a tensor.
 struct ElementType {
   int bytes;
   DType dtype;
@@ -55,7 +55,7 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const IdxInput& input) {
   header.dtype = type->dtype;
   header.element_bytes = type->bytes;
   header.header_bytes = 4;
-  // Product of all sizes except 0: it must not overflow even if a 0 makes the array empty.
+  // The product of all sizes except those that are 0. It must not overflow even if a 0 makes the array empty.
   int64_t product = 1;
   bool has_zero = false, too_large = false;
   for (int d = 0; d < magic[3]; ++d) {
@@ -87,7 +87,7 @@ absl::StatusOr<IdxHeader> ReadIdxHeader(const IdxInput& input) {
 
 void DecodeIdx(const IdxHeader& header, int64_t count, const uint8_t* from, uint8_t* to) {
   const int64_t bytes = header.element_bytes;
-  if (bytes < SizeOf(header.dtype)) {  // signed, one or two bytes
+  if (bytes < SizeOf(header.dtype)) {  // int8 or int16, which become int32
     for (int64_t i = 0; i < count; ++i) {
       const int32_t value =
           bytes == 1 ? static_cast<int8_t>(from[i]) : static_cast<int16_t>(from[2 * i] << 8 | from[2 * i + 1]);

@@ -13,15 +13,15 @@
 namespace tandem {
 
 struct IdxHeader {
-  DType dtype = DType::kInvalid;  // of the tensor: int8 and int16 become int32
-  int64_t element_bytes = 0;      // bytes of an element in the file
+  DType dtype = DType::kInvalid;  // type in the tensor: int8 and int16 become int32
+  int64_t element_bytes = 0;      // bytes of one element in the file
   Shape shape;
   int64_t header_bytes = 0;
-  int64_t data_bytes = 0;  // bytes of the elements in the file
+  int64_t data_bytes = 0;  // bytes of all elements in the file
 };
 
-// The source of the bytes. `read` reads the next bytes, fewer only at the end; `damaged` makes the error for a place;
-// `max_bytes` is the most bytes that the file can have altogether.
+// The source of a file's bytes. `read` reads the next bytes, and fewer than asked for only at the end. `damaged` makes
+// the error for damage at an offset. `max_bytes` is an upper bound on the size of the uncompressed file.
 struct IdxInput {
   absl::FunctionRef<absl::StatusOr<int64_t>(uint8_t* to, int64_t bytes)> read;
   absl::FunctionRef<absl::Status(int64_t offset, absl::string_view what)> damaged;

@@ -12,7 +12,7 @@
 namespace tandem {
 namespace {
 
-constexpr size_t kFileChunk = 1 << 18;  // fits into the second-level cache
+constexpr size_t kFileChunk = 1 << 18;  // small enough for the second-level cache of a core
 constexpr int64_t kMaxExpansion = 1032;
 
 const char* InflateError(int code) {
@@ -58,7 +58,7 @@ InflateStream::~InflateStream() = default;
 
 void InflateStream::StartMember() {
   isal_inflate_reset(state_.get());
-  // ISA-L checks header, checksum and length.
+  // With these flags ISA-L itself checks the header, the checksum and the length.
   state_->crc_flag = format_ == Compression::kGzip ? ISAL_GZIP : ISAL_ZLIB;
 }
 
@@ -81,7 +81,7 @@ absl::Status InflateStream::Fill() {
 }
 
 absl::StatusOr<bool> InflateStream::NextMember() {
-  // Needs the whole header: ISA-L 2.30 loses its place in a header if the input ends within it.
+  // The whole header must be in the chunk, because ISA-L 2.30 loses its place if the input ends within a header.
   if (end_ - begin_ < chunk_.size() / 4) TD_RETURN_IF_ERROR(Fill());
   if (format_ == Compression::kGzip && HasGzipMagic(chunk_.data() + begin_, end_ - begin_)) {
     StartMember();

@@ -25,13 +25,13 @@ class InputFile {
   // Errors of the system are those of PosixError. InvalidArgument when it is not a regular file.
   absl::Status Open();
 
-  // Reads up to `bytes`; less only at the end of the data and before damage. The next call then returns the error:
-  // DataLoss with path and offset when the compressed data is damaged or cut short. A checksum is compared when a read
-  // reaches beyond the last byte that it covers. So the data that is read does not depend on how much is asked for at
-  // once.
+  // Reads up to `bytes`; fewer only at the end of the data and before damage. After damage, the next call returns
+  // DataLoss with the path and the offset where the compressed data is damaged or cut short. A checksum is compared
+  // when a read reaches beyond the last byte that it covers. How much data can be read does not depend on the sizes of
+  // the reads.
   absl::StatusOr<int64_t> Read(void* to, int64_t bytes);
-  // Goes to `offset` >= 0, which may be the end. Compressed data is read up to there, from the start to go backwards.
-  // DataLoss when the data ends before.
+  // Moves to `offset` >= 0, which may be the end. A compressed file is inflated up to there; to move backwards, from
+  // its start. DataLoss when the data ends before `offset`.
   absl::Status Seek(int64_t offset);
 
   // Returns DataLoss: "path: at byte <offset>: what". For compressed data it says "byte <offset> of the uncompressed

@@ -12,17 +12,17 @@ namespace {
 
 constexpr int64_t kMaxLineBuffer = int64_t{1} << 30;
 
-// Looks for the line feed that ends a quoted line, in growing data.
+// Searches growing data for the line feed that ends a line, and skips line feeds within quotes.
 class QuoteScanner {
  public:
   explicit QuoteScanner(char delimiter) : delimiter_(delimiter) {}
 
-  // Scans the bytes up to `size` that are not scanned yet; true when the line feed was found, at end().
+  // Scans on from the last scanned byte to `size`. Returns true when it finds the line feed, whose position is end().
   bool Scan(const uint8_t* bytes, int64_t size) {
     for (; at_ < size; ++at_) {
       const char c = static_cast<char>(bytes[at_]);
       if (in_quotes_) {
-        // A doubled quote closes the quotes and opens them again.
+        // Two quotes stand for one: the first seems to close the quotes, and the second opens them again.
         if (c == '"') in_quotes_ = false, was_quoted_ = true;
         continue;
       }
@@ -78,7 +78,8 @@ absl::Status LineReader::Seek(int64_t offset, int64_t number) {
 
 absl::Status LineReader::SkipByteOrderMark() {
   TD_ASSIGN_OR_RETURN(const int64_t there, buffer_.Need(1));
-  // No byte order mark begins like this, and other bytes are checked with their line.
+  // A first byte of ASCII cannot begin a byte order mark. Other bytes that are no mark are left to the checks of the
+  // line.
   if (there == 0 || (buffer_.data()[0] > 0 && buffer_.data()[0] < 0x80)) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const int64_t size, buffer_.Need(kMaxByteOrderMark));
   TD_ASSIGN_OR_RETURN(const int64_t mark,
@@ -93,8 +94,8 @@ absl::Status LineReader::Next(Line* line, bool* end) {
   if (offset() == 0) TD_RETURN_IF_ERROR(SkipByteOrderMark());
   const int64_t at = offset();
   QuoteScanner scanner(options_.delimiter);
-  int64_t size = 0;      // of the line, without its line feed
-  int64_t searched = 0;  // bytes that contain no line feed
+  int64_t size = 0;      // length of the line without its line feed
+  int64_t searched = 0;  // number of bytes that were searched and contain no line feed
   bool line_feed = false, quotes = false;
   for (;;) {
     const int64_t have = buffer_.available();
@@ -112,7 +113,7 @@ absl::Status LineReader::Next(Line* line, bool* end) {
     if (line_feed || have > options_.max_line_bytes) break;
     searched = size = have;
     TD_ASSIGN_OR_RETURN(const int64_t more, buffer_.Need(have + 1));
-    if (more <= have) break;  // the file ends here
+    if (more <= have) break;  // no more bytes: the file ends here
   }
   if (size > options_.max_line_bytes) {
     return Damaged(absl::StrCat("the line has more than ", options_.max_line_bytes,

@@ -34,8 +34,9 @@ absl::Status CheckLineOptions(const LineOptions& options);
 struct Line {
   std::shared_ptr<const uint8_t[]> block;  // owns `bytes`
   absl::string_view bytes;
-  int64_t offset = 0;  // in the uncompressed data
-  int64_t number = 0;  // counted from 0; the number of its first line if it contains line feeds
+  int64_t offset = 0;  // offset in the uncompressed data
+  // The line's number, counted from 0. A record with line feeds has the number of its first line.
+  int64_t number = 0;
 };
 
 // Thread-compatible. Every error names file and line.
@@ -47,9 +48,9 @@ class LineReader {
   // mark is not part of the first: base/text_file.h. DataLoss for the mark of another encoding, a line that is too
   // long, or an unclosed quote; nothing can be read after such a place.
   absl::Status Next(Line* line, bool* end);
-  // Goes to a line's offset; `number` is its number.
+  // Moves to the line that begins at `offset`; `number` is its number.
   absl::Status Seek(int64_t offset, int64_t number);
-  // The place of the next line.
+  // The offset and the number of the next line.
   int64_t offset() const { return buffer_.offset(); }
   int64_t number() const { return number_; }
 

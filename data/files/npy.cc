@@ -24,8 +24,8 @@ constexpr int64_t kChunkBytes = 1 << 20;
 
 // The source of an array's bytes.
 struct Source {
-  std::string name;  // for messages
-  int64_t bytes;     // an upper bound on the bytes
+  std::string name;  // path, and for an archive the array, for messages
+  int64_t bytes;     // an upper bound on the number of bytes
   // Reads up to the given number of bytes; less only at the end.
   std::function<absl::StatusOr<int64_t>(void*, int64_t)> read;
 
@@ -119,7 +119,8 @@ HostTensor Transposed(const HostTensor& columns, const Shape& shape) {
 
 absl::StatusOr<std::string> ReadBytes(const Source& source, int64_t bytes, absl::string_view what) {
   std::string out;
-  // Memory grows with the bytes that are really there.
+  // The memory is allocated in steps, so that a wrong size in the header cannot allocate more than about twice the
+  // bytes that exist.
   while (static_cast<int64_t>(out.size()) < bytes) {
     const size_t had = out.size();
     out.resize(had + std::min<int64_t>(bytes - had, std::max<int64_t>(kChunkBytes, had)));

@@ -24,7 +24,7 @@ inline uint32_t MaskedCrc(absl::string_view bytes) {
 template <typename T>
 T LoadLittleEndian(const void* from) {
   T value;
-  std::memcpy(&value, from, sizeof(T));  // Tandem runs on little-endian machines only
+  std::memcpy(&value, from, sizeof(T));  // needs no byte swap, because Tandem runs on little-endian machines only
   return value;
 }
 
@@ -33,7 +33,7 @@ void StoreLittleEndian(T value, void* to) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// The bytes before and after a record.
+// The sizes of a record's header and footer, in bytes.
 struct Frame {
   explicit Frame(absl::string_view bytes) {
     StoreLittleEndian<uint64_t>(bytes.size(), header);

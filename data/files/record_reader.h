@@ -38,7 +38,7 @@ struct Record {
   std::shared_ptr<const uint8_t[]> block;  // owns `bytes`
   absl::string_view bytes;
   uint32_t masked_crc = 0;  // the file's checksum of `bytes`
-  int64_t offset = 0;       // of the record's header in the uncompressed data
+  int64_t offset = 0;       // offset of the record's header in the uncompressed data
 };
 
 // InvalidArgument for options out of their range.
@@ -58,10 +58,11 @@ class RecordReader {
   absl::Status CheckBytes(const Record& record) const {
     return CheckRecord(record, file_.path(), options_.compression);
   }
-  // The same without the reader, which may have been destroyed.
+  // As CheckBytes, but needs no reader, which may have been destroyed. `path` and `compression` are those of the file.
   static absl::Status CheckRecord(const Record& record, const std::string& path, Compression compression);
 
-  // Goes to a record's offset, or to the end of the data. InvalidArgument for a negative one, DataLoss beyond the end.
+  // Moves to a record's offset, or to the end of the data. InvalidArgument for a negative offset, DataLoss for one
+  // beyond the end.
   absl::Status Seek(int64_t offset) { return buffer_.Seek(offset); }
   // Offset of the next record.
   int64_t offset() const { return buffer_.offset(); }
@@ -70,7 +71,7 @@ class RecordReader {
  private:
   RecordReader(const std::string& path, const RecordOptions& options)
       : options_(options), file_(path, options.compression), buffer_(&file_, options.buffer_size) {}
-  // Returns DataLoss for a length in the header that is wrong, or whose checksum is.
+  // Returns DataLoss for a header whose length, or whose checksum of the length, is wrong.
   absl::Status BadLength(const uint8_t* header) const;
 
   const RecordOptions options_;

@@ -74,9 +74,10 @@ absl::Status RecordWriter::Append(absl::string_view bytes) {
 absl::Status RecordWriter::Compress(absl::string_view bytes, bool finish) {
   z_stream& stream = deflate_->stream;
   do {
-    // zlib's counters have 32 bits.
+    // zlib counts bytes in 32 bits, so it gets at most 1 GiB per call.
     const size_t now = std::min<size_t>(bytes.size(), 1 << 30);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib only reads it
+    // zlib does not write through this pointer.
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream.avail_in = static_cast<uInt>(now);
     bytes.remove_prefix(now);
     const int flush = finish && bytes.empty() ? Z_FINISH : Z_NO_FLUSH;

@@ -28,7 +28,7 @@ class RecordWriter {
   static absl::StatusOr<std::unique_ptr<RecordWriter>> Create(const std::string& path,
                                                               const RecordWriterOptions& options = {},
                                                               Env* env = Env::Default());
-  // Logs an error if the file was neither closed nor failed.
+  // Logs an error if the writer was not closed and no call failed.
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;

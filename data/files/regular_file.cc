@@ -18,7 +18,7 @@ RegularFile::~RegularFile() {
 }
 
 absl::Status RegularFile::Open() {
-  // O_NONBLOCK: a FIFO without a writer is refused rather than waited for.
+  // With O_NONBLOCK, opening a FIFO without a writer does not block; it is rejected below.
   fd_ = RetryInterrupted([&] { return open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat info;
   if (fd_ < 0 || fstat(fd_, &info) != 0) return PosixError(errno, "open", path_);

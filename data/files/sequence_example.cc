@@ -19,13 +19,14 @@ using example_internal::Malformed;
 using example_internal::RecordError;
 
 // Field numbers, from tensorflow/core/example/example.proto and feature.proto.
-constexpr uint32_t kFeatureLists = 2;     // of SequenceExample, whose field 1 is the Features of an Example
-constexpr uint32_t kEntry = 1;            // of FeatureLists
-constexpr uint32_t kKey = 1, kValue = 2;  // of an entry
-constexpr uint32_t kStep = 1;             // of FeatureList
+// Field of the message SequenceExample, whose field 1 is the Features of an Example.
+constexpr uint32_t kFeatureLists = 2;
+constexpr uint32_t kEntry = 1;            // fields of the message FeatureLists
+constexpr uint32_t kKey = 1, kValue = 2;  // fields of an entry of its map
+constexpr uint32_t kStep = 1;             // fields of the message FeatureList
 
-// Finds the list of each feature, in the order of `features`: null if absent. If a key occurs several times, the last
-// entry counts.
+// Finds the serialised FeatureList of each feature, in the order of `features`; it is null if the key is absent. If a
+// key occurs several times, the last entry counts.
 absl::Status FindLists(absl::string_view record, const std::vector<FeatureSpec>& features,
                        std::vector<absl::string_view>* found) {
   found->assign(features.size(), absl::string_view());
@@ -103,7 +104,8 @@ absl::StatusOr<SequenceExampleParser> SequenceExampleParser::Create(std::vector<
 absl::Status SequenceExampleParser::Parse(absl::string_view record, Element* out) const {
   if (out == nullptr) return absl::InvalidArgumentError("SequenceExampleParser::Parse: a pointer is null");
   out->components.clear();
-  // The context has the same field number as an Example's features, and ExampleParser skips the lists.
+  // The context of a SequenceExample has the same field number as the features of an Example, so that ExampleParser can
+  // read it; it skips the field of the lists.
   if (!context_.empty()) TD_RETURN_IF_ERROR(context_[0].ParseOne(record, out));
   std::vector<absl::string_view> found;
   TD_RETURN_IF_ERROR(FindLists(record, sequence_, &found));

@@ -32,7 +32,7 @@ class SequenceExampleParser {
 
  private:
   SequenceExampleParser() = default;
-  std::vector<ExampleParser> context_;  // one, or none if no feature of the context is asked for
+  std::vector<ExampleParser> context_;  // one parser, or none if no feature of the context is requested
   std::vector<FeatureSpec> sequence_;
   std::vector<ComponentSpec> spec_;
 };

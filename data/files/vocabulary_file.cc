@@ -18,8 +18,8 @@ absl::StatusOr<std::vector<std::string>> ReadVocabulary(Env* env, const std::str
   const int64_t limit = count.value_or(std::numeric_limits<int64_t>::max());
   TD_ASSIGN_OR_RETURN(const std::string text, ReadTextFile(env, path));
   std::vector<std::string> tokens;
-  // Keys are views of `text`. Not Abseil's: when it lacks memory to grow, its destructor frees memory that it does not
-  // have.
+  // The keys are views of `text`. This is no Abseil hash map, because the destructor of such a map frees memory that it
+  // does not own after it failed to grow for lack of memory.
   std::unordered_map<absl::string_view, int64_t, absl::Hash<absl::string_view>> line_of;
   for (size_t begin = 0; begin < text.size() && static_cast<int64_t>(tokens.size()) < limit;) {
     const size_t end = std::min(text.find('\n', begin), text.size());

@@ -1,4 +1,4 @@
-// The wire format of protocol buffers, as far as Example needs it: fields of varints, fixed numbers and bytes.
+// The wire format of protocol buffers, as far as tf.train.Example needs it: fields of varints, fixed numbers and bytes.
 //
 // This code replaces libprotobuf: an Example has six fields, a reader of them writes straight into batches without
 // making message objects, and a user's program may have another version of libprotobuf. Source: the "Encoding" page of
@@ -41,7 +41,7 @@ class Reader {
     }
     return false;
   }
-  // Reads the number of a field, at least 1, and the type of its content.
+  // Reads the tag of a field: its number, at least 1, and the wire type of its content.
   bool ReadTag(uint32_t* field, Type* type) {
     uint64_t tag = 0;
     if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;

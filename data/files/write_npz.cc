@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Returns numpy's name of the type; empty if numpy does not have it.
+// Returns the type code ("descr") that NumPy writes for the type; empty if NumPy does not have it.
 absl::string_view Descr(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -39,7 +39,8 @@ std::string NpyHeader(const HostTensor& array) {
   const std::string shape = absl::StrCat("(", absl::StrJoin(array.shape(), ", "), array.rank() == 1 ? "," : "", ")");
   std::string dictionary =
       absl::StrCat("{'descr': '", Descr(array.dtype()), "', 'fortran_order': False, 'shape': ", shape, ", }");
-  constexpr size_t kBefore = 10, kAlignment = 64;  // size of magic, version and length; alignment of the elements
+  // Bytes of the magic number, the version and the length before the header's text; and the alignment of the elements.
+  constexpr size_t kBefore = 10, kAlignment = 64;
   dictionary.append(kAlignment - 1 - (kBefore + dictionary.size()) % kAlignment, ' ');
   dictionary += '\n';
   std::string header("\x93NUMPY\x01\x00", 8);
@@ -60,7 +61,7 @@ absl::StatusOr<std::string> SerializeNpz(const std::map<std::string, HostTensor>
           absl::StrCat("array \"", PrintableLine(name), "\" is ", Name(array.dtype()), ", which no .npz file holds"));
     }
     headers.push_back(NpyHeader(array));
-    // The archive reads the elements from the tensor.
+    // The elements are not copied: the archive reads them from the tensor.
     entries.push_back(
         {absl::StrCat(name, ".npy"),
          {headers.back(), {static_cast<const char*>(array.raw()), static_cast<size_t>(array.byte_size())}}});

@@ -60,7 +60,8 @@ absl::StatusOr<std::string> ZipEntry::ReadAll(int64_t max_bytes) {
                                             " bytes, and holds at most ", max_bytes_, " of them: it is damaged"));
   }
   std::string out;
-  // Memory grows with the bytes that are really there. Asks for one byte more, so that the checksum is compared.
+  // The memory is allocated in steps, so that a wrong size allocates little more than the bytes that exist. One byte
+  // more than the size is requested, because libzip compares the checksum only when it reaches the end.
   while (true) {
     const size_t had = out.size();
     out.resize(had + std::min<int64_t>(said_ + 1 - had, std::max<int64_t>(kReadBytes, had)));
@@ -79,7 +80,7 @@ absl::StatusOr<std::string> ZipEntry::ReadAll(int64_t max_bytes) {
 }
 
 absl::StatusOr<ZipReader> ZipReader::Open(const std::string& path, absl::string_view what) {
-  // checked first because its errors say more than libzip's
+  // opened here first because these error messages say more than libzip's
   TD_RETURN_IF_ERROR(InputFile(path, Compression::kNone).Open());
   TD_ASSIGN_OR_RETURN(const LibZip* library, OpenLibZip());
   int code = 0;
@@ -126,7 +127,8 @@ absl::StatusOr<ZipEntry> ZipReader::OpenEntry(int64_t i) const {
   const auto bounded = [](zip_uint64_t bytes) {
     return static_cast<int64_t>(std::min<zip_uint64_t>(bytes, INT64_MAX));
   };
-  // The claimed size may be wrong, but the compressed size is within the file, which gives another bound.
+  // The archive may claim a wrong uncompressed size. The compressed size is known to be within the file, and bounds the
+  // uncompressed size too.
   const int64_t most = std::min(MaxInflatedBytes(bounded(info.comp_size)), bounded(info.size));
   return ZipEntry(zip_, file, info.name, absl::StrCat(path_, ", ", PrintableLine(info.name)), most, bounded(info.size));
 }

@@ -49,7 +49,7 @@ class ZipEntry {
   struct zip_file* file_;
   std::string name_, where_;
   int64_t max_bytes_;
-  int64_t said_;  // the size, in bytes, that the archive claims
+  int64_t said_;  // the uncompressed size, in bytes, that the archive claims
 };
 
 // An open archive. Thread-compatible.

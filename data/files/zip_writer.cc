@@ -21,7 +21,7 @@ struct Free {
   void operator()(zip_source_t* source) const { zip->zip_source_free(source); }
 };
 
-constexpr size_t kMaxName = 65535;  // its length is stored in 16 bits
+constexpr size_t kMaxName = 65535;  // the format stores a name's length in 16 bits
 
 absl::Status BadName(const std::string& name, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> SerializeZip(const std::vector<ZipContent>& entries,
   zip->zip_source_keep(bytes.get());  // the archive takes the other reference
   for (const ZipContent& entry : entries) {
     if (entry.name.size() > kMaxName || absl::StrContains(entry.name, '\0')) return BadName(entry.name, what);
-    // The archive reads the pieces from the caller's memory.
+    // The bytes are not copied: the archive reads them from the caller's memory.
     std::vector<zip_buffer_fragment_t> pieces;
     for (const absl::string_view piece : entry.pieces) {
       if (piece.empty()) continue;

@@ -12,7 +12,7 @@ namespace tandem {
 
 struct ZipContent {
   std::string name;
-  std::vector<absl::string_view> pieces;  // joined to form the content; at least one
+  std::vector<absl::string_view> pieces;  // the parts of the content, which is their concatenation; at least one
 };
 
 // Returns the bytes of an uncompressed archive of `entries`, in their order. Equal entries give equal bytes: no time is

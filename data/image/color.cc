@@ -19,7 +19,7 @@ float FromPixel(uint8_t v) { return v * (1.0f / 255.0f); }
 void ToPixel(float v, float* out) { *out = v; }
 void ToPixel(float v, uint8_t* out) { *out = v > 0 ? std::min(v * 255.5f, 255.0f) : 0; }
 
-// Sets each value to f(value, channel).
+// Sets each value of `result` to f(value, channel), where `value` is scaled to [0, 1] if pixels are bytes.
 template <typename T, typename F>
 void MapValues(const HostTensor& image, HostTensor* result, F f) {
   const T* in = image.data<T>();
@@ -54,7 +54,8 @@ Hsv ToHsv(float r, float g, float b) {
 void ToRgb(const Hsv& hsv, float rgb[3]) {
   const float chroma = hsv.s * hsv.v, low = hsv.v - chroma, sixths = hsv.h * 6.0f;
   const float middle = chroma * (1.0f - std::abs(std::fmod(sixths, 2.0f) - 1.0f));
-  // The colour (0 red, 1 green, 2 blue) with the full and with the middle part, in each sixth of the circle.
+  // The hue circle has six sixths. In each, one colour (0 red, 1 green, 2 blue) has the full chroma and another the
+  // middle part.
   constexpr int kFull[] = {0, 1, 1, 2, 2, 0}, kMiddle[] = {1, 0, 2, 1, 0, 2};
   const int sixth = std::isfinite(sixths) ? std::clamp(static_cast<int>(sixths), 0, 5) : 0;
   rgb[0] = rgb[1] = rgb[2] = low;
@@ -62,7 +63,7 @@ void ToRgb(const Hsv& hsv, float rgb[3]) {
   rgb[kMiddle[sixth]] += middle;
 }
 
-// Changes each pixel's hue, saturation and value by f(&hsv).
+// Converts each RGB pixel to hue, saturation and value, lets f(&hsv) change them, and converts back.
 template <typename T, typename F>
 void MapHsv(const HostTensor& image, HostTensor* result, F f) {
   const T* in = image.data<T>();
@@ -76,7 +77,7 @@ void MapHsv(const HostTensor& image, HostTensor* result, F f) {
   }
 }
 
-// Returns the mean of each channel, summed in double.
+// Returns the mean of each channel; the sums are accumulated in double.
 template <typename T>
 std::vector<float> Means(const HostTensor& image) {
   const int64_t channels = image.shape()[2];
@@ -96,7 +97,8 @@ absl::Status CheckFinite(const Call& call, absl::string_view name, float value, 
                     high < INFINITY ? absl::StrCat(" and <= ", high) : "");
 }
 
-// Returns a new picture with type and shape of `image`, filled by fill(type tag, &result).
+// Returns a new picture with the type and shape of `image`. `fill` writes its values, and is called with a value of the
+// element type, as a tag, and the result.
 template <typename F>
 absl::StatusOr<HostTensor> Filled(const Call& call, const HostTensor& image, F fill) {
   TD_ASSIGN_OR_RETURN(HostTensor result, NewImage(call, image.dtype(), image.shape()));

@@ -25,7 +25,7 @@ void CopyRectangle(const HostTensor& from, int64_t from_top, int64_t from_left, 
 absl::StatusOr<HostTensor> CropChecked(const Call& call, const HostTensor& image, int64_t top, int64_t left,
                                        int64_t height, int64_t width) {
   const Shape& shape = image.shape();
-  // Written as `top > size - height`, which cannot overflow, unlike a sum.
+  // The comparisons have the form `top > size - height`, which cannot overflow, while `top + height` could.
   if (height < 1 || width < 1 || top < 0 || left < 0 || height > shape[0] || width > shape[1] ||
       top > shape[0] - height || left > shape[1] - width) {
     return call.Wrong("the rectangle of ", height, " x ", width, " pixels at (", top, ", ", left,

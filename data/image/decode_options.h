@@ -11,7 +11,7 @@ namespace tandem {
 inline constexpr int64_t kMaxImageBytes = int64_t{256} << 20;
 
 struct DecodeImageOptions {
-  // The source of the bytes (a path, or a file and a record): begins every error.
+  // Where the bytes come from (a path, or a file and a record); every error message begins with it.
   std::string name = "picture";
   // Channels of the result. 0: as many as the picture has (a CMYK JPEG becomes RGB, a palette RGB or RGBA). 1: grey; 3:
   // RGB. For PNG also 2: grey and alpha; 4: RGBA, where alpha is 255 if the picture has none.
@@ -26,8 +26,8 @@ struct DecodeImageOptions {
   // For JPEG: use the fast integer DCT, which is TensorFlow's default and wrong by a few units in places. False: the
   // accurate one, which takes about as long with today's vector instructions.
   bool fast_dct = false;
-  // The most bytes that the result and the decoder's own buffers may take together. The sizes in the picture's header
-  // are checked against it before memory is allocated.
+  // The most bytes that the result and the decoder's own buffers may take together. The need that follows from the
+  // sizes in the picture's header is compared with this limit before memory is allocated.
   int64_t max_bytes = kMaxImageBytes;
 };
 

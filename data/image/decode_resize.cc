@@ -37,14 +37,14 @@ void InThreeChannels(const HostTensor& grey, const ComponentBuffer& rgb) {
   }
 }
 
-// Rows begin 8 bytes after a multiple of this. To a row at a multiple itself, libjpeg-turbo writes with stores that
-// bypass the caches, but the rows are read at once.
+// Rows begin 8 bytes after a multiple of this, and so are not aligned. To aligned rows libjpeg-turbo writes with stores
+// that bypass the caches, which is slow here because the rows are read at once.
 constexpr int64_t kAlignment = 64;
 
-// For equal numbers of channels: resizes every row while it is in a cache of the CPU.
+// Resizes every decoded row while it is still in a cache of the CPU. `out` must have as many channels as the picture.
 absl::Status ResizeWhileDecoding(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBuffer& out) {
   image_internal::RowResizer<uint8_t> resizer(resize, jpeg.height(), jpeg.width(), out);
-  // Room for the latest rows, which are still needed, and for the next ones.
+  // The ring buffer holds the latest rows, which are still needed, and the rows that are decoded next.
   const int64_t ring = std::min(resizer.span() + 2 * JpegRows::kRowsAtATime, jpeg.height());
   const int64_t stride = (jpeg.width() * jpeg.channels() / kAlignment + 1) * kAlignment;
   std::vector<uint8_t> memory(ring * stride + 2 * kAlignment);
@@ -62,7 +62,8 @@ absl::Status Fill(JpegRows& jpeg, const ResizeOptions& resize, const ComponentBu
   return absl::OkStatus();
 }
 
-// Returns the options with as many channels as the picture has, 1 or 3, if 3 are asked for.
+// Returns options that decode as many channels as the picture has (1 or 3) if 3 are requested. A grey picture gets its
+// three channels only after resizing.
 DecodeImageOptions AsStored(const DecodeImageOptions& decode) {
   DecodeImageOptions options = decode;
   if (options.channels == kRgb) options.channels = 0;

@@ -23,9 +23,9 @@ absl::StatusOr<HostTensor> DecodeAndResize(absl::string_view bytes, int64_t heig
                                            const DecodeImageOptions& decode = {}, const ResizeOptions& resize = {},
                                            SourceLocation location = SourceLocation::Current());
 
-// Same, but writes into given memory, such as that of a batch (Dataset::MapInto). Height, width, channels, and whether
-// values are rounded, come from `out`: [height, width, channels] of float32 or uint8. InvalidArgument for another type
-// or rank.
+// As DecodeAndResize, but writes into the caller's memory, such as that of a batch (Dataset::MapInto). Height, width,
+// channels, and whether values are rounded, come from `out`: [height, width, channels] of float32 or uint8.
+// InvalidArgument for another type or rank.
 absl::Status DecodeAndResizeInto(absl::string_view bytes, const ComponentBuffer& out,
                                  const DecodeImageOptions& decode = {}, const ResizeOptions& resize = {},
                                  SourceLocation location = SourceLocation::Current());

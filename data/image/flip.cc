@@ -11,7 +11,8 @@ namespace {
 
 using image_internal::Call;
 
-// Output pixel (y, x) is the input pixel at first + y * row_step + x * column_step, in pixels.
+// The order in which input pixels are read: output pixel (y, x) is input pixel number first + y * row_step + x *
+// column_step.
 struct Walk {
   int64_t first, row_step, column_step;
 };

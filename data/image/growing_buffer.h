@@ -1,4 +1,5 @@
-// A byte buffer for encoders in C: it allocates memory without exceptions, which must not pass through C.
+// A byte buffer for encoders that are written in C. It reports a lack of memory by a return value, because exceptions
+// must not pass through C code.
 #ifndef TANDEM_DATA_IMAGE_GROWING_BUFFER_H_
 #define TANDEM_DATA_IMAGE_GROWING_BUFFER_H_
 
@@ -18,7 +19,7 @@ class GrowingBuffer {
   GrowingBuffer(const GrowingBuffer&) = delete;
   GrowingBuffer& operator=(const GrowingBuffer&) = delete;
 
-  // Makes room for `bytes` more. Returns false, and changes nothing, when there is no memory.
+  // Makes room for `bytes` more bytes. Returns false, and changes nothing, when memory runs out.
   bool Reserve(size_t bytes) {
     if (capacity_ - size_ >= bytes) return true;
     const size_t capacity = 2 * capacity_ + bytes;

@@ -14,12 +14,12 @@ namespace tandem::image_internal {
 // The largest height and width of a picture.
 inline constexpr int64_t kMaxSize = 65535;
 
-// A user's call of a picture function, named at the beginning of its errors.
+// The name and the source line of a user's call of a picture function, with which its errors begin.
 struct Call {
   absl::string_view function;
   SourceLocation location;
 
-  // InvalidArgument: "FUNCTION at FILE:LINE: TEXT".
+  // Returns InvalidArgument: "FUNCTION at FILE:LINE: TEXT".
   template <typename... Text>
   absl::Status Wrong(const Text&... text) const {
     return absl::InvalidArgumentError(absl::StrCat(function, " at ", location.file, ":", location.line, ": ", text...));

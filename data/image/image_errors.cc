@@ -40,7 +40,7 @@ absl::Status CheckOptions(const DecodeImageOptions& options, absl::string_view f
 
 absl::Status CheckSize(const DecodeImageOptions& options, absl::string_view format, int64_t height, int64_t width,
                        int64_t bytes_per_pixel, int64_t other_bytes) {
-  // Computed in floating point, which cannot overflow; exact below 2^53.
+  // The need is computed in floating point, which cannot overflow, and is exact below 2^53.
   const double bytes = static_cast<double>(height) * width * bytes_per_pixel + other_bytes;
   if (bytes <= static_cast<double>(options.max_bytes)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(

@@ -18,8 +18,9 @@ absl::Status Broken(const DecodeImageOptions& options, absl::string_view format,
 // InvalidArgument for options that `format` does not support.
 absl::Status CheckOptions(const DecodeImageOptions& options, absl::string_view format);
 
-// ResourceExhausted when a picture of height x width needs more than options.max_bytes; `other_bytes` of the need are
-// the decoder's own buffers. The sizes are those of the result, at most 2^31 - 1 each.
+// Returns ResourceExhausted when a picture of height x width needs more than options.max_bytes. The need is height *
+// width * bytes_per_pixel, plus `other_bytes` for the decoder's own buffers. Height and width are those of the result,
+// at most 2^31 - 1 each.
 absl::Status CheckSize(const DecodeImageOptions& options, absl::string_view format, int64_t height, int64_t width,
                        int64_t bytes_per_pixel, int64_t other_bytes);
 

@@ -25,8 +25,8 @@ bool IsJpeg(absl::string_view bytes);
 absl::StatusOr<HostTensor> DecodeJpeg(absl::string_view bytes, const DecodeImageOptions& options = {});
 
 struct EncodeJpegOptions {
-  int quality = 95;  // 1 to 100; libjpeg's scale
-  // Chroma at half the height and width (4:2:0); only for RGB.
+  int quality = 95;  // from 1 to 100, on libjpeg's scale
+  // If true, chroma is stored at half the height and width (4:2:0). Only for RGB.
   bool chroma_downsampling = true;
   bool progressive = false;
 };

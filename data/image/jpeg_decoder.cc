@@ -7,7 +7,8 @@
 namespace tandem::image_internal {
 namespace {
 
-// Usual encoders write about ten scans; each scan covers the whole picture, but may have only a few bytes.
+// The most scans that are decoded. Usual encoders write about ten. Each scan costs time for the whole picture, but may
+// have only a few bytes, so without a limit a small file could take very long.
 constexpr int kMaxScans = 500;
 
 // True for warnings of libjpeg that do not change a pixel.
@@ -17,7 +18,8 @@ bool IsHarmless(int code) {
 
 constexpr JOCTET kEndOfImage[2] = {0xff, JPEG_EOI};
 
-// Converts a row of CMYK to RGB. Adobe's programs store the complement of the ink, others the ink.
+// Converts a row of CMYK to RGB. Adobe's programs store the complement of the ink values (`complement`), others the
+// values themselves.
 void CmykToRgb(const JSAMPLE* from, int64_t width, bool complement, uint8_t* to) {
   for (int64_t x = 0; x < width; ++x, from += 4, to += 3) {
     const int k = complement ? from[3] : 255 - from[3];
@@ -60,8 +62,8 @@ void JpegDecoder::OnMessage(j_common_ptr cinfo, int level) {
 
 boolean JpegDecoder::OnEndOfInput(j_decompress_ptr cinfo) {
   JpegDecoder* const decoder = Of(reinterpret_cast<j_common_ptr>(cinfo));
-  // If a picture of one scan lacks only its end marker, it is complete, since decoders read ahead. If it has several
-  // scans, later ones may be missing.
+  // A picture of one scan that lacks only its end marker is complete: the decoder asks for more input because it reads
+  // ahead, so it gets an end marker once. In a picture of several scans, later scans may be missing, which is an error.
   const bool first = !decoder->at_end_;
   decoder->at_end_ = true;
   if (!first || decoder->size_ == 0 || jpeg_has_multiple_scans(cinfo)) ERREXIT(cinfo, JERR_INPUT_EOF);
@@ -92,7 +94,7 @@ void JpegDecoder::OnProgress(j_common_ptr cinfo) {
 bool JpegDecoder::ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct) {
   if (setjmp(landing_) != 0) return false;
   void* const client_data = cinfo_.client_data;
-  jpeg_create_decompress(&cinfo_);  // clears all but err and client_data
+  jpeg_create_decompress(&cinfo_);  // clears all members of cinfo_ but err and client_data
   cinfo_.client_data = client_data;
   created_ = true;
   cinfo_.src = &source_;
@@ -115,7 +117,7 @@ bool JpegDecoder::ReadHeader(int channels, int64_t min_height, int64_t min_width
   if (jpeg_has_multiple_scans(&cinfo_)) {
     for (int i = 0; i < cinfo_.num_components; ++i) {
       const jpeg_component_info& c = cinfo_.comp_info[i];
-      // libjpeg rounds up to whole groups of h_samp_factor x v_samp_factor blocks.
+      // libjpeg's buffers for the coefficients are rounded up to whole groups of h_samp_factor x v_samp_factor blocks.
       coefficient_bytes_ += (int64_t{c.width_in_blocks} + c.h_samp_factor) *
                             (int64_t{c.height_in_blocks} + c.v_samp_factor) * static_cast<int64_t>(sizeof(JBLOCK));
     }
@@ -138,7 +140,8 @@ bool JpegDecoder::ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::Fun
       jpeg_read_scanlines(&cinfo_, ink, 1);
       CmykToRgb(ink[0], cinfo_.output_width, cinfo_.saw_Adobe_marker, to);
     } else {
-      // Only up to the end of the ring: libjpeg may have returned fewer rows than it was asked for.
+      // The rows must not wrap around the end of the ring. They might do so without this limit, because libjpeg may
+      // have returned fewer rows than it was asked for.
       const int64_t count = std::min({kRowsAtATime, ring - first % ring, cinfo_.output_height - first});
       JSAMPROW rows[kRowsAtATime];
       for (int64_t i = 0; i < count; ++i) rows[i] = to + i * stride;

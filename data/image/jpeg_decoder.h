@@ -13,8 +13,9 @@
 
 namespace tandem::image_internal {
 
-// A libjpeg call that fails returns by longjmp, to one of the functions below; none of them holds an object with a
-// destructor. The JpegDecoder itself lives in their caller's frame, and its destructor frees libjpeg's memory.
+// Wraps a libjpeg decompressor. A libjpeg call that fails returns by longjmp to the member function that called it;
+// none of these functions holds an object with a destructor. The JpegDecoder itself lives in their caller's frame, and
+// its destructor frees libjpeg's memory.
 class JpegDecoder {
  public:
   JpegDecoder(const uint8_t* bytes, size_t size);
@@ -24,7 +25,7 @@ class JpegDecoder {
 
   // Reads the headers up to the first scan. `channels` is 0, 1 or 3, as in DecodeImageOptions. False on an error.
   bool ReadHeader(int channels, int64_t min_height, int64_t min_width, bool fast_dct);
-  // Decodes all rows, as JpegRows::Read describes. False on an error.
+  // ReadRows decodes all rows, as JpegRows::Read describes. It returns false on an error.
   static constexpr int64_t kRowsAtATime = 8;
   bool ReadRows(uint8_t* out, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 

@@ -32,7 +32,8 @@ void JpegEncoder::Fail(j_common_ptr cinfo) {
   longjmp(encoder->landing_, 1);
 }
 
-// libjpeg calls this when the whole chunk is full, whatever free_in_buffer says.
+// libjpeg calls this when the output buffer is full. By its rules the whole chunk is written then, whatever
+// free_in_buffer says.
 boolean JpegEncoder::Flush(j_compress_ptr cinfo) {
   JpegEncoder* const encoder = Of(reinterpret_cast<j_common_ptr>(cinfo));
   if (!encoder->out_.Append(encoder->chunk_, sizeof(encoder->chunk_))) ERREXIT1(cinfo, JERR_OUT_OF_MEMORY, 0);
@@ -45,7 +46,7 @@ bool JpegEncoder::Encode(const uint8_t* pixels, int64_t height, int64_t width, i
                          bool chroma_downsampling, bool progressive) {
   if (setjmp(landing_) != 0) return false;
   void* const client_data = cinfo_.client_data;
-  jpeg_create_compress(&cinfo_);  // clears all but err and client_data
+  jpeg_create_compress(&cinfo_);  // clears all members of cinfo_ but err and client_data
   cinfo_.client_data = client_data;
   created_ = true;
   cinfo_.dest = &destination_;
@@ -53,7 +54,7 @@ bool JpegEncoder::Encode(const uint8_t* pixels, int64_t height, int64_t width, i
   cinfo_.image_width = width;
   cinfo_.input_components = channels;
   cinfo_.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&cinfo_);  // includes chroma at half the size
+  jpeg_set_defaults(&cinfo_);  // also chooses chroma at half the height and width
   jpeg_set_quality(&cinfo_, quality, TRUE);
   if (!chroma_downsampling) cinfo_.comp_info[0].h_samp_factor = cinfo_.comp_info[0].v_samp_factor = 1;
   if (progressive) jpeg_simple_progression(&cinfo_);

@@ -24,8 +24,8 @@ class JpegRows {
   int64_t width() const { return decoder_.width(); }
   int64_t channels() const { return decoder_.channels(); }
 
-  // Decodes the picture into a ring of `ring` rows: row y starts at rows + y % ring * stride. Calls `ready`(n) when all
-  // rows below n are decoded; n grows by at most kRowsAtATime per call.
+  // Read decodes the picture into a ring buffer of `ring` rows: row y starts at rows + y % ring * stride. It calls
+  // `ready`(n) when all rows below n are decoded; n grows by at most kRowsAtATime per call.
   static constexpr int64_t kRowsAtATime = JpegDecoder::kRowsAtATime;
   absl::Status Read(uint8_t* rows, int64_t ring, int64_t stride, absl::FunctionRef<void(int64_t rows)> ready);
 

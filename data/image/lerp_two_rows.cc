@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-// Compiled without "fma", so that no product and sum are fused: all instruction sets give the same bits.
+// The attribute does not include "fma", so that no product and sum are fused: all instruction sets give the same bits.
 #define TD_AVX2 __attribute__((target("avx2")))
 
 namespace tandem::image_internal {
@@ -12,7 +12,7 @@ namespace {
 
 float Lerp(float a, float b, float fraction) { return a + (b - a) * fraction; }
 
-// Makes pixels [begin, end), one value after another.
+// Computes output pixels [begin, end), one value at a time.
 void LerpPixels(const uint8_t* lower, const uint8_t* upper, int64_t channels, const LerpAxis& columns,
                 float row_fraction, int64_t begin, int64_t end, float* out) {
   for (int64_t x = begin; x < end; ++x) {
@@ -25,9 +25,10 @@ void LerpPixels(const uint8_t* lower, const uint8_t* upper, int64_t channels, co
   }
 }
 
-// The output pixels that may be made from the input pixel `lower` and its right neighbour. If `upper` equals `lower`,
-// the fraction is 0 and the neighbour does not matter, except for pixels at the edges, beyond the outermost centres.
-// `bytes` bytes are loaded at `lower`; they must be within the row.
+// A range of output pixels that can be computed from one load of `bytes` bytes per input row, which begins at the input
+// pixel `lower` and covers its right neighbour; the load must be within the row. Where `upper` equals `lower`, the
+// fraction is 0, so that the neighbour does not matter. This does not hold for output pixels at the edges, beyond the
+// outermost centres, which are not in the range.
 struct Range {
   int64_t begin, end;
 };
@@ -46,10 +47,11 @@ TD_AVX2 inline __m256 Lerp(__m256 a, __m256 b, __m256 fraction) {
 
 TD_AVX2 inline __m128i Load8(const uint8_t* p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)); }
 
-// For three channels, handled as four: the next pixel overwrites the last.
+// Computes pixels of three channels in vectors of four floats. The fourth value is garbage, which the store of the next
+// pixel overwrites.
 TD_AVX2 void LerpThreeChannels(const uint8_t* lower, const uint8_t* upper, const LerpAxis& columns, float row_fraction,
                                int64_t begin, int64_t end, float* out) {
-  // Picks from eight bytes of each row the pixel, and its right neighbour.
+  // These masks pick from eight bytes of each row the bytes of the pixel (kLeft) and of its right neighbour (kRight).
   const __m128i kLeft = _mm_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1);
   const __m128i kRight = _mm_setr_epi8(3, 4, 5, 6, 11, 12, 13, 14, -1, -1, -1, -1, -1, -1, -1, -1);
   const __m128 between = _mm_set1_ps(row_fraction);
@@ -63,7 +65,7 @@ TD_AVX2 void LerpThreeChannels(const uint8_t* lower, const uint8_t* upper, const
   }
 }
 
-// For one channel, eight pixels at a time.
+// Computes pixels of one channel, eight at a time.
 TD_AVX2 int64_t LerpOneChannel(const uint8_t* lower, const uint8_t* upper, const LerpAxis& columns, float row_fraction,
                                int64_t begin, int64_t end, float* out) {
   const __m256 between = _mm256_set1_ps(row_fraction);
@@ -89,10 +91,10 @@ bool CanLerpTwoRows(int64_t channels) { return (channels == 1 || channels == 3) 
 void LerpTwoRows(const uint8_t* lower, const uint8_t* upper, int64_t width, int64_t channels, const LerpAxis& columns,
                  float row_fraction, float* out) {
   const int64_t out_width = columns.lower.size();
-  int64_t done = 0;  // pixels [begin, done) are made with vectors
+  int64_t done = 0;  // vectors have computed the pixels from fast.begin up to this one
   Range fast = PixelsBetweenNeighbours(columns, width, channels, channels == 3 ? 8 : 4);
   if (channels == 3) {
-    // a vector of four floats must not pass the end
+    // Pixels of three channels are stored as four floats, which must not exceed the output row.
     fast.end = std::max(fast.begin, std::min(fast.end, out_width - 1));
     LerpThreeChannels(lower, upper, columns, row_fraction, fast.begin, fast.end, out);
     done = fast.end;

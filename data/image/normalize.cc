@@ -16,7 +16,7 @@ template <typename T>
 void NormalizeInto(const HostTensor& image, const NormalizeOptions& options, float* out) {
   const T* in = image.data<T>();
   const int64_t channels = image.shape()[2];
-  // 0 if one value is used for all channels.
+  // A step is 0 if one value is used for all channels, otherwise 1.
   const int64_t mean_step = options.mean.size() > 1, stddev_step = options.stddev.size() > 1;
   for (int64_t i = 0; i < image.num_elements(); i += channels) {
     for (int64_t c = 0; c < channels; ++c) {

@@ -18,7 +18,7 @@ namespace {
 
 using image_internal::PngDecoder;
 
-// The most bytes that deflate makes of one byte: a match of 258 bytes takes at least two bits.
+// The largest ratio by which deflate compresses: a match of 258 bytes takes at least two bits.
 constexpr double kMaxDeflateRatio = 1032;
 
 absl::Status ErrorOf(const PngDecoder& decoder, const DecodeImageOptions& options, size_t size) {
@@ -51,7 +51,7 @@ absl::StatusOr<HostTensor> DecodePng(absl::string_view bytes, const DecodeImageO
   PngDecoder decoder(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (!decoder.ReadHeader()) return ErrorOf(decoder, options, bytes.size());
   const int64_t height = decoder.height(), width = decoder.width();
-  // A first check with a single channel, before Transform allocates memory for rows.
+  // Before Transform allocates memory for rows, this checks the size for a single channel, the least that is possible.
   const int64_t sample_bytes = options.bits == 16 ? 4 : 1;
   TD_RETURN_IF_ERROR(image_internal::CheckSize(options, "PNG", height, width, sample_bytes, 0));
   if (decoder.file_bytes() > kMaxDeflateRatio * bytes.size()) {

@@ -18,7 +18,7 @@ double PngDecoder::file_bytes() const {
 void PngDecoder::Fail(png_structp png, png_const_charp message) {
   PngDecoder* const decoder = static_cast<PngDecoder*>(png_get_error_ptr(png));
   snprintf(decoder->text_, sizeof(decoder->text_), "%s", message);
-  // libpng has several texts for it, and zlib has its own.
+  // A lack of memory is recognised by the message's text, of which libpng has several and zlib has its own.
   decoder->out_of_memory_ =
       errno == ENOMEM || strstr(message, "ut of memory") != nullptr || strstr(message, "ut of Memory") != nullptr;
   longjmp(decoder->landing_, 1);
@@ -44,7 +44,8 @@ bool PngDecoder::ReadHeader() {
     return false;
   }
   png_set_read_fn(png_, this, Read);
-  // The caller checks the sizes. Texts, colour profiles and the like are skipped and never inflated.
+  // The limits of libpng are lifted because the caller checks the sizes. Chunks with texts, colour profiles and the
+  // like are skipped and never inflated.
   png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(png_, info_);
@@ -63,7 +64,7 @@ bool PngDecoder::Transform(int channels, int bits) {
   if (grey && depth < 8) png_set_expand_gray_1_2_4_to_8(png_);
   if (transparent && want_alpha) png_set_tRNS_to_alpha(png_);
   if (!want_alpha) {
-    // For a palette, libpng also expands the transparent colours to alpha.
+    // libpng also turns the transparent colours of a palette into an alpha channel, which is removed here.
     if ((type & PNG_COLOR_MASK_ALPHA) != 0 || (palette && transparent)) png_set_strip_alpha(png_);
   } else if ((type & PNG_COLOR_MASK_ALPHA) == 0 && !transparent) {
     png_set_add_alpha(png_, 0xffff, PNG_FILLER_AFTER);

@@ -10,8 +10,9 @@
 
 namespace tandem::image_internal {
 
-// A libpng call that fails returns by longjmp, to one of the functions below; none of them holds an object with a
-// destructor. The PngDecoder itself lives in their caller's frame, and its destructor frees libpng's memory.
+// Wraps libpng's reader. A libpng call that fails returns by longjmp to the member function that called it; none of
+// these functions holds an object with a destructor. The PngDecoder itself lives in their caller's frame, and its
+// destructor frees libpng's memory.
 class PngDecoder {
  public:
   PngDecoder(const uint8_t* bytes, size_t size) : bytes_(bytes), size_(size) {}
@@ -19,19 +20,21 @@ class PngDecoder {
   PngDecoder(const PngDecoder&) = delete;
   PngDecoder& operator=(const PngDecoder&) = delete;
 
-  // Reads the chunks before the pixels. False on an error.
+  // Reads the chunks up to the pixel data. Returns false on an error.
   bool ReadHeader();
-  // Chooses the format of the result: `channels` 0 to 4, and 8 or 16 bits, as in DecodeImageOptions. False on an error.
+  // Chooses the format of the result: 0 to 4 `channels`, and 8 or 16 bits per sample, as in DecodeImageOptions. Returns
+  // false on an error.
   bool Transform(int channels, int bits);
-  // Decodes into height() rows, `stride` bytes apart: samples of 8 bits, or of 16 in the machine's byte order. The
-  // bytes of a row are packed at its start. False on an error.
+  // Decodes into height() rows that are `stride` bytes apart. Samples have 8 bits, or 16 in the machine's byte order,
+  // and are packed at the start of each row. Returns false on an error.
   bool ReadRows(uint8_t* out, size_t stride);
 
   int64_t height() const { return png_get_image_height(png_, info_); }
   int64_t width() const { return png_get_image_width(png_, info_); }
-  // Bytes of all rows in the file's format before compression, as a double, which does not overflow.
+  // The size of all rows before compression, in bytes. It is a double because that does not overflow.
   double file_bytes() const;
-  // Valid after Transform: channels of the result, and whether its 8-bit samples must be widened to 16 bits.
+  // Valid after Transform: the channels of the result, and whether its samples, decoded to 8 bits, must be widened to
+  // 16.
   int channels() const { return channels_; }
   bool widen() const { return widen_; }
 

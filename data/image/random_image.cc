@@ -14,7 +14,8 @@ namespace {
 
 using image_internal::Call;
 
-// Makes the random numbers of the functions differ. Trainings depend on these values: append, never renumber.
+// This number makes the random streams of the functions differ. Trainings depend on the values: append new ones, never
+// renumber.
 enum class Use : uint32_t {
   kUniform = 0,
   kFlipLeftRight = 1,
@@ -30,7 +31,8 @@ enum class Use : uint32_t {
 uint32_t Low(uint64_t v) { return static_cast<uint32_t>(v); }
 uint32_t High(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
 
-// Returns four random words. Philox takes 192 bits, so it runs twice to use the key's 256.
+// Returns four random words. Philox takes a key and a counter of 192 bits together, so it runs twice to use the 256
+// bits of an ExampleKey.
 PhiloxCounter Draw(const ExampleKey& key, Use use) {
   const PhiloxKey seed = {Low(key.seed), High(key.seed)};
   const PhiloxCounter first =
@@ -40,7 +42,8 @@ PhiloxCounter Draw(const ExampleKey& key, Use use) {
 
 float Between(uint32_t word, float low, float high) { return low + (high - low) * UniformFloat(word); }
 
-// Returns a number in [0, count); the bias of at most count / 2^32 is negligible.
+// Maps a random word to a number in [0, count). The deviation from a uniform distribution, at most count / 2^32, is
+// negligible.
 int64_t Below(uint32_t word, int64_t count) { return static_cast<int64_t>((uint64_t{word} * count) >> 32); }
 
 absl::Status CheckRange(const Call& call, float low, float high) {

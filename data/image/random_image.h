@@ -18,7 +18,7 @@ namespace tandem {
 struct ExampleKey {
   uint64_t seed = 0;
   int64_t epoch = 0;
-  int64_t example = 0;  // index in the data set, not the place in a shuffled order
+  int64_t example = 0;  // the example's index in the data set, not its place in a shuffled order
   uint32_t stream = 0;
 };
 

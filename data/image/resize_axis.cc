@@ -6,7 +6,8 @@
 namespace tandem::image_internal {
 namespace {
 
-// All arithmetic is in float, in TensorFlow's order: weights in double would differ in the last bits.
+// All arithmetic is in float and in TensorFlow's order, because weights computed in double would differ in the last
+// bits.
 float Scale(int64_t in, int64_t out) { return in / static_cast<float>(out); }
 
 SumAxis Empty(int64_t out, int64_t span) {
@@ -38,7 +39,7 @@ LerpAxis MakeLerpAxis(int64_t in, int64_t out) {
 
 SumAxis MakeAreaAxis(int64_t in, int64_t out) {
   const float scale = Scale(in, out);
-  // An area that begins and ends within pixels covers up to ceil(scale) + 1 of them; one more for rounding.
+  // An output pixel covers parts of up to ceil(scale) + 1 input pixels; rounding may add one more.
   SumAxis axis = Empty(out, static_cast<int64_t>(std::ceil(scale)) + 2);
   for (int64_t i = 0; i < out; ++i) {
     const float begin = i * scale, end = (i + 1) * scale;
@@ -51,7 +52,7 @@ SumAxis MakeAreaAxis(int64_t in, int64_t out) {
       } else if (p + 1 > end) {
         weight = end - p;
       }
-      // Rounding may lead beyond the last pixel, which then counts again.
+      // If rounding leads beyond the last input pixel, the weight goes to the last pixel.
       const int64_t k = std::min(p, in - 1) - axis.start[i];
       axis.weights[i * axis.span + k] += weight;
       axis.count[i] = k + 1;

@@ -12,7 +12,7 @@ struct LerpAxis {
   std::vector<int32_t> lower, upper;
   std::vector<float> fraction;
 };
-// The same numbers as TensorFlow's compute_interpolation_weights with HalfPixelScaler.
+// Returns the same numbers as TensorFlow's compute_interpolation_weights with HalfPixelScaler.
 LerpAxis MakeLerpAxis(int64_t in, int64_t out);
 
 // Output pixel i is the sum over k < count[i] of weights[i * span + k] * in[start[i] + k]; 1 <= count[i] <= span.

@@ -11,11 +11,12 @@
 namespace tandem::image_internal {
 namespace {
 
-// Four values as a vector type of the compiler. Three channels are handled as four: the last belongs to the next pixel,
-// and is overwritten by it.
+// Four floats as a vector type of the compiler. Pixels of three channels are computed as four values: the fourth
+// belongs to the next pixel, whose store overwrites it.
 typedef float Float4 __attribute__((vector_size(16)));
 
-// Uses SSE2 intrinsics, which every x86-64 CPU has: GCC 12 converts the compiler's vectors value by value.
+// The conversion uses SSE2 intrinsics, which every x86-64 CPU has, because GCC 12 converts its own vector types one
+// value at a time.
 TD_INLINE Float4 Load4(const uint8_t* p) {
   int32_t bytes;
   memcpy(&bytes, p, sizeof(bytes));
@@ -30,8 +31,8 @@ TD_INLINE Float4 Load4(const float* p) {
   return values;
 }
 
-// The number of first output pixels that may be made with Load4: their inputs end before the row's last value, and the
-// last output pixel is not among them.
+// Returns how many of the first output pixels may be computed with Load4: four values must be readable from each of
+// their input pixels, and the last output pixel is excluded because its store would exceed the row.
 template <typename Last>
 TD_INLINE int64_t SafePixels(int64_t out_width, int64_t width, int64_t channels, Last last) {
   int64_t safe = out_width - 1;
@@ -112,7 +113,8 @@ TD_CLONES void AddScaledRow(const float* a, float weight, int64_t n, float* __re
 }
 
 TD_CLONES void RoundRow(const float* a, int64_t n, uint8_t* __restrict out) {
-  // Adding 2^23 leaves no bits for a fraction: the sum is rounded by the hardware, halves to the even number.
+  // At 2^23 a float has no bits left for a fraction, so adding this number makes the hardware round to an integer,
+  // halves to the even one.
   constexpr float kShift = 0x1p23f;
   for (int64_t i = 0; i < n; ++i) {
     float v = a[i] > 0.0f ? a[i] : 0.0f;

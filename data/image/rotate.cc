@@ -9,7 +9,7 @@
 namespace tandem {
 namespace {
 
-// The map from output to input pixels, computed in float as in TensorFlow.
+// The affine map from the coordinates of output pixels to those of input pixels, computed in float as in TensorFlow.
 struct Turn {
   float cos, sin, x_offset, y_offset;
 };

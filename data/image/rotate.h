@@ -9,7 +9,8 @@
 namespace tandem {
 
 struct RotateOptions {
-  // Interpolate between the four nearest pixels (linear in both directions); false: take the nearest pixel.
+  // If true, interpolates between the four nearest pixels (linearly in both directions). If false, takes the nearest
+  // pixel.
   bool bilinear = true;
   // The value of pixels outside the picture.
   float fill = 0;

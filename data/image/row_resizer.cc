@@ -17,7 +17,7 @@ struct Sizes {
   int64_t out_row() const { return out_width * channels; }
 };
 
-// Caches the last `count` rows of the input, resized to the output's width by `make`(y, to).
+// Caches the last `count` input rows, each resized to the output's width. `make`(y, to) computes a missing row.
 class RowCache {
  public:
   RowCache(int64_t count, int64_t row_elements)
@@ -66,12 +66,13 @@ class Bilinear : public ResizeRule<T> {
  private:
   const Sizes sizes_;
   const LerpAxis rows_, columns_;
-  // In a picture that gets smaller, few rows are used twice.
+  // When the picture gets smaller, most input rows are used only once, so that caching resized rows does not pay and
+  // both rows are interpolated in one step.
   const bool in_one_go_ = sizes_.in_height >= sizes_.out_height && CanLerpTwoRows(sizes_.channels);
   RowCache cache_;
 };
 
-// Resizes columns first, as TensorFlow's kernel does.
+// Resizes along the columns' axis first, as TensorFlow's kernel for areas does.
 template <typename T>
 class Area : public ResizeRule<T> {
  public:
@@ -107,7 +108,7 @@ class Area : public ResizeRule<T> {
   std::vector<float> sum_;
 };
 
-// Resizes rows first, as TensorFlow's kernel does.
+// Resizes along the rows' axis first, as TensorFlow's kernel for antialiasing does.
 template <typename T>
 class Antialiased : public ResizeRule<T> {
  public:
