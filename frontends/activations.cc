@@ -16,7 +16,7 @@ struct NamedActivation {
   Activation::Function function;
 };
 
-// If a function has several names, its first entry has its own name.
+// If a function has several names, the first entry with that function has Keras' own name for it.
 constexpr NamedActivation kNamedActivations[] = {
     {"linear", nullptr},
     {"relu", Relu},
@@ -71,8 +71,8 @@ absl::Status Activation::status() const {
 }
 
 Tensor LeakyRelu(const Tensor& x, double alpha, SourceLocation loc) {
-  // Correct for any alpha; max(x, alpha x) is correct only for alpha below 1. The slope at 0 is alpha, as in
-  // TensorFlow.
+  // The selection is correct for any alpha, while max(x, alpha x) would be correct only for alpha below 1. The slope at
+  // 0 is alpha, as in TensorFlow.
   Tensor scaled = Mul(x, alpha, loc);
   if (!scaled.ok()) return scaled;
   return Select(Greater(x, frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc), loc), x, scaled, loc);
@@ -86,8 +86,8 @@ Tensor Relu6(const Tensor& x, SourceLocation loc) {
 }
 
 Tensor Elu(const Tensor& x, SourceLocation loc) {
-  // exp only gets the negative part: no overflow, and no infinity times zero in the gradient. At 0 the minimum gives
-  // its gradient to x, so the slope is 1.
+  // exp is only applied to the negative part, so that it cannot overflow, and its gradient is never infinity times
+  // zero. At 0 the gradient of Minimum goes to x, so the slope there is 1.
   Tensor negative = Minimum(x, 0.0, loc);
   return Add(Relu(x, loc), Sub(Exp(negative, loc), 1.0, loc), loc);
 }
@@ -95,7 +95,8 @@ Tensor Elu(const Tensor& x, SourceLocation loc) {
 Tensor Softplus(const Tensor& x, SourceLocation loc) {
   Tensor negative = Neg(x, loc);
   if (!negative.ok()) return negative;
-  // max(x, 0) + log(1 + e^-|x|), with the same condition for both parts, so that the slope at 0 is 1/2.
+  // The result is max(x, 0) + log(1 + e^-|x|). Both parts use the same condition, x >= 0, so that the slope at 0 is
+  // 1/2.
   Tensor zero = frontends::ScalarConstant(x.graph(), 0, x.dtype(), loc);
   Tensor positive = GreaterEqual(x, zero, loc);
   Tensor small = Exp(Select(positive, negative, x, loc), loc);

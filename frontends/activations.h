@@ -16,8 +16,8 @@
 
 namespace tandem {
 
-// A function from a tensor to a tensor, with or without a SourceLocation (`Relu`, `Softmax`, a lambda), or the Keras
-// name of one ("relu", "softmax"). Empty: linear.
+// A function from a tensor to a tensor, with or without a SourceLocation argument (`Relu`, `Softmax`, a lambda), or the
+// Keras name of such a function ("relu", "softmax"). An empty Activation is linear.
 class Activation {
  public:
   using Function = Tensor (*)(const Tensor&, SourceLocation);
@@ -54,7 +54,8 @@ class Activation {
   absl::Status status() const;
 
  private:
-  // Checks function types that may be null: pointers, and objects such as std::function.
+  // Returns the text of an error if the function is null, otherwise "". Only some types of functions can be null:
+  // pointers, and objects such as std::function.
   template <typename F>
   static const char* ProblemOf(const F& function) {
     if constexpr (std::is_pointer_v<F> || (std::is_class_v<F> && requires { function == nullptr; })) {
@@ -76,10 +77,11 @@ class Activation {
   std::function<Tensor(const Tensor&, SourceLocation)> function_;
 };
 
-// In addition to Relu, Sigmoid, Tanh and Softmax of graph/ops.h. Elementwise, floating-point.
+// These activations complete Relu, Sigmoid, Tanh and Softmax of graph/ops.h. All act elementwise on floating-point
+// tensors.
 Tensor LeakyRelu(const Tensor& x, double alpha = 0.2, SourceLocation loc = SourceLocation::Current());
 Tensor Relu6(const Tensor& x, SourceLocation loc = SourceLocation::Current());
-Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x < 0: e^x - 1
+Tensor Elu(const Tensor& x, SourceLocation loc = SourceLocation::Current());       // x for x >= 0, e^x - 1 for x < 0
 Tensor Softplus(const Tensor& x, SourceLocation loc = SourceLocation::Current());  // log(1 + e^x), without overflow
 Tensor Swish(const Tensor& x, SourceLocation loc = SourceLocation::Current());     // x sigmoid(x)
 // Klambauer et al. 2017: 1.0507 x for x >= 0, else 1.0507 * 1.67326 (e^x - 1), with more digits in the constants.

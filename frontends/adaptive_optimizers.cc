@@ -147,7 +147,7 @@ class NadamRule : public UpdateRule {
   }
 
  private:
-  // Returns beta1 (1 - 0.96^t / 2) as float64.
+  // Returns the decay of the first moment in step t, beta1 (1 - 0.96^t / 2), as float64.
   Tensor Share(const Tensor& t, SourceLocation loc) const {
     Tensor power = Add(Neg(frontends::OneMinusPower(0.96, t, loc), loc), 1.0, loc);
     return Mul(Add(Mul(power, -0.5, loc), 1.0, loc), options_.beta1, loc);
@@ -189,7 +189,8 @@ class FtrlRule : public UpdateRule {
     Tensor z = Add(u.slots[1], Sub(gradient, Mul(sigma, u.variable, loc), loc), loc);
     Tensor quadratic = Add(Div(Add(power(sum), options_.beta, loc), rate, loc), 2 * options_.l2, loc);
     Tensor cut = Maximum(Minimum(z, options_.l1, loc), -options_.l1, loc), beyond = Sub(cut, z, loc);
-    // 0 where |z| <= l1, whatever the divisor, which may be 0 as long as there was no gradient.
+    // Where |z| <= l1, the variable becomes 0 without the division, because the divisor may be 0 as long as there was
+    // no gradient.
     return {Select(Equal(beyond, 0.0, loc), beyond, Div(beyond, quadratic, loc), loc), {sum, z}};
   }
 

@@ -12,13 +12,13 @@ namespace tandem::frontends {
 // Drops a last axis of size 1 from `x` when its rank is `rank` + 1, such as [b, 1] to [b].
 Tensor SqueezeTo(const Tensor& x, int rank, SourceLocation loc);
 
-// Converts `weights` to the type and shape of `values`; repeats a scalar, [b] for [b, ...], or sizes of 1. Errors name
-// `op`.
+// Converts `weights` to the type and shape of `values`. A scalar, [b] for values [b, ...], and dimensions of size 1 are
+// repeated. Errors name `op`.
 Tensor AlignWeights(absl::string_view op, const Tensor& weights, const Tensor& values, SourceLocation loc);
 
 // Labels and predictions with the same shape, in the predictions' floating-point type.
 struct AlignedPair {
-  GraphBuilder* graph = nullptr;  // null after an error: return `failed`
+  GraphBuilder* graph = nullptr;  // null after an error; then return `failed`
   Tensor labels, predictions;
   Tensor failed;
 };

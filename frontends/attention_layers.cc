@@ -10,10 +10,11 @@
 namespace tandem::layers {
 namespace {
 
-// Same as in Keras: far below any score, and still finite if everything is masked.
+// The score of masked positions, the same as in Keras: far below any score, but finite, so that softmax works even if
+// everything is masked.
 constexpr double kMasked = -1e9;
 
-// Makes the four projections of an attention layer.
+// Makes the four projections of an attention layer: query, key, value and output.
 class Projections {
  public:
   Projections(LayerScope& layer, const MultiHeadAttentionOptions& options, SourceLocation loc)
@@ -53,7 +54,8 @@ class Projections {
   SourceLocation loc_;
 };
 
-// Replaces scores where `keep` is false; its shape must broadcast to that of the scores [b, heads, s, s].
+// Replaces the scores where `keep` is false by a very low score. The shape of `keep` must broadcast to that of the
+// scores, [b, heads, s, s].
 Tensor Masked(const Tensor& scores, const Tensor& keep, SourceLocation loc) {
   Tensor low = frontends::ScalarConstant(scores.graph(), kMasked, scores.dtype(), loc);
   return Select(Broadcast(keep, scores.shape(), loc), scores, Broadcast(low, scores.shape(), loc), loc);
@@ -103,7 +105,8 @@ Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& opti
   Tensor key = project.ToHeads("key", x, options.key_dim);
   Tensor value = project.ToHeads("value", x, value_dim);
   if (!layer.ok()) return layer.Failed();
-  // Heads stay inside a position, where the projections put them, so nothing is transposed.
+  // The projections are [b, s, heads, size], with the heads inside a position. The product reads them in this layout
+  // (swap_a, swap_b), so nothing is transposed.
   Tensor scores = BatchMatMul(query, key, {.transpose_b = true, .swap_a = true, .swap_b = true}, loc);
   scores = Mul(scores, 1 / std::sqrt(static_cast<double>(options.key_dim)), loc);
   if (options.use_causal_mask) scores = Masked(scores, CausalMask(layer.graph(), shape[1], loc), loc);

@@ -14,10 +14,11 @@ namespace {
 using frontends::AlignedPair;
 using frontends::ScalarConstant;
 
-// Smaller than every 1 - q that float64 can represent for q near 1, except 0.
+// A lower bound for 1 - q, where q is a probability. It is smaller than every 1 - q > 0 that float64 can represent for
+// q near 1, so it only replaces 0.
 constexpr double kLeastShare = 1e-30;
 
-// Moves the share `smoothing` of the labels to 1/2.
+// Label smoothing: mixes labels with 1/2, which gets the share `smoothing`.
 Tensor Smoothed(const Tensor& labels, double smoothing, SourceLocation loc) {
   return smoothing == 0 ? labels : Add(Mul(labels, 1 - smoothing, loc), 0.5 * smoothing, loc);
 }
@@ -36,8 +37,8 @@ Tensor TermsOfProbabilities(const Tensor& y, const Tensor& probabilities, Source
   return Neg(Add(hit, miss, loc), loc);
 }
 
-// The input of both cross-entropies: logits if they are given or the probabilities are the result of a Sigmoid, as in
-// Keras; otherwise probabilities.
+// What the two binary cross-entropies compute with. These are logits if the caller passes logits, or if the
+// probabilities are the result of a Sigmoid, as in Keras. Otherwise they are probabilities.
 struct Scores {
   Tensor values;
   bool are_logits = false;
@@ -48,7 +49,7 @@ Scores ScoresOf(const Tensor& probabilities, bool from_logits) {
   return logits.ok() ? Scores{logits, true} : Scores{probabilities, false};
 }
 
-// Notes whether the scores are used as logits or as probabilities.
+// Records whether the loss `op` uses the scores as logits or as probabilities, for the check in score_uses.h.
 void NoteBinary(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
   NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
              from_logits ? "leave from_logits out"
@@ -98,7 +99,8 @@ Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities
   if (options.gamma != 0) {
     Tensor p = scores.are_logits ? Sigmoid(in.predictions, loc) : in.predictions;
     Tensor q = Add(Mul(y, p, loc), Mul(not_y, Add(Neg(p, loc), 1.0, loc), loc), loc);
-    // Rounding may give q >= 1: a negative number has no power, and the slope at 0 of a power below 1 is infinite.
+    // Rounding may give q >= 1. 1 - q is raised to at least kLeastShare, because a negative number has no real power,
+    // and the slope at 0 of a power below 1 is infinite.
     Tensor wrong = Maximum(Add(Neg(q, loc), 1.0, loc), kLeastShare, loc);
     terms = Mul(terms, Pow(wrong, options.gamma, loc), loc);
   }

@@ -12,7 +12,8 @@ GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTenso
     if (graph == nullptr) graph = argument.tensor.graph();
   }
   auto fail = [&](absl::string_view problem) {
-    // If an error is recorded already, this one is only its consequence; FailAt keeps the first.
+    // If the graph already has an error, this one is only its consequence. FailAt records only the first error of a
+    // graph.
     *failed = graph != nullptr ? graph->FailAt(op, problem, loc) : WithoutGraph(op, problem, loc);
     return nullptr;
   };

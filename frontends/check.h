@@ -18,13 +18,14 @@ struct NamedTensor {
   const Tensor& tensor;
 };
 
-// Returns the graph of the arguments of `op`; null when one of them is poisoned or they belong to different graphs:
-// `op` must then return *failed. A poisoned argument whose cause is not recorded yet (a Tensor that was never set) is
-// reported as missing.
+// Returns the graph that the arguments of `op` belong to. Returns null when an argument is poisoned (the result of an
+// op with an error) or they belong to different graphs; `op` must then return *failed. A poisoned argument whose error
+// is not recorded yet (a Tensor that was never set) is reported as missing.
 GraphBuilder* CommonGraph(absl::string_view op, std::initializer_list<NamedTensor> arguments, SourceLocation loc,
                           Tensor* failed);
 
-// Returns a tensor with the error "Dense at model.cc:12: `x` is missing", when there is no graph to record it in.
+// Returns a tensor that carries the error "Dense at model.cc:12: `x` is missing". It is for cases where there is no
+// graph that could record the error.
 Tensor WithoutGraph(absl::string_view op, absl::string_view problem, SourceLocation loc);
 
 bool IsFloat(DType dtype);
@@ -33,7 +34,7 @@ bool IsInteger(DType dtype);
 // Returns type and shape: "float32 [b,28,28,1]".
 std::string TypeString(const Tensor& x);
 
-// A scalar constant of the given floating-point type.
+// Returns a scalar constant of the given floating-point type.
 Tensor ScalarConstant(GraphBuilder* graph, double value, DType dtype, SourceLocation loc);
 
 }  // namespace tandem::frontends

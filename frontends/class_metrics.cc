@@ -15,11 +15,12 @@ namespace {
 using frontends::ClassIndices;
 using frontends::Quotient;
 
-// Labels and predictions as one-hot rows, float64 [b, classes]; the rows of the labels are weighted.
+// Labels and predictions as one-hot rows, float64 [b, classes]. The rows of the labels are multiplied by the examples'
+// weights.
 struct ClassRows {
-  GraphBuilder* graph = nullptr;  // null after an error: return Failed(failed)
+  GraphBuilder* graph = nullptr;  // null after an error; then return Failed(failed)
   Tensor labels, predictions;
-  Tensor outside;  // number of examples with a label or prediction that is no class
+  Tensor outside;  // number of examples whose label or prediction is not one of the classes
   int64_t num_classes = 0;
   Tensor failed;
 };
@@ -45,10 +46,11 @@ ClassRows RowsOf(const char* op, const Tensor& labels, const Tensor& predictions
   return rows;
 }
 
-// Returns a matrix whose element [i, j] is the sum of label i times prediction j.
+// Returns the matrix labels^T predictions: element [i, j] is the sum over the examples of label i times prediction j.
 Tensor Products(const ClassRows& rows, bool weighted, SourceLocation loc) {
   if (!weighted) {
-    // Zeros and ones are exact in every precision of products, and counts of less than 2^24 rows are exact in float32.
+    // The product is computed in float32, which is exact: zeros and ones are exact in every precision that a product
+    // may use, and so are counts of less than 2^24 rows in a float32 sum.
     Tensor labels = Cast(rows.labels, DType::kFloat32, loc), predictions = Cast(rows.predictions, DType::kFloat32, loc);
     return Cast(MatMul(labels, predictions, /*transpose_a=*/true, false, loc), DType::kFloat64, loc);
   }
@@ -58,7 +60,7 @@ Tensor Products(const ClassRows& rows, bool weighted, SourceLocation loc) {
   return ReduceSum(Mul(labels, predictions, loc), {0}, false, loc);
 }
 
-// Returns `result` if all examples belong to known classes, otherwise an error.
+// Wraps `result` so that it returns an error if an example's label or prediction is not one of the classes.
 MetricResult OfKnownClasses(std::string op, int64_t num_classes, MetricResult result) {
   return [=, op = std::move(op), result = std::move(result)](const MetricSums& sums) -> absl::StatusOr<MetricValue> {
     const double outside = sums.at("outside")[0];

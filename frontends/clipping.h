@@ -10,9 +10,10 @@
 namespace tandem {
 
 struct ClipOptions {
-  double global_norm = 0;  // the norm for ClipByGlobalNorm; 0: none
-  double value = 0;        // clips every element to [-value, value]; 0: none
-  double norm = 0;         // scales each gradient separately to at most this 2-norm, as Keras' clipnorm; 0: none
+  double global_norm = 0;  // the norm for ClipByGlobalNorm; 0 means no clipping
+  double value = 0;        // clips every element to [-value, value]; 0 means no clipping
+  // Scales each gradient separately to at most this 2-norm, as Keras' clipnorm; 0 means no clipping.
+  double norm = 0;
 };
 
 // sqrt(sum of squares of all elements of all tensors), float32. Poisoned tensors are skipped; at least one must be
@@ -22,7 +23,7 @@ Tensor GlobalNorm(const std::vector<Tensor>& tensors, SourceLocation loc = Sourc
 std::vector<Tensor> ClipByGlobalNorm(const std::vector<Tensor>& tensors, double clip_norm,
                                      SourceLocation loc = SourceLocation::Current());
 
-// Applies the clipping that `options` ask for. At most one of them may be set, as in Keras.
+// Applies the clipping that `options` request. At most one option may be set, as in Keras.
 std::vector<Tensor> ClipGradients(const std::vector<Tensor>& gradients, const ClipOptions& options,
                                   SourceLocation loc = SourceLocation::Current());
 

@@ -12,7 +12,7 @@
 namespace tandem::frontends {
 namespace {
 
-// Returns the number, whole or not; nullopt for other values.
+// Returns the value as a double if it is an integer or a floating-point number, otherwise nullopt.
 std::optional<double> NumberOf(const PartConfig::Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
   if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
@@ -77,7 +77,7 @@ std::string ConfigReader::Text(absl::string_view key, absl::string_view otherwis
 
 int64_t ConfigReader::Count(absl::string_view key, int64_t otherwise) {
   const double count = Number(key, static_cast<double>(otherwise));
-  // Larger counts make no sense as numbers of classes, bins or the like.
+  // The largest accepted count. Larger numbers of classes, bins or the like make no sense.
   constexpr double kMost = 1 << 30;
   if (count >= 1 && count <= kMost && count == std::floor(count)) return static_cast<int64_t>(count);
   Fail(key, "a whole number of at least 1");

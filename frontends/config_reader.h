@@ -15,37 +15,40 @@
 
 namespace tandem::frontends {
 
-// Usage: ask for every key of a config, then call Finish for the first error.
+// Reads a PartConfig (a Keras class name with arguments). Call a getter for every key that the config may have, then
+// Finish, which returns the first error.
 class ConfigReader {
  public:
   // `kind` is for messages, such as "initializer".
   ConfigReader(absl::string_view kind, const PartConfig& config) : kind_(kind), config_(config) {}
 
-  // Return the value of the key, or `otherwise` if it is absent or null. A value of another type, or a number that is
-  // not finite, is an error.
+  // These return the value of the key, or `otherwise` if the key is absent or null. A value of another type, or a
+  // number that is not finite, is recorded as an error.
   double Number(absl::string_view key, double otherwise);
   bool Flag(absl::string_view key, bool otherwise);
   std::string Text(absl::string_view key, absl::string_view otherwise);
-  // Returns a whole number of at least 1.
+  // As above, for a whole number of at least 1.
   int64_t Count(absl::string_view key, int64_t otherwise);
-  // Returns a list; makes a list of a single number; empty if the key is absent or null.
+  // Returns the list of numbers, a list of one number if the value is a number, or an empty list if the key is absent
+  // or null.
   std::vector<double> Numbers(absl::string_view key);
   // Returns nullopt if the key is absent or null.
   std::optional<double> OptionalNumber(absl::string_view key);
-  // Returns the part that is the key's value; null if it is absent, null or another value.
+  // Returns the nested part (an object with a class name) that the key has as its value; null if the key is absent or
+  // has another value.
   const PartConfig* Part(absl::string_view key);
   bool Has(absl::string_view key) const;
 
-  // Marks keys as known that have no effect here.
+  // Marks keys as known although they have no effect here, so that Finish does not log them.
   void Ignore(std::initializer_list<absl::string_view> keys);
   // Records an error that says what the value of `key` must be, unless there is an error already.
   void Fail(absl::string_view key, absl::string_view must_be);
 
-  // Returns the first error. Logs keys that nobody has asked for.
+  // Returns the first error. Logs the keys of the config for which no getter was called.
   absl::Status Finish() const;
 
  private:
-  // Returns null if the key is absent.
+  // Returns the value of the key, or null if the key is absent. Marks the key as known.
   const PartConfig::Value* Find(absl::string_view key);
 
   const std::string kind_;
@@ -54,10 +57,11 @@ class ConfigReader {
   absl::Status status_;
 };
 
-// Returns "there is no initializer \"glorot\"; did you mean \"glorot_uniform\"? The names are zeros, ones".
+// Returns a message such as "there is no initializer \"glorot\"; did you mean \"glorot_uniform\"? The names are zeros,
+// ones".
 std::string UnknownName(absl::string_view kind, absl::string_view name, const std::vector<std::string>& names);
 
-// Returns InvalidArgument with that text.
+// Returns InvalidArgument with the text of UnknownName.
 absl::Status UnknownNameError(absl::string_view kind, absl::string_view name, const std::vector<std::string>& names);
 
 }  // namespace tandem::frontends

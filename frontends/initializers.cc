@@ -13,14 +13,14 @@ namespace {
 
 using Kind = Initializer::Kind;
 
-// Standard deviation of a standard normal distribution cut at two standard deviations.
+// Standard deviation of a standard normal distribution that is truncated at two standard deviations.
 constexpr double kTruncatedStddev = 0.87962566103423978;
 
 InitializerFn Fixed(PartConfig config, Initializer initializer) {
   return {std::move(config), [initializer](absl::Span<const int64_t>) { return initializer; }};
 }
 
-// Keras' config of an initialiser without arguments except its seed.
+// Returns Keras' config of an initialiser that has no arguments except its seed, which is written as null.
 PartConfig WithSeed(const char* class_name) { return {class_name, {{"seed", std::monostate()}}}; }
 
 double FanOf(FanMode mode, const Fans& fans) {

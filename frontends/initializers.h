@@ -1,5 +1,5 @@
 // Initialisers of variables, with Keras' names and formulas. Random values depend only on the variable's name and the
-// run's seed, so adding a layer does not change the first weights of another.
+// run's seed, so adding a layer does not change the initial weights of another layer.
 #ifndef TANDEM_FRONTENDS_INITIALIZERS_H_
 #define TANDEM_FRONTENDS_INITIALIZERS_H_
 
@@ -18,8 +18,9 @@
 
 namespace tandem::initializers {
 
-// Makes the graph's initialiser for a variable of a given (static) shape: from any function that does this, from one of
-// the functions below, or by Keras' name, such as "he_normal", or class, "HeNormal".
+// Makes the graph's initialiser for a variable of a given static shape. It is constructed from a function that does
+// this, or from Keras' name for such a function ("he_normal") or class ("HeNormal"). The functions below return the
+// usual ones.
 class InitializerFn {
  public:
   using Recipe = std::function<Initializer(absl::Span<const int64_t> shape)>;
@@ -35,10 +36,10 @@ class InitializerFn {
   requires(!std::same_as<std::remove_cvref_t<F>, InitializerFn> &&
            std::is_invocable_r_v<Initializer, F, absl::Span<const int64_t>>) InitializerFn(F&& recipe)  // NOLINT
       : recipe_(std::forward<F>(recipe)) {}
-  // A recipe with its name and arguments in Keras.
+  // An initialiser whose name and arguments in Keras are `config`. `recipe` makes the graph's initialiser from a shape.
   InitializerFn(PartConfig config, Recipe recipe) : config_(std::move(config)), recipe_(std::move(recipe)) {}
-  // For values that no Initializer can describe, and variables with at least `min_rank` and at most `max_rank`
-  // dimensions.
+  // An initialiser whose values no graph Initializer can describe, so that the function `first_value` computes them.
+  // The variable must have at least `min_rank` and at most `max_rank` dimensions.
   InitializerFn(PartConfig config, FirstValueFn first_value, int min_rank, int max_rank)
       : config_(std::move(config)),
         first_value_(std::move(first_value)),
@@ -48,14 +49,16 @@ class InitializerFn {
 
   explicit operator bool() const { return recipe_ != nullptr; }
 
-  // Returns zeros if first_value() is set, which is then used instead; a number that variables refuse if Check() fails.
+  // Returns the graph's initialiser for a variable of this shape. It is zeros if first_value() is set, which is used
+  // instead, and a value that GraphBuilder::Variable rejects if Check() fails.
   Initializer operator()(absl::Span<const int64_t> shape) const;
-  // InvalidArgument for an unknown name, invalid options, and a shape that does not fit.
+  // Returns InvalidArgument for an unknown name, invalid options, and a shape that the initialiser does not support.
   absl::Status Check(absl::Span<const int64_t> shape) const;
 
-  // Keras' class and arguments; not named() if made from a function.
+  // Keras' class and arguments; config().named() is false if this was made from a function.
   const PartConfig& config() const { return config_; }
-  // For VariableSpec.first_value: set for Orthogonal and Identity. Null if the recipe describes the values completely.
+  // The function for VariableSpec.first_value, which Orthogonal and Identity set. Null if the graph's Initializer
+  // describes the values completely.
   const FirstValueFn& first_value() const { return first_value_; }
 
  private:
@@ -63,14 +66,14 @@ class InitializerFn {
   FirstValueFn first_value_;
   Recipe recipe_;
   int min_rank_ = 0, max_rank_ = 1 << 20;
-  std::string problem_;  // the error for an unknown name
+  std::string problem_;  // the text of the error for an unknown name
 };
 
 struct Fans {
   double in = 1, out = 1;
 };
-// Number of inputs and outputs of one unit: [in, out] for a matrix; for a convolution's kernel (HWIO), [.., in, out]
-// times the window size; a vector's size counts as both.
+// The numbers of inputs and outputs of one unit. They are [in, out] for a matrix. For a convolution's kernel (HWIO),
+// the last two sizes are multiplied by the window size; for a vector both are its size.
 Fans ComputeFans(absl::Span<const int64_t> shape);
 
 InitializerFn Zeros();
@@ -79,18 +82,20 @@ InitializerFn Constant(double value);
 // Uniform in [minval, maxval).
 InitializerFn RandomUniform(double minval = -0.05, double maxval = 0.05);
 InitializerFn RandomNormal(double mean = 0, double stddev = 0.05);
-// Normal numbers; those beyond two standard deviations are drawn again. `stddev` is that before the cut.
+// Normal numbers; those further than two standard deviations from the mean are drawn again. `stddev` is the standard
+// deviation before this truncation.
 InitializerFn TruncatedNormal(double mean = 0, double stddev = 0.05);
 
 enum class FanMode : int8_t { kFanIn, kFanOut, kFanAverage };
 enum class Distribution : int8_t { kTruncatedNormal, kUntruncatedNormal, kUniform };
 struct VarianceScalingOptions {
-  double scale = 1;  // positive
+  double scale = 1;  // positive factor of the variance
   FanMode mode = FanMode::kFanIn;
   Distribution distribution = Distribution::kTruncatedNormal;
 };
-// Mean 0 and variance scale / max(1, fan), as for all of the following. Before truncation, as in TensorFlow, the
-// deviation is divided by 0.8796, so that the variance is right after it.
+// Random numbers of mean 0 and variance scale / max(1, fan); the initialisers below are special cases. For a truncated
+// normal distribution the deviation is first divided by 0.8796, as in TensorFlow, so that the variance is right after
+// the truncation.
 InitializerFn VarianceScaling(const VarianceScalingOptions& options = {});
 // Glorot and Bengio 2010: variance 2 / (fan_in + fan_out).
 InitializerFn GlorotUniform();
@@ -102,9 +107,9 @@ InitializerFn HeNormal();
 InitializerFn LecunUniform();
 InitializerFn LecunNormal();
 
-// Saxe et al. 2014: [..., columns] is seen as a matrix with `columns` columns; the shorter of its rows and columns are
-// orthonormal, times `gain`. The values are the Q of a QR decomposition of normal numbers, where the diagonal of R is
-// positive. The variable must have at least two dimensions.
+// Saxe et al. 2014: a shape [..., columns] is treated as a matrix with `columns` columns. Its rows, or its columns if
+// they are fewer, are orthonormal and multiplied by `gain`. The values are the Q of a QR decomposition of normal
+// numbers, where the diagonal of R is positive. The variable must have at least two dimensions.
 InitializerFn Orthogonal(double gain = 1);
 // `gain` on the diagonal of a matrix, which need not be square, 0 elsewhere.
 InitializerFn Identity(double gain = 1);

@@ -10,7 +10,7 @@
 namespace tandem::layers {
 namespace {
 
-// Limit for units, windows and rows: products of two of them do not overflow.
+// Upper limit for numbers of units, window sizes and table rows, so that a product of two of them does not overflow.
 constexpr int64_t kMaxSize = 1 << 30;
 
 // Returns " at FILE:LINE", where the first tensor of a layer was made; empty if it has none.

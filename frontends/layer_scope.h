@@ -15,12 +15,14 @@
 
 namespace tandem::layers {
 
-// One call of a layer on `x`: enters the layer's name scope during its lifetime if the input is valid.
+// One call of a layer on `x`. If the input is valid, the layer's name scope is active during the lifetime of this
+// object.
 class LayerScope {
  public:
-  // `layer` is the class ("Conv2D"), `base` its default name ("conv2d"), `name` the user's or empty. `x` must be a
-  // floating-point tensor of a graph, with known sizes except the batch, and have rank `rank` (0: at least 1). With
-  // `takes_indices` x is an int32 or int64 tensor instead, and variables are float32.
+  // `layer` is the layer's class ("Conv2D"), `base` its default name ("conv2d"), and `name` the name that the user set,
+  // or empty. `x` must be a floating-point tensor of a graph, with known sizes except the batch, and have rank `rank`
+  // (0: at least 1). With `takes_indices`, x is an int32 or int64 tensor instead, and the layer's variables are
+  // float32.
   LayerScope(const Tensor& x, absl::string_view layer, absl::string_view base, const std::string& name, int rank,
              SourceLocation loc, bool takes_indices = false);
 
@@ -29,9 +31,9 @@ class LayerScope {
   GraphBuilder* graph() const { return graph_; }
   Tensor Failed() const { return failed_; }
 
-  // Records an error that names the layer; `ok()` is false from here on.
+  // Records an error that names the layer; `ok()` is false from then on.
   Tensor Fail(absl::string_view message);
-  // Records an error unless `value` is a size: at least 1, and not absurdly large.
+  // Records an error unless `value` is at least 1 and at most a generous limit.
   bool CheckPositive(absl::string_view option, int64_t value);
 
   // Returns a variable of this layer with x's type. Its name may have several parts: "query/kernel".
@@ -43,9 +45,9 @@ class LayerScope {
   SourceLocation loc_;
   DType dtype_ = DType::kInvalid;
   Tensor failed_;
-  GraphBuilder* graph_ = nullptr;  // initialised after failed_, because its initialiser sets failed_
-  WeightOwner* owner_ = nullptr;   // owner of the weights; null: they belong to this call
-  std::string nested_;             // the owner's name for this layer
+  GraphBuilder* graph_ = nullptr;  // must follow failed_, because its initialiser assigns failed_
+  WeightOwner* owner_ = nullptr;   // owner of the weights; null if they belong to this call
+  std::string nested_;             // the name that the owner has assigned to this layer
   std::optional<NameScope> scope_;
 };
 

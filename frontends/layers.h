@@ -41,7 +41,7 @@ struct Conv2DOptions {
   bool trainable = true;
   std::string name;  // default "conv2d", "conv2d_1", ...
 };
-// [b, h, w, c] -> [b, h', w', filters].
+// 2-D convolution: [b, h, w, c] -> [b, h', w', filters].
 Tensor Conv2D(const Tensor& x, const Conv2DOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct Conv1DOptions {
@@ -82,7 +82,7 @@ Tensor DepthwiseConv2D(const Tensor& x, const DepthwiseConv2DOptions& options,
 struct SeparableConv2DOptions {
   int64_t filters = 0;     // required
   Size2D kernel_size = 0;  // required
-  Size2D strides = 1;      // of the depthwise convolution
+  Size2D strides = 1;      // strides of the depthwise convolution
   Padding padding = Padding::kValid;
   int64_t depth_multiplier = 1;
   Activation activation;
@@ -96,17 +96,17 @@ struct SeparableConv2DOptions {
   bool trainable = true;
   std::string name;  // default "separable_conv2d", "separable_conv2d_1", ...
 };
-// A depthwise convolution, then one of 1x1: [b, h, w, c] -> [b, h', w', filters].
+// A depthwise convolution, then a convolution of 1x1: [b, h, w, c] -> [b, h', w', filters].
 Tensor SeparableConv2D(const Tensor& x, const SeparableConv2DOptions& options,
                        SourceLocation loc = SourceLocation::Current());
 
 struct Pooling2DOptions {
   Size2D pool_size = 2;
-  Size2D strides = 0;  // 0: the pool size
+  Size2D strides = 0;  // 0 means the pool size
   Padding padding = Padding::kValid;
   std::string name;
 };
-// [b, h, w, c] -> [b, h', w', c]. Averages do not include the padding of Padding::kSame.
+// Pooling: [b, h, w, c] -> [b, h', w', c]. Averages do not include the padding of Padding::kSame.
 Tensor MaxPooling2D(const Tensor& x, const Pooling2DOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 Tensor AveragePooling2D(const Tensor& x, const Pooling2DOptions& options = {},
@@ -120,7 +120,7 @@ struct UpSampling2DOptions {
 Tensor UpSampling2D(const Tensor& x, const UpSampling2DOptions& options = {},
                     SourceLocation loc = SourceLocation::Current());
 
-// [b, ...] -> [b, product of the rest]; [b] -> [b, 1].
+// Joins all axes after the batch: [b, ...] -> [b, product of the sizes]; [b] -> [b, 1].
 Tensor Flatten(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 
 struct DenseOptions {
@@ -134,33 +134,34 @@ struct DenseOptions {
   bool trainable = true;
   std::string name;  // default "dense", "dense_1", ...
 };
-// [b, ..., in] -> [b, ..., units]: over the last axis.
+// Multiplies the last axis by the kernel and adds the bias: [b, ..., in] -> [b, ..., units].
 Tensor Dense(const Tensor& x, const DenseOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct DropoutOptions {
-  double rate = 0.5;  // share of the elements that become 0, in [0, 1)
+  double rate = 0.5;  // fraction of the elements that become 0, in [0, 1)
   // Required: `mode == Mode::kTrain`. There is no default, because forgetting it would silently train without dropout.
   std::optional<bool> training;
   std::string name;
 };
-// Training: zeroes elements at random and scales the others by 1 / (1 - rate). Otherwise: x.
+// In training, zeroes elements at random and scales the others by 1 / (1 - rate). Otherwise returns x.
 Tensor Dropout(const Tensor& x, const DropoutOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct BatchNormalizationOptions {
-  double momentum = 0.99;  // of the moving averages, in [0, 1]
+  double momentum = 0.99;  // decay of the moving averages, in [0, 1]
   double epsilon = 1e-3;   // added to the variance
-  bool center = true;      // has beta
-  bool scale = true;       // has gamma
-  // Required: `mode == Mode::kTrain`.
+  bool center = true;      // whether there is an offset, beta
+  bool scale = true;       // whether there is a factor, gamma
+  // Required: whether this is a training step, `mode == Mode::kTrain`.
   std::optional<bool> training;
-  // Use statistics over the rows of all replicas instead of each replica's own rows.
+  // If true, the statistics are those of the rows of all replicas instead of each replica's own rows.
   bool sync = false;
-  bool trainable = true;  // false: frozen, gamma and beta fixed and the moving averages used, as in Keras
-  std::string name;       // default "batch_normalization", "batch_normalization_1", ...
+  // If false, the layer is frozen as in Keras: gamma and beta do not change, and the moving averages are used.
+  bool trainable = true;
+  std::string name;  // default "batch_normalization", "batch_normalization_1", ...
 };
-// Normalises over all axes but the last (Ioffe and Szegedy 2015). In training: with the batch's mean and biased
-// variance; at the end of the step the moving averages become moving - (moving - batch) * (1 - momentum), or stay
-// unchanged if there was no example. Otherwise: with the moving averages. As in TensorFlow's fused kernel, for images
+// Normalises over all axes but the last (Ioffe and Szegedy 2015). In training, it uses the batch's mean and biased
+// variance, and at the end of the step the moving averages become moving - (moving - batch) * (1 - momentum); they stay
+// unchanged if there was no example. Otherwise it uses the moving averages. As in TensorFlow's fused kernel, for images
 // and volumes (rank 4 and 5) the moving average gets the unbiased variance n / (n - 1), n = examples * height * width
 // (* depth); for other ranks the biased one.
 Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& options,
@@ -168,8 +169,8 @@ Tensor BatchNormalization(const Tensor& x, const BatchNormalizationOptions& opti
 
 struct LayerNormalizationOptions {
   double epsilon = 1e-3;  // added to the variance
-  bool center = true;     // has beta
-  bool scale = true;      // has gamma
+  bool center = true;     // whether there is an offset, beta
+  bool scale = true;      // whether there is a factor, gamma
   bool trainable = true;
   std::string name;  // default "layer_normalization", "layer_normalization_1", ...
 };
@@ -180,27 +181,28 @@ Tensor LayerNormalization(const Tensor& x, const LayerNormalizationOptions& opti
 
 struct EmbeddingOptions {
   int64_t input_dim = 0;   // required: rows of the table
-  int64_t output_dim = 0;  // required
+  int64_t output_dim = 0;  // required: size of a row
   initializers::InitializerFn embeddings_initializer = initializers::RandomUniform();
   Regularizer embeddings_regularizer;
   bool trainable = true;
   std::string name;  // default "embedding", "embedding_1", ...
 };
-// Rows of the variable "embeddings" by int32 or int64 index: [b, ...] -> [b, ..., output_dim], float32. An index
-// outside [0, input_dim) in an input of the model ends the run with an error that names it, as in TensorFlow; a
-// computed one gives a row of NaN, so that a training stops at the first such step and names this layer.
+// Looks up rows of the variable "embeddings" by int32 or int64 index: [b, ...] -> [b, ..., output_dim], float32. If an
+// index outside [0, input_dim) is in an input of the model, the run ends with an error that names the index, as in
+// TensorFlow. If the index was computed, the result is a row of NaN, so that a training stops at the first such step
+// and names this layer.
 Tensor Embedding(const Tensor& indices, const EmbeddingOptions& options,
                  SourceLocation loc = SourceLocation::Current());
 
 struct MultiHeadAttentionOptions {
   int64_t num_heads = 0;  // required
   int64_t key_dim = 0;    // required: size of queries and keys per head
-  int64_t value_dim = 0;  // size of values per head; 0: key_dim
-  double dropout = 0;     // of the attention weights
-  // Required with dropout: `mode == Mode::kTrain`.
+  int64_t value_dim = 0;  // size of values per head; 0 means key_dim
+  double dropout = 0;     // dropout rate of the attention weights
+  // Required with dropout: whether this is a training step, `mode == Mode::kTrain`.
   std::optional<bool> training;
   bool use_bias = true;
-  bool use_causal_mask = false;  // position t attends to positions up to t
+  bool use_causal_mask = false;  // if true, position t attends only to positions up to t
   initializers::InitializerFn kernel_initializer = initializers::GlorotUniform();
   initializers::InitializerFn bias_initializer = initializers::Zeros();
   Regularizer kernel_regularizer;
@@ -215,7 +217,7 @@ struct MultiHeadAttentionOptions {
 Tensor MultiHeadAttention(const Tensor& x, const MultiHeadAttentionOptions& options, const Tensor& mask = Tensor(),
                           SourceLocation loc = SourceLocation::Current());
 
-// Activations as layers.
+// The activation functions as layers, with a name scope of their own.
 Tensor ReLU(const Tensor& x, SourceLocation loc = SourceLocation::Current());
 Tensor LeakyReLU(const Tensor& x, double alpha = 0.3, SourceLocation loc = SourceLocation::Current());
 Tensor Softmax(const Tensor& x, SourceLocation loc = SourceLocation::Current());

@@ -27,7 +27,7 @@ using frontends::WeightDecay;
 // Returns the Euclidean norm of all elements, in the type of `x`.
 Tensor Norm(const Tensor& x, SourceLocation loc) { return Sqrt(ReduceSum(Square(x, loc), {}, false, loc), loc); }
 
-// Returns a / b, or 1 where `a` or `c` is 0. All are scalars, and b is not 0 unless a or c is.
+// Returns a / b, or 1 where `a` or `c` is 0. All are scalars. b may be 0 only if a or c is.
 Tensor RatioOrOne(const Tensor& a, const Tensor& b, const Tensor& c, SourceLocation loc) {
   Tensor zero = ScalarConstant(a.graph(), 0, a.dtype(), loc), one = ScalarConstant(a.graph(), 1, a.dtype(), loc);
   Tensor both = And(Greater(a, zero, loc), Greater(c, zero, loc), loc);

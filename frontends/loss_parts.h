@@ -11,24 +11,25 @@
 
 namespace tandem::frontends {
 
-// Keras' epsilon().
+// The value of Keras' function epsilon(), by which probabilities are kept away from 0.
 inline constexpr double kProbabilityEpsilon = 1e-7;
 
-// Clips to [1e-7, 1 - 1e-7]; elements outside get no gradient.
+// Clips probabilities to [1e-7, 1 - 1e-7]; clipped elements get no gradient.
 Tensor CutProbabilities(const Tensor& p, SourceLocation loc);
 
-// Returns the mean over the last axis if there is one besides the batch.
+// Returns the mean over the last axis, or x itself if its only axis is the batch.
 Tensor MeanOfRows(const Tensor& x, SourceLocation loc);
 
-// Record an error and return false for invalid options.
+// These record an error and return false for invalid options.
 bool CheckSmoothing(GraphBuilder* graph, absl::string_view op, double smoothing, SourceLocation loc);
 bool CheckFocal(GraphBuilder* graph, absl::string_view op, const losses::FocalOptions& options, SourceLocation loc);
 
-// Calls AlignPair of align.h; also reports options that such a loss does not have: label_smoothing and from_logits.
+// Calls AlignPair of align.h for a loss without the options label_smoothing and from_logits, and records an error if
+// one of these is set.
 AlignedPair AlignForLoss(absl::string_view op, const Tensor& labels, const Tensor& predictions,
                          const losses::LossOptions& options, SourceLocation loc, int min_rank = 0);
 
-// Returns the weights, reduction and label smoothing.
+// Returns the options that ComputeWeightedLoss needs: weights, reduction and label smoothing.
 losses::LossOptions ReductionOf(const losses::FocalOptions& options);
 
 }  // namespace tandem::frontends

@@ -28,7 +28,7 @@ Tensor DivNoNan(const Tensor& num, const Tensor& den, SourceLocation loc) {
   return Div(num, Select(Equal(den, zero, loc), one, den, loc), loc);
 }
 
-// Checks the second argument of a categorical loss: [b, ..., classes], floating point.
+// Checks the scores of a loss for several classes, which must be [b, ..., classes] in floating point.
 bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view name, const Tensor& labels,
                  const Tensor& scores, SourceLocation loc) {
   if (scores.rank() >= 2 && IsFloat(scores.dtype())) return true;
@@ -42,7 +42,7 @@ bool CheckScores(GraphBuilder* graph, absl::string_view op, absl::string_view na
   return false;
 }
 
-// Notes whether a loss of classes uses its second argument as logits or as probabilities.
+// Records whether the loss `op` uses the scores as logits or as probabilities, for the check in score_uses.h.
 void NoteCategorical(absl::string_view op, const Tensor& scores, bool from_logits, SourceLocation loc) {
   NoteScores(from_logits ? ScoreKind::kLogits : ScoreKind::kProbabilities, op, scores,
              from_logits ? "leave from_logits out"
@@ -57,7 +57,7 @@ std::string ShapeOfClasses(const Tensor& logits) {
   return absl::StrCat(ShapeString(shape), " as the logits ", ShapeString(logits.shape()), " without their last axis");
 }
 
-// Returns dense labels in the scores' type, smoothed; poisoned after an error.
+// Returns dense labels (one number for each class) in the scores' type, after label smoothing; poisoned after an error.
 Tensor DenseLabels(GraphBuilder* graph, absl::string_view op, const Tensor& labels, const Tensor& scores,
                    const LossOptions& options, SourceLocation loc) {
   if (labels.shape() != scores.shape()) {
@@ -181,7 +181,8 @@ Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabi
   }
   NameScope scope(graph, graph->UniqueName("sparse_categorical_crossentropy"));
   NoteCategorical(kOp, probabilities, options.from_logits, loc);
-  ScoreUses noted;  // keeps the use of scores by the inner loss out of the caller's list
+  // Hides the record of the inner loss, so that the caller's list gets only the one above.
+  ScoreUses noted;
   if (options.from_logits) return SparseSoftmaxCrossEntropy(labels, probabilities, options, loc);
   Tensor logits = SoftmaxLogits(probabilities);
   if (!logits.ok()) logits = Log(frontends::CutProbabilities(probabilities, loc), loc);
@@ -242,7 +243,8 @@ Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc) {
   NameScope scope(graph, graph->UniqueName("total_regularization_loss"));
   Tensor total;
   for (const Tensor& term : graph->regularization_losses()) {
-    // A model in double precision may have a part in single precision.
+    // If the terms have both precisions, because a part of the model is in single precision, the later terms are
+    // converted.
     total = !total.ok() ? term : Add(total, term.dtype() == total.dtype() ? term : Cast(term, total.dtype(), loc), loc);
   }
   return total.ok() ? total : graph->Constant(0.0f, loc);

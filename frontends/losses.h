@@ -13,37 +13,40 @@
 namespace tandem::losses {
 
 enum class Reduction : int8_t {
-  kSumOverBatchSize,     // sum(w l) / number of l; Keras' default
-  kSum,                  // sum(w l)
-  kNone,                 // w l, per example
+  kSumOverBatchSize,     // sum(w l) divided by the number of losses l; Keras' default
+  kSum,                  // sum(w l), where l are the losses and w the weights
+  kNone,                 // w l, one value for each example
   kMean,                 // sum(w l) / sum(w); 0 when all weights are 0 (tf.compat.v1 MEAN)
-  kSumByNonzeroWeights,  // sum(w l) / number of w != 0 (tf.compat.v1's default)
+  kSumByNonzeroWeights,  // sum(w l) divided by the number of weights that are not 0 (tf.compat.v1's default)
 };
 
 struct LossOptions {
-  Tensor weights;  // [b] (or a shape that broadcasts to the per-example loss), any number type; empty: all 1
+  // Weights of shape [b], or a shape that broadcasts to the loss per example, of any number type. Empty means that all
+  // are 1.
+  Tensor weights;
   Reduction reduction = Reduction::kSumOverBatchSize;
-  // For cross-entropies of several classes, labels become labels * (1 - s) + s / classes; for two classes labels * (1 -
-  // s) + s / 2. Other losses report an error, as for from_logits.
+  // The share s of label smoothing. For cross-entropies of several classes, labels become labels * (1 - s) + s /
+  // classes; for two classes labels * (1 - s) + s / 2. Other losses report an error if it is set, and likewise for
+  // from_logits.
   double label_smoothing = 0;
-  // For BinaryCrossEntropy, CategoricalCrossEntropy and SparseCategoricalCrossEntropy: the predictions are logits, not
-  // probabilities. The loss and its gradient are then accurate for logits of any size.
+  // If true, the predictions are logits, not probabilities. Only BinaryCrossEntropy, CategoricalCrossEntropy and
+  // SparseCategoricalCrossEntropy support this; their value and gradient are then accurate for logits of any size.
   bool from_logits = false;
 };
 
 struct HuberOptions {
-  Tensor weights;  // as in LossOptions
+  Tensor weights;  // weights of examples, as in LossOptions
   Reduction reduction = Reduction::kSumOverBatchSize;
-  double delta = 1;  // the error up to which the loss is quadratic; positive
+  double delta = 1;  // the loss is quadratic for errors up to this one; positive
 };
 
 struct FocalOptions {
-  Tensor weights;  // as in LossOptions; so are the next three
+  Tensor weights;  // as in LossOptions, like the next three options
   Reduction reduction = Reduction::kSumOverBatchSize;
   double label_smoothing = 0;
   bool from_logits = false;
-  double gamma = 2;     // reduces the loss of examples that are already right; 0: not at all
-  double alpha = 0.25;  // in [0, 1]
+  double gamma = 2;     // the larger, the less examples count that are predicted well; 0: all count alike
+  double alpha = 0.25;  // factor of the loss, in [0, 1]
   // For binary losses: multiplies the loss by alpha for labels of 1, and by 1 - alpha for labels of 0. The categorical
   // loss is always multiplied by alpha.
   bool apply_class_balancing = false;
@@ -60,13 +63,13 @@ Tensor SparseSoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, con
 // labels get no gradient.
 Tensor SoftmaxCrossEntropy(const Tensor& labels, const Tensor& logits, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
-// The same for probabilities [b, ..., classes]. If they are a result of Softmax, its logits are used, which keeps the
-// loss finite and accurate; others are divided by their sum and clipped to [1e-7, 1 - 1e-7], as in Keras. As in Keras,
-// labels that depend on variables get a gradient.
+// SoftmaxCrossEntropy for probabilities [b, ..., classes] instead of logits. If they are a result of Softmax, its
+// logits are used, which keeps the loss finite and accurate; other probabilities are divided by their sum and clipped
+// to [1e-7, 1 - 1e-7], as in Keras. As in Keras, labels that depend on variables get a gradient.
 Tensor CategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
-// labels as for SparseSoftmaxCrossEntropy, probabilities [b, ..., classes] as for CategoricalCrossEntropy, but clipped
-// before they are divided by their sum.
+// The cross-entropy for labels as in SparseSoftmaxCrossEntropy and probabilities as in CategoricalCrossEntropy, except
+// that probabilities are clipped before they are divided by their sum.
 Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                                      SourceLocation loc = SourceLocation::Current());
 // -(1 - p)^gamma alpha labels log(p), summed over the classes; labels and probabilities [b, ..., classes].
@@ -75,7 +78,7 @@ Tensor SparseCategoricalCrossEntropy(const Tensor& labels, const Tensor& probabi
 Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                     SourceLocation loc = SourceLocation::Current());
 
-// In the losses below, labels and predictions have the same shape, except that [b] and [b, 1] match; labels may have
+// In the losses below, labels and predictions have the same shape, except that [b] and [b, 1] match; labels y may have
 // any number type. For rank 2 and more, the loss of an example is the mean over the last axis.
 
 // -(y log p + (1 - y) log(1 - p)) for labels y in [0, 1] and probabilities p. If these are a result of Sigmoid, its
@@ -83,8 +86,8 @@ Tensor CategoricalFocalCrossEntropy(const Tensor& labels, const Tensor& probabil
 // clipped ones get no gradient.
 Tensor BinaryCrossEntropy(const Tensor& labels, const Tensor& probabilities, const LossOptions& options = {},
                           SourceLocation loc = SourceLocation::Current());
-// The same times (1 - q)^gamma, where q is the probability of the label: y p + (1 - y) (1 - p). Lin et al., "Focal Loss
-// for Dense Object Detection", as in Keras.
+// BinaryCrossEntropy multiplied by (1 - q)^gamma, where q = y p + (1 - y) (1 - p) is the probability of the label. Lin
+// et al., "Focal Loss for Dense Object Detection", as in Keras.
 Tensor BinaryFocalCrossEntropy(const Tensor& labels, const Tensor& probabilities, const FocalOptions& options = {},
                                SourceLocation loc = SourceLocation::Current());
 // (p - y)^2.
@@ -129,18 +132,18 @@ Tensor CosineSimilarity(const Tensor& labels, const Tensor& predictions, const L
                         SourceLocation loc = SourceLocation::Current());
 
 // The weight of each example's class, float32 [b], for LossOptions.weights of any loss: `weights[i]` is the weight of
-// class i. labels: class numbers, integers [b] or [b, 1], or one-hot [b, classes], where the largest counts. The result
-// may be multiplied by weights of examples.
+// class i. labels: class numbers, integers [b] or [b, 1], or one-hot [b, classes], where the class is that of the
+// largest number. The result may be multiplied by weights of examples.
 //   losses::SparseSoftmaxCrossEntropy(labels, logits, {.weights = losses::ClassWeights(labels, {1, 20})});
 Tensor ClassWeights(const Tensor& labels, const std::vector<double>& weights,
                     SourceLocation loc = SourceLocation::Current());
 
-// Weights and reduces losses per example ([b] or [b, ...]), as the losses above do.
+// Multiplies losses per example ([b] or [b, ...]) by their weights and reduces them, as the losses above do.
 Tensor ComputeWeightedLoss(const Tensor& losses, const LossOptions& options = {},
                            SourceLocation loc = SourceLocation::Current());
 
-// The sum of all regularisation terms of the graph (layers' `.kernel_regularizer`); 0 if there are none. It counts
-// once, not once per example or replica:
+// The sum of all regularisation terms of the graph (layers' `.kernel_regularizer`); 0 if there are none. In a
+// distributed step it is added once, not once per example or replica:
 //   Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits) + losses::RegularizationLoss(logits.graph());
 Tensor RegularizationLoss(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current());
 

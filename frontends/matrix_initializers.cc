@@ -1,4 +1,4 @@
-// Initial values that depend on each other: Orthogonal and Identity.
+// Initialisers whose values depend on each other: Orthogonal and Identity.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,15 +12,16 @@
 namespace tandem::initializers {
 namespace {
 
-// Makes `columns` orthonormal vectors of `size` >= `columns` numbers, one after another, from independent vectors. Uses
-// the modified Gram-Schmidt method, twice for each vector ("twice is enough", Giraud et al. 2005).
+// Makes the `columns` vectors orthonormal, one after another. Each has `size` >= `columns` numbers, and they must be
+// linearly independent. Uses the modified Gram-Schmidt method, twice for each vector ("twice is enough", Giraud et al.
+// 2005).
 void Orthonormalize(std::vector<double>& vectors, int64_t size, int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) {
     double* vector = vectors.data() + j * size;
     for (int pass = 0; pass < 2; ++pass) {
       for (int64_t k = 0; k < j; ++k) {
         const double* other = vectors.data() + k * size;
-        double sums[4] = {0, 0, 0, 0};  // independent sums, which the processor can add in parallel
+        double sums[4] = {0, 0, 0, 0};  // four independent sums, which the processor can compute in parallel
         int64_t i = 0;
         for (; i + 4 <= size; i += 4) {
           for (int lane = 0; lane < 4; ++lane) sums[lane] += vector[i + lane] * other[i + lane];

@@ -11,8 +11,8 @@
 namespace tandem::frontends {
 namespace {
 
-// Returns class numbers of shape [b]: the largest of one-hot labels or scores, or the only column of [b, 1]. `name` is
-// the name of the argument of `op`.
+// Returns class numbers of shape [b]. For one-hot labels or scores, the class is that of the largest number; for a
+// shape [b, 1] the only column has the class numbers. `name` is the name of the argument of `op`, for errors.
 Tensor ClassNumbers(absl::string_view op, absl::string_view name, const Tensor& x, SourceLocation loc) {
   Tensor y = SqueezeTo(x, 1, loc);
   if (y.rank() == 2) return LargestClass(y, loc);

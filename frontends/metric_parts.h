@@ -20,17 +20,18 @@ struct ClassIndices {
   int64_t num_classes = 0;
   bool ok() const { return labels.ok() && predictions.ok(); }
 };
-// `num_classes` 0: the number of columns of labels or predictions. Poisoned after an error.
+// Converts labels and predictions to class numbers. If `num_classes` is 0, it is the number of columns of labels or
+// predictions. The results are poisoned after an error.
 ClassIndices FindClasses(absl::string_view op, const Tensor& labels, const Tensor& predictions, int64_t num_classes,
                          SourceLocation loc);
 
-// Returns the weights in float64 with the shape of `values`; all 1 if there are none.
+// Returns the weights in float64 with the shape of `values`. They are all 1 if `weights` is empty.
 Tensor DoubleWeights(absl::string_view op, const Tensor& weights, const Tensor& values, SourceLocation loc);
 
-// Returns a metric for a graph with an error, which the graph has recorded already.
+// Returns the metric for a graph with an error, which the graph has already recorded.
 Metric Failed(const Tensor& poisoned);
 
-// Returns 0 if the divisor is 0.
+// Returns dividend / divisor, or 0 if the divisor is 0.
 inline double Quotient(double dividend, double divisor) { return divisor == 0 ? 0 : dividend / divisor; }
 
 }  // namespace tandem::frontends

@@ -26,7 +26,8 @@ namespace {
 using frontends::CommonGraph;
 using frontends::TypeString;
 
-// Returns the type, float32 or float64, that holds numbers of type `dtype` without rounding; int64 only up to 2^53.
+// Returns float32 or float64, whichever holds numbers of type `dtype` without rounding. For int64, float64 does so only
+// up to 2^53.
 DType ExactFloat(DType dtype) {
   const bool more_digits = dtype == DType::kInt32 || dtype == DType::kInt64 || dtype == DType::kFloat64;
   return more_digits ? DType::kFloat64 : DType::kFloat32;
@@ -38,13 +39,13 @@ DType Wider(DType a, DType b) {
 
 Tensor CastTo(DType dtype, const Tensor& x, SourceLocation loc) { return x.dtype() == dtype ? x : Cast(x, dtype, loc); }
 
-// Sums in float64, because over a large batch a float32 sum loses digits that are printed.
+// Sums in float64, because a float32 sum over a large batch loses digits that are printed.
 Tensor SumInDouble(const Tensor& x, SourceLocation loc) {
   return ReduceSum(Cast(x, DType::kFloat64, loc), {}, false, loc);
 }
 
-// Sums floating-point values of shape [b, ...] and their weights. Values without the batch, which describe a whole
-// batch, count as often as it has examples.
+// Makes the sum of floating-point values of shape [b, ...] and the sum of their weights. Values without a batch axis,
+// which describe a whole batch, are weighted by the number of examples in the batch.
 Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& weights, SourceLocation loc) {
   GraphBuilder* graph = values.graph();
   if (!values.ok()) return {values, values};
@@ -61,7 +62,8 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
     const Tensor times = Cast(examples, DType::kFloat64, loc);
     return {Mul(total, times, loc), Mul(count, times, loc)};
   }
-  // Without weights the count is known before the step, so it needs no reduction over the batch.
+  // Without weights, the count follows from the number of examples, which is known before the step, so that it needs no
+  // reduction over the batch.
   const double inner = static_cast<double>(NumElements(absl::MakeConstSpan(shape).subspan(batched ? 1 : 0)));
   const Tensor count = inner == 1 ? examples : Mul(examples, inner, loc);
   if (batched) return {SumInDouble(values, loc), count};
@@ -69,14 +71,14 @@ Metric WeightedSums(absl::string_view op, const Tensor& values, const Tensor& we
   return {Mul(sum, Cast(examples, DType::kFloat64, loc), loc), count};
 }
 
-// Converts float32 predictions to float64 if labels, which get the predictions' type, would be rounded; this matters
-// for errors, which are differences.
+// Converts float32 predictions to float64 if the labels, which are converted to the predictions' type, would be
+// rounded. This matters for differences of labels and predictions.
 Tensor ExactBeside(const Tensor& labels, const Tensor& predictions, SourceLocation loc) {
   if (!labels.ok() || !predictions.ok() || predictions.dtype() != DType::kFloat32) return predictions;
   return CastTo(ExactFloat(labels.dtype()), predictions, loc);
 }
 
-// Returns a metric of the elements of labels and predictions: the mean of f(label, prediction).
+// Returns a metric that is the mean of f(label, prediction) over all elements.
 template <typename F>
 Metric MeanOfPairs(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                    const Tensor& weights, SourceLocation loc, F f, int min_rank = 0) {
@@ -86,14 +88,14 @@ Metric MeanOfPairs(const char* op, const char* scope_name, const Tensor& labels,
   return WeightedSums(op, f(pair.labels, pair.predictions), weights, loc);
 }
 
-// Brings labels (class numbers or one-hot) and predictions (class numbers or scores) to class numbers of one shape, [b,
-// ...]. Returns what is wrong, or "".
+// Converts labels (class numbers or one-hot) and predictions (class numbers or scores) to class numbers of one shape,
+// [b, ...]. Returns a description of the error, or "".
 std::string AlignClasses(const Tensor& labels, const Tensor& predictions, Tensor* actual, Tensor* predicted,
                          SourceLocation loc) {
   const std::string both =
       absl::StrCat("`labels` ", TypeString(labels), " do not fit `predictions` ", TypeString(predictions));
   if (labels.rank() < 1 || predictions.rank() < 1) return both + ": both must be of examples, [b] or [b, ...]";
-  // Scores have an axis of classes; class numbers may have a last axis of size 1.
+  // Predictions are scores if they have an axis of classes. Class numbers may have a last axis of size 1.
   const bool scores =
       frontends::IsFloat(predictions.dtype()) && predictions.rank() >= 2 && predictions.shape().back() > 1;
   *predicted = scores ? frontends::LargestClass(predictions, loc) : predictions;
@@ -127,8 +129,8 @@ Metric Accuracy(const Tensor& labels, const Tensor& predictions, const MetricOpt
   }
   if (!actual.ok() || !predicted.ok()) return {graph->Poisoned(), graph->Poisoned()};
   if (actual.dtype() != predicted.dtype()) {
-    // int64 holds the class numbers of all integer types; if one of the two is floating-point, both become so, without
-    // rounding.
+    // int64 holds the class numbers of all integer types. If labels or predictions are in floating point, both are
+    // converted to a floating-point type without rounding.
     const bool floats = frontends::IsFloat(actual.dtype()) || frontends::IsFloat(predicted.dtype());
     const DType common = floats ? Wider(ExactFloat(actual.dtype()), ExactFloat(predicted.dtype())) : DType::kInt64;
     actual = CastTo(common, actual, loc);
@@ -175,7 +177,7 @@ Metric RootMeanSquaredError(const Tensor& labels, const Tensor& predictions, con
 Metric CosineSimilarity(const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
                         SourceLocation loc) {
   auto direction = [&](const Tensor& x) {
-    // Keras' lower bound for a squared length.
+    // A squared length counts as at least 1e-12, as in Keras.
     return Mul(x, Rsqrt(Maximum(ReduceSum(Square(x, loc), {-1}, true, loc), 1e-12, loc), loc), loc);
   };
   return MeanOfPairs(
@@ -226,15 +228,15 @@ Metric TopKAccuracy(const Tensor& labels, const Tensor& predictions, const TopKO
   const frontends::ClassIndices classes = frontends::FindClasses(kOp, labels, predictions, predictions.shape()[1], loc);
   if (!classes.ok()) return {graph->Poisoned(), graph->Poisoned()};
   Tensor hot = OneHot(classes.labels, predictions.shape()[1], predictions.dtype(), loc);
-  // Selects instead of multiplying by 0 and 1, because a masked class has the score -inf.
+  // The label's score is selected and not multiplied by 0 or 1, because a masked class may have the score -inf.
   Tensor zero = frontends::ScalarConstant(graph, 0, predictions.dtype(), loc);
   Tensor score = ReduceSum(Select(Greater(hot, zero, loc), predictions, zero, loc), {-1}, true, loc);
-  // A score that is NaN counts as better than all.
+  // The comparison is false for NaN, so a class whose score is NaN counts as better than the label's class.
   Tensor not_better = ReduceSum(Cast(LessEqual(predictions, score, loc), DType::kFloat32, loc), {-1}, false, loc);
   const double least = static_cast<double>(predictions.shape()[1] - options.k);
   Tensor hit = And(Greater(not_better, frontends::ScalarConstant(graph, least, DType::kFloat32, loc), loc),
                    IsFinite(Reshape(score, {kBatch}, loc), loc), loc);
-  // If a label is no class, its row `hot` is all 0: it is never right.
+  // If a label is not one of the classes, its row of `hot` is all 0, and the prediction counts as wrong.
   Tensor is_class = Greater(ReduceSum(hot, {-1}, false, loc), zero, loc);
   return WeightedSums(kOp, Cast(And(hit, is_class, loc), DType::kFloat32, loc), options.weights, loc);
 }

@@ -33,22 +33,23 @@ struct MetricValue {
   HostTensor tensor;
 };
 
-// Name of a sum -> its elements, added over all batches, row-major.
+// The name of each sum, with its elements in row-major order, added over all batches.
 using MetricSums = std::map<std::string, std::vector<double>>;
 using MetricResult = std::function<absl::StatusOr<MetricValue>(const MetricSums& sums)>;
 
-// A quotient of two sums, or any function of sums.
+// A metric: a quotient of two sums, or any function of sums over the examples.
 struct Metric {
-  // Without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a number type, summed over
-  // the global batch, and are checked like `sums`. The metrics in this file sum in float64, except counts that are
+  // Used without `result`: the metric is (sum of totals) / (sum of counts). Both are scalars of a number type, summed
+  // over the global batch, and are checked like `sums`. The metrics in this file sum in float64, except counts that are
   // known without a sum.
   Tensor total;
   Tensor count;
-  // With `result`: the state, tensors of any shape but without the batch, of a number type (float64 keeps the sums of
-  // large batches exact). Each is a sum over the global batch, such as ReduceSum(x, {0}); a mean or a maximum over the
-  // batch is refused, since the values of several batches do not add up.
+  // Used with `result`: the tensors whose sums over all batches are passed to it. They may have any shape but no batch
+  // axis, and any number type (float64 keeps the sums of large batches exact). Each must be a sum over the global
+  // batch, such as ReduceSum(x, {0}). A mean or a maximum over the batch is rejected, because such values of several
+  // batches do not add up.
   std::map<std::string, Tensor> sums = {};
-  // Called once, on the host, after the last batch.
+  // Computes the metric from the sums. It is called once, on the host, after the last batch.
   MetricResult result = nullptr;
 
   bool ok() const;
@@ -56,11 +57,11 @@ struct Metric {
 
 namespace metrics {
 
-// Labels are class numbers, integers [b] or [b, 1], or one-hot [b, classes]; predictions are class numbers [b]
-// (ArgMax(logits, -1)) or scores [b, classes], where the largest counts.
+// Labels are class numbers, integers [b] or [b, 1], or one-hot [b, classes]. Predictions are class numbers [b], such as
+// ArgMax(logits, -1), or scores [b, classes], where the class with the largest score is the predicted one.
 
 struct MetricOptions {
-  Tensor weights;  // weight of each example, [b]; empty: all 1
+  Tensor weights;  // weight of each example, [b]; empty means that all are 1
 };
 
 // The share of examples with a right prediction; for sequences and pictures the share of positions: labels [b, ...] or
@@ -89,8 +90,8 @@ Metric ConfusionMatrix(const Tensor& labels, const Tensor& predictions, const Cl
 // as 0, as in tf.metrics.mean_per_class_accuracy.
 Metric MeanPerClassAccuracy(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                             SourceLocation loc = SourceLocation::Current());
-// For each class, the intersection of its labels and its predictions over their union; the mean over the classes that
-// occur, as in Keras.
+// For each class, the number of examples that both label and prediction put in the class (intersection), divided by the
+// number that label or prediction puts there (union). The metric is the mean over the classes that occur, as in Keras.
 Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptions& options = {},
                SourceLocation loc = SourceLocation::Current());
 
@@ -99,8 +100,8 @@ Metric MeanIoU(const Tensor& labels, const Tensor& predictions, const ClassOptio
 // examples in their batch; a scalar cannot have `weights`.
 Metric Mean(const Tensor& values, const MetricOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 
-// Errors of predictions: labels and predictions have the same shape, but [b] and [b, 1] match. Means over all elements;
-// `weights` are [b] or have the same shape.
+// Errors of predictions. Labels and predictions have the same shape, except that [b] and [b, 1] match. The metrics are
+// means over all elements; `weights` are [b] or have the same shape.
 Metric MeanAbsoluteError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
 Metric MeanSquaredError(const Tensor& labels, const Tensor& predictions, const MetricOptions& options = {},
@@ -123,7 +124,8 @@ struct ThresholdOptions {
 // The share of elements whose prediction is on the same side of the threshold as the label.
 Metric BinaryAccuracy(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                       SourceLocation loc = SourceLocation::Current());
-// The weight of the elements that are, and are predicted to be, 1 or 0. With several labels their sum.
+// The weight of the elements whose label is 1 (or 0) and whose prediction is right (or wrong), as the names say. With
+// several labels per example, the sum over the labels.
 Metric TruePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                      SourceLocation loc = SourceLocation::Current());
 Metric FalsePositives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
@@ -133,18 +135,20 @@ Metric TrueNegatives(const Tensor& labels, const Tensor& predictions, const Thre
 Metric FalseNegatives(const Tensor& labels, const Tensor& predictions, const ThresholdOptions& options = {},
                       SourceLocation loc = SourceLocation::Current());
 
-// The average over the labels of [b, n], or over the classes of scores [b, classes] if labels are class numbers.
+// How the scores of several labels [b, n], or of the classes if labels are class numbers, are combined.
 enum class Average : int8_t {
-  kMicro,     // from the counts of all labels together, as Keras' Precision and Recall
-  kMacro,     // the mean of the values of all labels
-  kWeighted,  // the mean weighted by how often each label is 1
-  kNone,      // all values, [n], the default of Keras' F1Score
+  kMicro,     // the score of the counts of all labels together, as Keras' Precision and Recall
+  kMacro,     // the mean of the scores of all labels
+  kWeighted,  // the mean of the scores, weighted by how often each label is 1
+  kNone,      // one score for each label, [n]; the default of Keras' F1Score
 };
 struct ScoreOptions {
   Tensor weights;
-  double threshold = 0.5;  // ignored for class numbers as labels, where the largest score counts
+  // Ignored if labels are class numbers: then the class with the largest score is the predicted one.
+  double threshold = 0.5;
   Average average = Average::kMicro;
-  double beta = 1;  // only for F1, which becomes F-beta: the importance of recall relative to precision; positive
+  // Only for F1, which becomes F-beta: the importance of recall relative to precision; positive.
+  double beta = 1;
 };
 // The share of elements predicted to be 1 that are 1.
 Metric Precision(const Tensor& labels, const Tensor& predictions, const ScoreOptions& options = {},
@@ -158,17 +162,18 @@ Metric F1(const Tensor& labels, const Tensor& predictions, const ScoreOptions& o
 
 enum class Curve : int8_t { kROC, kPR };
 enum class Summation : int8_t {
-  kInterpolation,  // ROC: trapezoids; PR: as Davis and Goadrich 2006 interpolate between true positives
-  kMinoring,       // rectangles below the curve
-  kMajoring,       // rectangles above the curve
+  kInterpolation,  // ROC uses trapezoids; PR interpolates true positives as in Davis and Goadrich 2006
+  kMinoring,       // sums rectangles below the curve
+  kMajoring,       // sums rectangles above the curve
 };
 struct AucOptions {
   Tensor weights;
   Curve curve = Curve::kROC;
   Summation summation = Summation::kInterpolation;
-  int64_t num_thresholds = 200;  // at least 3, evenly from 0 to 1
-  bool multi_label = false;      // for [b, n]: the mean of the areas of the n labels, not the area of all together
-  std::vector<double> label_weights = {};  // weights of that mean, one per label; empty: all 1
+  int64_t num_thresholds = 200;  // number of thresholds, spread evenly from 0 to 1; at least 3
+  // If true, predictions are [b, n], and the result is the mean of the areas of the n labels, not one area for all.
+  bool multi_label = false;
+  std::vector<double> label_weights = {};  // weights in the mean over labels, one per label; empty means that all are 1
 };
 // The area under the curve of true over false positive rates (ROC) or of precision over recall (PR), by the values at
 // `num_thresholds` thresholds. Predictions are in [0, 1]; others are an error of the evaluation. The formulas are those
@@ -178,25 +183,26 @@ Metric AUC(const Tensor& labels, const Tensor& predictions, const AucOptions& op
 
 struct ConstraintOptions {
   Tensor weights;
-  double at = 0.5;               // the value that the other quantity must reach, in [0, 1]
-  int64_t num_thresholds = 200;  // at least 3, evenly from 0 to 1
+  double at = 0.5;               // the recall or precision that must be reached, in [0, 1]
+  int64_t num_thresholds = 200;  // number of thresholds, spread evenly from 0 to 1; at least 3
 };
-// The best precision at a threshold where recall is `at` or more; 0 if there is none. Predictions are in [0, 1].
+// The best precision among the thresholds at which recall is at least `at`; 0 if there is no such threshold.
+// Predictions are in [0, 1].
 Metric PrecisionAtRecall(const Tensor& labels, const Tensor& predictions, const ConstraintOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
-// The best recall at a threshold where precision is `at` or more.
+// The best recall among the thresholds at which precision is at least `at`.
 Metric RecallAtPrecision(const Tensor& labels, const Tensor& predictions, const ConstraintOptions& options = {},
                          SourceLocation loc = SourceLocation::Current());
 
 struct PercentileOptions {
   Tensor weights;
-  std::vector<double> percentiles = {50};  // in [0, 100]
-  double low = 0, high = 1;                // values outside count as the nearer end
+  std::vector<double> percentiles = {50};  // shares of the values in percent, in [0, 100]
+  double low = 0, high = 1;                // range of the histogram; values outside count as the nearer end
   int64_t bins = 1000;
 };
 // The values ([b] or [b, ...]) below which the given shares of all values lie: one number, or a vector for several
-// percentiles. Computed from a histogram: the error is at most the width of a bin, (high - low) / bins. NaN if a value
-// is.
+// percentiles. They are computed from a histogram, so the error is at most the width of a bin, (high - low) / bins. The
+// result is NaN if a value is NaN.
 Metric Percentiles(const Tensor& values, const PercentileOptions& options = {},
                    SourceLocation loc = SourceLocation::Current());
 

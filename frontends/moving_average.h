@@ -14,20 +14,20 @@
 
 namespace tandem::frontends {
 
-// Call Begin, then Add for each variable, then Assign and End, so that slots are named after their variable, not after
-// the scope of the updates.
+// Builds the averages in this order: call Begin, then Add for each variable, then Assign for each, then End. So the
+// slots are made before the scope of the updates, and are named after their variable, not after that scope.
 class MovingAverages {
  public:
   MovingAverages(GraphBuilder* graph, const MovingAverageOptions& options, SourceLocation loc)
       : graph_(graph), options_(options), loc_(loc) {}
 
-  // Records an error for invalid options. Then declares the averages of the variables that `also` matches.
+  // Records an error for invalid options. Then declares the averages of the variables that the option `also` matches.
   void Begin();
   // Declares the average of a variable that the optimizer trains.
   void Add(const std::string& name, const Tensor& variable);
-  // Updates the average of the i-th added variable; `value` is the variable after the step.
+  // Updates the average of the i-th added variable; `value` is the value of the variable after the step.
   void Assign(size_t i, const Tensor& value);
-  // Updates the averages of the variables that `also` matches.
+  // Updates the averages of the variables that the option `also` matches.
   void End();
 
  private:
@@ -42,7 +42,7 @@ class MovingAverages {
   const MovingAverageOptions options_;
   const SourceLocation loc_;
   std::vector<Average> trained_, others_;
-  Tensor decay_;  // decay of this step, float64; only with num_updates
+  Tensor decay_;  // the decay in this step, float64; only set with the option num_updates
 };
 
 }  // namespace tandem::frontends

@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-// The slot that Optimizer::WithMovingAverage makes for a variable. Its first value is that of the variable.
+// Returns the name of the slot that Optimizer::WithMovingAverage makes for a variable. The slot's first value is that
+// of the variable.
 inline std::string MovingAverageName(absl::string_view variable) {
   return absl::StrCat(variable, "/ExponentialMovingAverage");
 }

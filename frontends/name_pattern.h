@@ -13,7 +13,7 @@
 
 namespace tandem::frontends {
 
-// A regular expression (ECMAScript) that must match whole names.
+// A regular expression (ECMAScript) that matches only whole names.
 class NamePattern {
  public:
   // Returns nullopt for a pattern that is empty or invalid, with an error in `graph` that names `op` and its option.
@@ -21,7 +21,7 @@ class NamePattern {
                                             const std::string& pattern, SourceLocation loc);
 
   bool Matches(const std::string& name) const { return std::regex_match(name, regex_); }
-  // Records an error that none of `names` matches; `what` says what they are names of.
+  // Records the error that the pattern matches none of `names`; `what` says what kind of names these are.
   void FailWithoutMatch(const std::vector<std::string>& names, absl::string_view what) const;
 
  private:

@@ -8,8 +8,8 @@
 namespace tandem::layers {
 namespace {
 
-// Returns the number of rows that the statistics were taken over, as a scalar of x's type: the product of all
-// dimensions but the channel's; the batch counts its examples.
+// Returns the number of rows over which the statistics were computed, as a scalar of x's type: the number of examples
+// in the batch, multiplied by all sizes between the batch and the channels.
 Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation loc) {
   const Shape& shape = x.shape();
   const bool batched = shape[0] == kBatch;
@@ -21,14 +21,15 @@ Tensor RowCount(GraphBuilder* graph, const Tensor& x, bool sync, SourceLocation 
   return Mul(Cast(examples, x.dtype(), loc), rows, loc);
 }
 
-// Averages the statistics over the replicas that have rows, instead of averaging the values to assign. So the new value
-// is computed from common values, and a parameter server computes it from its own current value, which other workers
-// change as well.
+// Replicas agree on the new value by averaging the batch statistics over the replicas that have rows, not by averaging
+// the new values. So a parameter server can apply the update to its current value, which other workers change as well.
 void UpdateMovingAverage(GraphBuilder* graph, const Tensor& moving, const Tensor& batch, double momentum,
                          SourceLocation loc) {
-  // The gradient is stopped after combining, so that one replica rounds the value in the same place as several do.
+  // The gradient is stopped after the mean over the replicas, so that the value is rounded in the same place for one
+  // replica and for several.
   Tensor statistic = StopGradient(graph->VariesByReplica(batch) ? CrossReplicaMean(batch, loc) : batch, loc);
-  const Tensor now = graph->AssignedSoFar(moving);  // includes the update of another call of the same layer
+  // Includes the update by an earlier call of the same layer in this graph.
+  const Tensor now = graph->AssignedSoFar(moving);
   graph->Assign(moving, Sub(now, Mul(Sub(now, statistic, loc), 1 - momentum, loc), loc), loc);
 }
 

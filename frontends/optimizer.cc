@@ -19,8 +19,8 @@
 namespace tandem {
 namespace {
 
-// Returns the trainable variables of `graph` with their names, only those of `var_list` if it is not empty; empty after
-// an error.
+// Returns the trainable variables of `graph` with their names. If `var_list` is not empty, returns only its variables.
+// Empty after an error.
 std::vector<GradientAndVariable> SelectVariables(GraphBuilder* graph, const std::vector<Tensor>& var_list,
                                                  SourceLocation loc) {
   std::vector<GradientAndVariable> trainable;
@@ -53,13 +53,13 @@ void FailAllFrozen(GraphBuilder* graph, SourceLocation loc) {
   graph->FailAt("Minimize", "all variables are in groups that are frozen; leave one to train", loc);
 }
 
-// Returns the rate of a group, its own or the optimizer's, times its factor.
+// Returns the learning rate of a group, which is its own or the optimizer's, multiplied by the group's factor.
 Tensor RateOf(const GroupOptions& group, const Tensor& base, SourceLocation loc) {
   Tensor rate = group.learning_rate.has_value() ? group.learning_rate->Build(base.graph(), loc) : base;
   return group.learning_rate_factor == 1 || !rate.ok() ? rate : Mul(rate, group.learning_rate_factor, loc);
 }
 
-// Subtracts lr weight_decay w from the updated w.
+// Applies the weight decay of a group: subtracts lr weight_decay w from the updated value, where w is the old one.
 Tensor Decayed(const Tensor& updated, const VariableUpdate& u) {
   Tensor decay = frontends::InTypeOf(u.variable, Mul(u.learning_rate, *u.weight_decay, u.loc), u.loc);
   return Sub(updated, Mul(u.variable, decay, u.loc), u.loc);
@@ -68,7 +68,7 @@ Tensor Decayed(const Tensor& updated, const VariableUpdate& u) {
 // Records an error and returns true if an earlier Minimize has updated one of the variables.
 bool FailUpdatedBefore(GraphBuilder* graph, const std::vector<GradientAndVariable>& entries, SourceLocation loc) {
   constexpr char kCalls[] = "minimize_calls";
-  if (graph->UniqueName(kCalls) == kCalls) return false;  // in the first call, no op needs to be checked
+  if (graph->UniqueName(kCalls) == kCalls) return false;  // this is the first call in the graph
   std::map<std::string, std::string> places;
   for (const GraphNode& node : GraphNodesOf(*graph)) {
     if (node.op == "assign") places[node.variable] = node.source;
@@ -197,7 +197,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
                        "is to be trained.";
   }
   std::vector<Tensor> grads;
-  std::vector<int> group;  // group of each entry, or -1
+  std::vector<int> group;  // for each entry the index of its parameter group, or -1
   for (const GradientAndVariable& entry : entries) {
     graph->CheckFinite(entry.gradient, loc);
     grads.push_back(entry.gradient);
@@ -212,12 +212,12 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
     for (Tensor& gradient : grads) gradient = Mul(gradient, factor, factor_loc);
   }
   grads = frontends::ClipByGroup(grads, group, groups_, clip_, loc);
-  std::vector<Tensor> rates = {learning_rate_.Build(graph, loc)};  // then the rates of the groups
+  std::vector<Tensor> rates = {learning_rate_.Build(graph, loc)};  // the optimizer's rate; those of the groups follow
   if (!graph->status().ok()) return {};
   for (const auto& [options, group_loc] : groups_) rates.push_back(RateOf(options, rates[0], group_loc));
   if (!graph->status().ok()) return {};
 
-  // Makes slots first, so that they are named after their variable, not after the scope of the updates.
+  // The slots are made before the scope of the updates begins, so that they are named only after their variable.
   std::vector<std::vector<Tensor>> slots(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     for (int s = 0; s < rule_->num_slots(); ++s) {
@@ -249,7 +249,7 @@ TrainOp Optimizer::ApplyGradients(std::vector<GradientAndVariable> gradients, So
   std::vector<Tensor> step_sizes(rates.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const size_t r = group[i] + 1;
-    // One step size for all groups with the same rate.
+    // Groups with the same learning rate share one step size.
     const size_t same = std::find(rates.begin(), rates.end(), rates[r]) - rates.begin();
     if (!step_sizes[same].ok()) step_sizes[same] = rule_->StepSize(rates[r], loc);
     const VariableUpdate update = {.name = entries[i].name,

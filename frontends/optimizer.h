@@ -1,4 +1,4 @@
-// Optimizer: adds to a graph the updates of the variables that reduce a loss.
+// Optimizer: adds ops to a graph that update variables so that a loss becomes smaller.
 #ifndef TANDEM_FRONTENDS_OPTIMIZER_H_
 #define TANDEM_FRONTENDS_OPTIMIZER_H_
 
@@ -17,10 +17,11 @@
 
 namespace tandem {
 
-// The argument of EstimatorSpec::Train: the updates are assignments in `graph`. Not ok after an error (see
-// GraphBuilder::status).
+// The result of Minimize and the argument of EstimatorSpec::Train. The updates are assignments in `graph`. ok() is
+// false after an error, which GraphBuilder::status returns.
 struct TrainOp {
-  Tensor of;  // a tensor of the graph, which knows when the graph is destroyed
+  // Some tensor of the graph. Through it graph() becomes null when the graph is destroyed.
+  Tensor of;
   GraphBuilder* graph() const { return of.graph(); }
   bool ok() const { return graph() != nullptr; }
 };
@@ -28,46 +29,48 @@ struct TrainOp {
 struct GradientAndVariable {
   Tensor gradient;  // poisoned if the loss does not depend on the variable
   Tensor variable;
-  std::string name;  // name of the variable
+  std::string name;  // the variable's name
 };
 
-// The input of a rule for one variable.
+// The input of an update rule for one variable in one step.
 struct VariableUpdate {
-  std::string name;  // name of the variable, "dense/kernel"
+  std::string name;  // the variable's name, "dense/kernel"
   Tensor variable;
   std::vector<Tensor> slots;
-  Tensor gradient;       // gradient for the global batch, clipped
-  Tensor learning_rate;  // float32 scalars
-  Tensor step_size;      // the result of StepSize
-  SourceLocation loc;    // location of the user's call
-  // The weight decay of the variable's group, which replaces the rule's own; nullopt if the group has none.
+  Tensor gradient;       // gradient of the loss of the global batch, after clipping
+  Tensor learning_rate;  // a float32 scalar
+  Tensor step_size;      // a float32 scalar: the result of UpdateRule::StepSize
+  SourceLocation loc;    // source line of the user's call
+  // The weight decay of the variable's parameter group, which replaces the rule's own decay; nullopt if the group has
+  // none.
   std::optional<double> weight_decay = std::nullopt;
 };
 
-// How to update one variable. Derive from it to make your own optimizer.
+// Says how to update one variable. Derive from this class to make your own optimizer.
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
   // Name of the optimizer: the scope of its ops, and part of the slots' names ("dense/kernel/Adam", then
   // "dense/kernel/Adam_1").
   virtual std::string name() const = 0;
-  // Number of slots per variable; each has the variable's type and shape.
+  // Number of slots (state tensors) per variable; each has the variable's type and shape.
   virtual int num_slots() const = 0;
-  // First value of all elements of slot `slot`; a finite number.
+  // Initial value of all elements of slot number `slot`; a finite number.
   virtual double initial_value(int slot) const { return 0; }
-  // Records an error in `graph` for an invalid option.
+  // Records an error in `graph` if an option of the rule is invalid.
   virtual void Validate(GraphBuilder* graph, SourceLocation loc) const = 0;
   // True if Update decays weights itself, by VariableUpdate::weight_decay if that is set. Otherwise a group's decay is
   // applied to the result of Update: w -= lr weight_decay w.
   virtual bool has_weight_decay() const { return false; }
-  // Computes, once per step and learning rate, a float32 scalar from the float32 rate; every Update gets it.
+  // Computes a float32 scalar from the float32 learning rate, once per step and rate. Update gets it as step_size.
   virtual Tensor StepSize(const Tensor& learning_rate, SourceLocation loc) const { return learning_rate; }
-  // Returns the variable and all of its slots after the step.
+  // Returns the values of the variable and of all its slots after the step.
   virtual UpdateResult Update(const VariableUpdate& update) const = 0;
 };
 
 struct MinimizeOptions {
-  // Variables to train, as GraphBuilder::Variable or trainable_variables() returned them; empty: all trainable ones.
+  // Variables to train, as returned by GraphBuilder::Variable or trainable_variables(). If it is empty, all trainable
+  // variables are trained.
   std::vector<Tensor> var_list;
 };
 
@@ -76,19 +79,19 @@ struct GroupOptions {
   // A regular expression (ECMAScript) that a variable's whole name must match, as in WarmStartSettings:
   // "encoder/.*/kernel". It must match at least one trainable variable, and none that another group matches.
   std::string variables;
-  // Replaces the optimizer's rate. A number becomes a step scalar of its own: "learning_rate_1" after the optimizer's
-  // "learning_rate", and so on. A schedule has no such name: if the optimizer has a schedule, the first number is
-  // "learning_rate".
+  // Replaces the optimizer's rate. A number becomes a step scalar, which can be set at run time, with a name of its
+  // own: "learning_rate_1" after the optimizer's "learning_rate", and so on. A schedule takes no such name: if the
+  // optimizer has a schedule, the first number is "learning_rate".
   std::optional<LearningRate> learning_rate = std::nullopt;
-  // Multiplies the rate; at least 0.
+  // Factor of the learning rate; at least 0.
   double learning_rate_factor = 1;
-  // Decoupled from the gradient: w -= lr weight_decay w. Replaces the optimizer's own decay, if it has one, including
-  // its `exclude`.
+  // Weight decay that is decoupled from the gradient: w -= lr weight_decay w. Replaces the optimizer's own decay, if it
+  // has one, including its option `exclude`.
   std::optional<double> weight_decay = std::nullopt;
-  // No gradients, no slots, no updates. No other option may be set then.
+  // If true, the variables get no gradients, no slots and no updates. No other option may be set then.
   bool frozen = false;
-  // Replaces the optimizer's clipping; uses the norm of this group's gradients alone, and the norm of the others then
-  // excludes them. ClipOptions{} means no clipping.
+  // Replaces the optimizer's clipping for this group. A norm is that of this group's gradients alone, and the norm of
+  // the other gradients excludes them. ClipOptions{} means no clipping.
   std::optional<ClipOptions> clip = std::nullopt;
 };
 
@@ -96,7 +99,7 @@ struct GroupOptions {
 // "<variable>/ExponentialMovingAverage" (a); evaluations and predictions of an Estimator read it instead of w.
 struct MovingAverageOptions {
   double decay = 0.999;
-  // The decay of step t (from 1) is min(decay, (1 + t) / (10 + t)), so that early averages follow the weights.
+  // If true, the decay in step t (from 1) is min(decay, (1 + t) / (10 + t)), so that early averages follow the weights.
   bool num_updates = false;
   // The variables that the optimizer trains are always averaged. Also averaged are non-trainable variables, such as a
   // batch norm's statistics, whose whole name matches this regular expression (ECMAScript):
@@ -109,13 +112,13 @@ class Optimizer {
  public:
   Optimizer(std::shared_ptr<const UpdateRule> rule, LearningRate learning_rate, const ClipOptions& clip = {});
 
-  // Adds gradients, clipping and updates. `loss` is a floating-point scalar. Variables that the loss does not depend on
-  // stay unchanged; if it depends on none, that is an error. May be called inside a NameScope: slots are named only
-  // after their variable.
+  // Adds the ops of gradients, clipping and updates to the loss's graph. `loss` is a floating-point scalar. Variables
+  // that the loss does not depend on stay unchanged; it is an error if the loss depends on no variable. May be called
+  // inside a NameScope: slots are named only after their variable.
   TrainOp Minimize(const Tensor& loss, const MinimizeOptions& options = {},
                    SourceLocation loc = SourceLocation::Current()) const;
 
-  // The two halves of Minimize, for changing gradients between them. Clipping is part of the second.
+  // The two halves of Minimize, between which a caller can change the gradients. Clipping is part of the second half.
   std::vector<GradientAndVariable> ComputeGradients(const Tensor& loss, const MinimizeOptions& options = {},
                                                     SourceLocation loc = SourceLocation::Current()) const;
   TrainOp ApplyGradients(std::vector<GradientAndVariable> gradients,
@@ -130,7 +133,7 @@ class Optimizer {
   // of several calls multiply.
   Optimizer WithGradientFactor(double factor, SourceLocation loc = SourceLocation::Current()) const;
 
-  // How a variable is updated, for rules that wrap another rule.
+  // The rule by which variables are updated, for rules that wrap another rule.
   const std::shared_ptr<const UpdateRule>& rule() const { return rule_; }
 
  private:

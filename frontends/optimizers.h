@@ -1,6 +1,6 @@
-// The optimizers, named by their source: GradientDescent, Momentum and Adam have the formulas of tf.compat.v1.train,
-// the others those of Keras 2.15 or of the named paper, except for RMSprop's epsilon. `learning_rate` is a number or a
-// schedule (frontends/schedules.h). t counts steps from 1; slots start from zero unless stated otherwise.
+// Optimizers. GradientDescent, Momentum and Adam have the formulas of tf.compat.v1.train, the others those of Keras
+// 2.15 or of the named paper, except for RMSprop's epsilon. `learning_rate` is a number or a schedule
+// (frontends/schedules.h). t counts steps from 1; slots start from zero unless stated otherwise.
 //
 //   return EstimatorSpec::Train(loss, optimizers::Adam({.learning_rate = 1e-3}).Minimize(loss));
 //
@@ -19,7 +19,7 @@ namespace tandem::optimizers {
 
 struct GradientDescentOptions {
   LearningRate learning_rate = 0.01;
-  ClipOptions clip = {};  // applies to the gradients of the global batch
+  ClipOptions clip = {};  // clipping of the gradients of the global batch
 };
 // w -= lr g.
 Optimizer GradientDescent(const GradientDescentOptions& options);
@@ -57,8 +57,8 @@ struct RMSpropOptions {
 // s = rho s + (1 - rho) g^2; w -= lr g / (sqrt(s) + epsilon), or with momentum a = momentum a + lr g / (sqrt(s) +
 // epsilon); w -= a. Slots "<variable>/RMSProp" (s) and "<variable>/RMSProp_1" (a), both from 0. With epsilon_in_root
 // the denominator is sqrt(s + epsilon), as in tf.keras.optimizers.RMSprop of TensorFlow 2.11 and later, and with
-// momentum also in the older tf.keras.optimizers.legacy.RMSprop. Without it the formula is that of the older one
-// without momentum, and of PyTorch.
+// momentum also in the older tf.keras.optimizers.legacy.RMSprop. Without epsilon_in_root the formula is that of the
+// legacy optimizer without momentum, and of PyTorch.
 Optimizer RMSprop(const RMSpropOptions& options);
 
 struct AdamWOptions {
@@ -67,7 +67,8 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-7;
-  std::vector<std::string> exclude = {};  // parts of variables' names
+  // Variables whose name contains one of these strings do not decay.
+  std::vector<std::string> exclude = {};
   ClipOptions clip = {};
 };
 // Loshchilov and Hutter 2019, as in Keras: Adam, and w -= lr weight_decay w. Variables whose name contains one of
@@ -120,12 +121,12 @@ struct NadamOptions {
 Optimizer Nadam(const NadamOptions& options);
 
 struct FtrlOptions {
-  LearningRate learning_rate = 0.001;  // positive at every step
-  double learning_rate_power = -0.5;   // at most 0
+  LearningRate learning_rate = 0.001;  // must be positive at every step
+  double learning_rate_power = -0.5;   // must be at most 0
   double initial_accumulator_value = 0.1;
-  double l1 = 0;  // strengths of penalties, at least 0
+  double l1 = 0;  // factor of the absolute values in the penalty, at least 0
   double l2 = 0;
-  double l2_shrinkage = 0;  // an l2 penalty that is part of the gradient
+  double l2_shrinkage = 0;  // factor of a further l2 penalty that is added to the gradient
   double beta = 0;
   ClipOptions clip = {};
 };
@@ -139,7 +140,8 @@ struct LionOptions {
   double weight_decay = 0;
   double beta1 = 0.9;
   double beta2 = 0.99;
-  std::vector<std::string> exclude = {};  // as in AdamW
+  // Variables whose name contains one of these strings do not decay, as in AdamW.
+  std::vector<std::string> exclude = {};
   ClipOptions clip = {};
 };
 // Chen et al. 2023: w -= lr (sign(beta1 m + (1 - beta1) g) + weight_decay w); m = beta2 m + (1 - beta2) g.
@@ -152,7 +154,8 @@ struct LambOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-6;
-  std::vector<std::string> exclude = {};  // parts of variables' names: no decay, and the factor is 1
+  // For variables whose name contains one of these strings, there is no decay and the factor |w| / |r| is 1.
+  std::vector<std::string> exclude = {};
   ClipOptions clip = {};
 };
 // You et al. 2020, "Large batch optimization for deep learning": Adam's m and v; r = m / (1 - beta1^t) / (sqrt(v / (1 -
@@ -165,7 +168,8 @@ struct LarsOptions {
   double weight_decay = 0;
   double momentum = 0.9;
   double trust_coefficient = 0.001;
-  std::vector<std::string> exclude = {};  // as in LAMB
+  // As in LAMB: variables whose name contains one of these strings have no decay and no factor.
+  std::vector<std::string> exclude = {};
   ClipOptions clip = {};
 };
 // You et al. 2017, "Large batch training of convolutional networks": a = momentum a + lr c |w| / (|g| + weight_decay

@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kGroupOp[] = "WithGroup";
 
-// True if the options are valid, not counting the pattern; records an error in `graph` otherwise.
+// Returns true if the options other than the pattern are valid. Otherwise records an error in `graph`.
 bool CheckGroup(GraphBuilder* graph, const GroupOptions& options, SourceLocation loc) {
   const bool others = options.learning_rate.has_value() || options.learning_rate_factor != 1 ||
                       options.weight_decay.has_value() || options.clip.has_value();

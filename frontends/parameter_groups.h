@@ -18,20 +18,21 @@ class ParameterGroups {
  public:
   using Groups = std::vector<std::pair<GroupOptions, SourceLocation>>;
 
-  // Returns nullopt after an error in `graph`: invalid options, a pattern that matches no trainable variable of the
-  // graph, or a variable that another group matches too.
+  // Returns nullopt after an error, which is recorded in `graph`: invalid options, a pattern that matches no trainable
+  // variable of the graph, or a variable that the patterns of two groups match.
   static std::optional<ParameterGroups> Make(GraphBuilder* graph, const Groups& groups);
 
-  // Returns the index of the variable's group; -1: none.
+  // Returns the index of the variable's group, or -1 if it is in no group.
   int IndexOf(const std::string& variable) const;
   bool IsFrozen(const std::string& variable) const;
 
  private:
-  std::map<std::string, std::pair<int, bool>> of_variable_;  // index of the group, and whether it is frozen
+  // For each variable the group's index, and whether it is frozen.
+  std::map<std::string, std::pair<int, bool>> of_variable_;
 };
 
-// Clips gradients: those of a group with `clip` by that, all others together by `rest`. group[i] is the index of the
-// group of gradient i, or -1.
+// Clips the gradients of each group that has the option `clip` by that option, and all other gradients together by
+// `rest`. group[i] is the index of the group of gradient i, or -1.
 std::vector<Tensor> ClipByGroup(const std::vector<Tensor>& gradients, const std::vector<int>& group,
                                 const ParameterGroups::Groups& groups, const ClipOptions& rest, SourceLocation loc);
 

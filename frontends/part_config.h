@@ -11,18 +11,19 @@
 
 namespace tandem {
 
-// For example {"class_name": "RandomUniform", "config": {"minval": -0.05, "maxval": 0.05, "seed": null}}: an
-// initialiser, a regulariser, a loss, an optimizer or a schedule.
+// A part is an initialiser, a regulariser, a loss, an optimizer or a schedule. In a file it looks like {"class_name":
+// "RandomUniform", "config": {"minval": -0.05, "maxval": 0.05, "seed": null}}.
 struct PartConfig {
   // JSON's null, a truth value, a whole number, a number, a string, a list of numbers, or another part, such as an
   // optimizer's schedule.
   using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<double>,
                              std::shared_ptr<const PartConfig>>;
 
-  std::string class_name;  // class name in Keras 2.15: "GlorotUniform"; empty for a part without one, such as a lambda
-  std::vector<std::pair<std::string, Value>> values;  // in Keras' order
+  // Class name in Keras 2.15, such as "GlorotUniform". Empty for a part without a name, such as a lambda.
+  std::string class_name;
+  std::vector<std::pair<std::string, Value>> values;  // the arguments, in Keras' order
 
-  // True if a file can name the part.
+  // True if the part has a class name, so that a file can describe it.
   bool named() const { return !class_name.empty(); }
 };
 

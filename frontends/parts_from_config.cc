@@ -15,11 +15,11 @@ namespace {
 using frontends::ConfigReader;
 using initializers::InitializerFn;
 
-// A class of initialisers, and the function that makes one from its description.
+// A class of initialisers, with the function that makes an initialiser from its description.
 struct InitializerClass {
   const char* class_name;
   const char* name;
-  const char* other_name;  // or null
+  const char* other_name;  // a second name of the class, or null
   InitializerFn (*make)(ConfigReader&);
 };
 
@@ -106,7 +106,7 @@ absl::StatusOr<Regularizer> RegularizerFromConfig(const PartConfig& config) {
   if (absl::Status status = named.status(); !status.ok()) return status;
   frontends::ConfigReader reader("regularizer", config);
   Regularizer regularizer;
-  // Missing values have the class' own default.
+  // A missing value gets the default of the class in Keras.
   if (config.class_name != "L2" && config.class_name != "l2") regularizer.l1 = reader.Number("l1", named.l1);
   if (config.class_name != "L1" && config.class_name != "l1") regularizer.l2 = reader.Number("l2", named.l2);
   for (const auto& [key, factor] : {std::pair("l1", regularizer.l1), std::pair("l2", regularizer.l2)}) {

@@ -18,7 +18,7 @@ namespace tandem {
 absl::StatusOr<initializers::InitializerFn> InitializerFromConfig(const PartConfig& config);
 // InvalidArgument, with the known names, for a name that Activation does not accept.
 absl::StatusOr<Activation> ActivationByName(absl::string_view name);
-// Like InitializerFromConfig, for L1, L2 and L1L2.
+// Makes a regulariser as InitializerFromConfig makes an initialiser. The classes are L1, L2 and L1L2.
 absl::StatusOr<Regularizer> RegularizerFromConfig(const PartConfig& config);
 
 }  // namespace tandem

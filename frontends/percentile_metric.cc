@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxBins = 100000;
 
-// Describes the first invalid option; empty if all are valid.
+// Returns a description of the first invalid option, or "" if all are valid.
 std::string Problem(const PercentileOptions& o) {
   if (o.percentiles.empty()) return "`percentiles` is empty; give numbers in [0, 100]";
   for (double p : o.percentiles) {
@@ -26,7 +26,8 @@ std::string Problem(const PercentileOptions& o) {
   return "";
 }
 
-// Returns the value below which `share` of the weight lies, assuming that weight is spread evenly in each bin.
+// Returns the value below which `share` of the histogram's weight lies. It assumes that the weight within a bin is
+// spread evenly.
 double ValueAt(const std::vector<double>& weights, double share, double low, double width) {
   double total = 0;
   for (double w : weights) total += w;
@@ -63,7 +64,7 @@ Metric Percentiles(const Tensor& values, const PercentileOptions& options, Sourc
   const double bins = static_cast<double>(options.bins), width = (options.high - options.low) / bins;
   Tensor exact = Cast(values, DType::kFloat64, loc);
   Tensor is_number = Equal(exact, exact, loc);
-  // NaN has no bin; its weight becomes NaN, which makes all sums NaN.
+  // A NaN belongs to no bin. Its weight is set to NaN, which makes the result NaN.
   weights = Select(is_number, weights, frontends::ScalarConstant(graph, NAN, DType::kFloat64, loc), loc);
   exact = Select(is_number, exact, frontends::ScalarConstant(graph, 0, DType::kFloat64, loc), loc);
   Tensor place = Floor(Div(Sub(exact, options.low, loc), width, loc), loc);

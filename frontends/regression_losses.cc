@@ -15,12 +15,12 @@ namespace {
 using frontends::AlignedPair;
 using frontends::ScalarConstant;
 
-// Keras' lower bound for a squared length.
+// The least value that a squared length counts as, as in Keras.
 constexpr double kSquaredLengthEpsilon = 1e-12;
 
 Tensor Error(const AlignedPair& in, SourceLocation loc) { return Sub(in.predictions, in.labels, loc); }
 
-// Scales rows to length 1.
+// Divides each row by its Euclidean length.
 Tensor Normalized(const Tensor& x, SourceLocation loc) {
   Tensor square = Maximum(ReduceSum(Square(x, loc), {-1}, true, loc), kSquaredLengthEpsilon, loc);
   return Mul(x, Rsqrt(square, loc), loc);

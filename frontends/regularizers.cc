@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// The factor of a regularizer that is given by its function's name.
+// The factor of a regularizer that is named by a string such as "l2".
 constexpr double kNamedFactor = 0.01;
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace tandem {
 
-// The factors, or Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01 each), or a class, "L1", "L2" or
-// "L1L2" (0). Another name is an error of the layer that gets it.
+// The factors of the penalty. They can also be set by Keras' name: "l1" and "l2" (the factor is 0.01), "l1_l2" (0.01
+// each), or a class, "L1", "L2" or "L1L2" (0). Another name is an error of the layer that uses it.
 struct Regularizer {
   Regularizer() = default;
   Regularizer(double l1_factor, double l2_factor) : l1(l1_factor), l2(l2_factor) {}
@@ -22,7 +22,7 @@ struct Regularizer {
   double l1 = 0;
   double l2 = 0;
   bool empty() const { return l1 == 0 && l2 == 0 && problem_.empty(); }
-  // Keras' class L1, L2 or L1L2 with its factors; not named() if there is no penalty.
+  // Returns Keras' class L1, L2 or L1L2 with its factors. named() is false if there is no penalty.
   PartConfig config() const;
   // InvalidArgument for an unknown name, and for factors that are negative or not finite.
   absl::Status status() const;

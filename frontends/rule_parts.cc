@@ -42,14 +42,14 @@ Tensor InTypeOf(const Tensor& variable, const Tensor& scalar, SourceLocation loc
 }
 
 Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc) {
-  // Not computed with (1 - share) b: if b is a gradient and 1 - share is one over the batch, this would look like a
-  // mean written by hand.
+  // This form avoids (1 - share) b. If b is a gradient and 1 - share happens to be one over the batch size, that
+  // product would look like a mean that the user wrote by hand.
   return Add(b, Mul(Sub(a, b, loc), share, loc), loc);
 }
 
 Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc) {
-  // Not computed as in Blend, where an infinite square would meet its negative: squares of large gradients are
-  // infinite.
+  // Unlike Blend, this form subtracts nothing. The squares of large gradients are infinite, and the difference of two
+  // infinities would be NaN.
   return Add(Mul(a, share, loc), Mul(Square(x, loc), 1 - share, loc), loc);
 }
 

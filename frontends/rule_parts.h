@@ -15,8 +15,8 @@
 
 namespace tandem::frontends {
 
-// Record an error for an option of `rule`: CheckShare if it is not in [0, 1), CheckNotNegative if it is not a number >=
-// 0.
+// These record an error for an option of the update rule `rule`. CheckShare does if the value is not in [0, 1), and
+// CheckNotNegative if it is not a finite number >= 0.
 void CheckShare(GraphBuilder* graph, absl::string_view rule, absl::string_view option, double value,
                 SourceLocation loc);
 void CheckNotNegative(GraphBuilder* graph, absl::string_view rule, absl::string_view option, double value,
@@ -36,20 +36,20 @@ Tensor AdamStepSize(const Tensor& lr, double beta1, double beta2, SourceLocation
 Tensor InTypeOf(const Tensor& variable, const Tensor& scalar, SourceLocation loc);
 // Returns share a + (1 - share) b.
 Tensor Blend(const Tensor& a, double share, const Tensor& b, SourceLocation loc);
-// Returns share a + (1 - share) x^2, infinite where x^2 is.
+// Returns share a + (1 - share) x^2, which is infinite where x^2 is.
 Tensor BlendSquare(const Tensor& a, double share, const Tensor& x, SourceLocation loc);
 
 // True if the name of a variable contains one of `parts`. An empty part is in every name.
 bool IsExcluded(absl::string_view name, const std::vector<std::string>& parts);
 
-// Returns the weight decay of the variable's group, or else that of the options, 0 if their `exclude` matches the
-// variable.
+// Returns the weight decay of the variable's parameter group. If the group has none, returns that of the options, or 0
+// if their `exclude` matches the variable.
 template <typename Options>
 double WeightDecay(const VariableUpdate& update, const Options& options) {
   return update.weight_decay.value_or(IsExcluded(update.name, options.exclude) ? 0 : options.weight_decay);
 }
 
-// Makes an optimizer from options with the common fields.
+// Makes an optimizer from options that have the common fields (learning_rate, clip).
 template <typename Options>
 Optimizer Make(std::shared_ptr<const UpdateRule> rule, const Options& options) {
   return Optimizer(std::move(rule), options.learning_rate, options.clip);

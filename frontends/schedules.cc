@@ -22,7 +22,7 @@ Tensor Double(const Tensor& like, double value, SourceLocation loc) {
 
 bool IsRate(double value) { return std::isfinite(value) && value >= 0; }
 
-// False, after recording an error, for a rate that is negative or not finite, or steps that are not positive.
+// Returns false, and records an error, for a rate that is negative or not finite, or steps that are not positive.
 bool CheckSchedule(const Tensor& step, absl::string_view schedule, double rate, double steps,
                    absl::string_view steps_name, SourceLocation loc) {
   if (!step.ok()) return false;
@@ -40,14 +40,15 @@ bool CheckSchedule(const Tensor& step, absl::string_view schedule, double rate, 
   return true;
 }
 
-// Returns a free name for the next constant rate, because there may be several optimizers.
+// Returns an unused name for the step scalar of a constant rate; a graph may have several optimizers.
 std::string FreeName(const GraphBuilder& graph) {
   std::string name = "learning_rate";
   for (int i = 1; graph.HasScalarDefault(name); ++i) name = absl::StrCat("learning_rate_", i);
   return name;
 }
 
-// Returns cos(pi p) for p in [0, 1], by the Taylor series of -sin(pi (p - 1/2)), exact to 1e-15 on every device.
+// Returns cos(pi p) for p in [0, 1]. It uses the Taylor series of -sin(pi (p - 1/2)), which is exact to 1e-15 on every
+// device.
 Tensor CosPi(const Tensor& p, SourceLocation loc) {
   Tensor x = Mul(Sub(p, 0.5, loc), std::numbers::pi, loc);
   Tensor x2 = Square(x, loc);
@@ -64,7 +65,7 @@ Tensor CosPi(const Tensor& p, SourceLocation loc) {
   return Neg(Mul(sum, x, loc), loc);
 }
 
-// Returns step / decay_steps, rounded down with a staircase; an empty tensor after an error.
+// Returns step / decay_steps, rounded down if the option `staircase` is set; an empty tensor after an error.
 Tensor Periods(const char* name, const schedules::TimeDecayOptions& o, const Tensor& step, SourceLocation loc) {
   if (!CheckSchedule(step, name, o.initial_learning_rate, o.decay_steps, "decay_steps", loc)) return {};
   if (!IsRate(o.decay_rate)) {
@@ -184,8 +185,8 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& o, SourceLocation loc) {
     }
     Tensor p = Div(step, o.decay_steps, loc);
     if (o.cycle) {
-      // The period that contains `step` is ceil(step / decay_steps) times as long as the first; at step 0 it is the
-      // first.
+      // With the option `cycle`, the current period ends after ceil(step / decay_steps) * decay_steps steps; at step 0
+      // it ends after decay_steps.
       Tensor periods = Maximum(Neg(Floor(Neg(p, loc), loc), loc), 1.0, loc);
       p = Div(p, periods, loc);
     } else {
@@ -225,13 +226,13 @@ Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& o, SourceLocation
           loc);
     }
     Tensor done = Div(step, o.first_decay_steps, loc), period, part;
-    // Prevents that rounding puts the step of a restart into the period before.
+    // Prevents that rounding assigns the step of a restart to the previous period.
     constexpr double kRounding = 1e-9;
     if (o.t_mul == 1) {
       period = Floor(Add(done, kRounding, loc), loc);
       part = Sub(done, period, loc);
     } else {
-      // The periods before period i have (t_mul^i - 1) / (t_mul - 1) times as many steps as the first one.
+      // The periods before period i together have (t_mul^i - 1) / (t_mul - 1) times as many steps as the first period.
       Tensor grown = Add(Mul(done, o.t_mul - 1, loc), 1.0, loc);
       period = Floor(Add(Div(Log(grown, loc), std::log(o.t_mul), loc), kRounding, loc), loc);
       Tensor length = Pow(Double(step, o.t_mul, loc), period, loc);

@@ -26,8 +26,8 @@ class LearningRate {
   // finite and not negative.
   Tensor Build(GraphBuilder* graph, SourceLocation loc = SourceLocation::Current()) const;
 
-  // Returns the rate as a float64 scalar at `step` (float64): the schedule's value, or the number as a constant. For
-  // schedules that are built from others.
+  // Returns the rate as a float64 scalar at `step` (float64): the schedule's value, or the number as a constant.
+  // Schedules that contain another rate call it.
   Tensor At(const Tensor& step, SourceLocation loc = SourceLocation::Current()) const;
 
  private:
@@ -42,7 +42,7 @@ struct ExponentialDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
   double decay_rate = 0.96;
-  bool staircase = false;  // decay only at whole multiples of decay_steps
+  bool staircase = false;  // if true, the rate changes only at whole multiples of decay_steps
 };
 // initial * decay_rate ^ (step / decay_steps).
 Schedule ExponentialDecay(const ExponentialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -51,7 +51,7 @@ struct TimeDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
   double decay_rate = 0.5;
-  bool staircase = false;  // decay only at whole multiples of decay_steps
+  bool staircase = false;  // if true, the rate changes only at whole multiples of decay_steps
 };
 // initial / (1 + decay_rate * step / decay_steps).
 Schedule InverseTimeDecay(const TimeDecayOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -59,8 +59,8 @@ Schedule InverseTimeDecay(const TimeDecayOptions& options, SourceLocation loc = 
 Schedule NaturalExpDecay(const TimeDecayOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct PiecewiseConstantOptions {
-  std::vector<double> boundaries;  // increasing steps
-  std::vector<double> values;      // one more than boundaries
+  std::vector<double> boundaries;  // steps in increasing order
+  std::vector<double> values;      // one value more than there are boundaries
 };
 // values[i] for boundaries[i - 1] < step <= boundaries[i].
 Schedule PiecewiseConstant(const PiecewiseConstantOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -70,7 +70,8 @@ struct PolynomialDecayOptions {
   double decay_steps = 0;             // required
   double end_learning_rate = 1e-4;
   double power = 1;
-  bool cycle = false;  // starts again at multiples of decay_steps, each time with a longer period
+  // If true, the rate starts again at multiples of decay_steps, each time with a longer period.
+  bool cycle = false;
 };
 // (initial - end) * (1 - min(step, decay_steps) / decay_steps) ^ power + end.
 Schedule PolynomialDecay(const PolynomialDecayOptions& options, SourceLocation loc = SourceLocation::Current());
@@ -78,7 +79,7 @@ Schedule PolynomialDecay(const PolynomialDecayOptions& options, SourceLocation l
 struct CosineDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required
-  double alpha = 0;                   // the share of the initial rate that remains at the end
+  double alpha = 0;                   // fraction of the initial rate that remains at the end
 };
 // Loshchilov and Hutter 2016, without restarts: initial * ((1 - alpha) (1 + cos(pi min(step, steps) / steps)) / 2 +
 // alpha).
@@ -87,32 +88,34 @@ Schedule CosineDecay(const CosineDecayOptions& options, SourceLocation loc = Sou
 struct CosineDecayRestartsOptions {
   double initial_learning_rate = -1;  // required
   double first_decay_steps = 0;       // required
-  double t_mul = 2;                   // length of each period relative to the one before; at least 1
-  double m_mul = 1;                   // initial rate of each period relative to that of the one before
-  double alpha = 0;                   // the share of the initial rate that remains at the end of a period
+  double t_mul = 2;                   // length of each period relative to the previous one; at least 1
+  double m_mul = 1;                   // initial rate of each period relative to that of the previous one
+  double alpha = 0;                   // fraction of the initial rate that remains at the end of a period
 };
-// Loshchilov and Hutter 2016 as in Keras: the rate in period i, after the share p of it, is initial * ((1 - alpha)
-// m_mul^i (1 + cos(pi p)) / 2 + alpha).
+// Loshchilov and Hutter 2016 as in Keras. In period i, after the fraction p of its steps, the rate is initial * ((1 -
+// alpha) m_mul^i (1 + cos(pi p)) / 2 + alpha).
 Schedule CosineDecayRestarts(const CosineDecayRestartsOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct OneCycleOptions {
   double max_learning_rate = -1;  // required
   double total_steps = 0;         // required
-  double rising_share = 0.3;      // share of the steps in which the rate rises, in (0, 1)
+  double rising_share = 0.3;      // fraction of the steps in which the rate rises, in (0, 1)
   double div_factor = 25;         // the first rate is max / div_factor; positive
-  double final_div_factor = 1e4;  // the last one is the first / final_div_factor; positive
+  double final_div_factor = 1e4;  // the last rate is the first one / final_div_factor; positive
 };
-// Smith and Topin 2018, with cosines as PyTorch's OneCycleLR: from the first rate to the largest over rising_share of
-// the steps, then down to the last one, which stays. After the share p of a phase from rate a to rate b, the rate is b
-// + (a - b) (1 + cos(pi p)) / 2.
+// Smith and Topin 2018, with cosines as PyTorch's OneCycleLR. The rate rises from the first rate to the largest over
+// rising_share of the steps, then falls to the last rate, and stays there. After the fraction p of a phase from rate a
+// to rate b, the rate is b + (a - b) (1 + cos(pi p)) / 2.
 Schedule OneCycle(const OneCycleOptions& options, SourceLocation loc = SourceLocation::Current());
 
 struct LinearWarmupOptions {
-  double warmup_steps = 0;   // required
-  double start_factor = 0;   // rate at step 0, as a share of then(0)
-  LearningRate then = -1.0;  // required: the rate after the warm-up; a schedule begins after it
+  double warmup_steps = 0;  // required
+  double start_factor = 0;  // rate at step 0, as a share of then(0)
+  // Required: the rate after the warm-up. A schedule starts from its step 0 then.
+  LearningRate then = -1.0;
 };
-// Rises from start_factor * then(0) to then(0) over warmup_steps, then goes on as then(step - warmup_steps).
+// The rate rises linearly from start_factor * then(0) to then(0) over warmup_steps. Afterwards it is then(step -
+// warmup_steps).
 Schedule LinearWarmup(const LinearWarmupOptions& options, SourceLocation loc = SourceLocation::Current());
 
 }  // namespace schedules

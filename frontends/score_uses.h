@@ -1,5 +1,6 @@
-// Records whether losses and metrics take their scores as logits or as probabilities. The caller of a model_fn collects
-// this, and finds in the graph scores that are surely of the other kind. Internal to frontends/ and estimator/.
+// Records whether losses and metrics use their scores as logits or as probabilities. The code that calls a model_fn
+// collects these records, and reports scores in the graph that are certainly of the other kind. Internal to frontends/
+// and estimator/.
 #ifndef TANDEM_FRONTENDS_SCORE_USES_H_
 #define TANDEM_FRONTENDS_SCORE_USES_H_
 
@@ -13,21 +14,22 @@
 namespace tandem {
 
 enum class ScoreKind {
-  kLogits,         // inputs of Softmax or Sigmoid
-  kProbabilities,  // in [0, 1]; a loss takes their logarithm
-  kThresholded,    // a metric compares them with thresholds in (0, 1)
+  kLogits,         // scores that Softmax or Sigmoid would turn into probabilities
+  kProbabilities,  // scores in [0, 1], whose logarithm a loss computes
+  kThresholded,    // scores that a metric compares with thresholds in (0, 1)
 };
 
 struct ScoreUse {
   ScoreKind kind;
-  std::string op;      // "BinaryCrossEntropy"
-  std::string origin;  // "file:line" of its call
-  std::string tensor;  // the name of the scores
-  // Another remedy for the user, as a phrase: "leave from_logits out".
+  std::string op;      // name of the loss or metric, "BinaryCrossEntropy"
+  std::string origin;  // "file:line" of the call of the loss or metric
+  std::string tensor;  // name of the tensor of scores
+  // Another way for the user to repair the mistake, as a phrase: "leave from_logits out".
   std::string remedy;
 };
 
-// Collects the uses that this thread notes during its lifetime; if there are several, only the innermost does.
+// Collects the uses that this thread records during the lifetime of this object. If such objects are nested, only the
+// innermost collects.
 class ScoreUses {
  public:
   ScoreUses();
@@ -44,7 +46,8 @@ class ScoreUses {
   std::vector<ScoreUse> uses_;
 };
 
-// Does nothing if there is no ScoreUses, and for a tensor with an error.
+// Records a use of scores in this thread's innermost ScoreUses. Does nothing if there is none, and for a tensor with an
+// error.
 void NoteScores(ScoreKind kind, absl::string_view op, const Tensor& scores, absl::string_view remedy,
                 SourceLocation loc);
 

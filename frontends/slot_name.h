@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-// Returns "<variable>/Adam" for slot 0 of the rule "Adam", "<variable>/Adam_1" for slot 1.
+// Returns the name of a slot: "<variable>/Adam" for slot 0 of the rule "Adam", "<variable>/Adam_1" for slot 1.
 inline std::string SlotName(absl::string_view variable, absl::string_view rule, int slot) {
   return slot == 0 ? absl::StrCat(variable, "/", rule) : absl::StrCat(variable, "/", rule, "_", slot);
 }

@@ -31,18 +31,18 @@ constexpr KindName kKinds[] = {{SummaryKind::kScalar, "scalar"},
                                {SummaryKind::kText, "text"},
                                {SummaryKind::kLearningRate, "rate"}};
 
-// Returns the scope of a mark; the number is an image's max_outputs.
+// Returns the name scope that marks an op as a summary. `number` is the option max_outputs of an image.
 std::string ScopeOf(SummaryKind kind, int number, absl::string_view name) {
   const KindName* const found =
       std::find_if(std::begin(kKinds), std::end(kKinds), [kind](const KindName& known) { return known.kind == kind; });
   return absl::StrCat(kMark, found->name, ":", number, ":", name);
 }
 
-// Returns the graph of a summary's tensor; null after an error.
+// Returns the graph of the tensor that a summary shows; null after an error.
 GraphBuilder* Begin(const char* op, absl::string_view name, const Tensor& tensor, SourceLocation loc) {
   Tensor failed;
   GraphBuilder* const graph = frontends::CommonGraph(op, {{"tensor", tensor}}, loc, &failed);
-  // Summaries have no result that could keep the error of a tensor without a graph, so it is logged.
+  // A summary returns no tensor that could carry the error. If there is no graph to record it in, it is logged.
   if (graph == nullptr && tensor.graph() == nullptr) {
     TD_LOG(WARNING) << failed.status().message() << "; the summary \"" << name << "\" is left out";
   }
@@ -51,7 +51,7 @@ GraphBuilder* Begin(const char* op, absl::string_view name, const Tensor& tensor
   return nullptr;
 }
 
-// Records an error if `mark`, the op that was just made, is the second summary with its name.
+// Records an error if the graph has another summary with the same name as `mark`, the op that was just made.
 void CheckUnique(const char* op, GraphBuilder* graph, const Tensor& mark, SourceLocation loc) {
   if (!mark.ok()) return;
   const std::optional<ModelSummary> made = ParseSummaryMark(mark.name());
@@ -65,7 +65,7 @@ void CheckUnique(const char* op, GraphBuilder* graph, const Tensor& mark, Source
   }
 }
 
-// Makes the mark for a checked value.
+// Makes the op that marks a checked value as a summary.
 void Mark(const char* op, SummaryKind kind, int number, absl::string_view name, const Tensor& value,
           SourceLocation loc) {
   GraphBuilder* const graph = value.graph();
@@ -79,7 +79,7 @@ void Mark(const char* op, SummaryKind kind, int number, absl::string_view name, 
     return;
   }
   const NameScope scope(graph, ScopeOf(kind, number, name));
-  // Not Reshape of ops.h, which makes no op if the shape stays the same.
+  // The op is made directly, because Reshape of ops.h makes no op if the shape stays the same.
   CheckUnique(op, graph, graph->Emit("reshape", {value}, {{"shape", value.shape()}}, loc), loc);
 }
 
@@ -98,7 +98,7 @@ std::optional<ModelSummary> ParseSummaryMark(absl::string_view op) {
     if (!absl::StartsWith(mark, ":") || name == absl::string_view::npos) return std::nullopt;
     if (!absl::SimpleAtoi(mark.substr(1, name - 1), &summary.max_outputs)) return std::nullopt;
     summary.kind = known.kind;
-    // The scope of a rate only tells where Minimize was called.
+    // The scope of a learning rate is dropped, because it only depends on where Minimize was called.
     const absl::string_view scope = known.kind == SummaryKind::kLearningRate ? "" : op.substr(0, at);
     summary.tag = absl::StrCat(scope, mark.substr(name + 1));
     summary.op = std::string(op);
@@ -120,7 +120,7 @@ std::vector<ModelSummary> ModelSummariesOf(const GraphBuilder& graph) {
 
 std::string TextOf(const HostTensor& value) {
   const auto bytes = value.values<uint8_t>();
-  // Texts have an extra last byte, because a constant cannot be empty.
+  // The constant of a text has an extra last byte, because a constant cannot be empty.
   return std::string(bytes.begin(), bytes.empty() ? bytes.end() : bytes.end() - 1);
 }
 

@@ -1,8 +1,8 @@
 // The representation of a model_fn's summaries in its graph. Internal to frontends/ and estimator/.
 //
-// A summary is an op without users, a td.reshape of the value to its own shape or a text's constant, in a scope that
-// describes it: "scope/summary:histogram:hidden/Reshape". Code that needs the value fetches the op; a program in which
-// nobody fetches it contains nothing of it.
+// A summary is an op whose result no other op uses: a td.reshape of the value to its own shape, or the constant of a
+// text. Its name scope describes it: "scope/summary:histogram:hidden/Reshape". Code that needs the value fetches the
+// op. A program that does not fetch it contains no trace of it.
 #ifndef TANDEM_FRONTENDS_SUMMARY_MARKS_H_
 #define TANDEM_FRONTENDS_SUMMARY_MARKS_H_
 
@@ -22,15 +22,17 @@ enum class SummaryKind { kScalar, kHistogram, kImage, kText, kLearningRate };
 
 struct ModelSummary {
   SummaryKind kind = SummaryKind::kScalar;
-  std::string tag;      // name in TensorBoard
-  std::string op;       // the op to fetch; may belong to another summary of the same value
-  int max_outputs = 0;  // only for kImage
-  std::string origin;   // "file:line"
-  // the variable whose value it is; set only by code that looks at the graph's ops (ModeProgram::summaries)
+  std::string tag;  // name in TensorBoard
+  // The op to fetch. Summaries of the same value may share one op.
+  std::string op;
+  int max_outputs = 0;  // only for kImage: number of images to write
+  std::string origin;   // "file:line" of the user's call
+  // The variable that the summary shows, if it shows one. Only code that reads the graph's ops (ModeProgram::summaries)
+  // sets it.
   std::string variable;
 };
 
-// Returns all summaries of a graph, by the ops' names. Learning rates are those of its optimizers.
+// Returns all summaries of a graph, which the names of its ops tell. They include the learning rates of its optimizers.
 std::vector<ModelSummary> ModelSummariesOf(const GraphBuilder& graph);
 
 // Parses the name of an op; nullopt for an op that is no summary. Sets neither `origin` nor `variable`.

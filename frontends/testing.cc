@@ -21,7 +21,8 @@ HostTensor Ints(Shape shape, const Values& values) {
 
 Values Pattern(int64_t n, int seed, double scale) {
   Values values;
-  // Rounded to 1/1024, which is exact in float32, so that a test's double arithmetic starts from the same numbers.
+  // Values are rounded to 1/1024, which float32 holds exactly, so that a test's arithmetic in double starts from the
+  // same numbers.
   for (int64_t i = 0; i < n; ++i) values.push_back(scale * std::round(std::sin(1.7 * i + 2.3 * seed) * 1024) / 1024);
   return values;
 }
@@ -60,7 +61,7 @@ Fetched RunStep(GraphBuilder& graph, const Feed& feed) {
     Values values(tensor.data<double>(), tensor.data<double>() + tensor.num_elements());
     (variables.count(name) ? fetched.variables : fetched.outputs)[name] = std::move(values);
   }
-  // Variables that no op assigns keep their values.
+  // Adds the variables that the step did not assign; they keep their values.
   for (const auto& [name, tensor] : variables) {
     Values values(tensor.data<float>(), tensor.data<float>() + tensor.num_elements());
     fetched.variables.emplace(name, std::move(values));

@@ -18,15 +18,16 @@ using Values = std::vector<double>;
 struct Feed {
   int64_t batch = 0;
   std::map<std::string, HostTensor> inputs;
-  // Variables that are missing start from their initialiser or first value; random ones from Pattern of their size.
+  // Values of variables. A missing variable starts from its initialiser or first value; where that is random, from
+  // Pattern of its size.
   std::map<std::string, Values> variables;
-  // "example_count" and "replica_example_count" are `batch` unless set.
+  // Values of step scalars. "example_count" and "replica_example_count" are `batch` unless they are set here.
   std::map<std::string, double> scalars;
 };
 
 struct Fetched {
   std::map<std::string, Values> outputs;
-  std::map<std::string, Values> variables;  // after the step
+  std::map<std::string, Values> variables;  // values after the step
 };
 
 HostTensor Floats(Shape shape, const Values& values);

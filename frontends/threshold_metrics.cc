@@ -20,17 +20,17 @@ namespace {
 using frontends::Quotient;
 using frontends::ScalarConstant;
 
-// Actual and predicted values with their weights: float64 [b, n].
+// Labels and predictions of all elements with their weights, each float64 [b, n].
 struct Elements {
-  GraphBuilder* graph = nullptr;  // null after an error: return Failed(failed)
-  Tensor actual;                  // 0 or 1
-  Tensor predicted;               // 0 or 1; not for curves
-  Tensor scores;                  // only for curves, in their own type
+  GraphBuilder* graph = nullptr;  // null after an error; then return Failed(failed)
+  Tensor actual;                  // the labels, 0 or 1
+  Tensor predicted;               // the predictions, 0 or 1; not set for curves
+  Tensor scores;                  // set only for curves, in the predictions' own type
   Tensor weights;
   Tensor failed;
 };
 
-// Returns x with two dimensions: [b] as [b, 1], [b, x, y] as [b, x y].
+// Returns x with two dimensions: [b] becomes [b, 1], and [b, x, y] becomes [b, x y].
 Tensor AsMatrix(const Tensor& x, SourceLocation loc) {
   const Shape shape = x.shape();
   if (shape.size() == 2) return x;
@@ -75,7 +75,7 @@ Elements AtThreshold(const char* op, const Tensor& labels, const Tensor& predict
   return elements;
 }
 
-// Converts class numbers and scores to elements [b, classes].
+// Converts labels that are class numbers, and scores of the classes, to elements [b, classes].
 Elements OfClasses(const char* op, const Tensor& labels, const Tensor& predictions, const Tensor& weights,
                    SourceLocation loc) {
   Elements elements;
@@ -92,7 +92,7 @@ Elements OfClasses(const char* op, const Tensor& labels, const Tensor& predictio
   return elements;
 }
 
-// Returns the weight of the elements that are `actual` and predicted to be `predicted`.
+// Returns a metric: the weight of the elements whose label is `actual` and that are predicted to be `predicted`.
 Metric Cell(const char* op, const char* scope_name, bool actual, bool predicted, const Tensor& labels,
             const Tensor& predictions, const ThresholdOptions& options, SourceLocation loc) {
   const Elements e = AtThreshold(op, labels, predictions, options.weights, options.threshold, loc);
@@ -105,12 +105,13 @@ Metric Cell(const char* op, const char* scope_name, bool actual, bool predicted,
 }
 
 double FBeta(double both, double predicted, double actual, double beta) {
-  // (1 + b^2) P R / (b^2 P + R), with numerator and denominator multiplied by `predicted` and `actual`.
+  // This is (1 + b^2) P R / (b^2 P + R) with precision P = both / predicted and recall R = both / actual, multiplied
+  // out.
   return Quotient((1 + beta * beta) * both, beta * beta * actual + predicted);
 }
 
-// Computes a label's score from the weights of elements that are 1 and predicted 1, that are predicted 1, and that are
-// 1.
+// Computes a label's score from three weights: of elements that are 1 and predicted to be 1 (`both`), of elements
+// predicted to be 1, and of elements that are 1.
 using Score = std::function<double(double both, double predicted, double actual)>;
 
 absl::StatusOr<MetricValue> Averaged(const MetricSums& sums, Average average, const Score& score) {
@@ -140,7 +141,7 @@ absl::StatusOr<MetricValue> Averaged(const MetricSums& sums, Average average, co
 
 Metric ScoreOf(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                const ScoreOptions& options, SourceLocation loc, Score score) {
-  // True for class numbers as labels and a column of scores for each class.
+  // True if labels are class numbers and predictions have a column of scores for each class.
   const bool classes = labels.ok() && predictions.ok() && predictions.rank() == 2 && predictions.shape()[1] > 1 &&
                        (labels.rank() == 1 || (labels.rank() == 2 && labels.shape()[1] == 1));
   const Elements e = classes ? OfClasses(op, labels, predictions, options.weights, loc)
@@ -160,10 +161,11 @@ Metric ScoreOf(const char* op, const char* scope_name, const Tensor& labels, con
           }};
 }
 
-// Counts above each of several thresholds: true and false positives; and the positives and negatives among all
-// elements. Thresholds are the last dimension; if labels are kept apart, [n] precedes it.
+// Counts of one label. For each threshold, the true and the false positives among the elements with predictions above
+// it; and the positives and negatives among all elements. In the sums of a metric, thresholds are the last dimension,
+// after the labels if these are counted separately.
 struct Counts {
-  std::vector<double> true_positives, false_positives;  // for one label
+  std::vector<double> true_positives, false_positives;  // one number for each threshold
   double positives = 0, negatives = 0;
 };
 
@@ -180,7 +182,7 @@ Counts CountsOf(const MetricSums& sums, size_t label) {
   return counts;
 }
 
-// Returns 0, 1 / (n - 1), ..., 1. `around` lowers the first and raises the last by a little.
+// Returns the n thresholds 0, 1 / (n - 1), ..., 1. `around` is subtracted from the first and added to the last.
 std::vector<double> EvenThresholds(int64_t n, double around) {
   std::vector<double> thresholds;
   for (int64_t i = 0; i < n; ++i) thresholds.push_back(static_cast<double>(i) / static_cast<double>(n - 1));
@@ -269,7 +271,8 @@ double Area(const Counts& c, Curve curve, Summation summation) {
   return area;
 }
 
-// Returns the best precision (or recall) where the other one is `at` or more.
+// Returns the metric that is the best precision (or recall) among the thresholds at which the other of the two is at
+// least `at`.
 Metric Constrained(const char* op, const char* scope_name, const Tensor& labels, const Tensor& predictions,
                    const ConstraintOptions& options, bool best_precision, SourceLocation loc) {
   if (!(options.at >= 0 && options.at <= 1) && predictions.ok()) {
@@ -344,7 +347,8 @@ Metric AUC(const Tensor& labels, const Tensor& predictions, const AucOptions& op
           loc));
     }
   }
-  // Keras moves the outer thresholds of this curve outwards by its epsilon, so that every prediction lies between them.
+  // As in Keras, the outer thresholds of this curve are moved outwards by epsilon, so that every prediction lies
+  // between them.
   return CurveMetric(kOp, "auc", labels, predictions, options.weights, options.num_thresholds, /*around=*/1e-7,
                      options.multi_label, loc,
                      [curve = options.curve, summation = options.summation, weights](const MetricSums& sums) {

@@ -12,7 +12,8 @@
 namespace tandem::layers {
 namespace {
 
-// Returns the op's window options; records an error for a window that does not fit.
+// Returns the window options of a convolution or pooling op. Records an error for a window that does not fit into the
+// input.
 WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view size_option, Size2D window,
                           Size2D strides, Padding padding) {
   WindowOptions options{.strides = {strides.height, strides.width}, .padding = padding};
@@ -29,7 +30,7 @@ WindowOptions CheckWindow(LayerScope& layer, const Tensor& x, absl::string_view 
   return options;
 }
 
-// Adds the bias, if there is one, and the activation.
+// Adds the bias, if the layer has one, and applies the activation.
 template <typename Options>
 Tensor Finish(LayerScope& layer, Tensor y, const Options& options, SourceLocation loc) {
   if (options.use_bias) {
@@ -41,7 +42,7 @@ Tensor Finish(LayerScope& layer, Tensor y, const Options& options, SourceLocatio
   return options.activation(y, loc);
 }
 
-// Makes the depthwise convolution of the two layers that have one; records errors.
+// Makes the depthwise convolution of DepthwiseConv2D and SeparableConv2D; records errors.
 template <typename Options>
 Tensor Depthwise(LayerScope& layer, const Tensor& x, const Options& options, SourceLocation loc) {
   layer.CheckPositive("depth_multiplier", options.depth_multiplier);
@@ -103,7 +104,7 @@ Tensor Conv1D(const Tensor& x, const Conv1DOptions& options, SourceLocation loc)
   Tensor kernel = layer.Weight("kernel", {options.kernel_size, shape[2], options.filters}, options.kernel_initializer,
                                options.trainable, options.kernel_regularizer);
   if (!layer.ok()) return layer.Failed();
-  // Treats the input as images of height 1.
+  // The convolution over time treats the input as images of height 1.
   Tensor y = Conv2DOp(ExpandDims(x, 1, loc), ExpandDims(kernel, 0, loc),
                       {.strides = {1, options.strides}, .padding = options.padding}, loc);
   return Finish(layer, Squeeze(y, {1}, loc), options, loc);

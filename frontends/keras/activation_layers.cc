@@ -51,7 +51,7 @@ namespace {
 
 Tensor ComputeActivation(const layers::ActivationFields& o, CallContext& c) { return o.activation(c.x(), c.loc()); }
 
-// At x equal to max_value or threshold, the slope is that of the part below, as in TensorFlow.
+// Where x equals max_value or threshold, the gradient is that of the piece below that point, as in TensorFlow.
 Tensor ComputeReLU(const layers::ReLUOptions& o, CallContext& c) {
   const bool good = std::isfinite(o.negative_slope) && o.negative_slope >= 0 && std::isfinite(o.threshold) &&
                     o.threshold >= 0 && o.max_value.value_or(0) >= 0 && std::isfinite(o.max_value.value_or(0));
@@ -69,7 +69,7 @@ Tensor ComputeReLU(const layers::ReLUOptions& o, CallContext& c) {
   Tensor kept = o.threshold == 0 ? Relu(x, loc) : Select(Greater(x, o.threshold, loc), x, zero, loc);
   if (o.max_value.has_value()) kept = Select(Less(kept, *o.max_value, loc), kept, FullLike(x, *o.max_value, loc), loc);
   if (o.negative_slope == 0) return kept;
-  // Added after clipping, because values below the threshold are never clipped.
+  // The part below the threshold is added after the clipping to max_value, which must not affect it.
   return Add(kept, Mul(Minimum(Sub(x, o.threshold, loc), 0.0, loc), o.negative_slope, loc), loc);
 }
 
@@ -107,7 +107,7 @@ constexpr LayerKind<layers::ELUOptions> kELU{"ELU", ComputeELU};
 constexpr LayerKind<layers::SoftmaxOptions> kSoftmax{"Softmax", ComputeSoftmax};
 constexpr LayerKind<layers::RescalingOptions> kRescaling{"Rescaling", ComputeRescaling};
 
-// A layer of a user's function.
+// A layer that applies a user's function.
 class LambdaImpl : public LayerImpl {
  public:
   LambdaImpl(std::function<Tensor(const std::vector<Tensor>&)> function, bool several, LayerNaming naming,

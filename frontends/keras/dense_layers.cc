@@ -33,7 +33,7 @@ void Fields(V& v, EmbeddingOptions& o) {
   v.Fixed("activity_regularizer", nullptr);
   v.Fixed("embeddings_constraint", nullptr);
   v.Fixed("mask_zero", false);
-  v.Unused("input_length", nullptr);  // batch_input_shape says the same
+  v.Unused("input_length", nullptr);  // batch_input_shape has the same information
 }
 
 template <typename V>
@@ -44,7 +44,8 @@ void Fields(V& v, MultiHeadAttentionOptions& o) {
   v.Field("dropout", o.dropout);
   v.Field("use_bias", o.use_bias);
   v.Fixed("output_shape", nullptr);
-  v.Fixed("attention_axes", nullptr, {1});  // the axes between the batch and the features
+  // Axis 1, the only one that is supported: the positions, between the batch and the features.
+  v.Fixed("attention_axes", nullptr, {1});
   v.Field("kernel_initializer", o.kernel_initializer);
   v.Field("bias_initializer", o.bias_initializer);
   v.Field("kernel_regularizer", o.kernel_regularizer);
@@ -67,7 +68,7 @@ template <typename V>
 void Fields(V& v, DropoutFields& o) {
   v.Field("rate", o.rate);
   v.Fixed("noise_shape", nullptr);
-  v.Unused("seed", nullptr);  // belongs to another random number generator
+  v.Unused("seed", nullptr);  // Keras' seed means nothing to Tandem's random number generator
 }
 
 }  // namespace layers
@@ -127,7 +128,7 @@ Tensor ComputeSpatialDropout(const layers::DropoutFields& o, CallContext& c) {
         absl::StrCat("needs an input of shape [b, height, width, channels], got ", ShapeString(shape)), c.loc());
   }
   const Tensor ones = tandem::Full(c.graph(), {shape[0], 1, 1, shape[3]}, 1, c.x().dtype(), c.loc());
-  // 0 or 1 / (1 - rate) for each channel of each example.
+  // Dropout of ones gives a factor for each channel of each example: 0, or 1 / (1 - rate) if the channel is kept.
   const Tensor kept = tandem::layers::Dropout(ones, {.rate = o.rate, .training = c.training()}, c.loc());
   return c.training() ? Mul(c.x(), kept, c.loc()) : c.x();
 }

@@ -14,10 +14,10 @@
 
 namespace tandem::keras {
 
-struct LayerCall;  // frontends/keras/network.h
+struct LayerCall;  // defined in frontends/keras/network.h
 
-// A cheap handle. After an error, status() says what went wrong, and there is no shape, type or call; layers that are
-// called on such a tensor return tensors with the same status.
+// A symbolic tensor of a model; a cheap handle. After an error, status() returns the error, and there is no shape, type
+// or call. Layers that are called on such a tensor return tensors with the same status.
 class KerasTensor {
  public:
   KerasTensor() = default;
@@ -32,7 +32,7 @@ class KerasTensor {
   std::string ToString() const;
 
   const std::shared_ptr<const LayerCall>& call() const { return call_; }
-  int index() const { return index_; }  // number among the outputs of the call
+  int index() const { return index_; }  // index among the outputs of the call
   bool operator==(const KerasTensor& other) const { return call_ == other.call_ && index_ == other.index_; }
 
  private:
@@ -58,7 +58,7 @@ struct InputOptions {
 // Makes an input of a model.
 KerasTensor Input(const InputOptions& options, SourceLocation loc = SourceLocation::Current());
 
-// These make the layers Add, Subtract and Multiply, or a Lambda with a number.
+// Operators that call the layers Add, Subtract and Multiply; with a number as an operand, a Lambda layer.
 KerasTensor operator+(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator-(const KerasTensor& x, const KerasTensor& y);
 KerasTensor operator*(const KerasTensor& x, const KerasTensor& y);

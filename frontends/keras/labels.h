@@ -8,7 +8,7 @@
 
 namespace tandem::keras {
 
-// Converts class numbers given as floating-point numbers to int32; returns other labels unchanged.
+// Converts labels that are class numbers in floating point to int32. Returns other labels unchanged.
 inline Tensor WholeLabels(const Tensor& labels, SourceLocation loc) {
   return labels.ok() && frontends::IsFloat(labels.dtype()) ? Cast(labels, DType::kInt32, loc) : labels;
 }

@@ -21,25 +21,27 @@
 
 namespace tandem::keras {
 
-class LayerImpl;    // frontends/keras/layer_impl.h
-struct WeightCell;  // frontends/keras/weight_cell.h
+class LayerImpl;    // defined in frontends/keras/layer_impl.h
+struct WeightCell;  // defined in frontends/keras/weight_cell.h
 
 using HostTensors = std::vector<HostTensor>;
 
-// One weight of a layer: a handle.
+// A handle of one weight (variable) of a layer.
 class Weight {
  public:
   explicit Weight(std::shared_ptr<WeightCell> cell) : cell_(std::move(cell)) {}
 
-  // Names of the layer and the weight: "dense/kernel".
+  // Returns the layer's name and the weight's name: "dense/kernel".
   std::string name() const;
   const Shape& shape() const;
   DType dtype() const;
-  // True if optimizers change it: it is not a moving average, and its layer is trainable.
+  // True if optimizers train the weight. False for moving averages, and for all weights of a layer that is not
+  // trainable.
   bool trainable() const;
-  // The newest value: the last one that was assigned or trained, or else the first value.
+  // Returns the newest value: the one that was assigned or trained last, or the initial value if there was none.
   absl::StatusOr<HostTensor> Value() const;
-  // Sets the value; later training continues from it. InvalidArgument, with the weight and both shapes, if they differ.
+  // Sets the value, from which later training continues. InvalidArgument, with the weight and both shapes, if the
+  // shapes differ.
   absl::Status Assign(const HostTensor& value) const;
 
   const std::shared_ptr<WeightCell>& cell() const { return cell_; }
@@ -49,39 +51,39 @@ class Weight {
 };
 
 struct CallOptions {
-  // Decides whether Dropout drops elements and BatchNormalization uses the batch's statistics. nullopt: true in a graph
-  // of mode train.
+  // If true, Dropout drops elements and BatchNormalization uses the batch's statistics. nullopt means true in a graph
+  // of mode train, and otherwise false.
   std::optional<bool> training = std::nullopt;
 };
 
-// A handle: copies are the same layer. The classes of frontends/keras/layers.h derive from it and add only
-// constructors.
+// A handle: copies refer to the same layer and weights. The classes of frontends/keras/layers.h derive from it and add
+// only constructors.
 class Layer {
  public:
   // A handle without a layer; calling it is an error.
   Layer() = default;
   explicit Layer(std::shared_ptr<LayerImpl> impl) : impl_(std::move(impl)) {}
 
-  // Calls a layer with one result. The first call makes the weights; a later call that does not fit them is an error
-  // with the places of both calls.
+  // Calls a layer with one result in a model under construction. The first call creates the weights. A later call whose
+  // inputs do not fit these weights is an error that names the source lines of both calls.
   KerasTensor operator()(const KerasTensor& x, SourceLocation loc = SourceLocation::Current()) const;
   KerasTensor operator()(std::initializer_list<KerasTensor> xs, SourceLocation loc = SourceLocation::Current()) const;
   KerasTensor operator()(const KerasTensors& xs, SourceLocation loc = SourceLocation::Current()) const;
-  // Calls a layer with several results.
+  // As above, for a layer with several results.
   KerasTensors Outputs(const KerasTensors& xs, SourceLocation loc = SourceLocation::Current()) const;
-  // Calls the layer in the graph of a model_fn. At its first call, a layer that the user did not name and no model has
-  // called takes the graph's next name ("dense", "dense_1"), and keeps it.
+  // Calls the layer in the graph of a model_fn. A layer that the user did not name and that no model has called gets
+  // the graph's next name ("dense", "dense_1") at its first call, and then keeps this name.
   Tensor operator()(const Tensor& x, const CallOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
   Tensor operator()(const std::vector<Tensor>& xs, const CallOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // Such as "dense_1"; "" without a layer.
+  // The name, such as "dense_1"; "" without a layer.
   const std::string& name() const;
-  // Such as "Dense".
+  // Keras' class name, such as "Dense".
   const std::string& class_name() const;
-  // True if its weights are trained. A change affects graphs that are built, and models that are compiled, afterwards;
-  // setting it for a model sets it for all its layers.
+  // True if optimizers train the layer's weights. A change affects only graphs that are built, and models that are
+  // compiled, afterwards. Setting it for a model sets it for all layers of the model.
   bool trainable() const;
   const Layer& set_trainable(bool trainable) const;
 
@@ -89,8 +91,8 @@ class Layer {
   // the first call.
   std::vector<Weight> weights() const;
   absl::StatusOr<HostTensors> GetWeights() const;
-  // Sets as many values as weights(), with the same shapes; InvalidArgument, with all differences, otherwise, and then
-  // nothing changes.
+  // Sets all weights, in the order of weights(). InvalidArgument, with all differences, if the number of values or
+  // their shapes differ from those of weights(); then nothing changes.
   absl::Status SetWeights(const HostTensors& values) const;
 
   const std::shared_ptr<LayerImpl>& impl() const { return impl_; }
@@ -100,12 +102,12 @@ class Layer {
   std::shared_ptr<LayerImpl> impl_;
 };
 
-// Restarts the numbering of layers without names of their own: "dense", "dense_1".
+// Restarts the numbering of default layer names: "dense", "dense_1".
 void ClearSession();
 
 namespace utils {
 
-// Seed for the first values of weights that are made afterwards. Initially 0.
+// Sets the seed for the initial values of weights that are created afterwards. It is 0 at first.
 void SetRandomSeed(uint64_t seed);
 
 }  // namespace utils

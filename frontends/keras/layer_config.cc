@@ -41,7 +41,7 @@ absl::StatusOr<PartConfig::Value> ValueFromJson(const Json& json) {
   return absl::InvalidArgumentError(absl::StrCat("cannot be ", JsonString(json)));
 }
 
-// Keras 2 may write a size for both dimensions as one number.
+// Reads a size, or one size per dimension. Keras 2 may write a size for both dimensions as one number.
 bool ReadSizes(const Json& json, std::vector<int64_t>* sizes) {
   if (json.is_number_integer()) {
     *sizes = {json.get<int64_t>()};
@@ -184,7 +184,7 @@ void ConfigReader::Field(const char* key, double& value) {
   if (json->is_number()) {
     value = json->get<double>();
   } else if (json->is_object() && json->contains("value") && (*json)["value"].is_number()) {
-    value = (*json)["value"].get<double>();  // of a NumPy scalar
+    value = (*json)["value"].get<double>();  // Keras writes a NumPy scalar as an object with its value
   } else {
     Fail(key, "a number");
   }
@@ -290,7 +290,7 @@ void ConfigReader::Field(const char* key, std::vector<std::vector<int64_t>>& val
 void ConfigReader::Fixed(const char* key, const Json& value) {
   const Json* json = Find(key);
   if (json == nullptr || *json == value || (json->is_null() && value.is_null())) return;
-  // Treats 1 and 1.0, and [1, 1] and 1, as equal.
+  // Sizes are compared as lists of two numbers, so that 1 and 1.0, or [1, 1] and 1, count as equal.
   std::vector<int64_t> a, b;
   if (ReadSizes(*json, &a) && ReadSizes(value, &b) && a.front() == b.front() && a.back() == b.back()) return;
   Fail(key, absl::StrCat(JsonString(value), "; the layer has nothing else"));

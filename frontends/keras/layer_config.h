@@ -1,5 +1,5 @@
-// Converts a layer's options to Keras' config and back: one list of fields per layer serves for both. Internal to the
-// Keras frontend.
+// Converts a layer's options to Keras' config (the JSON object in a model file) and back. One function Fields per layer
+// lists its fields for both directions. Internal to the Keras frontend.
 //
 //   template <typename V>
 //   void Fields(V& v, DenseOptions& o) {
@@ -31,16 +31,17 @@ namespace tandem::keras {
 
 using Json = nlohmann::ordered_json;
 
-// Converts to [null, 28, 28, 1]: kBatch becomes null.
+// Converts a shape to a list such as [null, 28, 28, 1], where kBatch becomes null.
 Json ShapeToJson(const Shape& shape);
-// InvalidArgument unless it is a list of whole numbers and nulls (kBatch).
+// Reads such a list. InvalidArgument unless it consists of whole numbers and nulls, which become kBatch.
 absl::Status ShapeFromJson(const Json& json, Shape* shape);
-// Makes {"module": "keras.initializers", "class_name": ..., "config": ..., "registered_name": null}.
+// Returns the description of a part, such as an initialiser, as Keras 3 writes it:
+//   {"module": "keras.initializers", "class_name": ..., "config": ..., "registered_name": null}.
 Json PartToJson(const PartConfig& part, absl::string_view module);
-// Reads the same, with or without "module", or a plain name.
+// Reads what PartToJson writes, with or without "module"; a string is read as a name without arguments.
 absl::Status PartFromJson(const Json& json, PartConfig* part);
 
-// Makes the config from a layer's options.
+// Makes Keras' config from a layer's options.
 class ConfigWriter {
  public:
   void Field(const char* key, int64_t value) { json_[key] = value; }
@@ -56,19 +57,20 @@ class ConfigWriter {
   void Field(const char* key, const std::vector<int64_t>& value) { json_[key] = value; }
   void Field(const char* key, const std::vector<std::vector<int64_t>>& value) { json_[key] = value; }
   void Fixed(const char* key, Json value) { json_[key] = std::move(value); }
-  // Writes `built` if the layer has been called on an input, else `value`.
+  // Writes `built` if the layer has been called on an input, otherwise `value`.
   void Fixed(const char* key, Json value, Json built) { json_[key] = std::move(input_shapes_.empty() ? value : built); }
-  // Writes a value that Keras writes but that has no effect.
+  // Writes a key that Keras writes, but that has no effect in Tandem.
   void Unused(const char* key, Json value) { json_[key] = std::move(value); }
-  // Writes an axis: as a list of one number if the layer has been called, else as a number.
+  // Writes an axis as Keras does: as a list of one number if the layer has been called, otherwise as a number.
   void Axis(const char* key, int64_t axis);
-  // Writes axes: a single axis for all inputs as a number, several as a list.
+  // Writes axes as Keras does: a single axis for all inputs as a number, and several axes as a list.
   void Axes(const char* key, const std::vector<int64_t>& axes);
 
-  // Writes the shape of input `i`, or of the last input if there are fewer; null if it is unknown.
+  // Writes the shape of input number `i`; if there are fewer inputs, that of the last one. Writes null if it is
+  // unknown.
   void InputShape(const char* key, size_t i);
 
-  // Sets the shapes of the inputs if the layer has been called.
+  // Call this before the fields are written if the layer has been called: sets the shapes of its inputs.
   void SetInputShapes(std::vector<Shape> shapes) { input_shapes_ = std::move(shapes); }
   absl::StatusOr<Json> Take();
 
@@ -95,7 +97,7 @@ class ConfigReader {
   void Field(const char* key, PaddingName& value);
   void Field(const char* key, std::vector<int64_t>& value);
   void Field(const char* key, std::vector<std::vector<int64_t>>& value);
-  // Any other value is an error: Tandem's layer does not support it.
+  // Accepts only `value` for this key. Any other value is an error, because Tandem's layer does not support it.
   void Fixed(const char* key, const Json& value);
   void Fixed(const char* key, const Json& value, const Json& built);
   void Unused(const char* key, const Json& /*value*/) { Find(key); }
@@ -103,12 +105,12 @@ class ConfigReader {
   void Axes(const char* key, std::vector<int64_t>& axes) { Field(key, axes); }
   void InputShape(const char* key, size_t /*i*/) { Find(key); }
 
-  // Returns the keys that no field has asked for.
+  // Returns the keys of the config that no field has read.
   std::vector<std::string> Unknown() const;
   const absl::Status& status() const { return status_; }
 
  private:
-  // Returns null if the key is missing.
+  // Returns the value of the key, or null if the key is missing.
   const Json* Find(const char* key);
   void Fail(const char* key, absl::string_view wanted);
 

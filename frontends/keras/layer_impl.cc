@@ -15,10 +15,10 @@
 namespace tandem::keras {
 namespace {
 
-// Counters for names, and the seed, of this process, as in Keras.
+// State of this process, as Keras has it: counters for default names, and the seed of initial values.
 struct KerasSession {
-  std::map<std::string, int> next;        // next number by default name
-  std::map<std::string, int> name_count;  // number of layers that have, or had, a name
+  std::map<std::string, int> next;        // for each default name, the next number
+  std::map<std::string, int> name_count;  // for each name, the number of layers that have or had it
   uint64_t seed = 0;
 };
 
@@ -29,7 +29,8 @@ KerasSession& TheSession() {
 
 std::string Place(SourceLocation loc) { return absl::StrCat(loc.file, ":", loc.line); }
 
-// A graph used only to infer shapes. Replaced by a new one after an error, and when it has become large.
+// A graph that is used only to infer shapes. It is replaced by a new graph after an error and after many uses, because
+// it grows with each.
 class ScratchGraph {
  public:
   GraphBuilder* Get() {
@@ -66,7 +67,7 @@ std::string SnakeCase(absl::string_view class_name) {
     return i < class_name.size() && of(static_cast<unsigned char>(class_name[i])) != 0;
   };
   for (size_t i = 0; i < class_name.size(); ++i) {
-    // A word begins at a capital after a small letter, and at a capital before a small letter or a digit.
+    // A new word begins at a capital that follows a small letter or precedes a small letter or a digit.
     const bool word =
         i > 0 && is(i, std::isupper) && (is(i - 1, std::islower) || is(i + 1, std::islower) || is(i + 1, std::isdigit));
     if (word) snake += '_';
@@ -91,7 +92,7 @@ void SetRandomSeed(uint64_t seed) { TheSession().seed = seed; }
 
 }  // namespace utils
 
-// Provides the functions that compute a layer with the layer's own weights.
+// While a layer is computed, the functions of frontends/layers.h get their weights from the layer through this object.
 class OwnedCall : public tandem::layers::WeightOwner {
  public:
   OwnedCall(LayerImpl* layer, const GraphCall& call) : layer_(layer), call_(call) {}

@@ -27,19 +27,20 @@ namespace tandem::keras {
 // Type and shape of a layer's input or output.
 struct TensorSpec {
   DType dtype = DType::kInvalid;
-  Shape shape;  // with kBatch as the first dimension
+  Shape shape;  // the batch dimension comes first, as kBatch
 };
 
-// The circumstances of a layer's call in a graph.
+// The graph in which a layer is called, and the settings of that call.
 struct GraphCall {
   GraphBuilder* graph = nullptr;
   std::string prefix;  // prefix of the names of variables: "" or "tower/"
   bool training = false;
   SourceLocation loc;
-  bool scratch = false;  // a graph that is built only to infer shapes; it may have variables of several models
+  // True for a graph that is built only to infer shapes. It may have variables of several models.
+  bool scratch = false;
 };
 
-// One call of a layer, for the function that computes it.
+// The graph, inputs and settings of one call of a layer, for the function that computes the layer.
 class CallContext {
  public:
   CallContext(const GraphCall& call, std::vector<Tensor> inputs, bool trainable, tandem::layers::WeightOwner* owner)
@@ -49,10 +50,10 @@ class CallContext {
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const Tensor& x() const { return inputs_[0]; }
   bool training() const { return call_.training; }
-  bool trainable() const { return trainable_; }  // whether the layer is trainable
+  bool trainable() const { return trainable_; }  // true if the layer is trainable
   SourceLocation loc() const { return call_.loc; }
   const GraphCall& call() const { return call_; }
-  // Returns the layer's weight with this name, which the first call makes.
+  // Returns the layer's weight with this name. The first call creates it.
   Tensor Weight(tandem::layers::WeightRequest request) const;
 
  private:
@@ -63,14 +64,14 @@ class CallContext {
 };
 
 struct LayerNaming {
-  std::string class_name;  // "Conv2D"
-  std::string name;        // given by the user; empty: derived from the class
+  std::string class_name;  // Keras' name of the class, "Conv2D"
+  std::string name;        // set by the user; if empty, derived from the class
   bool trainable = true;
-  Shape input_shape;  // of the first layer of a Sequential; without the batch
+  Shape input_shape;  // input shape without the batch, for the first layer of a Sequential
 };
 
-// The names of a call's inputs if Keras takes them as separate arguments and not as a list: {"query", "value", "key"}.
-// The first `required` are always written: if there are fewer inputs, the last one stands for the others.
+// The names of a call's inputs if Keras passes them as separate arguments and not as a list: {"query", "value", "key"}.
+// Files always contain the first `required` of them: if the call has fewer inputs, the last input is written again.
 struct InputNames {
   std::array<const char*, 3> names = {};
   size_t required = 0;
@@ -85,7 +86,7 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
 
   const std::string& class_name() const { return naming_.class_name; }
   const std::string& name() const { return naming_.name; }
-  // True if the user gave the name.
+  // True if the user has set the name.
   bool has_own_name() const { return has_own_name_; }
   SourceLocation location() const { return location_; }
   const Shape& input_shape() const { return naming_.input_shape; }
@@ -94,43 +95,46 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
 
   virtual bool trainable() const { return naming_.trainable; }
   virtual void set_trainable(bool trainable);
-  // In order of creation; for a model the cells of its layers.
+  // The cells (weights) in order of creation; for a model, those of all its layers.
   virtual std::vector<std::shared_ptr<WeightCell>> cells() const { return cells_; }
-  // In Keras' order: the trainable ones of all layers, then the others.
+  // The cells in Keras' order: the trainable ones of all layers, then the others.
   std::vector<std::shared_ptr<WeightCell>> OrderedCells() const;
-  // In the order of get_weights: for a model, the OrderedCells of one layer after another.
+  // The cells in the order of Keras' get_weights: for a model, the OrderedCells of one layer after another.
   virtual std::vector<std::shared_ptr<WeightCell>> ListedCells() const { return OrderedCells(); }
 
-  // Calls the layer in a model; the first call builds the layer. Returns the call's output tensors, or tensors with an
-  // error.
+  // Calls the layer on symbolic tensors of a model; the first call creates the weights. Returns the call's output
+  // tensors, or tensors with an error.
   KerasTensors Call(const KerasTensors& inputs, SourceLocation loc);
   // Adds the layer's ops to a graph.
   absl::StatusOr<std::vector<Tensor>> CallIn(const GraphCall& call, const std::vector<Tensor>& inputs);
-  // Calls the layer in a model_fn.
+  // Calls the layer in the graph of a model_fn.
   std::vector<Tensor> CallOnGraph(const std::vector<Tensor>& inputs, std::optional<bool> training, SourceLocation loc);
 
   // Returns Keras' config, without "name", "trainable" and "dtype". InvalidArgument if a config cannot describe the
   // layer, such as one with a function without a name.
   virtual absl::StatusOr<nlohmann::ordered_json> Config() const;
-  // No names: Keras takes one tensor or a list.
+  // The default, without names, is for layers to which Keras passes one tensor or a list.
   virtual InputNames input_names() const { return {}; }
   // Types and shapes of the first call's inputs; empty before it.
   const std::vector<TensorSpec>& built_inputs() const { return built_inputs_; }
 
  protected:
-  // Adds the ops of one call. `context.inputs()` has min_inputs() to max_inputs() tensors.
+  // Adds the ops of one call to the graph and returns the results. `context.inputs()` has min_inputs() to max_inputs()
+  // tensors.
   virtual std::vector<Tensor> Compute(CallContext& context) = 0;
   virtual int min_inputs() const { return 1; }
   virtual int max_inputs() const { return 1; }
-  // True if layers that Compute calls are parts of this layer, with their own names.
+  // True if the layers that Compute calls are parts of this layer, so that their weights get names such as
+  // "query/kernel".
   virtual bool has_parts() const { return false; }
 
  private:
   friend class OwnedCall;
-  // Returns the cell for a request: makes it, or checks that it fits.
+  // Returns the cell for a requested weight. The first request creates the cell; later ones are checked against it.
   absl::StatusOr<std::shared_ptr<WeightCell>> CellOf(const std::string& name,
                                                      const tandem::layers::WeightRequest& request);
-  // Infers the outputs. `same_as[i]` <= i is the first input that is the same tensor as input i.
+  // Infers types and shapes of the outputs. same_as[i] <= i is the index of the first input that is the same tensor as
+  // input i.
   absl::StatusOr<std::vector<TensorSpec>> Infer(const std::vector<TensorSpec>& inputs,
                                                 const std::vector<size_t>& same_as, SourceLocation loc);
   absl::Status CheckInputs(size_t count, SourceLocation loc) const;
@@ -139,7 +143,7 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
   LayerNaming naming_;
   const SourceLocation location_;
   bool has_own_name_ = false;
-  bool named_ = false;  // by the user, a model or a graph: the name does not change any more
+  bool named_ = false;  // true once the user, a model or a graph has set the name, which is then final
   std::string first_value_suffix_;
   uint64_t seed_ = 0;
   std::vector<std::shared_ptr<WeightCell>> cells_;
@@ -151,7 +155,8 @@ class LayerImpl : public std::enable_shared_from_this<LayerImpl> {
 
 // Converts a class name to a layer name as Keras does: "MaxPooling2D" -> "max_pooling2d".
 std::string SnakeCase(absl::string_view class_name);
-// Returns the next name in this process: "dense", then "dense_1"; with `first` = 1 "input_1", "input_2".
+// Returns the next unused default name in this process: "dense", then "dense_1"; with `first` = 1 "input_1", then
+// "input_2".
 std::string NextName(const std::string& base, int first = 0);
 
 }  // namespace tandem::keras

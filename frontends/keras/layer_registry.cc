@@ -58,7 +58,7 @@ absl::StatusOr<std::shared_ptr<LayerImpl>> LayerFromConfig(const std::string& cl
   if (!layer.ok()) {
     return Annotate(layer.status(), absl::StrCat(class_name, " \"", naming.name, "\": "));
   }
-  // Keys that the model itself reads, and keys whose content is known otherwise.
+  // Keys that the model's reader handles itself, and keys whose information other keys have too.
   for (const char* known : {"name", "trainable", "dtype", "batch_input_shape", "batch_shape", "build_config", "sparse",
                             "ragged", "query_shape", "key_shape", "value_shape"}) {
     std::erase(ignored, known);

@@ -50,8 +50,8 @@ struct Dense : Layer {
 };
 
 struct EmbeddingOptions {
-  int64_t input_dim = 0;   // required
-  int64_t output_dim = 0;  // required
+  int64_t input_dim = 0;   // required: number of rows of the table
+  int64_t output_dim = 0;  // required: size of a row
   InitializerFn embeddings_initializer = "uniform";
   Regularizer embeddings_regularizer;
   bool trainable = true;
@@ -66,7 +66,7 @@ struct Embedding : Layer {
 struct MultiHeadAttentionOptions {
   int64_t num_heads = 0;  // required
   int64_t key_dim = 0;    // required
-  int64_t value_dim = 0;  // 0: key_dim
+  int64_t value_dim = 0;  // 0 means key_dim
   double dropout = 0;
   bool use_bias = true;
   InitializerFn kernel_initializer = "glorot_uniform";
@@ -145,7 +145,7 @@ struct SeparableConv2D : Layer {
 
 struct Pooling2DOptions {
   Size2D pool_size = 2;
-  Size2D strides = 0;  // 0: the pool size
+  Size2D strides = 0;  // 0 means the pool size
   PaddingName padding = "valid";
   std::string name;
   Shape input_shape;
@@ -158,11 +158,11 @@ struct AveragePooling2D : Layer {
 };
 
 struct GlobalPooling2DOptions {
-  bool keepdims = false;  // [b, 1, 1, c]
+  bool keepdims = false;  // true gives results [b, 1, 1, c]
   std::string name;
   Shape input_shape;
 };
-// [b, h, w, c] -> [b, c].
+// Averages over all positions: [b, h, w, c] -> [b, c].
 struct GlobalAveragePooling2D : Layer {
   explicit GlobalAveragePooling2D(const GlobalPooling2DOptions& options = {}, TD_LOC);
 };
@@ -179,8 +179,8 @@ struct UpSampling2D : Layer {
   explicit UpSampling2D(const UpSampling2DOptions& options = {}, TD_LOC);
 };
 
-// Numbers of rows at the top and bottom, and of columns at the left and right. Made from one number for all, {rows,
-// columns}, or {{top, bottom}, {left, right}}.
+// Numbers of rows at the top and bottom, and of columns at the left and right. It can be made from one number for all
+// edges, from {rows, columns}, or from {{top, bottom}, {left, right}}.
 struct Edges2D {
   constexpr Edges2D(int64_t all) : Edges2D(all, all) {}  // NOLINT: implicit
   constexpr Edges2D(int64_t rows, int64_t columns) : Edges2D({rows, rows}, {columns, columns}) {}
@@ -214,7 +214,8 @@ struct NameOptions {
 struct Flatten : Layer {
   explicit Flatten(const NameOptions& options = {}, TD_LOC);
 };
-// The target shape is that of one example; one size may be -1: computed from the others.
+// Changes the shape of each example to the target shape, which does not include the batch. One size may be -1: it is
+// computed from the others.
 struct Reshape : Layer {
   explicit Reshape(const Shape& target_shape, const NameOptions& options = {}, TD_LOC);
 };
@@ -222,7 +223,7 @@ struct Reshape : Layer {
 struct Permute : Layer {
   explicit Permute(const std::vector<int64_t>& dims, const NameOptions& options = {}, TD_LOC);
 };
-// [b, c] -> [b, n, c].
+// Repeats each row n times: [b, c] -> [b, n, c].
 struct RepeatVector : Layer {
   explicit RepeatVector(int64_t n, const NameOptions& options = {}, TD_LOC);
 };
@@ -285,15 +286,17 @@ struct Minimum : Layer {
   explicit Minimum(const NameOptions& options = {}, TD_LOC);
 };
 struct ConcatenateOptions {
-  int64_t axis = -1;  // not the batch
+  int64_t axis = -1;  // the axis to join along, which must not be the batch axis
   std::string name;
 };
 struct Concatenate : Layer {
   explicit Concatenate(const ConcatenateOptions& options = {}, TD_LOC);
 };
 struct DotOptions {
-  std::vector<int64_t> axes = {1};  // one axis for both inputs, or one for each; the batch is axis 0
-  bool normalize = false;           // scales both to length 1 along the axis first: the result is the cosine
+  // One axis for both inputs, or one axis for each. Axis 0, the batch, is not allowed.
+  std::vector<int64_t> axes = {1};
+  // If true, vectors along the axis are first scaled to length 1, so that the result is the cosine.
+  bool normalize = false;
   std::string name;
 };
 // Products of two inputs, summed over one axis of each: [b, n], [b, n] -> [b, 1]; [b, n, k], [b, m, k] with axes {2} ->
@@ -352,7 +355,8 @@ struct Rescaling : Layer {
   explicit Rescaling(const RescalingOptions& options, TD_LOC);
 };
 
-// Any function of tensors. Layers that it calls keep their weights from call to call. It cannot be saved in a file.
+// Any user function of tensors as a layer. Layers that the function calls keep their weights from call to call. A
+// Lambda cannot be saved in a file.
 struct Lambda : Layer {
   explicit Lambda(std::function<Tensor(const Tensor&)> function, const NameOptions& options = {}, TD_LOC);
   explicit Lambda(std::function<Tensor(const std::vector<Tensor>&)> function, const NameOptions& options = {}, TD_LOC);

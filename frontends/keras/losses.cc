@@ -40,9 +40,11 @@ Tensor CategoricalFocalLoss(const Tensor& labels, const Tensor& predictions, con
 
 struct NamedLoss {
   PlainLoss loss;
-  PlainLoss given_as;  // the function of frontends/losses.h; null if it has other options
+  // The public function of frontends/losses.h, by which a user may refer to the loss; null if its options have another
+  // type.
+  PlainLoss given_as;
   const char* class_name;
-  std::vector<const char*> names;  // names of the function; the first is Keras' own
+  std::vector<const char*> names;  // names by which the loss is found; the first is Keras' own
 };
 
 const std::vector<NamedLoss>& NamedLosses() {
@@ -107,7 +109,7 @@ absl::Status UnknownLoss(absl::string_view name) {
   return frontends::UnknownNameError("loss", name, names);
 }
 
-// Describes a class as Keras' config does: reduction and name, then its own arguments.
+// Describes a loss class as Keras' config does: reduction and name, then the class's own arguments.
 PartConfig::Value ClassConfig(const char* class_name, std::vector<std::pair<std::string, PartConfig::Value>> own) {
   PartConfig config = {class_name, {{"reduction", "auto"}, {"name", FindLoss(class_name)->names[0]}}};
   for (auto& value : own) config.values.push_back(std::move(value));
@@ -267,7 +269,7 @@ absl::StatusOr<LossArg> LossFromConfig(const PartConfig& config) {
 namespace losses {
 namespace {
 
-// Returns a cross-entropy that adds its own options to those of a call.
+// Wraps a cross-entropy so that every call uses from_logits and label_smoothing of `o`.
 LossFn WithOptions(PlainLoss loss, const CrossEntropyOptions& o) {
   return [loss, o](const Tensor& labels, const Tensor& predictions, const LossOptions& options, SourceLocation loc) {
     LossOptions all = options;

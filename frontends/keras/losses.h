@@ -1,5 +1,5 @@
-// Losses for Compile: a Keras name, one of frontends/losses.h, or a user's function. They take probabilities, which is
-// Keras' default, unless the loss is made with `from_logits`.
+// Losses for Model::Compile: a Keras name, a function of frontends/losses.h, or a user's function. They expect
+// probabilities, which is Keras' default, unless the loss is made with `from_logits`.
 #ifndef TANDEM_FRONTENDS_KERAS_LOSSES_H_
 #define TANDEM_FRONTENDS_KERAS_LOSSES_H_
 
@@ -19,22 +19,22 @@
 
 namespace tandem::keras {
 
-// From labels and predictions to the loss, a scalar unless the reduction is kNone. Only weights and reduction of the
-// options are used.
+// Computes the loss from labels and predictions. It is a scalar unless the reduction is kNone. Only the options
+// `weights` and `reduction` are used.
 using LossFn = std::function<Tensor(const Tensor& labels, const Tensor& predictions,
                                     const tandem::losses::LossOptions& options, SourceLocation loc)>;
 
-// The loss of one output.
+// The loss of one output of a model.
 class LossArg {
  public:
-  // No loss for the output.
+  // The output has no loss.
   LossArg() = default;
   // By name: the functions of Keras 2.15, mean_squared_error, sparse_categorical_crossentropy and so on; its short
   // names (mse, mae, mape, msle, bce, kld, also in capitals); and its classes, such as MeanSquaredError. With another
   // name, calling the loss is an error, which status() also returns.
   LossArg(const char* name);         // NOLINT: implicit
   LossArg(const std::string& name);  // NOLINT: implicit
-  // losses::MeanSquaredError and the like.
+  // A function of frontends/losses.h, such as losses::MeanSquaredError.
   LossArg(Tensor (*loss)(const Tensor&, const Tensor&, const tandem::losses::LossOptions&,  // NOLINT: implicit
                          SourceLocation));
   LossArg(Tensor (*loss)(const Tensor&, const Tensor&, const tandem::losses::HuberOptions&,  // NOLINT: implicit
@@ -47,7 +47,7 @@ class LossArg {
   requires(!std::same_as<std::remove_cvref_t<F>, LossArg> &&
            std::is_invocable_r_v<Tensor, F, const Tensor&, const Tensor&>) LossArg(F&& loss)  // NOLINT: implicit
       : function_(Own(std::forward<F>(loss))) {}
-  // A loss with its description in a model file.
+  // A loss together with its description in a model file.
   LossArg(PartConfig::Value config, LossFn function) : config_(std::move(config)), function_(std::move(function)) {}
 
   bool empty() const { return function_ == nullptr && status_.ok(); }
@@ -56,7 +56,7 @@ class LossArg {
   Tensor operator()(const Tensor& labels, const Tensor& predictions, const tandem::losses::LossOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // The description in Keras' files: the name as it was given, or a class and its arguments; null for a user's
+  // The description in Keras' files: the name as the user wrote it, or a class and its arguments; null for a user's
   // function.
   const PartConfig::Value& config() const { return config_; }
 
@@ -70,8 +70,8 @@ class LossArg {
 
 // InvalidArgument, with the known names, for a name that LossArg does not accept.
 absl::StatusOr<LossArg> LossByName(absl::string_view name);
-// Returns the function of a class, such as "mean_squared_error" for "MeanSquaredError"; the name itself if there is
-// none.
+// Returns Keras' function name for a loss class, such as "mean_squared_error" for "MeanSquaredError". Returns
+// `class_name` itself if there is no such class.
 std::string LossFunctionName(absl::string_view class_name);
 // Makes a loss from its class and arguments in a model file. InvalidArgument as for InitializerFromConfig; also for a
 // reduction that training cannot use and for an axis that is not the last.
@@ -81,9 +81,9 @@ namespace losses {
 
 struct CrossEntropyOptions {
   bool from_logits = false;
-  double label_smoothing = 0;  // as in tandem::losses::LossOptions
+  double label_smoothing = 0;  // share of the labels that smoothing moves, as in tandem::losses::LossOptions
 };
-// Keras' loss classes with arguments.
+// Keras' loss classes, for which arguments can be set.
 LossArg BinaryCrossEntropy(const CrossEntropyOptions& options = {});
 LossArg CategoricalCrossEntropy(const CrossEntropyOptions& options = {});
 struct SparseCrossEntropyOptions {
@@ -96,7 +96,7 @@ LossArg Huber(double delta = 1);
 struct FocalOptions {
   double gamma = 2;
   double alpha = 0.25;
-  bool apply_class_balancing = false;  // binary only
+  bool apply_class_balancing = false;  // only for the binary loss
   bool from_logits = false;
   double label_smoothing = 0;
 };

@@ -11,7 +11,7 @@
 namespace tandem::keras {
 namespace layers {
 
-// Options of merge layers, which have no entries in the config.
+// Options of layers such as Add and Maximum. A config in a model file has no entries for them.
 struct MergeFields {
   std::string name;
   Shape input_shape;
@@ -35,7 +35,8 @@ void Fields(V& v, DotOptions& o) {
 
 namespace {
 
-// Expands inputs to the same rank as Keras does: those with fewer dimensions get new ones after the batch.
+// Expands all inputs to the same rank, as Keras does: inputs with fewer dimensions get dimensions of size 1 after the
+// batch.
 std::vector<Tensor> SameRank(CallContext& c) {
   int rank = 0;
   for (const Tensor& x : c.inputs()) rank = std::max(rank, x.rank());
@@ -71,7 +72,7 @@ Tensor ComputeConcatenate(const layers::ConcatenateOptions& o, CallContext& c) {
   return Concat(c.inputs(), axis, c.loc());
 }
 
-// Divides x by its length along `axis`.
+// Divides each vector along `axis` by its Euclidean length.
 Tensor Normalized(const Tensor& x, int64_t axis, SourceLocation loc) {
   return Mul(x, Rsqrt(Maximum(ReduceSum(Square(x, loc), {axis}, true, loc), 1e-12, loc), loc), loc);
 }
@@ -98,11 +99,11 @@ Tensor ComputeDot(const layers::DotOptions& o, CallContext& c) {
     y = Normalized(y, ay, c.loc());
   }
   const bool x_vector = x.rank() == 2, y_vector = y.rank() == 2;
-  if (x_vector) x = ExpandDims(x, 1, c.loc());                         // [b, 1, k]
-  if (y_vector) y = ExpandDims(y, 1, c.loc());                         // [b, 1, k]
-  if (!x_vector && ax == 1) x = Transpose(x, {0, 2, 1}, c.loc());      // [b, n, k]
-  if (!y_vector && ay == 1) y = Transpose(y, {0, 2, 1}, c.loc());      // [b, m, k]
-  Tensor product = BatchMatMul(x, y, {.transpose_b = true}, c.loc());  // [b, n, m]
+  if (x_vector) x = ExpandDims(x, 1, c.loc());                         // shape: [b, 1, k]
+  if (y_vector) y = ExpandDims(y, 1, c.loc());                         // shape: [b, 1, k]
+  if (!x_vector && ax == 1) x = Transpose(x, {0, 2, 1}, c.loc());      // shape: [b, n, k]
+  if (!y_vector && ay == 1) y = Transpose(y, {0, 2, 1}, c.loc());      // shape: [b, m, k]
+  Tensor product = BatchMatMul(x, y, {.transpose_b = true}, c.loc());  // shape: [b, n, m]
   if (!product.ok()) return product;
   const Shape shape = product.shape();
   if (x_vector && y_vector) return tandem::Reshape(product, {shape[0], 1}, c.loc());
@@ -147,7 +148,8 @@ Dot::Dot(const DotOptions& options, SourceLocation loc) : Layer(MakeLayer(kDot, 
 
 namespace {
 
-// Operators cannot have a default argument, so the first operand's source line is used.
+// Calls the layer for an operator such as x + y. An operator cannot have a default argument for its source line, so the
+// line of the first operand is used.
 template <typename Merge>
 KerasTensor MergedBy(const KerasTensor& x, const KerasTensor& y) {
   const SourceLocation loc = x.call() != nullptr ? x.call()->loc : SourceLocation{};

@@ -34,7 +34,7 @@ MetricFn TopK(int64_t k, bool sparse) {
       };
 }
 
-// Returns the mean of the examples' losses.
+// Returns a metric that is the mean of the losses of all examples.
 MetricFn MeanOf(const LossArg& loss) {
   return [loss](const Tensor& labels, const Tensor& predictions, const MetricOptions& options, SourceLocation loc) {
     Tensor values = loss(labels, predictions, {.reduction = tandem::losses::Reduction::kNone}, loc);
@@ -54,7 +54,7 @@ Kind KindOf(const Tensor& labels, const Tensor& predictions) {
   return sparse ? Kind::kSparse : Kind::kCategorical;
 }
 
-// Returns a metric that chooses one of three by the shapes of labels and predictions.
+// Returns a metric that calls one of the three metrics, depending on the shapes of labels and predictions.
 MetricFn ByShape(MetricFn binary, MetricFn sparse, MetricFn categorical) {
   return [=](const Tensor& labels, const Tensor& predictions, const MetricOptions& options, SourceLocation loc) {
     Tensor failed;
@@ -74,11 +74,11 @@ MetricFn ByShape(MetricFn binary, MetricFn sparse, MetricFn categorical) {
 }
 
 struct NamedMetric {
-  const char* class_name;  // empty if there is none
-  const char* name;        // name of the function, or of the class in logs
-  bool is_function;        // Keras has a function with that name
+  const char* class_name;  // Keras' class; empty if there is none
+  const char* name;        // Keras' function, or the name of the class in logs
+  bool is_function;        // true if Keras has a function called `name`
   MetricFn function;
-  void (*given_as)() = nullptr;  // the function of frontends/metrics.h
+  void (*given_as)() = nullptr;  // the public function of frontends/metrics.h, by which a user may refer to the metric
 };
 
 template <typename Options>
@@ -109,7 +109,7 @@ const std::vector<NamedMetric>& NamedMetrics() {
   return *named;
 }
 
-// Describes a class as Keras' config does.
+// Describes a metric class as Keras' config does.
 PartConfig::Value MetricConfig(const char* class_name, const char* name,
                                std::vector<std::pair<std::string, PartConfig::Value>> own) {
   PartConfig config = {class_name, {{"name", name}, {"dtype", "float32"}}};
@@ -138,7 +138,7 @@ MetricArg::MetricArg(const std::string& name) : name_(name), config_(name) {
     if (name != known.name && name != known.class_name) continue;
     function_ = known.function;
     name_ = known.name;
-    // Keras knows some only by their class.
+    // Files name a metric by its class if Keras has no function for it.
     if (!known.is_function) config_ = std::string(known.class_name);
     return;
   }
@@ -212,14 +212,15 @@ absl::StatusOr<MetricArg> MetricByName(absl::string_view name) {
 
 namespace {
 
-// Returns the threshold of a metric that may have several in Keras; null means its default.
+// Reads a threshold. Keras allows a list of thresholds, of which only one is supported here; null means the default,
+// 0.5.
 double ReadThreshold(frontends::ConfigReader& reader, absl::string_view key) {
   const std::vector<double> thresholds = reader.Numbers(key);
   if (thresholds.size() > 1) reader.Fail(key, "one number");
   return thresholds.size() == 1 ? thresholds[0] : 0.5;
 }
 
-// Records an error for each of the keys that is not null.
+// Records an error for each of the keys that has a value other than null.
 void Refuse(frontends::ConfigReader& reader, std::initializer_list<absl::string_view> keys) {
   reader.Ignore(keys);
   for (absl::string_view key : keys) {
@@ -275,7 +276,7 @@ absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config) {
   }
   TD_RETURN_IF_ERROR(metric.status());
   TD_RETURN_IF_ERROR(reader.Finish());
-  // A file that is written again gets the description that was read.
+  // The metric keeps the description that was read, so that saving the model again writes the same one.
   return MetricArg(log_name.empty() ? metric->name() : log_name, std::make_shared<const PartConfig>(config),
                    [metric = *metric](const Tensor& labels, const Tensor& predictions, const MetricOptions& options,
                                       SourceLocation loc) { return metric(labels, predictions, options, loc); });

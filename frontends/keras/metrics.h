@@ -1,4 +1,4 @@
-// Metrics for Compile: a Keras name, one of frontends/metrics.h, or a user's function.
+// Metrics for Model::Compile: a Keras name, a function of frontends/metrics.h, or a user's function.
 #ifndef TANDEM_FRONTENDS_KERAS_METRICS_H_
 #define TANDEM_FRONTENDS_KERAS_METRICS_H_
 
@@ -31,12 +31,12 @@ class MetricArg {
   // examples' losses. With another name, calling the metric is an error, which status() also returns.
   MetricArg(const char* name);         // NOLINT: implicit
   MetricArg(const std::string& name);  // NOLINT: implicit
-  // metrics::AUC and the like, with their defaults.
+  // A function of frontends/metrics.h, such as metrics::AUC, with its default options.
   template <typename Options>
   MetricArg(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation))  // NOLINT: implicit
       : MetricArg(WithOptions(metric, Options()), reinterpret_cast<AnyFunction>(metric)) {}
-  // A user's function of labels and predictions. It returns a metric, or a number for each example, of which the metric
-  // is the mean.
+  // A user's function of labels and predictions. It returns a metric, or one number for each example, whose mean is the
+  // metric.
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, MetricArg> &&
            std::is_invocable_r_v<Metric, F, const Tensor&, const Tensor&>) MetricArg(F&& metric)  // NOLINT: implicit
@@ -52,15 +52,15 @@ class MetricArg {
   Metric operator()(const Tensor& labels, const Tensor& predictions, const tandem::metrics::MetricOptions& options = {},
                     SourceLocation loc = SourceLocation::Current()) const;
 
-  // The name in logs: that of a function as it was given, such as "mse"; for a class "mean_squared_error"; "metric" for
-  // a user's function.
+  // The name in logs: for a function the name as the user wrote it, such as "mse"; for a class a name such as
+  // "mean_squared_error"; for a user's function "metric".
   const std::string& name() const { return name_; }
   MetricArg WithName(const std::string& name) const;
-  // The description in Keras' files: the name as it was given, or a class and its arguments; null for a user's
+  // The description in Keras' files: the name as the user wrote it, or a class and its arguments; null for a user's
   // function.
   const PartConfig::Value& config() const { return config_; }
 
-  // Returns a metric with fixed options, except the weights, which come from the options of the call.
+  // Returns a metric whose options are fixed, except for the weights, which come from the options of each call.
   template <typename Options>
   static MetricFn WithOptions(Metric (*metric)(const Tensor&, const Tensor&, const Options&, SourceLocation),
                               const Options& own) {
@@ -93,7 +93,7 @@ absl::StatusOr<MetricArg> MetricFromConfig(const PartConfig& config);
 
 namespace metrics {
 
-// Keras' metric classes with arguments.
+// Keras' metric classes, for which arguments can be set.
 MetricArg AUC(const tandem::metrics::AucOptions& options = {});
 MetricArg BinaryAccuracy(double threshold = 0.5);
 MetricArg Precision(const tandem::metrics::ScoreOptions& options = {});

@@ -17,17 +17,17 @@
 namespace tandem::keras {
 namespace {
 
-// Keras counts the calls of a nested model from 1, because the first is the call that made it.
+// Files of Keras 2 number the calls of a nested model from 1, because the call that made the model counts as the first.
 int FirstNumber(const LayerImpl& layer) { return dynamic_cast<const NetworkImpl*>(&layer) != nullptr ? 1 : 0; }
 
-// Returns the call's number among the calls of its layer in `network`, as files count them.
+// Returns the number of `call` among the calls of its layer in `network`, as model files count them.
 int NumberIn(const Network& network, const LayerCall& call) {
   const std::vector<LayerCallPtr> calls = network.CallsOf(call.layer.get());
   const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& c) { return c.get() == &call; });
   return FirstNumber(*call.layer) + static_cast<int>(found - calls.begin());
 }
 
-// Returns "name", "trainable" and "dtype", then the config of the class.
+// Returns the layer's config as files have it: "name", "trainable" and "dtype", then the keys of its class.
 absl::StatusOr<Json> LayerToConfig(const LayerImpl& layer) {
   absl::StatusOr<Json> own = layer.Config();
   if (!own.ok()) return Annotate(own.status(), absl::StrCat(layer.ToString(), ": "));
@@ -120,14 +120,15 @@ absl::Status Malformed(absl::string_view what, const Json& json) {
   return absl::InvalidArgumentError(absl::StrCat("the model's config: ", what, ": ", text));
 }
 
-// True for the inputs of attention layers that Keras writes as separate arguments, in this order.
+// True for the names of the inputs that Keras writes as separate arguments for attention layers, in the order of the
+// comparison.
 bool IsInputName(const std::string& argument) {
   return argument == "query" || argument == "value" || argument == "key";
 }
 
 bool IsModelClass(const std::string& name) { return name == "Sequential" || name == "Functional" || name == "Model"; }
 
-// Collects the unknown classes in the whole tree.
+// Adds to `unknown` all class names in the model's config, nested models included, that the reader does not know.
 void FindUnknownClasses(const Json& json, std::set<std::string>* unknown) {
   const Json* config = json.is_object() && json.contains("config") ? &json["config"] : &json;
   const Json* layers = config->is_array() ? config : nullptr;
@@ -163,7 +164,7 @@ class ModelReader {
   }
 
  private:
-  // Returns the name of a model; makes one up if an old file has none.
+  // Returns the name of a model, or a default name if an old file has none.
   static std::string NameOf(const Json& config) {
     if (!config.is_object() || !config.contains("name") || !config["name"].is_string()) return "";
     return config["name"].get<std::string>();
@@ -225,7 +226,8 @@ class ModelReader {
     return model;
   }
 
-  // A tensor that a layer's "inbound_nodes" refer to: a layer, the number of its call, and the number of the result.
+  // A tensor that the "inbound_nodes" of a layer refer to: the layer that computes it, the number of the call of that
+  // layer, and the number of the result.
   struct Source {
     std::string layer;
     int64_t call = 0, result = 0;
@@ -293,7 +295,8 @@ class ModelReader {
         return Malformed(absl::StrCat("no list \"", key, "\""), config);
       }
     }
-    std::map<std::string, std::vector<KerasTensors>> results;  // name of a layer -> the results of each of its calls
+    // For each layer name, the results of each call of the layer.
+    std::map<std::string, std::vector<KerasTensors>> results;
     std::vector<Node> nodes;
     for (const Json& json : config["layers"]) {
       if (json.is_object() && json.value("class_name", "") == "InputLayer" && json.contains("config")) {
@@ -309,15 +312,15 @@ class ModelReader {
     constexpr const char* kEnds[] = {"input_layers", "output_layers"};
     std::vector<Source> end_sources[2];
     for (int i = 0; i < 2; ++i) {
-      // A single entry may lack the outer list (Keras 3).
+      // In files of Keras 3, a list with one entry may be written without the outer brackets.
       const Json& list = config[kEnds[i]];
       const bool one = !list.empty() && list[0].is_string();
       for (const Json& json : one ? Json::array({list}) : list) {
         TD_RETURN_IF_ERROR(ReadSource(json, &end_sources[i]));
       }
     }
-    // Calls of models count from 1 in Keras 2 and from 0 in Keras 3. Every call is used as an input or an output, so
-    // the smallest number that occurs is the first.
+    // Calls of nested models count from 1 in Keras 2 and from 0 in Keras 3. Every call is used as an input or as an
+    // output, so the smallest number that occurs for a layer is that of its first call.
     std::map<std::string, int64_t> first;
     const auto count_from = [&](const std::vector<Source>& sources) {
       for (const Source& source : sources) {
@@ -327,7 +330,7 @@ class ModelReader {
     };
     for (const Node& node : nodes) count_from(node.sources);
     for (const auto& sources : end_sources) count_from(sources);
-    // Returns null if the call has not been made yet.
+    // Returns the tensor, or null if the call that computes it has not been made yet.
     const auto find = [&](const Source& source) -> const KerasTensor* {
       const auto calls = results.find(source.layer);
       const int64_t number = source.call - first[source.layer];
@@ -336,7 +339,7 @@ class ModelReader {
       const bool there = source.result >= 0 && source.result < static_cast<int64_t>(tensors.size());
       return there ? &tensors[source.result] : nullptr;
     };
-    // Makes the calls of each layer in their order, each as soon as its inputs exist.
+    // Makes the calls as soon as their inputs exist, and the calls of one layer in their order.
     while (!nodes.empty()) {
       std::vector<Node> waiting;
       std::set<const LayerImpl*> held_up;

@@ -15,8 +15,8 @@ namespace tandem::keras {
 // file cannot describe, and for a model that is not connected.
 absl::StatusOr<Json> ModelToConfig(const NetworkImpl& model);
 
-// Makes a model from a config of Keras 2.0 to 3. The layers get their names from it, but no values. InvalidArgument
-// lists all unknown classes, or names the layer whose config is not understood.
+// Makes a model from a config that Keras 2.0 to 3 wrote. The layers get their names from the config, but no values of
+// weights. InvalidArgument lists all unknown classes, or names the layer whose config cannot be read.
 absl::StatusOr<std::shared_ptr<NetworkImpl>> ModelFromConfig(const Json& json, SourceLocation loc);
 
 }  // namespace tandem::keras

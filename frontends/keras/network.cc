@@ -15,12 +15,14 @@ namespace {
 
 std::string LineOf(SourceLocation loc) { return absl::StrCat(loc.file, ":", loc.line); }
 
-// Collects the calls that outputs need, each after the calls that make its inputs, and the layers in the order found.
+// Collects the layer calls on which the outputs depend, each call after the calls that compute its inputs, and the
+// layers in the order in which the search finds them.
 class Search {
  public:
   explicit Search(const std::set<const LayerCall*>& inputs) : inputs_(inputs) {}
 
-  // Visits calls up to the model's inputs. Does not recurse, so deep models need no deep stack.
+  // Visits the calls from `root` back to the model's inputs. The search is not recursive, so that deep models do not
+  // need a deep stack.
   void Visit(const LayerCallPtr& root) {
     std::vector<std::pair<LayerCallPtr, size_t>> path;
     const auto enter = [&](const LayerCallPtr& call) {
@@ -95,7 +97,8 @@ absl::StatusOr<Network> Network::Create(const KerasTensors& inputs, const KerasT
                                                    (*input_calls.begin())->layer->ToString(), "; leave it out"));
   }
 
-  // Distances from the outputs: that of a layer is the greatest of its calls, and each call has its layer's distance.
+  // Distances from the outputs. A layer has the greatest distance of its calls, and each call then has the distance of
+  // its layer.
   std::map<const LayerImpl*, int> layer_depth;
   std::map<const LayerCall*, int> call_depth;
   for (auto it = search.calls().rbegin(); it != search.calls().rend(); ++it) {

@@ -15,12 +15,12 @@
 
 namespace tandem::keras {
 
-// One call of a layer on KerasTensors.
+// One call of a layer on symbolic tensors of a model.
 struct LayerCall {
   std::shared_ptr<LayerImpl> layer;
-  KerasTensors inputs;  // empty: an input of the model
+  KerasTensors inputs;  // empty if the call stands for an input of the model
   std::vector<TensorSpec> outputs;
-  int number = 0;  // number among the calls of this layer in the process
+  int number = 0;  // number of this call among all calls of the layer in the process
   SourceLocation loc;
 };
 
@@ -28,21 +28,22 @@ using LayerCallPtr = std::shared_ptr<const LayerCall>;
 
 class Network {
  public:
-  // InvalidArgument, with the user's lines: no inputs or outputs, an input that no output depends on, an output that
-  // needs an input that is not given, an input that is the result of a layer, two layers with the same name.
+  // Returns InvalidArgument, with the user's lines, if there are no inputs or no outputs, no output depends on an
+  // input, an output depends on an input that is missing, an input is the result of a layer, or two layers have the
+  // same name.
   static absl::StatusOr<Network> Create(const KerasTensors& inputs, const KerasTensors& outputs, SourceLocation loc);
 
   const KerasTensors& inputs() const { return inputs_; }
   const KerasTensors& outputs() const { return outputs_; }
-  // Layers in Keras' order: by the greatest distance from an output, inputs first, then in the order in which a search
-  // from the outputs finds them.
+  // Layers in Keras' order: sorted by their greatest distance from an output, inputs first. At equal distance they are
+  // in the order in which a search from the outputs finds them.
   const std::vector<std::shared_ptr<LayerImpl>>& layers() const { return layers_; }
-  // All calls; each comes after the calls that make its inputs.
+  // All calls, each after the calls that compute its inputs.
   const std::vector<LayerCallPtr>& calls() const { return calls_; }
   // Returns the calls of `layer` in this network, in the order of their numbers.
   std::vector<LayerCallPtr> CallsOf(const LayerImpl* layer) const;
-  // True if every depth has one call with one input, and no layer is called twice: summary() then prints no
-  // connections.
+  // True if the layers form a chain: at each distance from the output there is one call with one input, and no layer is
+  // called twice. summary() then prints no connections.
   bool is_sequential() const { return is_sequential_; }
 
   // Repeats all calls in a graph, with `inputs` in place of inputs().
@@ -55,7 +56,7 @@ class Network {
   bool is_sequential_ = true;
 };
 
-// The layer of keras::Input.
+// The layer behind the tensor that keras::Input returns.
 class InputLayerImpl : public LayerImpl {
  public:
   InputLayerImpl(std::string name, TensorSpec spec, SourceLocation loc);
@@ -69,19 +70,19 @@ class InputLayerImpl : public LayerImpl {
   TensorSpec spec_;
 };
 
-// Returns the tensor of a new input layer, as Input does.
+// Makes an input layer, as keras::Input does, and returns its tensor.
 KerasTensor InputTensor(const std::string& name, const TensorSpec& spec, SourceLocation loc);
 
-// Data of a network that this file does not know: how the model was compiled.
+// Base of data that other files attach to a network: how the model was compiled.
 class NetworkExtension {
  public:
   virtual ~NetworkExtension() = default;
 };
 
-// A model as a layer.
+// A whole model in the role of a layer.
 class NetworkImpl : public LayerImpl {
  public:
-  // `class_name`: "Functional" or "Sequential".
+  // `naming.class_name` is "Functional" or "Sequential".
   NetworkImpl(LayerNaming naming, SourceLocation loc) : LayerImpl(std::move(naming), loc) {}
 
   // Makes the model from its inputs and outputs.
@@ -92,11 +93,11 @@ class NetworkImpl : public LayerImpl {
   // first layer's name with "_input".
   absl::Status BuildFor(const TensorSpec& input, SourceLocation loc, const std::string& input_name = "");
 
-  // Returns the first error of Connect and Add, or says that there is no network yet.
+  // Returns the first error of Connect and Add, or an error that says that the model has no network yet.
   absl::Status status() const;
   bool connected() const { return network_ != nullptr; }
   const Network& network() const { return *network_; }
-  // The layers that summary() and Model::layers() show: without the InputLayer of a Sequential.
+  // The layers that summary() and Model::layers() list, which do not include the InputLayer of a Sequential.
   std::vector<std::shared_ptr<LayerImpl>> layers() const;
   const std::shared_ptr<NetworkExtension>& extension() const { return extension_; }
   void set_extension(std::shared_ptr<NetworkExtension> extension) { extension_ = std::move(extension); }
@@ -116,8 +117,8 @@ class NetworkImpl : public LayerImpl {
   absl::Status Fail(absl::Status status);
 
   std::unique_ptr<const Network> network_;
-  std::vector<std::shared_ptr<LayerImpl>> added_;  // for a Sequential
-  KerasTensors chain_;                             // for a Sequential: its input, and the newest layer's output
+  std::vector<std::shared_ptr<LayerImpl>> added_;  // the layers that Add has appended to a Sequential
+  KerasTensors chain_;                             // of a Sequential: the input, and the output of the last layer
   absl::Status error_;
   std::shared_ptr<NetworkExtension> extension_;
 };

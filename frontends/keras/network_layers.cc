@@ -94,7 +94,7 @@ void NetworkImpl::Add(const std::shared_ptr<LayerImpl>& layer, SourceLocation lo
     const KerasTensor input = InputTensor(absl::StrCat(layer->name(), "_input"), {dtype, shape}, loc);
     chain_ = {input, input};
   }
-  if (chain_.empty()) return;  // the input shape is not known yet
+  if (chain_.empty()) return;  // wait until BuildFor sets the input shape
   KerasTensors outputs = layer->Call(chain_[1], loc);
   if (absl::Status status = outputs[0].status(); !status.ok()) {
     Fail(std::move(status)).IgnoreError();
@@ -117,7 +117,8 @@ absl::Status NetworkImpl::BuildFor(const TensorSpec& input, SourceLocation loc, 
   const std::vector<std::shared_ptr<LayerImpl>> layers = std::move(added_);
   added_.clear();
   for (const auto& layer : layers) {
-    if (added_.empty()) {  // Add would ask the first layer for its input shape
+    // For the first layer Add would require an input shape, so it is called here.
+    if (added_.empty()) {
       added_.push_back(layer);
       chain_[1] = layer->Call(tensor, loc)[0];
       TD_RETURN_IF_ERROR(Fail(chain_[1].status()));
@@ -148,7 +149,7 @@ void NetworkImpl::set_trainable(bool trainable) {
 
 namespace {
 
-// Returns the cells that `cells_of` gives for each layer, each cell once.
+// Returns the weight cells that cells_of(layer) returns for all layers, each cell only once.
 template <typename CellsOf>
 std::vector<std::shared_ptr<WeightCell>> CellsOfLayers(const NetworkImpl& network, CellsOf cells_of) {
   std::vector<std::shared_ptr<WeightCell>> cells;

@@ -62,7 +62,8 @@ Tensor ComputeBatchNorm(const layers::BatchNormalizationOptions& o, CallContext&
                                              .epsilon = o.epsilon,
                                              .center = o.center,
                                              .scale = o.scale,
-                                             // A frozen layer uses the moving averages, and does not change them.
+                                             // A layer that is not trainable normalises with the moving averages, and
+                                             // does not change them.
                                              .training = c.training() && c.trainable()},
                                             c.loc());
 }

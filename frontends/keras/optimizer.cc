@@ -12,7 +12,7 @@
 namespace tandem::keras {
 namespace {
 
-// Returns the number with this key in a config; 0 if there is none.
+// Returns the number that the config has for this key, or 0 if there is none.
 double NumberIn(const PartConfig& config, absl::string_view key) {
   for (const auto& [name, value] : config.values) {
     if (name == key && std::holds_alternative<double>(value)) return std::get<double>(value);
@@ -82,8 +82,8 @@ std::vector<std::pair<std::string, double>> Optimizer::SlotsOfIteration(const st
                                                                         int64_t iteration) const {
   std::vector<std::pair<std::string, double>> slots;
   if (config_.class_name != "Nadam") return slots;
-  // The product of beta_1 (1 - 0.96^t / 2) for t from 1, as in tandem::optimizers::Nadam. It is 0 long before the
-  // limit.
+  // Nadam's slot 2 is the product of beta_1 (1 - 0.96^t / 2) for t from 1 to the step. It becomes 0 long before
+  // kLongest steps.
   constexpr int64_t kLongest = 1 << 20;
   const double beta = NumberIn(config_, "beta_1");
   double product = 1;

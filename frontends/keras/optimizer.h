@@ -17,16 +17,17 @@
 
 namespace tandem::keras {
 
-// One tensor of an optimizer's state in a file.
+// One tensor of an optimizer's state in a model file.
 struct OptimizerSlot {
-  std::string name;      // "Adam/m/dense/kernel:0"
-  std::string variable;  // the variable that it belongs to and whose shape it has, "dense/kernel"
-  std::string slot;      // Tandem's variable, "dense/kernel/Adam"; empty if there is none: then the file gets zeros
+  std::string name;      // the name in the file, "Adam/m/dense/kernel:0"
+  std::string variable;  // the variable whose state and shape it has, "dense/kernel"
+  // The slot's variable in Tandem, "dense/kernel/Adam". Empty if Tandem has no such slot; then zeros are written.
+  std::string slot;
 };
-// The order of an optimizer's tensors in a file.
+// The order of an optimizer's state tensors in a model file.
 enum class SlotLayout : int8_t {
-  kKeras2,  // 2.11 to 2.15; also used by Keras 3
-  kLegacy,  // before 2.11: first slot of all variables, then the second, and so on
+  kKeras2,  // as Keras 2.11 to 2.15 write it; also used for Keras 3
+  kLegacy,  // as older Keras writes it: the first slot of all variables, then the second, and so on
 };
 
 class Optimizer {
@@ -35,11 +36,11 @@ class Optimizer {
   // of optimizers.h. With another name, Minimize is an error, which status() also returns.
   Optimizer(const char* name);         // NOLINT: implicit
   Optimizer(const std::string& name);  // NOLINT: implicit
-  // Any of Tandem's optimizers; files cannot describe it.
+  // Any of Tandem's optimizers. Model files cannot describe such an optimizer.
   Optimizer(tandem::Optimizer optimizer) : optimizer_(std::move(optimizer)) {}  // NOLINT: implicit
 
-  // The state of one variable: Keras' names and the numbers of the slots. A further group comes after the first for all
-  // variables.
+  // The slots of one variable that are stored together: Keras' names, and the numbers of Tandem's slots. In a file, the
+  // next group follows after the first group of all variables.
   using Group = std::vector<std::pair<const char*, int>>;
   Optimizer(PartConfig config, tandem::Optimizer optimizer, std::vector<Group> groups)
       : optimizer_(std::move(optimizer)), config_(std::move(config)), groups_(std::move(groups)) {}
@@ -50,17 +51,17 @@ class Optimizer {
                    SourceLocation loc = SourceLocation::Current()) const;
   const tandem::Optimizer& optimizer() const { return optimizer_; }
 
-  // Keras' class ("Adam"; files of 2.11 and later write "Custom>Adam") and arguments; not named() for one of Tandem's
-  // optimizers. A learning rate is a number, rounded to float32 as Keras does, or a schedule's config; null for a
-  // schedule without one.
+  // Keras' class ("Adam"; files of Keras 2.11 and later write "Custom>Adam") and arguments. Not named() for one of
+  // Tandem's optimizers. The learning rate is a number, rounded to float32 as Keras does, or the config of a schedule;
+  // it is null for a schedule that has no config.
   const PartConfig& config() const { return config_; }
 
-  // The tensors that follow "iteration" in a file, for the trainable variables in Keras' order; empty for one of
-  // Tandem's.
+  // Returns the tensors that follow "iteration" in a model file, for the trainable variables in Keras' order. Empty for
+  // one of Tandem's optimizers.
   std::vector<OptimizerSlot> Slots(const std::vector<std::string>& variables,
                                    SlotLayout layout = SlotLayout::kKeras2) const;
-  // Slots that files do not have, and the value that all of their elements have after `iteration` steps: Nadam's
-  // product.
+  // Returns the slots that model files do not contain, each with the value that all of its elements have after
+  // `iteration` steps. Only Nadam has such a slot, a product over the steps.
   std::vector<std::pair<std::string, double>> SlotsOfIteration(const std::vector<std::string>& variables,
                                                                int64_t iteration) const;
 

@@ -11,20 +11,21 @@ namespace tandem::keras::optimizers {
 
 // The formulas are documented in frontends/keras/optimizers.h.
 
-// The rule of "SGD" with one slot.
+// Returns the update rule "SGD" with one slot, the momentum.
 std::shared_ptr<const UpdateRule> MomentumRule(double momentum, bool nesterov);
 
 struct CenteredNumbers {
   double rho, momentum, epsilon;
-  bool epsilon_in_root;  // false: sqrt(v - a^2) + epsilon
+  bool epsilon_in_root;  // true: sqrt(v - a^2 + epsilon); false: sqrt(v - a^2) + epsilon
 };
-// The rule of "RMSProp" with the slots v, m (with momentum) and a.
+// Returns the update rule "RMSProp" with the slots v, m (only with momentum) and a.
 std::shared_ptr<const UpdateRule> CenteredRMSpropRule(const CenteredNumbers& numbers);
 
-// The rule of Adam with amsgrad, which has three slots.
+// Returns the update rule of Adam with amsgrad, which has three slots.
 std::shared_ptr<const UpdateRule> AmsgradRule(std::string name, double beta_1, double beta_2, double epsilon);
 
-// A rule that also subtracts lr weight_decay w from w, before or after the inner rule computes its update.
+// Returns a rule that wraps `rule` and also subtracts lr weight_decay w from w, before or after `rule` computes its
+// update.
 std::shared_ptr<const UpdateRule> DecayedRule(std::shared_ptr<const UpdateRule> rule, double weight_decay, bool before);
 
 }  // namespace tandem::keras::optimizers

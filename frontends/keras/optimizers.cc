@@ -45,9 +45,9 @@ PartConfig::Value RateValue(const Rate& rate) {
   return std::monostate();
 }
 
-// Returns Keras' config: what all optimizers have, then the optimizer's own values.
+// Returns Keras' config of an optimizer: the options that all optimizers have, then the values in `own`.
 PartConfig ConfigOf(const char* class_name, const Common& common, Values own) {
-  // RMSprop's default differs, and has no effect while use_ema is false.
+  // RMSprop has another default of ema_overwrite_frequency, which has no effect while use_ema is false.
   const bool every_hundred = absl::string_view(class_name) == "RMSprop";
   PartConfig config = {class_name,
                        {{"name", class_name},
@@ -66,7 +66,7 @@ PartConfig ConfigOf(const char* class_name, const Common& common, Values own) {
   return config;
 }
 
-// Makes the optimizer with the common options: decay, clipping and averages.
+// Makes the optimizer and applies the common options: weight decay, clipping and moving averages.
 Optimizer Build(PartConfig config, const Common& common, std::shared_ptr<const UpdateRule> rule,
                 std::vector<Optimizer::Group> groups, SourceLocation loc, bool decays_before = false) {
   if (common.weight_decay != 0) rule = DecayedRule(std::move(rule), common.weight_decay, decays_before);
@@ -184,7 +184,7 @@ Optimizer Lion(const LionOptions& o, SourceLocation loc) {
 
 namespace {
 
-// Reads the rate of a config. Keras before 2.11 also had decay: lr / (1 + decay t) with t from 0.
+// Reads the learning rate of a config. Keras before 2.11 also had the argument decay: lr / (1 + decay t) with t from 0.
 absl::StatusOr<Rate> ReadRate(ConfigReader& reader, double otherwise, SourceLocation loc) {
   const char* key = reader.Has("learning_rate") ? "learning_rate" : "lr";
   if (const PartConfig* schedule = reader.Part(key)) {
@@ -217,10 +217,10 @@ void ReadMoments(ConfigReader& reader, Options& o) {
   o.beta_2 = reader.Number("beta_2", o.beta_2);
   if constexpr (requires { o.epsilon; }) o.epsilon = reader.Number("epsilon", o.epsilon);
   if constexpr (requires { o.amsgrad; }) o.amsgrad = reader.Flag("amsgrad", o.amsgrad);
-  reader.Ignore({"schedule_decay"});  // used by Nadam before 2.11
+  reader.Ignore({"schedule_decay"});  // an argument of Nadam before Keras 2.11
 }
 
-// Read the options that only this class has.
+// Overloads that read the options of one optimizer class which other classes do not have.
 void ReadOwn(ConfigReader& r, SGDOptions& o) {
   o.momentum = r.Number("momentum", o.momentum);
   o.nesterov = r.Flag("nesterov", o.nesterov);
@@ -278,7 +278,7 @@ const std::vector<std::string>& OptimizerNames() {
 absl::StatusOr<Optimizer> OptimizerByName(absl::string_view name, SourceLocation loc) {
   const std::string lower = absl::AsciiStrToLower(name);
   for (const std::string& known : optimizers::OptimizerNames()) {
-    // The same as for a file of 2.11 or later.
+    // The defaults are those that a file of Keras 2.11 or later has, whose classes begin with "Custom>".
     if (lower == known) return OptimizerFromConfig({absl::StrCat("Custom>", lower), {}}, loc);
   }
   return frontends::UnknownNameError("optimizer", name, optimizers::OptimizerNames());

@@ -86,8 +86,8 @@ struct AdamaxOptions {
   bool use_ema = false;
   double ema_momentum = 0.99;
 };
-// The formulas and slots of tandem::optimizers::Adamax and Nadam. (Keras 2.15's own Nadam takes other steps when it is
-// traced: it then multiplies the product in its formula once for each variable, or not at all.)
+// Optimizers with the formulas and slots of tandem::optimizers::Adamax and Nadam. (Keras 2.15's own Nadam differs when
+// it is traced: it then multiplies the product in its formula once for each variable, or not at all.)
 Optimizer Adamax(const AdamaxOptions& options = {}, SourceLocation loc = SourceLocation::Current());
 using NadamOptions = AdamaxOptions;
 Optimizer Nadam(const NadamOptions& options = {}, SourceLocation loc = SourceLocation::Current());

@@ -16,8 +16,8 @@
 
 namespace tandem::keras {
 
-// A class of layers: its name in Keras, and the function that computes it. Fields(V&, Options&) lists the fields of its
-// config.
+// A class of layers: its name in Keras, and the function that computes it. A function Fields(V&, Options&) lists the
+// fields of its config.
 template <typename Options>
 struct LayerKind {
   const char* class_name;
@@ -51,11 +51,11 @@ class OptionLayer : public LayerImpl {
   InputNames input_names() const override { return kind_.input_names; }
 
  private:
-  const LayerKind<Options>& kind_;  // has static lifetime
+  const LayerKind<Options>& kind_;  // points to an object of static lifetime
   const Options options_;
 };
 
-// All options have a name; most layers with weights can be frozen, and many can give the shape of a Sequential's input.
+// Makes a layer from its options. All options have `name`; some also have `trainable` or `input_shape`.
 template <typename Options>
 std::shared_ptr<LayerImpl> MakeLayer(const LayerKind<Options>& kind, const Options& options, SourceLocation loc) {
   LayerNaming naming{.class_name = kind.class_name, .name = options.name};
@@ -64,11 +64,11 @@ std::shared_ptr<LayerImpl> MakeLayer(const LayerKind<Options>& kind, const Optio
   return std::make_shared<OptionLayer<Options>>(kind, options, std::move(naming), loc);
 }
 
-// A class that files can name.
+// A layer class that model files can contain.
 struct LayerClass {
   std::string class_name;
-  // Makes a layer from the "config" in a file; `naming` has the config's values for it. `ignored` gets the keys that
-  // have no effect here.
+  // Makes a layer from the "config" in a file; `naming` has the name and other common settings in that config. Appends
+  // the keys that have no effect here to `ignored`.
   std::function<absl::StatusOr<std::shared_ptr<LayerImpl>>(const Json& config, LayerNaming naming, SourceLocation loc,
                                                            std::vector<std::string>* ignored)>
       make;
@@ -89,7 +89,7 @@ LayerClass ClassOf(const LayerKind<Options>& kind) {
           }};
 }
 
-// The layer classes, one list for each file that defines layers.
+// These return the layer classes; each file that defines layers has a list of its own.
 std::vector<LayerClass> DenseLayerClasses();
 std::vector<LayerClass> WindowLayerClasses();
 std::vector<LayerClass> NormLayerClasses();

@@ -1,4 +1,4 @@
-// Padding by Keras' name.
+// Padding that is given by Keras' name.
 #ifndef TANDEM_FRONTENDS_KERAS_PADDING_NAME_H_
 #define TANDEM_FRONTENDS_KERAS_PADDING_NAME_H_
 
@@ -9,14 +9,14 @@
 
 namespace tandem::keras {
 
-// "valid", "same", in any case, or a Padding. Another name is an error of the layer that gets it.
+// A Padding, or its name "valid" or "same", in upper or lower case. Another name is an error of the layer that uses it.
 class PaddingName {
  public:
   PaddingName(Padding padding) : padding_(padding) {}  // NOLINT: implicit
   PaddingName(const char* name);                       // NOLINT: implicit
 
   Padding padding() const { return padding_; }
-  // The given name if it is unknown; empty otherwise.
+  // The name that the user wrote if it is unknown; empty otherwise.
   const std::string& unknown() const { return unknown_; }
   const char* name() const { return padding_ == Padding::kSame ? "same" : "valid"; }
 

@@ -15,7 +15,8 @@
 namespace tandem::keras::optimizers::schedules {
 namespace {
 
-// Returns a whole number as an integer, because Keras writes a number that was given as an integer as one.
+// Returns whole numbers as an integer, because Keras writes a number of steps that the user wrote as an integer that
+// way.
 PartConfig::Value Steps(double steps) {
   const bool whole = std::floor(steps) == steps && std::abs(steps) < 1e15;
   return whole ? PartConfig::Value(static_cast<int64_t>(steps)) : PartConfig::Value(steps);

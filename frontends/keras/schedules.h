@@ -13,7 +13,8 @@
 
 namespace tandem::keras::optimizers {
 
-// A number, which callbacks can set, one of the schedules below, or a schedule of Tandem, which files cannot describe.
+// A learning rate: a number, which callbacks can set, one of the schedules below, or a schedule of Tandem, which model
+// files cannot describe.
 class Rate {
  public:
   Rate(double value) : rate_(value), number_(value) {}     // NOLINT: implicit
@@ -24,7 +25,7 @@ class Rate {
   const LearningRate& rate() const { return rate_; }
   // The number; nullopt for a schedule.
   const std::optional<double>& number() const { return number_; }
-  // The description of a schedule below; null for other rates.
+  // The description for model files; null unless the rate is one of the schedules below.
   const std::shared_ptr<const PartConfig>& schedule() const { return schedule_; }
 
  private:
@@ -50,8 +51,8 @@ Rate CosineDecayRestarts(const tandem::schedules::CosineDecayRestartsOptions& op
 struct CosineDecayOptions {
   double initial_learning_rate = -1;  // required
   double decay_steps = 0;             // required; counted from the end of the warm-up
-  double alpha = 0;                   // the share of the largest rate that remains at the end
-  // The rate after warmup_steps steps, which a line leads to from the initial rate; then it decays.
+  double alpha = 0;                   // fraction of the largest rate that remains at the end
+  // If set, the rate rises linearly from initial_learning_rate to this one over warmup_steps steps, and then decays.
   std::optional<double> warmup_target = std::nullopt;
   double warmup_steps = 0;
 };

@@ -26,7 +26,7 @@ struct RepeatFields {
   std::string name;
   Shape input_shape;
 };
-// Fields of Flatten, which has one more option in files than Identity.
+// Options of Flatten. They differ from those of Identity because Flatten has one more key in files.
 struct FlattenFields {
   std::string name;
   Shape input_shape;

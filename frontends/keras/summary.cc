@@ -58,21 +58,23 @@ std::string ShapesText(const std::vector<TensorSpec>& outputs, bool as_list) {
 
 class Table {
  public:
-  // `ends` are the positions where columns end.
+  // `ends` are the character positions where the table's columns end.
   Table(std::vector<int> ends, int width) : ends_(std::move(ends)), width_(width) {}
 
   const std::string& text() const { return text_; }
   void Line(absl::string_view line) { absl::StrAppend(&text_, line, "\n"); }
   void Rule(char c) { Line(std::string(width_, c)); }
   void Blank(int level) { Framed(std::string(width_ - 2 * level, ' '), level); }
-  // Prints a line above or below the layers of a nested model, inside `level` frames.
+  // Prints a horizontal line above or below the layers of a nested model, between the frames of `level` enclosing
+  // models.
   void Bar(int level) {
     std::string bar;
-    for (int i = 0; i < width_ - 2 * level; ++i) bar += "\xC2\xAF";  // a macron in UTF-8
+    for (int i = 0; i < width_ - 2 * level; ++i) bar += "\xC2\xAF";  // the character macron, in UTF-8
     Framed(bar, level);
   }
 
-  // Cells continue in further lines if they do not fit, or have a comma after a bracket or a quote.
+  // Prints one row of the table. A cell continues in further lines if it does not fit, or after a comma that follows a
+  // bracket or a quote.
   void Row(std::vector<std::string> cells, int level) {
     while (std::any_of(cells.begin(), cells.end(), [](const std::string& cell) { return !cell.empty(); })) {
       std::string line = std::string(level, '|') + " ";

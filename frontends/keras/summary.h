@@ -12,10 +12,10 @@ namespace tandem::keras {
 class NetworkImpl;
 
 struct SummaryOptions {
-  bool expand_nested = false;   // also show the layers of nested models
-  bool show_trainable = false;  // add a column
-  int line_length = 0;          // 0: 65 for a chain of layers, else 98
-  // Takes the text line by line; null: standard output.
+  bool expand_nested = false;   // if true, also shows the layers of nested models
+  bool show_trainable = false;  // if true, adds a column that says what is trainable
+  int line_length = 0;          // characters per line; 0 means 65 for a chain of layers, otherwise 98
+  // Called with each line of the text; null prints to standard output.
   std::function<void(const std::string& line)> print_fn = nullptr;
 };
 

@@ -48,7 +48,8 @@ absl::StatusOr<HostTensor> ToCategorical(const HostTensor& labels, int64_t num_c
   if (num_classes < 0) return error(absl::StrCat("num_classes is ", num_classes, "; it must be at least 1, or 0"));
   absl::StatusOr<std::vector<double>> numbers = LabelNumbers(labels);
   if (!numbers.ok()) return error(numbers.status().message());
-  // Larger numbers are no classes, and their rows would fill the memory.
+  // The largest accepted number of classes. Larger numbers are not meant as classes, and one-hot rows would fill the
+  // memory.
   constexpr double kMostClasses = 1 << 30;
   double largest = -1;
   for (size_t i = 0; i < numbers->size(); ++i) {

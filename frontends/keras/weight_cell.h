@@ -1,4 +1,5 @@
-// WeightCell: a weight of a layer object, and the place of its newest value. Internal to the Keras frontend.
+// WeightCell: a weight of a layer object, which stores its newest value or knows who has it. Internal to the Keras
+// frontend.
 #ifndef TANDEM_FRONTENDS_KERAS_WEIGHT_CELL_H_
 #define TANDEM_FRONTENDS_KERAS_WEIGHT_CELL_H_
 
@@ -19,31 +20,31 @@ namespace tandem::keras {
 class LayerImpl;
 struct WeightCell;
 
-// Trains weights, and so has values newer than those in the cells.
+// An object (an Estimator) that trains weights, so that its values are newer than those in the cells.
 class WeightHolder {
  public:
   virtual ~WeightHolder() = default;
   virtual absl::StatusOr<HostTensor> Read(const WeightCell& cell) = 0;
 };
 
-// Models that share a layer share its cells. An Estimator takes the values of cells before it runs, and then is their
-// holder until a value is assigned or another Estimator takes them.
+// One weight. Models that share a layer share its cells. An Estimator copies the values of the cells before it runs,
+// and is then their holder, until a value is assigned or another Estimator copies them.
 struct WeightCell {
-  const LayerImpl* layer = nullptr;  // the owner
-  std::string name;                  // within the layer: "kernel"
-  std::string first_value_key;       // names the random numbers of the first value
+  const LayerImpl* layer = nullptr;  // the layer that owns the weight
+  std::string name;                  // name within the layer: "kernel"
+  std::string first_value_key;       // key of the random numbers of the initial value
   uint64_t seed = 0;
   DType dtype = DType::kFloat32;
   Shape shape;
-  bool trainable = true;  // also needs a trainable layer
+  bool trainable = true;  // the weight is trained only if the layer is trainable too
   Initializer initializer;
-  FirstValueFn first_value;  // if set, used instead of the initializer
+  FirstValueFn first_value;  // if set, computes the initial value instead of `initializer`
 
-  std::optional<HostTensor> value;  // nullopt: ask the holder, or else use the first value
+  std::optional<HostTensor> value;  // if nullopt, the holder has it, or without a holder it is the initial value
   std::shared_ptr<WeightHolder> holder;
-  uint64_t writes = 0;  // number of assignments of a value
+  uint64_t writes = 0;  // how often a value was assigned
 
-  // Returns "dense/kernel".
+  // Returns the layer's and the weight's name, "dense/kernel".
   std::string FullName() const;
   absl::StatusOr<HostTensor> Value() const;
   absl::Status Assign(const HostTensor& value);

@@ -10,7 +10,7 @@
 namespace tandem::keras {
 namespace layers {
 
-// The common fields of convolutions, in Keras' order.
+// Lists the fields that all convolutions have, in Keras' order.
 template <typename V, typename Options>
 void WindowFields(V& v, Options& o) {
   v.Field("kernel_size", o.kernel_size);
@@ -53,7 +53,7 @@ template <typename V>
 void Fields(V& v, SeparableConv2DOptions& o) {
   v.Field("filters", o.filters);
   WindowFields(v, o);
-  // Keras writes fields of a kernel that this layer does not have.
+  // Keras also writes the fields of a single kernel, although this layer has two kernels with other names.
   v.Unused("kernel_initializer",
            PartToJson(initializers::InitializerFn("glorot_uniform").config(), "keras.initializers"));
   v.Field("bias_initializer", o.bias_initializer);
@@ -94,7 +94,7 @@ void Fields(V& v, UpSampling2DOptions& o) {
   v.Fixed("interpolation", "nearest");
 }
 
-// A file has [[top, bottom], [left, right]].
+// Lists the field of padding or cropping, which files write as [[top, bottom], [left, right]].
 template <typename V>
 void EdgesField(V& v, const char* key, Edges2D& edges) {
   std::vector<std::vector<int64_t>> rows = {{edges.top, edges.bottom}, {edges.left, edges.right}};
