@@ -1,4 +1,4 @@
-// Describes wrong arguments of a tool that has commands.
+// Describes wrong arguments of a tool whose first argument is a command, as in "tandem-checkpoint list DIR".
 #ifndef TANDEM_TOOLS_COMMAND_PROBLEM_H_
 #define TANDEM_TOOLS_COMMAND_PROBLEM_H_
 

@@ -78,7 +78,7 @@ absl::Status Compare(const Arguments& arguments) {
 }
 
 absl::Status Made(const std::string& path, const CheckpointData& data) {
-  // The lock keeps a training in that directory from taking the unfinished checkpoint for a leftover.
+  // While the lock is held, a training in that directory does not delete the unfinished checkpoint as a leftover.
   TD_ASSIGN_OR_RETURN(const std::shared_ptr<FileLock> lock, LockIfModelDir(Env::Default(), DirName(path), &path));
   TD_RETURN_IF_ERROR(WriteNewCheckpoint(Env::Default(), path, data));
   std::cout << PrintableLine(path) << ": " << CountText(data.variables.size(), "variable") << " and "
@@ -122,7 +122,7 @@ absl::Status FromNpz(const Arguments& arguments) {
 
 absl::Status Run(const Arguments& arguments) {
   struct Command {
-    size_t least, most;  // number of arguments
+    size_t least, most;  // least and greatest number of arguments
     absl::Status (*run)(const Arguments&);
   };
   static const auto& commands = *new std::map<std::string, Command>{

@@ -1,5 +1,5 @@
-// tandem-cluster: prints the task of this process in the cluster that its environment describes, or everything that is
-// wrong with the description. Started by a launcher, it shows what a training would find there.
+// tandem-cluster: prints the task of this process in the cluster that its environment variables describe, or everything
+// that is wrong with the description. If a launcher starts it, it shows what a training would read there.
 #include <iostream>
 #include <optional>
 #include <string>
@@ -40,7 +40,8 @@ absl::Status PrintCluster(const std::vector<std::string>& arguments) {
   for (const auto& [type, addresses] : cluster->addresses) {
     for (size_t i = 0; i < addresses.size(); ++i) std::cout << Name(type) << " " << i << ": " << addresses[i] << "\n";
   }
-  if (cluster->task.type == TaskType::kEvaluator) return absl::OkStatus();  // it sends nothing to other tasks
+  // The evaluator sends nothing to other tasks.
+  if (cluster->task.type == TaskType::kEvaluator) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const std::string tls, TlsText());
   std::cout << tls << "\n";
   return absl::OkStatus();

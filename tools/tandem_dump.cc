@@ -75,7 +75,7 @@ absl::StatusOr<std::string> PhaseText(const Executable& executable, const std::s
     phases.push_back(s.name);
     if (s.name == phase) return IrText(executable, static_cast<int>(i));
   }
-  // The code of a GPU program is text already.
+  // The generated code of a GPU program is stored as text, and not as the IR of a phase.
   if (!executable.index().images.empty()) {
     phases.push_back("codegen");
     if (phase == "codegen") {
@@ -91,7 +91,7 @@ int Threads() {
   return threads > 0 ? threads : UsableProcessors();
 }
 
-// Returns expected times, and measured ones if `measure`.
+// Returns the expected times of the commands; also measured times if there is a profile or `measure` is set.
 absl::StatusOr<nlohmann::ordered_json> Costs(const Executable& executable, const std::string& path, bool measure) {
   TD_ASSIGN_OR_RETURN(const MachineModel machine, ChooseMachineModel(absl::GetFlag(FLAGS_machine), executable));
   std::optional<Measurement> measurement;

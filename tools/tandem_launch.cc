@@ -60,7 +60,7 @@ absl::Status Run(const std::vector<std::string>& arguments, const std::vector<st
 }  // namespace tandem
 
 int main(int argc, char** argv) {
-  // Arguments after "--" belong to the program, also "--help".
+  // Arguments after "--" belong to the program that is launched, even "--help".
   char** const end = argv + argc;
   char** const dashes =
       std::find_if(argv, end, [](const char* argument) { return absl::string_view(argument) == "--"; });

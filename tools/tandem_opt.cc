@@ -1,8 +1,8 @@
 // tandem-opt: runs passes or phases on MLIR text, for lit tests and for looking into the compiler.
 //
 // With passes ("-td-schedule"), single phases ("-td-phase-layout") or -pass-pipeline it is MLIR's usual pass driver.
-// With any of the options below it runs the compiler's phases instead, as a program compiles: the module's attribute
-// exec.config steers them.
+// With any of the options below it runs the compiler's phases instead, as when a program is compiled, with the settings
+// in the module's attribute exec.config.
 #include <string>
 #include <vector>
 
@@ -90,7 +90,7 @@ absl::Status WriteOutput(const std::string& output, llvm::function_ref<absl::Sta
   TD_RETURN_IF_ERROR(write(file->os()));
   file->os().flush();
   if (const std::error_code failed = file->os().error()) {
-    file->os().clear_error();  // otherwise its destructor would end the process
+    file->os().clear_error();  // otherwise the stream's destructor would end the process
     return PosixError(failed.value(), "write", output == "-" ? "standard output" : output);
   }
   file->keep();

@@ -35,7 +35,7 @@ absl::Status Plot(const std::vector<std::string>& folders) {
   TD_ASSIGN_OR_RETURN(const PlotRuns runs, ReadRuns(Env::Default(), folders));
   TD_RETURN_IF_ERROR(Write(path, CurvesPage(runs)));
   if (runs.damaged.empty()) return absl::OkStatus();
-  // The page is written, but an error tells a script that started this program that the page is incomplete.
+  // The page was written, but the error lets a script that calls this program know that the page is incomplete.
   const auto message = [](std::string* out, const absl::Status& status) { absl::StrAppend(out, status.message()); };
   return absl::Status(
       runs.damaged.front().code(),

@@ -129,7 +129,7 @@ absl::Status Split(const std::string& path, const std::string& prefix) {
     return true;
   });
   int64_t records = 0;
-  // Closes all writers even after an error, so that everything read before it is complete.
+  // All writers are closed even after an error, so that everything that was read before it is complete.
   for (auto& writer : writers) {
     const absl::Status closed = writer->Close();
     if (status.ok()) status = closed;

@@ -66,8 +66,8 @@ ABSL_FLAG(
 namespace tandem {
 namespace {
 
-// Restores values from --variables. Slots may be missing: a single file has none. As in the Estimator, evaluations and
-// predictions use moving averages if there are any.
+// Restores the values of variables from --variables. Slots may be missing, because a single file has none. As in the
+// Estimator, evaluations and predictions use moving averages if there are any.
 absl::Status RestoreVariables(const std::string& path, LoadedExecutable* model, StepScalars* scalars) {
   TD_ASSIGN_OR_RETURN(auto reader, CheckpointReader::Open(Env::Default(), path));
   const format::Index& index = model->executable().index();
@@ -157,7 +157,7 @@ void PrintOutputs(const std::map<std::string, HostTensor>& outputs) {
   }
 }
 
-// Reads and makes inputs, and runs steps.
+// Reads or generates the inputs, and runs the steps.
 class Runner {
  public:
   explicit Runner(std::unique_ptr<LoadedExecutable> model) : model_(std::move(model)) {}
@@ -266,7 +266,7 @@ class Runner {
     return result;
   }
 
-  // Keeps the largest error, relative to the tolerance, of all steps.
+  // Keeps, for each output or variable, the largest error of all steps, relative to its magnitude.
   void Note(const std::string& what, const TensorError& e) {
     auto [it, first] = errors_.emplace(what, e);
     if (!first && e.error * it->second.magnitude >= it->second.error * e.magnitude) it->second = e;
@@ -291,7 +291,7 @@ class Runner {
   StepScalars scalars_;
   TensorMap given_, outputs_;
   int64_t rows_ = 0;
-  std::map<std::string, TensorError> errors_;  // "output loss", "variable dense/kernel"
+  std::map<std::string, TensorError> errors_;  // errors by name: "output loss", "variable dense/kernel"
 };
 
 absl::Status RunExport(const std::string& path) {
@@ -318,7 +318,7 @@ absl::Status RunTool(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
     return absl::InvalidArgumentError("usage: tandem-run FILE.tdx|MODEL_DIR|EXPORT_DIR [flags]; --help explains them");
   }
-  // Checked before anything runs.
+  // The output files are checked before anything runs.
   for (const auto& [flag, file] :
        {std::pair("--outputs", absl::GetFlag(FLAGS_outputs)), std::pair("--trace", absl::GetFlag(FLAGS_trace))}) {
     if (!file.empty()) TD_RETURN_IF_ERROR(CheckOutputFile(Env::Default(), flag, file));

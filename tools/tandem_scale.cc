@@ -1,5 +1,6 @@
-// tandem-scale MODEL_DIR|FILE: forecasts the speed of a compiled training step on 1 to 1024 devices, or with as many
-// workers and parameter servers. tandem-scale --crossovers: shows at which sizes which all-reduce is the fastest.
+// tandem-scale MODEL_DIR|FILE: forecasts the speed of a compiled training step on 1 to 1024 devices, or with up to that
+// many workers and parameter servers. tandem-scale --crossovers: shows which way of an all-reduce is the fastest at
+// which sizes.
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -69,7 +70,7 @@ absl::Status Misfit(absl::string_view flags, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(flags, " do not go together: ", why));
 }
 
-// The connections of the devices, the all-reduce algorithm, and measured times.
+// What forecasts depend on: the links between devices, the all-reduce algorithm, and measured times if there are any.
 struct Setting {
   Topology topology;
   Algorithm algorithm = Algorithm::kDirect;
@@ -80,7 +81,8 @@ struct Setting {
     if (!IsMeasured(devices)) return AllReduceSeconds(algorithm, bytes, devices, topology);
     return SecondsInHost(algorithm, bytes, devices, topology) + measured->Seconds(bytes, HostsOf(devices, topology));
   }
-  // Before each step, processes tell each other whether to go on: each sends a few bytes to all others.
+  // Returns the seconds of the exchange before each step, in which processes agree whether to go on: each sends a few
+  // bytes to all others.
   double Meeting(int devices) const {
     constexpr double kBytes = 16;
     const int hosts = HostsOf(devices, topology);
@@ -130,14 +132,14 @@ void Scale(double factor, StepModel& model) {
   for (Bucket& b : model.buckets) b.ready *= factor;
 }
 
-// If there are more devices than cores, they take turns.
+// If there are more devices than cores (--cores), devices share cores, and the computation takes longer.
 StepModel OnCores(StepModel model, int devices) {
   const int cores = absl::GetFlag(FLAGS_cores);
   if (cores > 0 && devices > cores) Scale(static_cast<double>(devices) / cores, model);
   return model;
 }
 
-// Returns the numbers of devices in the tables: powers of two, and the largest.
+// Returns the numbers of devices in the tables: powers of two from `first` on, and --max_devices.
 std::vector<int> Counts(int first) {
   const int most = absl::GetFlag(FLAGS_max_devices);
   std::vector<int> counts;
@@ -220,8 +222,8 @@ void PrintServed(const ServedStep& step, const Link& link) {
   }
 }
 
-// Compares a forecast with a measurement in one process, where nothing overlaps, and the program's devices are cores of
-// this machine.
+// Prints how a forecast compares with the measurement of a program with several devices in one process. The devices are
+// cores of this machine, and communication does not overlap computation.
 absl::Status Check(const Executable& executable, const Measured& here, StepModel model) {
   TD_ASSIGN_OR_RETURN(const Measured one, Measure(absl::GetFlag(FLAGS_check), absl::GetFlag(FLAGS_runs)));
   TD_ASSIGN_OR_RETURN(const Link memory, ParseLink("memory"));
@@ -235,7 +237,8 @@ absl::Status Check(const Executable& executable, const Measured& here, StepModel
   return absl::OkStatus();
 }
 
-// Returns measured times; for a GPU program on a machine without a GPU, expected times by the machine model.
+// Returns the measured times of the commands. For a GPU program on a machine without a GPU, returns the times that the
+// machine model expects.
 absl::StatusOr<Measured> TimesOf(const Executable& executable, const std::string& path) {
   const bool gpu = executable.index().programs[0].device_class == "gpu";
   if (!gpu || ListDevices("gpu").ok()) return Measure(path, absl::GetFlag(FLAGS_runs));
@@ -264,7 +267,7 @@ absl::StatusOr<ServedStep> Served(const Executable& executable, const std::strin
   if (executable.index().parameter_servers == 0) {
     TD_ASSIGN_OR_RETURN(const StepModel model, MakeStepModel(executable, measured.commands, /*overlap=*/false));
     step = PlacedStep(executable, absl::GetFlag(FLAGS_servers), model.tail);
-    // Each worker has one device, however many the program has.
+    // In the forecast each worker has one device, however many the program has.
     step.threads = 1;
     step.compute = model.compute;
     if (given > 0) factor = given / step.compute;

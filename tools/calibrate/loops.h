@@ -1,4 +1,5 @@
-// The loops that are timed, compiled for several instruction sets; the machine's best one is used.
+// The loops whose speed is measured. They are compiled for several instruction sets, and the best one that the machine
+// supports is used.
 #ifndef TANDEM_TOOLS_CALIBRATE_LOOPS_H_
 #define TANDEM_TOOLS_CALIBRATE_LOOPS_H_
 

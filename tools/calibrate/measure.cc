@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double Since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Returns the seconds of the fastest call, from several measurements that together take `seconds`.
+// Returns the seconds of one call, as in the fastest of several measurements that together take `seconds`.
 double BestSeconds(double seconds, const std::function<void()>& fn) {
   fn();
   int calls = 1;
@@ -38,13 +38,15 @@ double BestSeconds(double seconds, const std::function<void()>& fn) {
     for (int i = 0; i < calls; ++i) fn();
     const double took = Since(begin);
     best = std::min(best, took / calls);
-    if (took < 1e-3) calls *= 2;  // long enough for the clock, short enough to fit between other programs' time slices
+    // A measurement of about 1 ms is long enough for the clock, and short enough to fit between other programs' time
+    // slices.
+    if (took < 1e-3) calls *= 2;
   } while (Since(start) < seconds);
   return best;
 }
 
-// Returns the size of the data or unified cache of this level from Linux's description ("1024K"). Does not use sysconf:
-// in virtual machines it may return the sum over the caches of a larger machine.
+// Returns the size of the data or unified cache of this level, which Linux describes in a file ("1024K"). sysconf is
+// not used, because in virtual machines it may return the sum over the caches of a larger machine.
 double CacheBytes(int level, double otherwise) {
   for (int index = 0; index < 8; ++index) {
     const std::string dir = absl::StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");
@@ -72,17 +74,17 @@ class Machine {
     try {
       m.library_f32 = MatmulRate(dnnl::memory::data_type::f32);
       m.library_bf16 = MatmulRate(dnnl::memory::data_type::bf16, m.library_f32);
-      m.library_tf32 = m.library_f32;  // only for GPUs
+      m.library_tf32 = m.library_f32;  // a placeholder: only GPUs have this format
     } catch (const dnnl::error& error) {
       return absl::InternalError(absl::StrCat("oneDNN: ", error.what()));
     }
-    constexpr int64_t kElements = 1024;  // 8 KiB for x and y
+    constexpr int64_t kElements = 1024;  // x and y together take 8 KiB, which fits into L1
     m.vector_f32 = LoopRate(kElements, kPolynomialFlops, Polynomial);
     m.vector_f64 = m.vector_f32 / 2;
     m.vector_bf16 = PairRate(16 * kElements, m.vector_f32);
     m.transcendentals = LoopRate(kElements, 1, Exp);
-    // Working sets between the caches' sizes: half of the cache that is measured; for L3, which other programs share,
-    // less.
+    // Each bandwidth is measured with arrays that fill half of that cache, and are larger than the cache below it. For
+    // L3, which other programs share, they are smaller.
     TD_ASSIGN_OR_RETURN(m.l1_bandwidth, StreamRate(m.l1_bytes / 2, 1));
     TD_ASSIGN_OR_RETURN(m.l2_bandwidth, StreamRate(m.l2_bytes / 2, 1));
     const double l3 = std::max(2 * m.l2_bytes, m.l3_bytes / 8), dram = 4 * m.l3_bytes;
@@ -100,8 +102,8 @@ class Machine {
   }
 
  private:
-  // Returns the operations per second of a 1024^3 matmul on one thread; or `otherwise`, if that is not 0 and oneDNN has
-  // no implementation of this type for the CPU (for bfloat16: without AVX-512).
+  // Returns the operations per second of a 1024^3 matmul of this type on one thread. If oneDNN has no implementation
+  // for the CPU (for bfloat16: without AVX-512), returns `otherwise`, unless that is 0.
   double MatmulRate(dnnl::memory::data_type type, double otherwise = 0) {
     constexpr int64_t n = 1024;
     omp_set_num_threads(1);
@@ -110,7 +112,7 @@ class Machine {
     const dnnl::memory::desc md({n, n}, type, dnnl::memory::format_tag::ab);
     dnnl::memory a(md, engine), b(md, engine), c(md, engine);
     for (dnnl::memory* m : {&a, &b}) {
-      // Either a pair of bfloat16 numbers, or one float of nearly the same value.
+      // These 32 bits are a pair of bfloat16 numbers near 0.5, and also a float near 0.5.
       std::fill_n(static_cast<uint32_t*>(m->get_data_handle()), md.get_size() / 4, 0x3f003f00u);
     }
     const dnnl::matmul::primitive_desc descriptor(engine, md, md, md, dnnl::primitive_attr(),
@@ -129,16 +131,16 @@ class Machine {
     return per_element * elements / BestSeconds(part_, [&] { loop(x.data(), y.data(), elements); });
   }
 
-  // Returns the operations per second of products of pairs of `elements` numbers of 2 bytes; `otherwise` if the CPU has
-  // no such instruction.
+  // Returns the operations per second of products of pairs of bfloat16 numbers; each operand has `elements` numbers.
+  // Returns `otherwise` if the CPU has no such instruction.
   double PairRate(int64_t elements, double otherwise) {
-    std::vector<uint16_t> x(elements, 0x3f00);  // 0.5
+    std::vector<uint16_t> x(elements, 0x3f00);  // the bfloat16 number 0.5
     std::vector<float> y(16 * kPairSums);
     if (!PairProducts(x.data(), y.data(), elements)) return otherwise;
     return 2.0 * elements / BestSeconds(part_, [&] { PairProducts(x.data(), y.data(), elements); });
   }
 
-  // Returns the bytes per second of all `threads` threads together; the arrays of each take `bytes` together.
+  // Returns the bytes per second that `threads` threads reach together. The arrays of each thread take `bytes` bytes.
   absl::StatusOr<double> StreamRate(double bytes, int threads) {
     const int64_t n = static_cast<int64_t>(bytes) / 2 / 64 * 16;
     std::vector<Arena> arenas;
@@ -159,7 +161,7 @@ class Machine {
     return threads * 3.0 * n * sizeof(float) / seconds;
   }
 
-  // Uses a product so small that its operations hardly count.
+  // Returns the overhead of a call of oneDNN, measured with a product so small that its operations hardly take time.
   absl::StatusOr<double> LibraryCallSeconds(const MachineModel& m) {
     constexpr int64_t n = 16;
     format::MatMul product;
@@ -176,8 +178,8 @@ class Machine {
     return std::max(seconds - 2.0 * n * n * n / m.library_f32, 1e-9);
   }
 
-  // Returns the seconds for the gradient of the 3x3 kernel of a padded convolution over 8 images of `width` pixels a
-  // side with 64 channels; a negative number if the CPU does not support the algorithm.
+  // Returns the seconds that the algorithm takes for the gradient of a 3x3 kernel. The convolution is padded and has 8
+  // images of `width` x `width` pixels with 64 channels. Negative if the CPU does not support the algorithm.
   absl::StatusOr<double> FilterGradSeconds(format::Algorithm algorithm, int64_t width) {
     constexpr int64_t kImages = 8, kChannels = 64;
     format::Conv2D conv;
@@ -201,8 +203,9 @@ class Machine {
     return seconds;
   }
 
-  // Returns the largest width of images for which passes/contraction/direct_filter_grad.cc uses its algorithm:
-  // kSmall if images of 28 pixels gain nothing from it, else any width.
+  // Returns the largest width of images for which the compiler should choose the algorithm kDirectFilterGrad
+  // (passes/contraction/direct_filter_grad.cc): kSmall if it is not faster than oneDNN for images of 28 pixels,
+  // otherwise any width.
   absl::StatusOr<double> DirectFilterGradWidth() {
     constexpr double kSmall = 13, kAny = 4096;
     TD_ASSIGN_OR_RETURN(const double direct, FilterGradSeconds(format::Algorithm::kDirectFilterGrad, 28));
@@ -210,7 +213,7 @@ class Machine {
     return direct > 0 && direct < library ? kAny : kSmall;
   }
 
-  // Returns the seconds of a call with four operands that does nothing.
+  // Returns the overhead of a kernel call: the seconds of a call with four operands that does nothing.
   double KernelCallSeconds() {
     static void (*volatile kernel)(void* const*, int64_t, int64_t, int64_t) = [](void* const*, int64_t, int64_t,
                                                                                  int64_t) {};
@@ -222,7 +225,8 @@ class Machine {
     });
   }
 
-  // Measures a loop over all threads in which each waits for all others, so that no thread does the work of two.
+  // Returns the overhead of a section: the seconds of an empty loop over all threads. Each thread waits for all others,
+  // so that no thread can do the work of two.
   double BarrierSeconds() {
     const int threads = pool_.num_threads();
     return BestSeconds(part_, [&] {

@@ -1,4 +1,4 @@
-// Measurements of this machine for passes/analysis/machine_model.h.
+// Measures the constants of passes/analysis/machine_model.h on this machine.
 #ifndef TANDEM_TOOLS_CALIBRATE_MEASURE_H_
 #define TANDEM_TOOLS_CALIBRATE_MEASURE_H_
 
@@ -8,8 +8,9 @@
 namespace tandem {
 
 // Measures all constants with at most `threads` threads, in about `seconds`. Every rate is the best, and every overhead
-// the least, of several rounds: on a machine with other users, means would depend on them. Sizes of caches are those
-// that the system reports. If the CPU has no bfloat16 instructions, that rate is oneDNN's with emulation.
+// the least, of several rounds, because means would depend on what other users of the machine do. The sizes of caches
+// are those that the system reports. If the CPU has no bfloat16 instructions, the bfloat16 rate is that of oneDNN's
+// emulation.
 absl::StatusOr<MachineModel> MeasureMachine(int threads, double seconds);
 
 }  // namespace tandem

@@ -12,9 +12,9 @@
 namespace tandem {
 
 // Returns the mean of the variables of all checkpoints, element by element, summed in double precision and rounded
-// once. Variables that are not floating-point, step and seed are those of the last path. Slots, input position and
-// records are left out, because no training was ever in this state. FailedPrecondition, with all differences, when the
-// checkpoints have different variables.
+// once. Variables that are not floating-point, the step and the seed are those of the last checkpoint. Slots, input
+// position and records are left out, because no training was ever in this state. FailedPrecondition, with all
+// differences, when the checkpoints have different variables.
 absl::StatusOr<CheckpointData> AverageCheckpoints(Env* env, const std::vector<std::string>& paths);
 
 }  // namespace tandem

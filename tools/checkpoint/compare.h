@@ -10,7 +10,7 @@
 namespace tandem {
 
 struct CheckpointDifferences {
-  bool equal = true;  // the same names, types, shapes and bits
+  bool equal = true;  // true if names, types, shapes and bits are the same
   std::string text;   // a line for each difference, and the number of tensors with equal bits
 };
 

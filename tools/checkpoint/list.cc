@@ -18,7 +18,7 @@
 namespace tandem {
 namespace {
 
-// Returns the checkpoint that the pointer names; empty if there is no pointer.
+// Returns the checkpoint that the directory's pointer file names as the latest; empty if there is no pointer file.
 absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   const std::string path = JoinPath(dir, kPointerName);
   absl::StatusOr<std::string> text = ReadTextFile(env, path);
@@ -28,8 +28,8 @@ absl::StatusOr<std::string> PointedTo(Env* env, const std::string& dir) {
   return pointer.latest;
 }
 
-// Returns a line for each evaluation's name: "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100".
-// The newest checkpoint says which value is the best; its own evaluation, and later ones, are in the logs.
+// Returns a line for each evaluation: "best: loss 0.25 at step 100" or "best: accuracy 0.9 (max) at step 100". The
+// newest checkpoint says which metric decides, and the best values up to it. Later evaluations are read from the logs.
 absl::StatusOr<std::string> BestText(Env* env, const std::string& dir, const std::string& checkpoint) {
   CheckpointData data;
   TD_RETURN_IF_ERROR(ReadCheckpointState(env, checkpoint, &data));
@@ -76,7 +76,7 @@ absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir) {
     const std::string name = BaseName(path);
     absl::StrAppendFormat(&list.text, "%-*s  ", width, name);
     const auto reader = CheckpointReader::Open(env, path);
-    // does not mean that the checkpoint is damaged
+    // A lack of memory or file descriptors does not mean that the checkpoint is damaged.
     if (absl::IsResourceExhausted(reader.status())) return reader.status();
     const bool renamed = reader.ok() && (*reader)->global_step() != CheckpointStep(name);
     if (!reader.ok() || renamed) {

@@ -11,13 +11,13 @@ namespace tandem {
 
 struct CheckpointList {
   // A line for each checkpoint: name, step, bytes, number of variables, whether it is intact, and whether the pointer
-  // names it; then the best evaluations on record.
+  // file names it as the latest. Then the best recorded evaluations.
   std::string text;
-  // DataLoss, with all files, when checkpoints or the pointer are damaged.
+  // DataLoss, with all files, if checkpoints or the pointer file are damaged.
   absl::Status damage;
 };
 
-// NotFound when there is no such directory, or no checkpoint in it. Checks every byte.
+// Reads every byte of all checkpoints to check them. NotFound when there is no such directory, or no checkpoint in it.
 absl::StatusOr<CheckpointList> ListModelDir(Env* env, const std::string& dir);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// Reads a checkpoint, to make another one from it.
+// Reads a checkpoint into memory, so that another one can be made from it.
 #ifndef TANDEM_TOOLS_CHECKPOINT_LOAD_H_
 #define TANDEM_TOOLS_CHECKPOINT_LOAD_H_
 

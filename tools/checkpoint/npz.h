@@ -15,9 +15,9 @@ namespace tandem {
 // records of a training have no arrays and are lost. InvalidArgument if a variable is named "global_step".
 absl::StatusOr<TensorMap> ArraysOf(const CheckpointData& data);
 
-// The inverse. Without a "global_step" the step is 0. A name below another one, such as "dense/kernel/Adam" below
-// "dense/kernel", becomes a slot. `path` is for messages. DataLoss for a name that occurs twice or is empty, and for a
-// step that is not a valid number of steps.
+// The inverse of ArraysOf. Without an array "global_step" the step is 0. If a name is another name with a suffix, such
+// as "dense/kernel/Adam" and "dense/kernel", it becomes a slot of that variable. `path` is for messages. DataLoss for a
+// name that occurs twice or is empty, and for a step that is not a valid number of steps.
 absl::StatusOr<CheckpointData> CheckpointOf(const std::vector<std::pair<std::string, HostTensor>>& arrays,
                                             const std::string& path);
 

@@ -14,8 +14,8 @@
 namespace tandem {
 namespace {
 
-// Returns a tensor's new name, without regard to other tensors: a whole name takes precedence over a prefix, and a
-// longer prefix over a shorter one. Adds all old names that match to `used`.
+// Returns a tensor's new name, without regard to its variable. An old name that is the whole name takes precedence over
+// a prefix, and a longer prefix over a shorter one. Adds all old names that match to `used`.
 std::string NewName(const NameMap& names, const std::string& name, std::set<std::string>* used) {
   const std::pair<std::string, std::string>* best = nullptr;
   for (const auto& pair : names) {
@@ -27,8 +27,8 @@ std::string NewName(const NameMap& names, const std::string& name, std::set<std:
   return best == nullptr ? name : absl::StrCat(best->second, name.substr(best->first.size()));
 }
 
-// Returns the new name of a slot, which follows its variable unless the slot itself is named. `variables`: old -> new
-// names.
+// Returns the new name of an optimizer's slot. A slot is renamed with its variable, unless `names` has the whole name
+// of the slot. `variables` maps the old names of all variables to the new ones.
 std::string NewSlotName(const NameMap& names, const std::string& name,
                         const std::map<std::string, std::string>& variables, std::set<std::string>* used) {
   const bool named = std::any_of(names.begin(), names.end(), [&](const auto& pair) { return pair.first == name; });
@@ -62,7 +62,7 @@ absl::StatusOr<NameMap> ParseNameMap(const std::vector<std::string>& pairs) {
 
 absl::Status RenameVariables(const NameMap& names, CheckpointData* data) {
   std::set<std::string> used, new_names;
-  std::map<std::string, std::string> variables;  // old name -> new name
+  std::map<std::string, std::string> variables;  // maps the old name to the new name
   std::vector<std::string> known;
   for (TensorMap* tensors : {&data->variables, &data->slots}) {
     TensorMap renamed;

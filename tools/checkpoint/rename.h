@@ -18,9 +18,9 @@ using NameMap = std::vector<std::pair<std::string, std::string>>;
 absl::StatusOr<NameMap> ParseNameMap(const std::vector<std::string>& pairs);
 
 // Renames variables and their slots. An old name that ends with "/" matches all names that begin with it. If several
-// match, the longest counts, in whatever order they are given. All are applied at once: a=b,b=a exchanges two names.
-// InvalidArgument for an old name that does not exist, with a similar one, and for a new name that two tensors would
-// get.
+// old names match, the longest counts, in whatever order they are listed. All renamings happen at once, so that a=b,b=a
+// exchanges two names. InvalidArgument for an old name that does not exist, with a similar one, and for a new name that
+// two tensors would get.
 absl::Status RenameVariables(const NameMap& names, CheckpointData* data);
 
 }  // namespace tandem

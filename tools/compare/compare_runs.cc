@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kMostLines = 8;
 
-// Settings of RunConfig that the bits depend on, at least on some devices.
+// Names of the settings of RunConfig that can change the bits of results, at least on some devices.
 const std::set<std::string>& DecidingSettings() {
   static const auto& names = *new std::set<std::string>{
       "seed", "accumulate_batches", "communication_dtype", "lanes",    "microbatch_rows", "precision", "target",
@@ -36,7 +36,7 @@ struct Run {
   std::string dir;
   RunDescription description;
   RecordedSteps steps;
-  std::map<int64_t, std::string> checkpoints;  // step -> path
+  std::map<int64_t, std::string> checkpoints;  // maps the step to the checkpoint's path
 };
 
 absl::StatusOr<Run> ReadRun(Env* env, const std::string& dir) {
@@ -91,7 +91,7 @@ class Comparison {
  private:
   void Line(absl::string_view text) { absl::StrAppend(&result_.text, PrintableLine(text), "\n"); }
 
-  // Returns the first step that both runs have recorded with different bits.
+  // Returns the first step that both runs have recorded and whose bits differ. Prints how far they agree.
   std::optional<int64_t> CompareSteps() {
     const int64_t begin = std::max(a_.steps.first, b_.steps.first), end = std::min(a_.steps.end(), b_.steps.end());
     Line(absl::StrCat("A: ", a_.dir, ", steps ", a_.steps.first, " to ", a_.steps.end() - 1));
@@ -115,7 +115,8 @@ class Comparison {
     return std::nullopt;
   }
 
-  // True if the first replica has the same examples, of which the record has a sample.
+  // True if the first replica has batches of the same size in both runs at this step. The record of a step has a sample
+  // of that replica's examples, which can only be compared then.
   bool SameBatches(int64_t step) const {
     const RunStart* a = a_.description.At(step);
     const RunStart* b = b_.description.At(step);
@@ -166,7 +167,7 @@ class Comparison {
     for (const std::string& line : others) Line(absl::StrCat("  ", line));
   }
 
-  // Compares the last checkpoints, at or before a step, that both runs have.
+  // Compares the last checkpoints that both runs have: if the runs differ, only those up to `step` count.
   absl::Status CompareCheckpointsAt(int64_t step, bool differs) {
     std::optional<int64_t> common;
     for (const auto& entry : a_.checkpoints) {
@@ -194,7 +195,7 @@ class Comparison {
   Env* const env_;
   Run a_, b_;
   RunDifferences result_;
-  bool found_ = false;  // found something that explains a difference
+  bool found_ = false;  // true once a difference was printed that can explain different bits
 };
 
 }  // namespace

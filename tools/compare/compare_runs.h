@@ -10,13 +10,13 @@
 namespace tandem {
 
 struct RunDifferences {
-  bool equal = true;  // no step and no checkpoint that both runs have differs
-  std::string text;   // lines for the user
+  bool equal = true;  // true if all steps and checkpoints that both runs have are equal
+  std::string text;   // the report for the user
 };
 
-// Compares the records (steps.bits, run.json) and checkpoints of two model_dirs. First shows differences that can
-// change the bits: program, numbers, seed, data, input, division of the batch, precision, processor; then the others.
-// Errors: NotFound if one has no record; those of reading.
+// Compares the records (steps.bits, run.json) and checkpoints of two model_dirs. The report first shows differences
+// that can change the bits: program, numbers, seed, data, input, division of the batch, precision, processor; then the
+// other differences. NotFound if a directory has no record; also the errors of reading.
 absl::StatusOr<RunDifferences> CompareRuns(Env* env, const std::string& dir_a, const std::string& dir_b);
 
 }  // namespace tandem

@@ -21,14 +21,15 @@ constexpr size_t kMostDifferent = 8;
 
 std::string TypeOf(const HostTensor& t) { return absl::StrCat(Name(t.dtype()), " ", ShapeString(t.shape())); }
 
-// Returns "A: a.npz, step 234 of run".
+// Returns the line that describes a file: "A: a.npz, step 234 of run".
 std::string FileLine(absl::string_view letter, const std::string& path, const StepFile& file) {
   return absl::StrCat(
       letter, ": ", path,
       file.step < 0 ? ", of no step that is known" : absl::StrCat(", step ", file.step, " of ", file.run));
 }
 
-// Returns the names in both files, in the order of A's model, then of B's, then alphabetically.
+// Returns the names of the arrays that both files have, in the order of A's model, then of B's model, then
+// alphabetically.
 std::vector<std::pair<std::string, std::string>> NamesInOrder(const StepFile& a, const StepFile& b) {
   std::vector<std::pair<std::string, std::string>> names;
   std::set<std::string> seen;
@@ -51,7 +52,7 @@ std::vector<std::string> NamesOnlyIn(const StepFile& file, const StepFile& other
   return names;
 }
 
-// Returns "a, b, c and 7 more".
+// Returns the first names and the number of the others: "a, b, c and 7 more".
 std::string SomeOf(std::vector<std::string> names) {
   const size_t all = names.size();
   if (all > kMostDifferent) names.resize(kMostDifferent);
@@ -81,7 +82,7 @@ absl::StatusOr<RunDifferences> CompareSteps(const std::string& path_a, const std
     if (!only.empty()) line(absl::StrCat(only.size(), " tensors are in ", letter, " only: ", SomeOf(only)));
   }
   const std::vector<std::pair<std::string, std::string>> names = NamesInOrder(a, b);
-  // name -> differences of the tensors after the first that differs
+  // The tensors that differ after the first one: each name, with a description of the differences.
   std::vector<std::pair<std::string, std::string>> later;
   int64_t equal = 0;
   for (const auto& [name, words] : names) {

@@ -21,7 +21,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Rounds to four digits, more than the accuracy of any of these figures.
+// Rounds to four digits, which is more than the accuracy of any of these numbers.
 double Rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   double rounded = 0;
@@ -29,7 +29,8 @@ double Rounded(double value) {
 }
 
 struct Totals {
-  double expected = 0, limit = 0, measured = 0, undisturbed = 0;  // seconds of a run, with all threads working
+  // Sums over all commands: seconds of one run of the program if all threads work all the time.
+  double expected = 0, limit = 0, measured = 0, undisturbed = 0;
 };
 
 class CostTable {
@@ -67,7 +68,7 @@ class CostTable {
                        "compiles with "
                        "it.");
     }
-    // Shares are relative to the mean run, so that they and the idle time add up to one.
+    // Shares are fractions of the mean time of a run, so that all shares and the idle share add up to one.
     const double whole = measured ? measurement_->mean_run_seconds : totals_.expected;
     if (measured) {
       const double median = measurement_->run_seconds;
@@ -86,7 +87,7 @@ class CostTable {
   }
 
  private:
-  // Returns how often a command runs in one run of the program, and the rows of all its calls.
+  // Returns how often a command is called in one run of the program.
   int64_t Calls(const CommandInfo& command) const {
     if (!command.map) return command.kind == "LaneSum" ? 0 : 1;
     const int64_t microbatches =
@@ -115,8 +116,9 @@ class CostTable {
                        {"expected_us", Rounded(1e6 * expected)},
                        {"limit_us", Rounded(1e6 * limit)},
                        {"bound", BoundName(cost.bound)}};
-    // The time of a run that the command takes from all threads, in seconds. Map commands run on all threads; for a
-    // global command, the barrier makes all threads wait. The last microbatch of a lane may have fewer rows.
+    // `part` is the time of a run, in seconds, that the command takes from all threads. Commands of a map section run
+    // on all threads. A global command counts fully, because all threads wait at the barrier after it. The last
+    // microbatch of a lane may have fewer rows.
     double part = expected;
     if (command.map) {
       const double full = static_cast<double>(index_.rows_per_lane) / std::max<double>(1, microbatch);
@@ -128,11 +130,11 @@ class CostTable {
     }
     totals_.expected += part;
     if (measurement_ != nullptr && measurement_->runs > 0) part = AddMeasured(command, microbatch, limit, row);
-    row["share"] = part;  // divided later, when the sum is known
+    row["share"] = part;  // in seconds; divided by the whole time when that is known
     return row;
   }
 
-  // Adds the measured values to `row`, and returns the command's seconds in a run.
+  // Adds the measured values to `row`, and returns the seconds that the command takes from all threads in one run.
   double AddMeasured(const CommandInfo& command, int64_t microbatch, double limit, OrderedJson& row) {
     const CommandMeasurement& m = measurement_->commands[command.id];
     if (m.calls == 0 || m.seconds <= 0) return 0;
@@ -141,7 +143,7 @@ class CostTable {
     row["mean_us"] = Rounded(1e6 * m.seconds / static_cast<double>(m.calls));
     row["gflops"] = Rounded(1e-9 * devices * command.work.Flops(m.median_rows) / median);
     row["gbps"] = Rounded(1e-9 * devices * command.work.Bytes(m.median_rows) / median);
-    // A microbatch with fewer rows has less to do than `limit` says.
+    // The median call may have had a microbatch with fewer rows, which has less work than `limit` is for.
     const double fill =
         command.map && microbatch > 0 && m.median_rows > 0 ? static_cast<double>(m.median_rows) / microbatch : 1;
     row["of_limit"] = Rounded(limit * fill / median / (command.map ? 1 : threads_));
@@ -155,7 +157,8 @@ class CostTable {
   const Executable& executable_;
   const format::Index& index_;
   const MachineModel& machine_;
-  // GPUs compute in parallel, each like the single core of the machine model: the table describes one of them.
+  // True for a GPU program. GPUs work in parallel, each like a machine model with a single core, so that the table
+  // describes one GPU.
   const bool gpu_;
   const int64_t lanes_, replicas_;
   const int threads_;
@@ -163,7 +166,7 @@ class CostTable {
   Totals totals_;
 };
 
-// Returns "12.3 us" or "4.56 ms".
+// Formats a time in microseconds: "12.3 us" or "4.56 ms".
 std::string Time(double us) {
   if (us >= 1e6) return absl::StrFormat("%.3g s", 1e-6 * us);
   return us >= 1000 ? absl::StrFormat("%.3g ms", 1e-3 * us) : absl::StrFormat("%.3g us", us);

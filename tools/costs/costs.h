@@ -12,9 +12,9 @@
 
 namespace tandem {
 
-// Returns the machine model in a file of tandem-calibrate, or the built-in one with this name; if empty, the one that
-// the executable was compiled with, else the one that is most similar to this machine. Errors: those of
-// ParseMachineModel.
+// Returns the machine model in a file that tandem-calibrate wrote, or the built-in model of this name. If the argument
+// is empty, returns the model that the executable was compiled with, or else the built-in model that is most similar to
+// this machine. Also returns the errors of ParseMachineModel.
 absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file, const Executable& executable);
 
 // Returns one object per command that does work, in the order of the program, and sums over the whole:
@@ -33,7 +33,7 @@ absl::StatusOr<MachineModel> ChooseMachineModel(const std::string& name_or_file,
 nlohmann::ordered_json CostsJson(const Executable& executable, const MachineModel& machine, int threads,
                                  const Measurement* measurement);
 
-// Returns the same as a table, the most expensive commands first.
+// Formats the result of CostsJson as a table, the most expensive commands first.
 std::string CostsText(const nlohmann::ordered_json& costs);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@ absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int t
   for (const auto& input : index.inputs) {
     inputs[input.name] = RandomInput(input, model->max_rows(), /*seed=*/0, /*step=*/0);
   }
-  // Uses small learning rates, so that the values stay finite.
+  // The learning rates are small, so that the values stay finite.
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
   for (const auto& s : index.scalars) scalars.emplace(s.name, 1e-6);
   MeasurementBuilder builder(model->executable());

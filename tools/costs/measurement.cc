@@ -24,7 +24,8 @@ void MeasurementBuilder::AddCall(int32_t id, double seconds, int64_t rows) {
 void MeasurementBuilder::AddRun(const CommandTrace& trace, double seconds) {
   result_.threads = std::max(result_.threads, static_cast<int>(trace.threads.size()));
   run_seconds_.push_back(seconds);
-  // A global command is one call, however many threads take part in it.
+  // Begin and end of each global command in this run. A global command counts as one call, however many threads take
+  // part.
   std::map<int32_t, std::pair<int64_t, int64_t>> spans;
   for (const std::vector<CommandRecord>& thread : trace.threads) {
     for (const CommandRecord& r : thread) {

@@ -13,12 +13,13 @@
 
 namespace tandem {
 
-// All executions of one command.
+// Sums over all calls of one command.
 struct CommandMeasurement {
   int64_t calls = 0;
-  int64_t rows = 0;    // of all calls together; 0 for global commands
-  double seconds = 0;  // of all calls; map commands: summed over threads; global commands: from the first thread's
-                       // begin to the last one's end
+  int64_t rows = 0;  // rows of all calls together; 0 for global commands
+  // Seconds of all calls. For map commands, the sum over the threads; for global commands, the sum of the times from
+  // the first thread's begin to the last thread's end.
+  double seconds = 0;
   // The median call and its rows: the duration of a call that no other process disturbs, even if other jobs interrupt
   // many calls.
   double median_seconds = 0;
@@ -27,13 +28,13 @@ struct CommandMeasurement {
 
 struct Measurement {
   int threads = 0;
-  int64_t runs = 0;        // of the whole program
-  double run_seconds = 0;  // the median run
+  int64_t runs = 0;        // number of runs of the whole program
+  double run_seconds = 0;  // seconds of the median run
   double mean_run_seconds = 0;
-  std::vector<CommandMeasurement> commands;  // by id of ListCommands
+  std::vector<CommandMeasurement> commands;  // indexed by the id of ListCommands
 };
 
-// Collects the records of runs; each run took `seconds`.
+// Collects the traces of runs. AddRun adds a run that took `seconds`.
 class MeasurementBuilder {
  public:
   explicit MeasurementBuilder(const Executable& executable);
@@ -45,12 +46,13 @@ class MeasurementBuilder {
 
   Measurement result_;
   std::vector<double> run_seconds_;
-  std::vector<std::vector<std::pair<double, int64_t>>> calls_;  // by id: seconds and rows
+  // For each command id, the seconds and rows of each call.
+  std::vector<std::vector<std::pair<double, int64_t>>> calls_;
 };
 
 // Runs the program at `path` on random inputs: first a few times to warm up, then with timing for at least `seconds`
-// and three runs. Link //tools/costs:measure_on_random_inputs. `threads` 0: the machine's number of cores. Errors:
-// those of LoadExecutable and Run.
+// and three runs. Link //tools/costs:measure_on_random_inputs. With `threads` 0, as many threads as the machine has
+// cores. Also returns the errors of LoadExecutable and Run.
 absl::StatusOr<Measurement> MeasureOnRandomInputs(const std::string& path, int threads, double seconds);
 
 // Reads a file written by --trace; a run lasts from the start of its first command to the end of its last one. Errors:

@@ -25,7 +25,7 @@ absl::Status Damaged(const std::string& file, absl::string_view what) {
       kExitBadData);
 }
 
-// Returns the number at `key`, or `otherwise` if there is none.
+// Returns the number that the object has for `key`, or `otherwise` if there is none.
 double Number(const Json& object, const char* key, double otherwise) {
   auto it = object.find(key);
   return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
@@ -80,7 +80,8 @@ absl::StatusOr<Measurement> ReadProfile(const std::string& file, const Executabl
                                                             static_cast<int32_t>(rows), Nanoseconds(ts),
                                                             Nanoseconds(ts + dur)});
   }
-  // All runs had the same number of threads. Only one run is resized, because a damaged file may claim a large number.
+  // All runs had as many threads as the trace has tracks. Only one run is resized to that number, which is enough to
+  // report it, because a damaged file may claim a large number.
   if (!runs.empty()) runs.begin()->second.threads.resize(static_cast<size_t>(tracks));
   MeasurementBuilder builder(executable);
   for (const auto& [number, records] : runs) builder.AddRun(records, Span(records));

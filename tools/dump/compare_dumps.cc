@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An entry to find in both programs.
+// An entry of a list, such as an op or a buffer, that is searched for in the other program.
 struct Compared {
-  std::string name;   // the key for matching, including the kind
-  std::string value;  // the content, which may differ
+  std::string name;   // the key by which entries are matched; includes the kind
+  std::string value;  // the content that is compared
   std::string scope;  // for an op: the part of its name before the last '/'
   std::string source;
 };
@@ -72,7 +72,8 @@ std::vector<Compared> ComparedOps(const std::vector<IrOp>& ops) {
   return compared;
 }
 
-// The `name_keys`, joined, are the key for matching; the `value_keys` are the content, which may differ.
+// Converts the entries of a list. The values of `name_keys`, joined, are the key by which entries are matched; those of
+// `value_keys` are the content that is compared.
 std::vector<Compared> ComparedEntries(const Json& list, const std::vector<const char*>& name_keys,
                                       const std::vector<const char*>& value_keys) {
   const auto joined = [](const Json& entry, const std::vector<const char*>& keys) {
@@ -144,7 +145,7 @@ std::string TitleOf(const Json& comparison, const Part& part) {
                       " changed, ", TextOf(p["equal"]), " equal");
 }
 
-// A line of the list of differences: the sign, and the text.
+// A line in the list of differences: "-", "+" or "~", and the text.
 struct Line {
   std::string sign, text;
 };
@@ -154,13 +155,13 @@ std::string WithSource(std::string text, const Json& entry) {
   return text;
 }
 
-// Returns a line for each difference; with `by_scope` a line for each scope, with its first difference and the number
-// of others.
+// Returns a line for each difference. With `by_scope`, returns a line for each scope, which shows the first difference
+// in the scope and the number of further ones.
 std::vector<Line> LinesOf(const Json& part, bool by_scope) {
   std::vector<Line> lines;
   for (const auto& [key, sign] : {std::make_pair("only_a", "-"), {"only_b", "+"}, {"changed", "~"}}) {
     std::map<std::string, size_t> line_of;
-    std::map<size_t, size_t> more;  // line index -> number of others
+    std::map<size_t, size_t> more;  // for a line's index, the number of further differences in its scope
     for (const Json& e : part[key]) {
       if (by_scope) {
         const auto [known, added] = line_of.try_emplace(e.contains("scope") ? TextOf(e["scope"]) : "", lines.size());

@@ -12,20 +12,20 @@ namespace tandem {
 
 // One of the two programs to compare.
 struct DumpedProgram {
-  nlohmann::ordered_json dump;   // made by DumpJson
-  std::vector<IrOp> ops;         // ops of the phase to compare
-  double expected_seconds = -1;  // of a step, by the machine model; negative: unknown
+  nlohmann::ordered_json dump;   // the result of DumpJson
+  std::vector<IrOp> ops;         // ops at the end of the phase to compare
+  double expected_seconds = -1;  // time of a step by the machine model; negative if unknown
 };
 
-// Top-level keys: a, b (files), settings, phase, ops, variables, kernels, commands, collectives, buffers, memory. Each
-// list has only_a, only_b, changed and the number of equal entries. Entries are matched by their names: ops and
-// commands by name and kind, kernels (fusions) by the ops that they consist of, variables and buffers by name. Entries
-// with the same name are compared in their order.
+// Compares two programs. Top-level keys of the result: a, b (files), settings, phase, ops, variables, kernels,
+// commands, collectives, buffers, memory. Each list has only_a, only_b, changed and the number of equal entries.
+// Entries are matched by their names: ops and commands by name and kind, kernels (fusions) by the ops that they consist
+// of, variables and buffers by name. Entries with the same name are compared in their order.
 nlohmann::ordered_json CompareDumps(const std::string& phase, const DumpedProgram& a, const DumpedProgram& b);
 
-// Returns text that fits on a screen: the first lines of each list, ops grouped by their scope.
+// Returns the comparison as text that fits on a screen: the first lines of each list, with ops grouped by their scope.
 std::string ComparisonText(const nlohmann::ordered_json& comparison);
-// Returns a page for a browser, with all lines.
+// Returns the comparison as a web page with all lines.
 std::string ComparisonHtml(const nlohmann::ordered_json& comparison);
 
 }  // namespace tandem

@@ -17,7 +17,7 @@
 namespace tandem {
 namespace {
 
-// Returns "winograd_f4 in blocks of 36 tiles, 11.2 us a row".
+// Describes an algorithm with its block size and cost: "winograd_f4 in blocks of 36 tiles, 11.2 us a row".
 std::string WayText(absl::string_view algorithm, absl::string_view block, absl::string_view nanoseconds,
                     absl::string_view rows) {
   std::string text(algorithm);
@@ -29,7 +29,8 @@ std::string WayText(absl::string_view algorithm, absl::string_view block, absl::
   return text;
 }
 
-// Describes how the compiler decided about each contraction, from the lines of passes/base/report_segments.h.
+// Describes how the compiler decided about each contraction. `lines` is the report that the compiler stores in the
+// executable (passes/base/report_segments.h).
 std::string ReportText(absl::string_view lines) {
   std::string text, taken, others;
   std::vector<absl::string_view> last;
@@ -56,7 +57,8 @@ std::string ReportText(absl::string_view lines) {
   return text;
 }
 
-// The program stores only the compiler's choice; the other algorithms are derived from the call.
+// Describes a library call. The program stores only the algorithm that the compiler chose; the other possible
+// algorithms are derived from the call.
 std::string CallText(const format::Command& command, const format::LibraryCall& call, const CallContext& context) {
   std::string text = absl::StrCat(command.name, ": ", TextOf(call), "\n  ", format::Name(call.algorithm), " (",
                                   call.implementation, ")\n");

@@ -1,4 +1,4 @@
-// Explains how the contractions of a program are computed, and why not otherwise.
+// Explains how the contractions (convolutions and matrix products) of a program are computed, and why not otherwise.
 #ifndef TANDEM_TOOLS_DUMP_CONTRACTIONS_H_
 #define TANDEM_TOOLS_DUMP_CONTRACTIONS_H_
 
@@ -10,10 +10,11 @@
 
 namespace tandem {
 
-// Says for every contraction of the program how it is computed, and why not by each of the other candidates. For a CPU
-// program, lists every library call with its sizes and its algorithm, and says, according to `machine`, why each other
-// possible algorithm was not chosen; also lists the kernels that contain a convolution or a product. The libraries of a
-// GPU choose algorithms by themselves: calls of a GPU program are listed with their plans.
+// Describes for every contraction of the program which algorithm computes it, and why each other candidate was not
+// chosen. For a CPU program, lists every library call with its sizes and its algorithm, and says, according to
+// `machine`, why each other possible algorithm was not chosen; also lists the kernels that contain a convolution or a
+// product. The libraries of a GPU choose algorithms by themselves, so calls of a GPU program are listed with the plans
+// that they have chosen.
 absl::StatusOr<std::string> Contractions(const Executable& executable, const MachineModel& machine);
 
 }  // namespace tandem

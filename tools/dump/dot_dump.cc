@@ -18,7 +18,7 @@ std::string Quoted(absl::string_view text) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}), "\"");
 }
 
-// Returns "26x26x32"; "b x 10" for a shape with a batch.
+// Returns a buffer's shape: "26x26x32", or "b x 10" for a shape with a batch.
 std::string ShapeText(const format::Buffer& b) {
   std::string text;
   for (int64_t size : b.shape) absl::StrAppend(&text, text.empty() ? "" : "x", size < 0 ? "b" : absl::StrCat(size));
@@ -66,7 +66,7 @@ class DotWriter {
       const format::Kernel& kernel = index_.kernels[launches->kernel];
       colour = "#fbe9d3";
       absl::StrAppend(&label, "\n", kernel.name, ", ", kernel.skeleton);
-      // Shows the first ops only; the text dump lists all.
+      // The node shows only the kernel's first ops; the text dump lists all of them.
       for (size_t i = 0; i < kernel.ops.size() && i < 6; ++i) absl::StrAppend(&label, "\n", kernel.ops[i]);
       if (kernel.ops.size() > 6) absl::StrAppend(&label, "\n... ", kernel.ops.size() - 6, " more");
     } else if (command->is_library_call()) {
@@ -78,7 +78,8 @@ class DotWriter {
     absl::StrAppend(&out_, "    s", number, " [label=", Quoted(label), ", fillcolor=\"", colour, "\"];\n");
   }
 
-  // A command reads from the last writer of the place, because a view has its own buffer there.
+  // Draws the edges to a command. Each comes from the last command that wrote the memory, not the buffer, because a
+  // view is another buffer in the same memory.
   void Edges(const format::Command& table, int number) {
     const std::unique_ptr<Command> command = NewCommand(table);
     const std::vector<uint32_t> reads = command->Reads(), writes = command->Writes();

@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-// Returns a graph with a node per command, in a cluster per section; a kernel lists its ops. Edges are the buffers that
-// go from one command to another, with their sizes; inputs, variables that a command reads and outputs are nodes at the
-// ends. Render it with
+// Returns a graph with a node for each command and a Graphviz cluster for each section. The node of a kernel lists its
+// ops. Edges are the buffers that one command writes and another reads, with their sizes. Inputs, outputs and the
+// variables that a command reads are nodes too. Render it with
 //   tandem-dump MODEL --format=dot | dot -Tsvg -o model.svg
 std::string DumpDot(const Executable& executable);
 

@@ -10,8 +10,8 @@
 namespace tandem {
 
 // Returns a line for every pair of ops where one reads the other's result and one of them matches `op`: a part of its
-// scoped name, the name of an operation ("td.relu"), or "all" for every pair.
-// Errors: NotFound when the executable has no such notes, InvalidArgument when no pair has such an op.
+// scoped name, the name of an operation ("td.relu"), or "all" for every pair. NotFound if the executable was compiled
+// without these explanations, InvalidArgument if no op of a pair matches.
 absl::StatusOr<std::string> ExplainFusion(const Executable& executable, const std::string& op);
 
 }  // namespace tandem

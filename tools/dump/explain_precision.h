@@ -9,8 +9,8 @@
 
 namespace tandem {
 
-// Returns a line for each op that `op` matches (a part of its name, an operation such as td.relu, or all), with its
-// precision and the reason. InvalidArgument if there is none, NotFound if the program was not compiled with
+// Returns a line for each op that `op` matches, with its precision and the reason. `op` is a part of the op's name, an
+// operation such as td.relu, or "all". InvalidArgument if no op matches, NotFound if the program was not compiled with
 // mixed_bfloat16.
 absl::StatusOr<std::string> ExplainPrecision(const Executable& executable, const std::string& op);
 

@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// True if the executable is for the target. Executables store "cuda sm_90", or the required CPU features: "x86-64 avx
-// ...".
+// True if the executable in `file` was compiled for `target`. Executables record their target as "cuda sm_90", or as
+// the required CPU features: "x86-64 avx ...".
 bool IsFor(const std::string& file, const std::string& target) {
   if (target.empty()) return true;
   absl::StatusOr<std::shared_ptr<const Executable>> executable = Executable::LoadToLook(file);
@@ -40,9 +40,10 @@ absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::s
   if (!fs::is_directory(path, error)) return path;
   fs::path dir = fs::path(path) / "compiled";
   if (!fs::is_directory(dir, error)) dir = path;
-  std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;  // mode -> newest file
+  // For each mode, the newest file and its time.
+  std::map<std::string, std::pair<fs::file_time_type, std::string>> newest;
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    // The name is "train-0123456789abcdef.tdx" in a cache, "predict.tdx" in an exported model.
+    // A file is called "train-0123456789abcdef.tdx" in a cache of executables, and "predict.tdx" in an exported model.
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() != ".tdx") continue;
     if (!IsFor(entry.path().string(), target)) continue;

@@ -8,9 +8,10 @@
 
 namespace tandem {
 
-// Returns `path` itself if it is a file. For a model directory: the newest executable of `mode` under compiled/ (if
-// mode is empty: of "train" if there is one, else any). With a target ("cuda:sm_90", "cpu") only executables for it
-// count. Errors: NotFound, with what was searched and which modes exist.
+// Returns `path` itself if it is a file. If it is a model directory, returns the newest executable of `mode` under
+// compiled/; with an empty mode that of "train", or if there is none that of any mode. With a target ("cuda:sm_90",
+// "cpu"), only executables for that target count. NotFound, with what was searched and which modes exist, if there is
+// none.
 absl::StatusOr<std::string> FindExecutable(const std::string& path, const std::string& mode,
                                            const std::string& target = "");
 

@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the number of blocks in each kernel's first launch, for a full batch; the members of a group are one launch.
+// Returns the number of thread blocks of each kernel for a full batch, in the first command that launches it. The
+// updates of a grouped launch are one launch.
 std::map<uint32_t, uint64_t> GridsOfKernels(const Executable& executable,
                                             const std::vector<std::unique_ptr<Command>>& commands) {
   const format::Index& index = executable.index();
@@ -74,7 +75,7 @@ Json SegmentsJson(const format::Index& index, const format::Program& program,
   return segments;
 }
 
-// Counts what is put into the streams for a full batch, by kind of command.
+// Counts, by kind of command, what one run with a full batch puts into the streams.
 Json LaunchesJson(const format::Index& index, const format::Program& program,
                   const std::vector<std::unique_ptr<Command>>& commands) {
   std::map<std::string, int64_t> by_kind;

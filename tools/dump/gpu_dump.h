@@ -9,13 +9,13 @@
 
 namespace tandem {
 
-// Adds "gpu" to the dump and "launch" to its kernels. Adds nothing for CPU programs.
+// Adds the key "gpu" to the dump, and the key "launch" to its kernels. Adds nothing for CPU programs.
 void AddGpuJson(const Executable& executable, nlohmann::ordered_json* dump);
 
-// Returns the lines for users; empty for CPU programs.
+// Returns the lines of the text dump that describe the GPU program; empty for CPU programs.
 std::string GpuText(const nlohmann::ordered_json& dump);
-// Returns "grid 12 x 128 threads, ..." for a kernel of the dump; empty for CPUs. The grid is that of the compiled
-// batch, or, for kernels over elements, that of the first launch.
+// Returns "grid 12 x 128 threads, ..." for a kernel of the dump; empty for CPU programs. The grid is for the batch size
+// that the program was compiled for, or, for kernels over elements, for the first launch.
 std::string GpuLaunchText(const nlohmann::ordered_json& kernel);
 
 }  // namespace tandem

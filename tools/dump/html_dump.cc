@@ -18,11 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Limit for the text of one phase; LLVM's text of a large model is longer: use tandem-dump --phase.
+// The largest text of one phase on the page. The LLVM text of a large model is longer and left out; tandem-dump --phase
+// prints it.
 constexpr size_t kMaxText = size_t{4} << 20;
-constexpr size_t kMaxLine = 2000;  // longer lines, of signatures and constants, are not readable anyway
+constexpr size_t kMaxLine = 2000;  // longer lines (signatures, constants) are cut, since nobody reads them
 
-// Shortens lines to what can be read.
+// Cuts lines that are too long to be read.
 std::string Readable(absl::string_view text) {
   std::string out;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -84,7 +85,8 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["memory"] = dump["memory"];
   data["memory"].erase("buffers");
   data["costs"] = costs;
-  // All commands in order, and the numbers where sections begin: the axis of the arenas.
+  // The axis of the pictures of arenas: the names of all commands in order, and for each section the number of its
+  // first command.
   Json sections = Json::array(), names = Json::array();
   for (const auto& section : executable.index().programs[0].sections) {
     sections.push_back(Json::array({section.name, names.size()}));
@@ -94,8 +96,8 @@ std::string DumpHtml(const Executable& executable, const Json& dump, const Json&
   data["arenas"] = ArenasJson(executable.index());
   data["phases"] = PhasesJson(executable);
   const std::string json = JsonString(data);
-  // Replaced in one pass, because the data may contain the placeholders. "</script>" would end the element, "<!--"
-  // change its parsing.
+  // All placeholders are replaced in one pass, because the data may contain their text. "<" is escaped, because
+  // "</script>" in the data would end the element, and "<!--" would change how it is parsed.
   return absl::StrReplaceAll(
       kPageHtml,
       {{"@STYLE@", kPageCss}, {"@SCRIPT@", kPageJs}, {"@DATA@", absl::StrReplaceAll(json, {{"<", "\\u003c"}})}});

@@ -9,8 +9,9 @@
 
 namespace tandem {
 
-// `dump` is the result of DumpJson, `costs` that of CostsJson. The page needs no network. Its script sets
-// data-ready="1" on the root element when everything is drawn, and data-errors to the number of errors in the script.
+// Returns a page that needs no network. `dump` is the result of DumpJson, `costs` that of CostsJson. The page's script
+// sets data-ready="1" on the root element when everything is drawn, and data-errors to the number of errors in the
+// script.
 std::string DumpHtml(const Executable& executable, const nlohmann::ordered_json& dump,
                      const nlohmann::ordered_json& costs);
 

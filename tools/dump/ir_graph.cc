@@ -22,7 +22,7 @@
 namespace tandem {
 namespace {
 
-// Returns the short form of "tensor<?x3xf32>": "?x3xf32".
+// Returns the type without "tensor" and brackets: "?x3xf32" for "tensor<?x3xf32>".
 std::string ShortType(mlir::Type type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -69,13 +69,13 @@ class GraphReader {
     return static_cast<int>(ops_.size()) - 1;
   }
 
-  // Returns the op that makes a value; -1 if none is shown.
+  // Returns the index of the op that makes a value, or -1 if that op is not shown.
   int IdOf(mlir::Value value) const {
     auto it = ids_.find(value);
     return it == ids_.end() ? -1 : it->second;
   }
 
-  // Lets values of `to` have the same origin as those of `from`.
+  // Records that each value of `to` (such as a block argument) comes from the same op as the value of `from`.
   void Equate(mlir::ValueRange to, mlir::ValueRange from) {
     for (auto [inner, outer] : llvm::zip(to, from)) ids_[inner] = IdOf(outer);
   }
@@ -116,7 +116,8 @@ class GraphReader {
 
   void AddKernel(llvm::StringRef name, mlir::ValueRange operands, int id) {
     auto kernel = module_.lookupSymbol<mlir::func::FuncOp>(name);
-    if (!kernel || kernel.isExternal() || in_kernel_) return;  // kernels launch no kernels, whatever the text says
+    // Kernels cannot launch kernels. The check prevents endless recursion on a malformed text.
+    if (!kernel || kernel.isExternal() || in_kernel_) return;
     Equate(kernel.getArguments(), operands);
     in_kernel_ = true;
     AddBlock(kernel.getBody().front(), id);
@@ -141,7 +142,7 @@ void WithModule(absl::string_view text, llvm::function_ref<void(mlir::ModuleOp)>
   registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   mlir::ScopedDiagnosticHandler handler(&context, [](mlir::Diagnostic&) { return mlir::success(); });
-  // The parser needs a zero after the text.
+  // The parser needs a zero byte after the text, which the copy has.
   const auto module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &context);
   if (module) read(*module);
 }

@@ -1,4 +1,4 @@
-// The ops of a stored phase as a graph, for display.
+// Converts the stored IR of a phase to a graph of ops, for display.
 #ifndef TANDEM_TOOLS_DUMP_IR_GRAPH_H_
 #define TANDEM_TOOLS_DUMP_IR_GRAPH_H_
 
@@ -10,14 +10,15 @@
 namespace tandem {
 
 struct IrOp {
-  std::string op;      // "td.conv2d"; "argument" for an argument of the step
-  std::string name;    // scope and op, from its location
-  std::string source;  // "file:line"
-  std::string type;    // of the first result
-  std::string kernel;  // for a launch: its symbol, without '@'
-  // indices of the ops that make its operands; for an op with a region, also operands used inside
+  std::string op;      // such as "td.conv2d"; "argument" for an argument of the step
+  std::string name;    // scope and name, from the op's location
+  std::string source;  // "file:line" of the user's code
+  std::string type;    // type of the first result
+  std::string kernel;  // for a kernel launch, the kernel's symbol without '@'
+  // Indices of the ops that make the operands. For an op with a region, values that are used inside the region count
+  // too.
   std::vector<int> inputs;
-  int parent = -1;  // the enclosing op: an exec.map_microbatches, or the launch whose kernel it is part of
+  int parent = -1;  // index of the enclosing op: an exec.map_microbatches, or the launch of the kernel
 };
 
 // Returns the ops of @main or @step in the order of the text, each launch followed by the ops of its kernel. Empty if

@@ -1,4 +1,4 @@
-// The IR that an executable keeps, as text.
+// Returns the IR that an executable contains, as text.
 #ifndef TANDEM_TOOLS_DUMP_IR_TEXT_H_
 #define TANDEM_TOOLS_DUMP_IR_TEXT_H_
 
@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// True if a segment is the IR at the end of a phase, and not a pass's notes about it.
+// True if a segment contains the IR at the end of a phase, and not a pass's report about the IR.
 bool IsPhase(const format::Segment& segment);
 
-// Returns the text of segment `segment`, whose kind must be IrText. All phases are stored as text except `codegen`,
-// which is LLVM bitcode: DataLossError when LLVM cannot read it.
+// Returns the text of segment number `segment`, which must contain IR. All phases are stored as text except `codegen`,
+// which is LLVM bitcode. DataLoss if LLVM cannot read the bitcode.
 absl::StatusOr<std::string> IrText(const Executable& executable, int segment);
 
 }  // namespace tandem

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns "file:line".
+// Returns the source line of a location: "file:line".
 std::string Where(const format::Index& index, uint32_t location) {
   const format::Location& l = index.debug.locations[location];
   return l.file.empty() ? "" : absl::StrCat(l.file, ":", l.line);
@@ -55,7 +55,8 @@ Json CommandJson(const format::Index& index, const format::Command& table) {
   return j;
 }
 
-// Says where the gradient that `command` of `section` computes is applied to a variable; null if it is stored instead.
+// `command` of `section` computes a gradient. If it is applied to the variable at once, block by block, returns the
+// command that does so; otherwise, the gradient is stored, and null is returned.
 Json BlockUpdateJson(const format::Section& section, uint32_t command) {
   for (const auto& update : section.block_updates) {
     if (update.gradient != command) continue;
@@ -87,8 +88,8 @@ Json ProgramCommands(const format::Index& index, const format::Program& program,
   return commands;
 }
 
-// Returns the commands that launch each kernel. Equal kernels are stored only once, and contain the names of one of
-// their users.
+// Returns, for each kernel, the commands that launch it. Equal kernels are stored only once, with the op names of one
+// of these commands.
 std::vector<Json> UsersOfKernels(const format::Index& index) {
   std::vector<Json> users(index.kernels.size(), Json::array());
   for (const auto& program : index.programs) {

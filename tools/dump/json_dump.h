@@ -9,11 +9,11 @@
 
 namespace tandem {
 
-// Top-level keys: executable, replicas, collectives, kernels, commands, memory, variables, phases. With
-// `expand_replicas`, lists the commands of every replica, with its name, instead of those of each program.
+// Top-level keys of the result: executable, replicas, collectives, kernels, commands, memory, variables, phases. With
+// `expand_replicas`, the commands are listed for every replica, with its name, instead of once for each program.
 nlohmann::ordered_json DumpJson(const Executable& executable, bool expand_replicas);
 
-// Returns a string without its quotes, any other value as JSON.
+// Returns a JSON string without its quotes, and any other value as JSON text.
 std::string TextOf(const nlohmann::ordered_json& value);
 
 }  // namespace tandem

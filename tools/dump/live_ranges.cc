@@ -11,7 +11,7 @@
 namespace tandem {
 namespace {
 
-// Collects the live ranges of one arena; gets the commands in order.
+// Collects the live ranges of the buffers in one arena. AddCommand must be called for all commands in order.
 class Timeline {
  public:
   Timeline(const format::Program& program, format::Space space, std::string title, uint64_t bytes)
@@ -38,12 +38,13 @@ class Timeline {
   }
 
   ArenaTimeline Finish() {
-    std::vector<std::pair<int, int64_t>> changes;  // command, bytes
+    std::vector<std::pair<int, int64_t>> changes;  // for each command, how many bytes become live or are freed
     for (const LiveBuffer& b : result_.live) {
       changes.emplace_back(b.first, static_cast<int64_t>(b.bytes));
       changes.emplace_back(b.last + 1, -static_cast<int64_t>(b.bytes));
     }
-    std::sort(changes.begin(), changes.end());  // sorted so that buffers that end free their bytes first
+    // Negative changes of a command come first, so that freed bytes do not count in the peak.
+    std::sort(changes.begin(), changes.end());
     int64_t live = 0, peak = 0;
     for (const auto& [command, bytes] : changes) peak = std::max(peak, live += bytes);
     result_.peak = static_cast<uint64_t>(peak);
@@ -57,7 +58,7 @@ class Timeline {
   void Write(uint32_t buffer, int now) {
     if (!In(buffer)) return;
     auto it = current_.find(PlaceOf(buffer));
-    // Written over an operand, or in place: the same bytes continue under another name.
+    // The command updates the buffer in place, so its live range continues.
     const bool same = it != current_.end() && result_.live[it->second].buffer == buffer;
     if (same) {
       result_.live[it->second].last = now;
@@ -73,7 +74,7 @@ class Timeline {
     if (it != current_.end()) {
       result_.live[it->second].last = now;
     } else {
-      Write(buffer, now);  // written by something outside the timeline
+      Write(buffer, now);  // no command of the timeline has written the buffer, so it counts from here
     }
   }
 
@@ -81,7 +82,7 @@ class Timeline {
   const format::Space space_;
   ArenaTimeline result_;
   int commands_ = 0;
-  std::map<uint64_t, size_t> current_;  // offset -> the last buffer written there, as index in result_.live
+  std::map<uint64_t, size_t> current_;  // maps an offset to the index in result_.live of the last buffer written there
 };
 
 }  // namespace

@@ -38,8 +38,8 @@ void Kernels(const Json& dump, std::string* out) {
   }
 }
 
-// Describes how a command or a section runs, as phase `commands` decided: ", inline, 2 lanes together". "" if it says
-// nothing.
+// Describes how a command or a section is executed, as the compiler's phase `commands` has decided: ", inline, 2 lanes
+// together". Returns "" if that phase has decided nothing.
 std::string Execution(const Json& j) {
   std::string text;
   if (j.contains("invariant")) text += ", invariant";

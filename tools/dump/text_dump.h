@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-// Returns the result of DumpJson as text.
+// Formats the result of DumpJson as text.
 std::string DumpText(const nlohmann::ordered_json& dump);
 
 }  // namespace tandem

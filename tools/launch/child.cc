@@ -21,10 +21,10 @@
 namespace tandem {
 namespace {
 
-// A shell's exit codes for a program that cannot be started, and for one that does not exist.
+// Exit codes, the same as a shell's, for a program that cannot be started and for one that does not exist.
 constexpr int kExitNotExecutable = 126, kExitNotFound = 127;
 
-std::optional<rlimit> g_file_limit;  // the limit before RaiseFileLimit
+std::optional<rlimit> g_file_limit;  // the process's original limit of open files, if RaiseFileLimit has changed it
 
 absl::Status NotExecutable(absl::string_view file, absl::string_view why) {
   return WithExitCode(absl::InvalidArgumentError(absl::StrCat("cannot start ", PrintableLine(file), ": ", why)),
@@ -46,7 +46,7 @@ struct Pipe {
   int fds[2] = {-1, -1};
 };
 
-// Data for the new process, made before the fork.
+// Data that the new process needs. The launcher prepares it before the fork.
 struct Start {
   const char* program;
   std::vector<char*> arguments, environment;
@@ -62,19 +62,21 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Runs in the new process. Writes the errno of a failure to `report`, which closes when the program starts.
+// Runs in the new process. If the program cannot be started, writes the errno to the pipe `report`; otherwise the pipe
+// is closed when the program starts.
 [[noreturn]] void BecomeProgram(const Start& start) {
   setpgid(0, 0);
-  // If the launcher dies, nobody can kill this process later: so it gets SIGTERM, which lets it save and end.
+  // If the launcher dies, no process is left that could stop this one. So this process then gets SIGTERM, which lets it
+  // save and end.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != start.launcher) _exit(kExitTerminated);  // the launcher died before the call
+  if (getppid() != start.launcher) _exit(kExitTerminated);  // the launcher died before prctl was called
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   bool ok = nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(start.output, STDOUT_FILENO) >= 0 &&
             dup2(start.error, STDERR_FILENO) >= 0;
   for (int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGCHLD}) signal(number, SIG_DFL);
   if (g_file_limit) setrlimit(RLIMIT_NOFILE, &*g_file_limit);
   sigprocmask(SIG_SETMASK, start.signal_mask, nullptr);
-  // Like a shell, runs a script without "#!" with the shell.
+  // execvpe runs a script without "#!" with the shell, as shells do.
   if (ok) execvpe(start.program, start.arguments.data(), start.environment.data());
   const int error_number = errno;
   if (write(start.report, &error_number, sizeof(error_number)) < 0) _exit(kExitNotExecutable);

@@ -19,8 +19,9 @@ namespace tandem {
 absl::StatusOr<std::string> FindProgram(absl::string_view program, absl::string_view path);
 
 struct Child {
-  pid_t pid = -1;  // also the number of its process group
-  // Pipes with the child's output. They do not block; the owner of the Child closes them.
+  pid_t pid = -1;  // process id, which is also the id of its process group
+  // Pipes for reading the child's standard output and standard error. They are non-blocking. The owner of the Child
+  // closes them.
   int output = -1, error = -1;
 };
 

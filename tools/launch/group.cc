@@ -57,8 +57,8 @@ GroupEnd Group::Run() {
   return std::move(end_);
 }
 
-// Waits for a signal, for output of a task, for room in the output, or for the next time at which something must be
-// done.
+// Waits until there is a signal, output of a task, or room in the launcher's own output, or until the next time at
+// which Decide must act.
 void Group::Poll() {
   double due = settle_at_ && !stopping_ ? *settle_at_ : std::numeric_limits<double>::infinity();
   std::vector<pollfd> polled = {{.fd = signals_.fd(), .events = POLLIN}};
@@ -96,7 +96,8 @@ void Group::OnSignal(int number) {
 }
 
 void Group::OnStopSignal(int number) {
-  // A second signal, or one after the job is over: do not wait for the tasks' output.
+  // After a second signal, or a signal when the job is over, the launcher does not wait until the tasks' output is
+  // written.
   hurried_ = IsOver() || end_.stop_signal != 0;
   if (end_.stop_signal == 0) {
     end_.stop_signal = number;
@@ -130,7 +131,7 @@ void Group::Reap() {
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
     const auto found = absl::c_find_if(processes_, [&](const auto& process) { return process->end().pid == pid; });
-    // Other processes are orphans of a task.
+    // A process id that is not found belongs to an orphaned child of a task.
     if (found != processes_.end() && !(*found)->ended()) (*found)->OnExit(status, Now());
   }
   for (const auto& process : processes_) process->CheckGroup(Now(), options_.grace_seconds);
@@ -147,13 +148,13 @@ void Group::Decide() {
   }
   if (stopping_) return;
   if (const std::vector<TaskEnd> ends = Ends(); const std::optional<size_t> cause = FindCause(ends)) {
-    // A task that fails because another one has died may be seen to end first. The tasks are not stopped at once, so
-    // that the failure of the other one becomes known.
+    // If one task dies and another one fails because of that, the second may be seen to end first. So the tasks are not
+    // stopped at once: within kSettleSeconds the failure of the first task becomes known.
     if (!settle_at_) settle_at_ = ends[*cause].seconds + kSettleSeconds;
     if (ends[*cause].code != kExitTemporary || now >= *settle_at_) Stop(SIGTERM);
   } else if (WorkersAreDone()) {
     for (const auto& process : processes_) {
-      // The evaluator ends by itself when it has evaluated the last checkpoint.
+      // Only parameter servers must be stopped. The evaluator ends by itself when it has evaluated the last checkpoint.
       if (process->end().task.type != TaskType::kParameterServer) continue;
       process->Stop(SIGTERM, now, options_.grace_seconds);
     }

@@ -23,28 +23,30 @@
 namespace tandem {
 
 struct GroupEnd {
-  std::vector<TaskEnd> ends;    // by TasksOf(layout)
+  std::vector<TaskEnd> ends;    // ends of the tasks, in the order of TasksOf(layout)
   std::optional<size_t> cause;  // index in `ends` of the task whose failure ended the group
-  int stop_signal = 0;          // the signal with which a user ended the group
-  // The number of workers that an operator asked for with a signal.
+  int stop_signal = 0;          // the signal with which a user stopped the group; 0 if none did
+  // The number of workers with which the group should start again, if an operator requested another number with a
+  // signal.
   std::optional<int64_t> workers;
-  int output_error = 0;  // errno of standard output if it cannot be written any more
+  int output_error = 0;  // errno of the failed write if standard output cannot be written any more
 };
 
-// Prints a line of the launcher itself on standard error.
+// Prints a line of the launcher itself to standard error.
 void Note(absl::string_view text, Output* output);
 
-// Only one at a time, in a process with one thread; all arguments must outlive it.
+// The processes of one start of the job. A process may have only one Group at a time, and only one thread. All
+// constructor arguments must outlive the group.
 class Group {
  public:
   Group(const LaunchOptions& options, const Layout& layout, Signals* signals, Output* output)
       : options_(options), layout_(layout), signals_(*signals), output_(*output) {}
 
-  // Starts all tasks. After an error those that were started are killed when the group is destroyed.
+  // Starts all tasks. After an error, the tasks that were started are killed when the group is destroyed.
   absl::Status Start(const std::string& program, const std::map<std::string, std::string>& inherited, int64_t restarts);
 
-  // Forwards the tasks' output and the users' signals until all tasks have ended and everything is written. A task that
-  // fails ends all others; parameter servers end after the workers.
+  // Forwards the tasks' output and the users' signals until all tasks have ended and everything is written. When a task
+  // fails, all others are stopped. Parameter servers are stopped after the workers have ended.
   GroupEnd Run();
 
  private:
@@ -64,9 +66,9 @@ class Group {
   Signals& signals_;
   Output& output_;
   std::vector<std::unique_ptr<Process>> processes_;
-  bool stopping_ = false;            // all tasks were asked to end
-  bool hurried_ = false;             // a user is waiting: output that cannot be written at once is dropped
-  std::optional<double> settle_at_;  // the time when the cause of a failure is certain
+  bool stopping_ = false;  // true once all tasks were asked to end
+  bool hurried_ = false;   // true if a user waits for the end: output that cannot be written at once is dropped
+  std::optional<double> settle_at_;  // when the cause of a failure counts as certain
   GroupEnd end_;
 };
 

@@ -31,14 +31,14 @@ std::map<std::string, std::string> InheritedVariables() {
   return variables;
 }
 
-// Returns the rank of the worker that caused the failure; nullopt after exit code 75, with which a task only reports
-// the loss of another one.
+// Returns the rank of the worker that caused the failure. Returns nullopt if the cause is no worker, and for exit code
+// 75, with which a task only reports that it has lost another one.
 std::optional<int64_t> FailedRank(const GroupEnd& end, const Layout& layout) {
   if (end.ends[*end.cause].code == kExitTemporary || *end.cause >= layout.workers) return std::nullopt;
   return *end.cause;
 }
 
-// Returns why the launch ended, unless a task failed.
+// Returns why the launch ended if no task has failed: a user's signal, or a standard output that cannot be written.
 absl::Status EndByUser(const GroupEnd& end) {
   if (end.stop_signal != 0) {
     return WithExitCode(absl::CancelledError(absl::StrCat("stopped by ", SignalName(end.stop_signal))),
@@ -57,7 +57,7 @@ absl::Status Launch(const LaunchOptions& options) {
   const char* path = getenv("PATH");
   TD_ASSIGN_OR_RETURN(const std::string program, FindProgram(options.command[0], path != nullptr ? path : ""));
   RaiseFileLimit();
-  // Processes that tasks leave running become children of this process, which then notices their end
+  // Processes that an ended task has left running become children of this process, which can then wait for their end
   // (Process::CheckGroup).
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return PosixError(errno, "adopt", "orphans of tasks");
   Signals signals;

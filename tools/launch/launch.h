@@ -1,4 +1,4 @@
-// The work of tandem-launch.
+// Launch: the work of the program tandem-launch.
 #ifndef TANDEM_TOOLS_LAUNCH_LAUNCH_H_
 #define TANDEM_TOOLS_LAUNCH_LAUNCH_H_
 
@@ -8,7 +8,7 @@
 namespace tandem {
 
 // Starts the processes and returns when the last has ended. Call it only once, while the process has one thread.
-// Errors, by exit code:
+// Errors, by their exit code:
 //   2                  options that cannot be
 //   126, 127           a program that cannot be started, or is not there
 //   129, 130, 143      stopped by SIGHUP, SIGINT, SIGTERM

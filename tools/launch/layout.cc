@@ -10,23 +10,26 @@ namespace {
 
 constexpr char kHost[] = "127.0.0.1";
 
-// Variables in which another launcher describes the process that it started, which is this launcher.
+// Environment variables by which other launchers tell a process its task. If such a launcher started this one, they
+// describe this launcher and not its tasks.
 constexpr absl::string_view kOfOtherLaunchers[] = {
     "TF_CONFIG",
-    // torchrun
+    // These variables are set by torchrun.
     "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK",
     "GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE", "TORCHELASTIC_USE_AGENT_STORE",
-    // MPI
+    // These variables are set by MPI.
     "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
-    // JAX
+    // These variables are set by JAX.
     "JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "JAX_COORDINATOR_ADDRESS",
-    // Slurm, only for a step. Variables of the job stay, because programs use them for more than ranks.
+    // Slurm sets these for a job step. Variables of the whole job are not removed, because programs use them for more
+    // than ranks.
     "SLURM_PROCID", "SLURM_LOCALID", "SLURM_STEP_ID", "SLURM_STEPID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST",
-    // Kubernetes
+    // These variables are set in Kubernetes.
     "JOB_COMPLETION_INDEX", "TANDEM_NUM_PROCESSES", "TANDEM_COORDINATOR",
-    // Another tandem-launch
+    // This variable is set by another tandem-launch.
     "TANDEM_FULL_WORLD_SIZE"};
-// Open MPI; MPICH and Intel MPI. A program that uses MPI would think that these are meant for it.
+// Prefixes of the variables of Open MPI, and of MPICH and Intel MPI. A task that uses MPI would take these variables
+// for its own.
 constexpr absl::string_view kPrefixesOfOtherLaunchers[] = {"OMPI_COMM_WORLD_", "PMI_", "PMIX_"};
 
 bool IsOfOtherLauncher(absl::string_view name) {

@@ -12,38 +12,40 @@
 
 namespace tandem {
 
-// The environment variables that tell each process its task.
+// Which environment variables tell each process its task: TF_CONFIG, or those of torchrun.
 enum class Variables { kTfConfig, kTorchrun };
 
-// With parameter servers, worker 0 is a task of type chief, and the other workers count from 0 again, as Estimators'
-// jobs do. Without them all are of type worker, as with MultiWorkerMirroredStrategy.
+// The numbers of tasks of each type. With parameter servers, worker 0 is a task of type chief, and the other workers
+// are counted from 0 again, as in jobs of TensorFlow's Estimator. Without parameter servers all are of type worker, as
+// with MultiWorkerMirroredStrategy.
 struct Layout {
   Variables variables = Variables::kTfConfig;
-  int64_t workers = 1;  // including the chief
+  int64_t workers = 1;  // number of workers, including the chief
   int64_t parameter_servers = 0;
   bool evaluator = false;
-  // Number of workers of the first start if this one has fewer: the others then do the work of the missing ones. 0: the
-  // same number.
+  // If this start has fewer workers than the first one, the number of workers of the first start, whose work these
+  // workers share. 0 means the same number.
   int64_t full_workers = 0;
 };
 
-// Returns "worker 1".
+// Returns a task's type and index: "worker 1".
 std::string Label(const Task& task);
 
-// Return the next smaller, or larger, number of workers that can share the work of `full` workers evenly; 0 if there is
-// none.
+// These return the next smaller, or next larger, number of workers among which the work of `full` workers can be
+// divided evenly; 0 if there is none.
 int64_t FewerWorkers(int64_t workers, int64_t full);
 int64_t MoreWorkers(int64_t workers, int64_t full);
 
-// Returns chief and workers by rank, then parameter servers, then the evaluator.
+// Returns the tasks in this order: chief and workers by rank, then parameter servers, then the evaluator.
 std::vector<Task> TasksOf(const Layout& layout);
 
-// Returns the number of ports for TaskEnvironment: one for each task with TF_CONFIG, one in total for torchrun's
+// Returns how many ports TaskEnvironment needs: one for each task with TF_CONFIG, one in total with torchrun's
 // variables.
 int64_t NumPorts(const Layout& layout);
 
-// Returns the environment of task number `index` of TasksOf(layout), with `ports` of this host for meeting the others:
-// the inherited environment without variables of other launchers, which would contradict ours.
+// Returns the environment of task number `index` of TasksOf(layout): the inherited environment, without the variables
+// of other launchers, and the variables that describe the task. The tasks connect to each other at `ports` of this
+// host.
 std::map<std::string, std::string> TaskEnvironment(const std::map<std::string, std::string>& inherited,
                                                    const Layout& layout, absl::Span<const int> ports, int64_t index,
                                                    int64_t restarts);

@@ -6,7 +6,7 @@ namespace tandem {
 
 namespace {
 
-// An upper bound for the header of a log line before its message.
+// An upper bound for the length of a log line's header, which precedes its message.
 constexpr size_t kLongestLogHeader = 160;
 
 }  // namespace

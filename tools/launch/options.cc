@@ -42,7 +42,7 @@ absl::Status CheckOptions(const LaunchOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat("--min_workers is ", *options.min_workers, "; it may be from 1 to ",
                                                    layout.workers, ", the number of workers (-n)"));
   }
-  // Written so that NaN fails, too.
+  // The condition has this form so that NaN is rejected too.
   if (!(options.grace_seconds >= 0 && options.grace_seconds <= kLongestGrace)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--grace_seconds is ", options.grace_seconds, "; it may be from 0 to ", kLongestGrace));

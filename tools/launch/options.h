@@ -16,22 +16,22 @@ namespace tandem {
 struct LaunchOptions {
   // The tasks of the first start; later starts may have fewer workers.
   Layout layout;
-  // The smallest number of workers that a restart after failures may have, or an operator may ask for. nullopt:
-  // restarts keep the number of workers, and an operator may ask for as few as one.
+  // The smallest number of workers that a restart after failures may have, or that an operator may request. With
+  // nullopt, restarts do not change the number of workers, and an operator may request any number from one.
   std::optional<int64_t> min_workers;
   int64_t max_restarts = 0;
-  // The time that a process gets to end after it was asked to.
+  // How long, in seconds, a process may run after it was asked to end. Then it is killed.
   double grace_seconds = 30;
-  // If true, lines begin with the task that printed them.
+  // If true, each line of output begins with the name of the task that printed it.
   bool prefix = true;
-  // The program and its arguments.
+  // The program that every task runs, and its arguments.
   std::vector<std::string> command;
 };
 
-// Parses "tf_config" or "torchrun". InvalidArgument suggests the most similar name.
+// Parses "tf_config" or "torchrun". Returns InvalidArgument, which suggests the more similar name, for other text.
 absl::StatusOr<Variables> ParseVariables(absl::string_view name);
 
-// InvalidArgument says which option is wrong, its value, and the allowed values.
+// Returns InvalidArgument, with the option, its value and the allowed values, if an option is wrong.
 absl::Status CheckOptions(const LaunchOptions& options);
 
 }  // namespace tandem

@@ -20,7 +20,7 @@ std::string HowItEnded(const TaskEnd& end) {
   return absl::StrCat("was killed by signal ", end.signal, " (", SignalName(end.signal), ")");
 }
 
-// Describes the end of a task that is not the cause; empty if it is not worth mentioning.
+// Describes how a task ended that did not cause the failure. Empty if its end needs no mention.
 std::string Consequence(const TaskEnd& end, const TaskEnd& cause) {
   const bool lost_peer = end.code == kExitTemporary && cause.code != kExitTemporary;
   if (Failed(end) || lost_peer) return absl::StrCat(HowItEnded(end), lost_peer ? " because of it" : "");
@@ -30,7 +30,7 @@ std::string Consequence(const TaskEnd& end, const TaskEnd& cause) {
   return absl::StrCat(HowItEnded(end), " when it was stopped");
 }
 
-// Returns "worker 0, 1, 3 and ps 0".
+// Returns the names of tasks, grouped by type: "worker 0, 1, 3 and ps 0".
 std::string Names(const std::map<TaskType, std::vector<int64_t>>& indices) {
   constexpr size_t kMostShown = 16;
   std::string text;
@@ -73,7 +73,7 @@ bool IsTemporary(const TaskEnd& cause) {
 std::string Summary(absl::Span<const TaskEnd> ends, size_t cause) {
   const TaskEnd& first = ends[cause];
   std::string text = absl::StrCat(Label(first.task), " (pid ", first.pid, ") ", HowItEnded(first));
-  // Kinds of ends, in the order of the first task of each kind.
+  // The different descriptions of ends, ordered by the first task that each applies to.
   std::vector<std::string> kinds;
   std::map<std::string, std::map<TaskType, std::vector<int64_t>>> others;
   for (size_t i = 0; i < ends.size(); ++i) {

@@ -9,7 +9,7 @@ namespace tandem {
 namespace {
 
 constexpr size_t kFull = 1 << 20;
-// The most bytes to write to a stream before processes and signals are checked again.
+// The most bytes that are written to a stream before processes and signals are checked again.
 constexpr size_t kMostAtOnce = 256 << 10;
 
 bool AreSame(int a, int b) {
@@ -17,8 +17,8 @@ bool AreSame(int a, int b) {
   return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-// Returns how many bytes of `text` to write at once: if a pipe accepts anything, it accepts this many, in one piece.
-// Whole lines if the first line is not too long.
+// Returns how many bytes of `text` to write at once. At most PIPE_BUF bytes are written, which a pipe accepts in one
+// piece or not at all, and only whole lines if the first line is not too long.
 size_t Piece(absl::string_view text) {
   if (text.size() <= PIPE_BUF) return text.size();
   const size_t newline = text.substr(0, PIPE_BUF).rfind('\n');
@@ -35,7 +35,7 @@ bool Output::full() const { return output_.text.size() > kFull || error_.text.si
 void Output::AddTo(std::vector<pollfd>* polled) const {
   for (const Stream* stream : {&output_, &error_}) {
     if (stream->error_number != 0) continue;
-    // Without events, poll still reports when the last reader of a pipe closes it.
+    // Even when no event is requested, poll reports when the last reader of a pipe closes it.
     polled->push_back({.fd = stream->fd, .events = static_cast<int16_t>(stream->text.empty() ? 0 : POLLOUT)});
   }
 }

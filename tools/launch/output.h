@@ -12,21 +12,22 @@
 
 namespace tandem {
 
-// Lines wait in memory until they can be written without blocking, so that the launcher can watch its processes even if
-// nobody reads their output.
+// Keeps lines in memory until they can be written without blocking, so that the launcher can watch its processes even
+// if nobody reads their output.
 class Output {
  public:
   Output();
 
-  // Append lines to these strings. Both are the same string if both streams go to the same place, so that lines stay
-  // whole and in order.
+  // Callers append lines to these strings. Both functions return the same string if both streams lead to the same file
+  // or terminal, so that lines stay whole and in order.
   std::string* output() { return &output_.text; }
   std::string* error() { return same_ ? &output_.text : &error_.text; }
 
-  // True if so much waits that the processes should wait too.
+  // True if so much output is waiting that the launcher should read no more from the tasks.
   bool full() const;
   bool empty() const { return output_.text.empty() && error_.text.empty(); }
-  // errno of a standard output that cannot be written any more, 0 if it can. Waiting lines are then dropped.
+  // The errno of the failed write if standard output cannot be written any more, otherwise 0. Waiting lines are dropped
+  // after such an error.
   int error_number() const { return output_.error_number; }
 
   // Appends the descriptors and events that poll should wait for.

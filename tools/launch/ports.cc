@@ -17,9 +17,10 @@
 namespace tandem {
 namespace {
 
-// Below the range that the system uses for outgoing connections, from 32768 on. A worker that tries again and again to
-// connect to a port of that range before a task listens there may get this very port for its own end, and would be
-// connected to itself; and connections of other programs may take the port before its task does.
+// The ports are below 32768, where the range begins that the system uses for outgoing connections. A worker may try
+// again and again to connect to a task that does not listen yet. If the task's port were in that range, the system
+// could use it for the worker's own end, which would connect the worker to itself. Connections of other programs could
+// also occupy it.
 constexpr int kFirst = 10000, kLast = 29999;
 
 absl::StatusOr<bool> IsFree(int port) {

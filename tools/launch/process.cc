@@ -12,8 +12,9 @@ namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
 
-// True if a process of the group is a child of this process. Orphans are, because the launcher adopts them (Launch). So
-// the number of a group is not used any more once the group is empty and the system may reuse it.
+// True if the process group has a process that is a child of this one. Orphaned processes become children too, because
+// the launcher adopts them (Launch). So when this returns false the group is empty, and its id is not used any more,
+// because the system may assign it again.
 bool HasMembers(pid_t group) {
   siginfo_t info;
   return RetryInterrupted([&] { return waitid(P_PGID, group, &info, WEXITED | WNOHANG | WNOWAIT); }) == 0;
@@ -64,7 +65,7 @@ void Process::CheckGroup(double now, double grace_seconds) {
   if (HasMembers(end_.pid)) return Stop(SIGTERM, now, grace_seconds);
   over_ = true;
   kill_at_ = std::numeric_limits<double>::infinity();
-  // Reads what is in the pipes now, but no more: a daemon outside the group may continue to write.
+  // Reads only what is in the pipes now, because a daemon outside of the group may go on writing for ever.
   constexpr int kMostReads = 32;
   for (int stream = 0; stream < kStreams; ++stream) {
     for (int i = 0; i < kMostReads && fd(stream) >= 0; ++i) Read(stream);

@@ -1,4 +1,4 @@
-// Process: a running task, with everything in its process group.
+// Process: a running task, together with all processes in its process group.
 #ifndef TANDEM_TOOLS_LAUNCH_PROCESS_H_
 #define TANDEM_TOOLS_LAUNCH_PROCESS_H_
 
@@ -13,34 +13,37 @@
 
 namespace tandem {
 
-// Times are in seconds of the same clock.
+// All times that are passed are in seconds of one clock.
 class Process {
  public:
-  // Lines get `prefix` and are written to `output`, which must outlive this object.
+  // Each line that the task prints is written to `output`, after `prefix`. `output` must outlive this object.
   Process(const Task& task, const Child& child, absl::string_view prefix, Output* output);
-  // Kills what is still running.
+  // Kills the processes of the group that are still running.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // How the process ended; valid when ended().
+  // Describes how the process ended; valid when ended().
   const TaskEnd& end() const { return end_; }
   bool ended() const { return ended_; }
-  // True if its process group is empty, and everything that it printed is in the output.
+  // True if the process group is empty, and everything that it has printed was passed to the output.
   bool over() const { return over_; }
 
-  // Asks the group to end, but only once: a second signal would abort programs that are still saving after the first.
+  // Sends the signal to the process group, but only the first time: a second signal would abort programs that are still
+  // saving after the first. The group is killed after grace_seconds.
   void Stop(int signal, double now, double grace_seconds);
   void Kill();
-  // The time at which it must be killed.
+  // The time at which the group must be killed if it still runs.
   double kill_at() const { return kill_at_; }
 
-  // To be called after waitpid returned `status` for it.
+  // Must be called when waitpid has returned `status` for this process.
   void OnExit(int status, double now);
-  // To be called whenever any process has ended. Ends what the program left running.
+  // Must be called whenever any process has ended. If the task itself has ended, stops the processes that it left
+  // running.
   void CheckGroup(double now, double grace_seconds);
 
-  // Its standard output (0) and error (1); -1 if it is closed. Read reads what is there, without blocking.
+  // fd returns the pipe of the standard output (0) or standard error (1), or -1 if it is closed. Read reads what is
+  // available there, without blocking.
   static constexpr int kStreams = 2;
   int fd(int stream) const { return streams_[stream].fd; }
   void Read(int stream);

@@ -13,7 +13,8 @@ namespace tandem {
 
 class Restarts {
  public:
-  // `min_workers`: see LaunchOptions; `full`: workers of the first start.
+  // `most` is the allowed number of restarts, `min_workers` as in LaunchOptions, and `full` the number of workers of
+  // the first start.
   Restarts(int64_t most, std::optional<int64_t> min_workers, int64_t full)
       : most_(most), full_(full), min_workers_(min_workers) {}
 
@@ -22,14 +23,16 @@ class Restarts {
 
   struct Next {
     bool start = false;
-    int64_t workers = 0;  // number of workers of that start
-    // "restart 1 of 3 with 4 workers", or why there is none; empty if restarts were not asked for.
+    int64_t workers = 0;  // number of workers of the next start
+    // "restart 1 of 3 with 4 workers", or the reason why there is no restart; empty if the user allowed none.
     std::string text;
   };
-  // To be called after a group of `workers` workers failed by `cause`; `rank` is set if that is a worker's own failure.
+  // Must be called when a group of `workers` workers has failed because of the task `cause`. `rank` is set if that task
+  // is a worker whose failure is its own.
   Next AfterFailure(const TaskEnd& cause, std::optional<int64_t> rank, int64_t workers);
 
-  // To be called for a start without a failure: earlier failures of a worker do not count any more.
+  // Must be called when a group is started for another reason than a failure: earlier failures of a worker then count
+  // no more.
   void Forget() { last_rank_.reset(); }
 
  private:

@@ -27,7 +27,8 @@ absl::Status Signals::Init() {
   for (int number : {SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&noted, number);
   struct sigaction hangup;
   if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaddset(&noted, SIGHUP);
-  signal(SIGCHLD, SIG_DFL);  // if an outer launcher ignores it, the system would not record how children end
+  // If the parent ignores SIGCHLD, this process would inherit that, and the system would not report how children end.
+  signal(SIGCHLD, SIG_DFL);
   sigprocmask(SIG_BLOCK, &noted, &before_);
   fd_ = signalfd(-1, &noted, SFD_CLOEXEC | SFD_NONBLOCK);
   return fd_ >= 0 ? absl::OkStatus() : PosixError(errno, "open", "a file of signals");

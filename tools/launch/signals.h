@@ -14,8 +14,8 @@ namespace tandem {
 // Returns "SIGTERM", or "signal 40" for a signal without a name.
 std::string SignalName(int number);
 
-// During its lifetime, SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and, unless it is ignored (nohup), SIGHUP are only
-// recorded. For a process with one thread.
+// During the lifetime of this object, SIGCHLD, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and, unless it is ignored (nohup),
+// SIGHUP have no effect but to be recorded. The process may have only one thread.
 class Signals {
  public:
   Signals() = default;
@@ -25,7 +25,7 @@ class Signals {
 
   absl::Status Init();
   int fd() const { return fd_; }
-  // The original signal mask, which children should get.
+  // The signal mask before Init, with which children should be started.
   const sigset_t& mask_before() const { return before_; }
   // Returns the signals since the last call.
   std::vector<int> Take();

@@ -18,12 +18,13 @@ constexpr int kColumns = 600;
 
 enum Place { kLoss, kOtherLoss, kMetric, kLearningRate, kThroughput, kScoped };
 
-// Recognises the tags that estimator/summary/summary_saver_hook.h and evaluations write, and other usual tags.
+// Returns where on the page the chart of this tag belongs. Knows the tags that estimator/summary/summary_saver_hook.h
+// and evaluations write, and other usual tags.
 Place PlaceOf(absl::string_view tag) {
   if (tag == "loss") return kLoss;
   if (tag == "learning_rate" || tag == "lr") return kLearningRate;
   if (tag == "examples/sec" || tag == "global_step/sec" || tag == "input_wait") return kThroughput;
-  if (absl::StrContains(tag, "/")) return kScoped;  // "gradients/norm": a user's tag
+  if (absl::StrContains(tag, "/")) return kScoped;  // a user's tag with a scope, such as "gradients/norm"
   return absl::EndsWith(tag, "loss") ? kOtherLoss : kMetric;
 }
 
@@ -33,7 +34,8 @@ double Rounded(double value) {
   return absl::SimpleAtod(absl::StrFormat("%.6g", value), &rounded) ? rounded : value;
 }
 
-// Rounds here, so that the drawing and the page's scripts draw the same numbers.
+// The values are rounded here, so that the SVG and the page's script, which draws the chart again, use the same
+// numbers.
 std::vector<CurveColumn> ColumnsOf(const std::vector<CurvePoint>& points) {
   std::vector<CurveColumn> columns = ThinOut(points, kColumns);
   for (CurveColumn& column : columns) {
@@ -66,7 +68,7 @@ PlotCharts MakeCharts(const std::vector<PlotRun>& runs) {
       }
     }
   }
-  // Starts the axis at 0 if the first step is not far from it, which is easier to read.
+  // If the first step is not far from 0, the axis begins at 0, which is easier to read.
   if (result.first_step > 0 && result.first_step <= 0.1 * result.last_step) result.first_step = 0;
   std::map<std::pair<Place, std::string>, Chart> ordered;
   for (auto& [tag, curves] : by_tag) {

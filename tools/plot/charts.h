@@ -19,15 +19,17 @@ struct ChartCurve {
 // All curves of one tag.
 struct Chart {
   std::string tag;
-  bool of_model = false;    // shows a loss or a metric
-  bool logarithmic = true;  // logarithmic if the page is switched to logarithmic axes
-  bool from_zero = false;   // the axis of values begins at 0, for rates and the like
+  bool of_model = false;    // true if the tag is a loss or a metric
+  bool logarithmic = true;  // true if the page's switch to logarithmic axes applies to this chart
+  bool from_zero = false;   // true if the axis of values begins at 0, as for rates
   std::vector<ChartCurve> curves;
 };
 
 struct PlotCharts {
-  std::vector<std::string> parts;  // parts of all runs: "" (the training) first if there is one, then evaluations
-  // Losses, metrics, the learning rate, throughput, then all tags with scopes in their names.
+  // The parts that any run has: "", the training, comes first if there is one, then the evaluations.
+  std::vector<std::string> parts;
+  // The charts in this order: losses, metrics, the learning rate, throughput, then all tags with a scope in their
+  // names.
   std::vector<Chart> charts;
   double first_step = 0, last_step = 0;  // range of the axis of steps, the same for all charts
 };

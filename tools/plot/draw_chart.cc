@@ -10,7 +10,7 @@
 namespace tandem {
 namespace {
 
-// Sizes of the picture, in its own units; page/curves.js has the same.
+// The size of the picture in SVG units; page/curves.js has the same constants.
 constexpr double kWidth = 640, kHeight = 300;
 constexpr double kLeft = 58, kRight = 20, kTop = 10, kBottom = 28;
 constexpr int kColours = 8, kForms = 4;
@@ -25,7 +25,7 @@ struct Range {
   }
 };
 
-// Returns a wider range if there is nothing between the ends.
+// Returns the range, or a wider one if it is empty or has only one value.
 Range Drawable(Range range) {
   if (!(range.low <= range.high)) return {0, 1};
   if (range.low == range.high) {
@@ -51,7 +51,7 @@ Range ValuesOf(const Chart& chart) {
   return range;
 }
 
-// Rounds as `short` of page/curves.js does, which draws the same chart in a browser: halves up.
+// Rounds halves up, like the function `short` of page/curves.js, which draws the same chart in a browser.
 std::string Coordinate(double value) {
   double tenths = std::floor(value * 10);
   if (value * 10 - tenths >= 0.5) ++tenths;
@@ -60,19 +60,20 @@ std::string Coordinate(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// Draws the means of a curve's columns, or (`ranges`) lines from the least to the greatest value of each; with a break
-// where no value is finite.
+// Returns the path that connects the means of a curve's columns. With `ranges`, the path has a vertical line from the
+// least to the greatest value of each column. The path has a gap where no value is finite.
 template <typename X, typename Y>
 std::string LinePath(const std::vector<CurveColumn>& columns, bool ranges, const X& x, const Y& y) {
   std::string path;
   double last_x = 0, last_y = 0;
   bool broken = true;
   const auto to = [&](double px, double py) {
-    // Rounds to a tenth, so that rounding errors do not add up.
+    // The coordinates are rounded to a tenth before their differences are printed, so that rounding errors do not
+    // accumulate.
     px = std::round(px * 10) / 10;
     py = std::round(py * 10) / 10;
     if (broken) {
-      absl::StrAppend(&path, "M", Coordinate(px), " ", Coordinate(py), "l0 0");  // a single point becomes a dot
+      absl::StrAppend(&path, "M", Coordinate(px), " ", Coordinate(py), "l0 0");  // "l0 0" makes a dot of a single point
     } else {
       absl::StrAppend(&path, "l", Coordinate(px - last_x), " ", Coordinate(py - last_y));
     }
@@ -90,7 +91,7 @@ std::string LinePath(const std::vector<CurveColumn>& columns, bool ranges, const
       to(at, y(column.mean));
       continue;
     }
-    // Goes to the nearer end first.
+    // The vertical line of a column begins at the end that is nearer to the previous point.
     const double least = y(column.least), most = y(column.most);
     const bool up = broken || std::abs(least - last_y) <= std::abs(most - last_y);
     to(at, up ? least : most);
@@ -136,13 +137,13 @@ std::string Mark(int part, double x, double y) {
   const std::string at = absl::StrCat("M", Coordinate(x), " ", Coordinate(y));
   switch (part % kForms) {
     case 0:
-      return absl::StrCat(at, "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0z");  // disc
+      return absl::StrCat(at, "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0z");  // draws a disc
     case 1:
-      return absl::StrCat(at, "m0-4l4 4l-4 4l-4-4z");  // diamond
+      return absl::StrCat(at, "m0-4l4 4l-4 4l-4-4z");  // draws a diamond
     case 2:
-      return absl::StrCat(at, "m-3-3h6v6h-6z");  // square
+      return absl::StrCat(at, "m-3-3h6v6h-6z");  // draws a square
     default:
-      return absl::StrCat(at, "m0-4l4 7h-8z");  // triangle
+      return absl::StrCat(at, "m0-4l4 7h-8z");  // draws a triangle
   }
 }
 
@@ -172,7 +173,7 @@ std::string DrawChart(const Chart& chart, const PlotCharts& charts, bool colour_
       absl::StrAppend(&svg, "<path class=\"line raw ", classes, "\" d=\"", LinePath(curve.columns, true, x, y), "\"/>");
     }
     absl::StrAppend(&svg, "<path class=\"line ", classes, "\" d=\"", LinePath(curve.columns, false, x, y), "\"/>");
-    // Evaluations are few, so marks show where they were.
+    // Evaluations are few, so each of their points gets a mark.
     if (curve.part == 0 || curve.columns.size() > kMaxMarks) continue;
     std::string marks;
     for (const CurveColumn& column : curve.columns) {

@@ -13,11 +13,11 @@
 namespace tandem {
 namespace {
 
-// Field numbers, as in estimator/summary/event.cc.
-constexpr uint32_t kStep = 2, kSummary = 5, kSessionLog = 7;  // of Event
-constexpr uint32_t kValue = 1;                                // of Summary
-constexpr uint32_t kTag = 1, kSimpleValue = 2;                // of Summary.Value
-constexpr uint32_t kStatus = 1;                               // of SessionLog
+// Field numbers of the protocol buffers in an event file, as in estimator/summary/event.cc.
+constexpr uint32_t kStep = 2, kSummary = 5, kSessionLog = 7;  // fields of the message Event
+constexpr uint32_t kValue = 1;                                // fields of the message Summary
+constexpr uint32_t kTag = 1, kSimpleValue = 2;                // fields of the message Summary.Value
+constexpr uint32_t kStatus = 1;                               // fields of the message SessionLog
 constexpr uint64_t kStatusStart = 1;
 
 bool ParseValue(absl::string_view bytes, PlotEvent* event) {
@@ -72,8 +72,8 @@ bool ParseSessionLog(absl::string_view bytes, PlotEvent* event) {
   return true;
 }
 
-// True if the record at `offset`, which could not be read, was being written: its length, if complete, is valid, and
-// the file ends before the record does, or has the complete record by now.
+// True if the record at `offset` could not be read because another process was writing it at that time: the record's
+// length is incomplete or valid, and the file ends before the record does, or has the complete record by now.
 bool IsBeingWritten(Env* env, const std::string& path, int64_t offset) {
   const auto file = env->OpenForRead(path);
   if (!file.ok()) return false;

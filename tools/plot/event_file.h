@@ -17,16 +17,19 @@ namespace tandem {
 // The parts of one event that a plot needs. Histograms, pictures, texts, graphs and tensors are skipped.
 struct PlotEvent {
   int64_t step = 0;
-  bool start = false;  // a run begins here, perhaps again: earlier points of this step and later ones no longer count
-  std::vector<std::pair<absl::string_view, float>> scalars;  // by tag; the tags point into the record
+  // True if a run begins or resumes at this step. Points of this and later steps that were read before are then
+  // dropped.
+  bool start = false;
+  std::vector<std::pair<absl::string_view, float>> scalars;  // tags and values; the tags point into the record
 };
 
-// Returns false for bytes that are no event.
+// Returns false if the bytes are not a valid event.
 bool ParsePlotEvent(absl::string_view record, PlotEvent* event);
 
-// Calls `visit` for each event of the file, in order. Also OK if the file ends within a record, as it does while a
-// training writes it and after one was killed. DataLoss for damage, with the place of the first and the number of
-// records that were left out; `visit` has been called for the others. Records after a damaged length cannot be found.
+// Calls `visit` for each event of the file, in order. A file that ends within a record is OK, because a training may
+// still write it, or may have been killed. DataLoss for damage, with the place of the first damage and the number of
+// records that were left out; `visit` has been called for the other records. Records after a damaged length cannot be
+// found.
 absl::Status ReadEventFile(Env* env, const std::string& path, absl::FunctionRef<void(const PlotEvent&)> visit);
 
 }  // namespace tandem

@@ -69,7 +69,8 @@ Json DataJson(const PlotRuns& runs, const PlotCharts& charts, bool colour_by_run
   return {{"runs", std::move(names)}, {"parts", std::move(parts)}, {"charts", std::move(list)}};
 }
 
-// Returns one entry: a line drawn as in the charts, with a name; scripts make it a switch.
+// Returns one entry of the legend: a sample line drawn as in the charts, and a name. The page's script makes the entry
+// a switch.
 std::string LegendEntry(absl::string_view kind, size_t index, const std::string& classes, int form,
                         const std::string& name) {
   return absl::StrCat(
@@ -99,7 +100,8 @@ std::string Legend(const PlotRuns& runs, const PlotCharts& charts, bool colour_b
 std::string ChartFigure(const Chart& chart, size_t index, const PlotCharts& charts, bool colour_by_run) {
   std::string values;
   for (const ChartCurve& curve : chart.curves) {
-    if (colour_by_run) break;  // too many for a legend; the table lists them
+    // If colours stand for runs, there are too many values for the caption; the table lists them.
+    if (colour_by_run) break;
     absl::StrAppend(&values, "<span class=\"value c", ColourOf(curve, false), "\">", Number(curve.columns.back().mean),
                     "</span>");
   }
@@ -113,7 +115,7 @@ std::string Figures(const PlotCharts& charts, bool colour_by_run) {
   return html;
 }
 
-// Returns a table of the last value of every curve of loss and metrics, by run.
+// Returns a table with a row for each run, which shows the last value of every loss and metric.
 std::string Table(const PlotRuns& runs, const PlotCharts& charts) {
   struct Column {
     std::string title, part, tag;
@@ -165,8 +167,8 @@ std::string CurvesPage(const PlotRuns& runs) {
   const PlotCharts charts = MakeCharts(runs.runs);
   const bool colour_by_run = runs.runs.size() > 1;
   const std::string data = JsonString(DataJson(runs, charts, colour_by_run));
-  // Replaced in one pass, because names may contain the placeholders. "</script>" would end the element, "<!--" change
-  // its parsing.
+  // All placeholders are replaced in one pass, because names may contain their text. "<" is escaped, because
+  // "</script>" in the data would end the element, and "<!--" would change how it is parsed.
   return absl::StrReplaceAll(
       kCurvesHtml,
       {{"@TITLE@", Escape(colour_by_run ? absl::StrCat(runs.runs.size(), " runs") : runs.runs.front().name)},

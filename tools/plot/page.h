@@ -8,9 +8,9 @@
 
 namespace tandem {
 
-// The page needs no network, and shows its curves without scripts too. Its script adds smoothing, logarithmic axes,
-// values under the pointer, and hiding of runs. It sets data-ready="1" on the root element when everything is drawn,
-// and data-errors to the number of errors in the script.
+// Returns a page that needs no network, and shows its curves even without scripts. Its script adds smoothing,
+// logarithmic axes, values under the pointer, and hiding of runs. It sets data-ready="1" on the root element when
+// everything is drawn, and data-errors to the number of errors in the script.
 std::string CurvesPage(const PlotRuns& runs);
 
 }  // namespace tandem

@@ -21,7 +21,8 @@ namespace {
 
 constexpr size_t kMaxNamed = 12;  // the most files that an error lists
 
-// tag -> step -> value; an evaluation that was repeated replaces the earlier one.
+// For each tag the values by step. A later value of the same step, from a repeated evaluation, replaces the earlier
+// one.
 using Points = std::map<std::string, std::map<int64_t, double>>;
 
 bool IsEventFile(absl::string_view name) { return absl::StrContains(name, "tfevents"); }
@@ -31,15 +32,15 @@ bool IsFolder(Env* env, const std::string& path) {
   return info.ok() && info->is_directory;
 }
 
-// Returns sorted names. A folder that cannot be listed has none: CheckFolder has checked the folders that the user
-// names.
+// Returns the sorted names of a folder's contents. A folder that cannot be listed counts as empty, because CheckFolder
+// has already checked the folders that the user named.
 absl::StatusOr<std::vector<std::string>> NamesIn(Env* env, const std::string& folder) {
   absl::StatusOr<std::vector<std::string>> names = env->ListDir(folder);
   if (names.ok() || absl::IsResourceExhausted(names.status())) return names;
   return std::vector<std::string>();
 }
 
-// Returns the sorted names of the folders in `folder`, without hidden ones.
+// Returns the sorted names of the folders in `folder` that are not hidden.
 absl::StatusOr<std::vector<std::string>> FoldersIn(Env* env, const std::string& folder) {
   TD_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesIn(env, folder));
   std::vector<std::string> folders;
@@ -93,8 +94,8 @@ absl::Status ReadEvents(Env* env, const std::string& folder, Points* points, std
   return absl::OkStatus();
 }
 
-// Reads results of estimator/evaluation/eval_log.h. Skips those of another model's checkpoint, and of initial values,
-// because they are not part of a curve.
+// Reads the results that estimator/evaluation/eval_log.h writes. Skips results of another model's checkpoint and of
+// initial values, because they are not part of this run's curve.
 void ReadResults(Env* env, const std::string& path, Points* points, std::vector<absl::Status>* damaged) {
   const absl::StatusOr<std::string> text = ReadTextFile(env, path);
   if (!text.ok()) return damaged->push_back(text.status());
@@ -105,7 +106,7 @@ void ReadResults(Env* env, const std::string& path, Points* points, std::vector<
     const nlohmann::json json = ParseJson(line);
     const auto step = json.is_object() ? json.find("global_step") : json.end();
     if (!json.is_object() || step == json.end() || !step->is_number_integer()) {
-      if (line.end() == text->data() + text->size()) break;  // cut off
+      if (line.end() == text->data() + text->size()) break;  // the last line was cut off while it was being written
       damaged->push_back(absl::DataLossError(
           absl::StrCat(path, ":", number, ": the line is no result of an evaluation, a JSON object with global_step")));
       return;
@@ -138,7 +139,7 @@ absl::StatusOr<PlotRun> ReadRun(Env* env, const std::string& folder, std::vector
     const std::string path = part.empty() ? folder : JoinPath(folder, part);
     Points points;
     TD_RETURN_IF_ERROR(ReadEvents(env, path, &points, damaged));
-    // Read after the events, whose numbers have fewer digits.
+    // The results are read after the events and replace their values, because event files have fewer digits.
     if (IsEvaluation(part)) {
       TD_ASSIGN_OR_RETURN(const bool has_results, HasResults(env, path));
       if (has_results) ReadResults(env, JoinPath(path, kResults), &points, damaged);
@@ -173,12 +174,12 @@ absl::Status CheckFolder(Env* env, const std::string& folder) {
   return env->ListDir(folder).status();
 }
 
-// Removes the folders that all names begin with from the names.
+// Removes the leading folders that all names have in common.
 void ShortenNames(std::vector<PlotRun>* runs) {
   if (runs->size() < 2) return;
   std::string common = (*runs)[0].name;
   do {
-    common.pop_back();  // removes a slash, or part of a name
+    common.pop_back();  // removes the last slash, or a letter of the last name, so that the next line removes that name
     common.erase(common.rfind('/') + 1);
   } while (!common.empty() && !std::all_of(runs->begin(), runs->end(),
                                            [&](const PlotRun& run) { return absl::StartsWith(run.name, common); }));

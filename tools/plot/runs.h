@@ -23,13 +23,13 @@ struct CurvePoint {
 using Curves = std::map<std::string, std::vector<CurvePoint>>;
 
 struct PlotRun {
-  std::string name;                     // the folder, without the common beginning of all folders
-  std::map<std::string, Curves> parts;  // "" is the training, "eval" and "eval_<name>" are evaluations
+  std::string name;                     // the run's folder, without the leading part that all runs have in common
+  std::map<std::string, Curves> parts;  // curves by part: "" is the training, "eval" and "eval_<name>" are evaluations
 };
 
 struct PlotRuns {
   std::vector<PlotRun> runs;
-  // Files that could not be read, each with file, place and reason. Everything else is in `runs`.
+  // One error for each file that could not be read, with file, place and reason. Everything else is in `runs`.
   std::vector<absl::Status> damaged;
 };
 

@@ -8,7 +8,8 @@ namespace tandem {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// Limit that keeps differences and sums finite; values of event files are floats.
+// Values are clipped to this limit so that their differences and sums stay finite. Values of event files are floats,
+// and smaller.
 constexpr double kLargest = 1e300;
 
 CurveColumn ToColumn(const CurvePoint* begin, const CurvePoint* end) {

@@ -9,15 +9,16 @@
 
 namespace tandem {
 
-// The points of several consecutive steps. NaN if no value is finite.
+// Summarises the points of several consecutive steps. The values are NaN if none of them is finite.
 struct CurveColumn {
-  int64_t step;  // about the middle of the steps
+  int64_t step;  // a step near the middle
   double mean, least, most;
   bool operator==(const CurveColumn&) const = default;
 };
 
-// Returns a column per point if there are at most `columns` points, otherwise at most `columns` columns of equal width;
-// no peak is lost. `points` must have ascending steps.
+// Returns one column for each point if there are at most `columns` points, otherwise at most `columns` columns that
+// span equal numbers of steps. The least and the greatest value of each column are kept, so that no peak is lost.
+// `points` must have ascending steps.
 std::vector<CurveColumn> ThinOut(const std::vector<CurvePoint>& points, int columns);
 
 }  // namespace tandem

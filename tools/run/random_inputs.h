@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// Returns `rows` rows for `input`. Floating-point: uniform in [0, 1). Integers: any valid index if the program uses
-// them as indices, else 0 to 9. Booleans: both. The result depends on all arguments; the input's name and `step` make
-// the tensors of one run differ.
+// Returns `rows` random rows for `input`. Floating-point numbers are uniform in [0, 1). Integers are any valid index if
+// the program uses them as indices, otherwise 0 to 9. Booleans have both values. The result depends on all arguments:
+// the input's name and `step` make the tensors of one run differ.
 HostTensor RandomInput(const format::Input& input, int64_t rows, uint64_t seed, int64_t step);
 
 }  // namespace tandem

@@ -31,7 +31,7 @@
 namespace tandem {
 namespace {
 
-// Returns the text of a phase; empty if the executable has none.
+// Returns the IR text at the end of a phase; empty if the executable does not have it.
 absl::string_view PhaseText(const Executable& executable, absl::string_view phase) {
   const auto& segments = executable.index().segments;
   for (size_t i = 0; i < segments.size(); ++i) {
@@ -42,7 +42,7 @@ absl::string_view PhaseText(const Executable& executable, absl::string_view phas
   return {};
 }
 
-// Returns the constants of the program by the names that they have in the text of a phase.
+// Returns the bytes of the program's constants by the names under which the IR text of a phase refers to them.
 std::map<std::string, absl::string_view> ConstantsByName(const Executable& executable) {
   std::map<std::string, absl::string_view> found;
   const format::Index& index = executable.index();
@@ -62,7 +62,8 @@ std::map<std::string, absl::string_view> ConstantsByName(const Executable& execu
   return found;
 }
 
-// Restores the numbers of constants. DataLoss if the executable does not have them.
+// Puts the values of constants, which the IR text only names, into the module. DataLoss if the executable does not have
+// them.
 absl::Status ReadConstants(const Executable& executable, mlir::ModuleOp module) {
   absl::Status status;
   std::map<std::string, absl::string_view> constants;
@@ -136,7 +137,7 @@ absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Exe
   if (absl::Status s = td::CheckText(text, phase); !s.ok()) {
     return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", s.message()));
   }
-  // The parser needs a zero after the text.
+  // The parser needs a zero byte after the text, which the copy has.
   impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
   if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
   if (!impl->step) {

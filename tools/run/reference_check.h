@@ -18,9 +18,10 @@ namespace tandem {
 
 // The largest difference of a tensor's elements.
 struct TensorError {
-  double error = 0;      // infinite if only one of both is NaN or infinite
-  double magnitude = 0;  // largest magnitude of the reference's elements
-  // `absolute` is for sums of terms that cancel: only rounding errors remain of them.
+  double error = 0;      // infinite if only one of the two elements is NaN or infinite
+  double magnitude = 0;  // largest absolute value of the reference's elements
+  // True if the error is at most `tolerance`, relative to the magnitude, or at most `absolute`. The latter is for sums
+  // whose terms cancel, so that little more than rounding errors is left.
   bool Within(double tolerance, double absolute) const { return error <= std::max(tolerance * magnitude, absolute); }
 };
 
@@ -28,21 +29,23 @@ class ReferenceCheck {
  public:
   using Tensors = std::map<std::string, HostTensor>;
 
-  // Parses the IR of phase `input`; for a program with mixed_bfloat16 that of phase `precision`. FailedPrecondition if
-  // the executable has none, DataLoss if it cannot be parsed.
+  // Parses the IR at the end of phase `input`, or of phase `precision` for a program with mixed_bfloat16.
+  // FailedPrecondition if the executable does not have it, DataLoss if it cannot be parsed.
   static absl::StatusOr<std::unique_ptr<ReferenceCheck>> Create(const Executable& executable);
   ~ReferenceCheck();
 
-  // OK if the interpreter, which runs as one replica, gives the results of a step in which `replicas` replicas have
-  // rows. FailedPrecondition for programs with statistics of single replicas.
+  // Returns OK if the interpreter, which runs as one replica, computes the results of a step in which `replicas`
+  // replicas have rows. FailedPrecondition for programs that compute statistics of single replicas, such as batch
+  // normalisation.
   absl::Status CanStandFor(int replicas) const;
 
-  // Evaluates a step in double precision; the results stay until the next one. `inputs` are the whole batch of `rows`
-  // rows, `variables` the values before the step.
+  // Evaluates a step in double precision; its results are kept until the next call. `inputs` are the whole batch of
+  // `rows` rows, and `variables` the values before the step.
   absl::Status Evaluate(int64_t rows, const Tensors& inputs, const Tensors& variables, const StepScalars& scalars);
   // The names of the variables that the step assigns.
   std::vector<std::string> updated_variables() const;
-  // Compare with the reference. Internal error if it has no such value, or one with another number of elements.
+  // Compare a value with the reference's. Internal error if the reference has no such value, or one with another number
+  // of elements.
   absl::StatusOr<TensorError> CompareOutput(const std::string& name, const HostTensor& value) const;
   absl::StatusOr<TensorError> CompareVariable(const std::string& name, const HostTensor& value) const;
 

@@ -11,12 +11,12 @@
 
 namespace tandem {
 
-// Reads a .npz or .safetensors file, told by its name. A .npy file has one array, which gets the name `single_name`;
-// InvalidArgument if that is empty.
+// Reads a .npz or .safetensors file, recognised by its name, or a .npy file, whose one array gets the name
+// `single_name`. InvalidArgument for a .npy file if that is empty.
 absl::StatusOr<std::map<std::string, HostTensor>> ReadTensorFile(const std::string& path,
                                                                  const std::string& single_name);
 
-// Writes a .npz file if the name ends so, else a safetensors file.
+// Writes a .npz file if the path ends with ".npz", otherwise a safetensors file.
 absl::Status WriteTensorFile(const std::string& path, const std::map<std::string, HostTensor>& tensors);
 
 }  // namespace tandem

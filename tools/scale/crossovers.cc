@@ -9,9 +9,10 @@ namespace tandem {
 namespace {
 
 constexpr double kLargest = 1024.0 * 1024 * 1024 * 1024;
-constexpr double kStep = 1.0 / 16;  // octaves
+constexpr double kStep = 1.0 / 16;  // distance of the sizes that are tried, in octaves
 
-// A way counts as faster only if the difference is larger than this part of the time: smaller ones are rounding.
+// A way to do an all-reduce counts as faster than another only if its time is below this multiple of the other's:
+// smaller differences are rounding errors.
 constexpr double kEqual = 1 - 1e-12;
 
 Way Shortest(const Link& link, double bytes, int processes) {
@@ -22,7 +23,7 @@ Way Shortest(const Link& link, double bytes, int processes) {
   return best;
 }
 
-// Returns where `beyond` becomes true, between `low`, where it is false, and `high`.
+// Returns the size from which on `beyond` is true. It must be false at `low` and true at `high`.
 double Bisect(double low, double high, absl::FunctionRef<bool(double)> beyond) {
   for (int i = 0; i < 60; ++i) {
     const double middle = std::sqrt(low * high);

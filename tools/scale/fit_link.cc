@@ -10,17 +10,18 @@
 namespace tandem {
 namespace {
 
-using Row = std::array<double, 3>;  // coefficients of the unknowns in a row's cost, divided by its seconds
-constexpr int kUnknowns = 3;        // seconds per byte, latency, seconds per message
+// One measurement: the coefficients of the unknowns in its cost, each divided by the measured seconds.
+using Row = std::array<double, 3>;
+constexpr int kUnknowns = 3;  // the unknowns are seconds per byte, latency, and seconds per message
 
-// Returns the least squares solution of rows * x = 1 in which only the unknowns of `used` are not 0; nullopt if it is
-// not unique.
+// Returns the least squares solution of rows * x = 1 (predicted time = measured time), where only the unknowns whose
+// flag in `used` is set may differ from 0. nullopt if the solution is not unique.
 std::optional<Row> Solve(const std::vector<Row>& rows, const std::array<bool, kUnknowns>& used) {
   Row scale = {};
   for (const Row& row : rows) {
     for (int i = 0; i < kUnknowns; ++i) scale[i] += row[i] * row[i];
   }
-  // Normal equations with columns scaled to length 1; an unused unknown gets the equation x = 0.
+  // The normal equations, with columns scaled to length 1. An unknown that is not used gets the equation x = 0.
   double a[kUnknowns][kUnknowns + 1] = {};
   for (int i = 0; i < kUnknowns; ++i) {
     scale[i] = std::sqrt(scale[i]);
@@ -63,7 +64,8 @@ double SquaredErrors(const std::vector<Row>& rows, const Row& x) {
   return sum;
 }
 
-// There are few unknowns, so every set of unknowns that are not 0 is tried.
+// Returns the best link with unknowns that are not negative. As there are few unknowns, each set of unknowns that may
+// differ from 0 is tried. `before` decides which way the algorithm takes for each measurement.
 Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, const Link& before) {
   std::vector<Row> rows;
   for (const MeasuredTime& m : measured) {
@@ -76,8 +78,8 @@ Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, con
     const std::optional<Row> x = Solve(rows, {true, (set & 1) != 0, (set & 2) != 0});
     if (!x.has_value() || (*x)[0] <= 0 || (*x)[1] < 0 || (*x)[2] < 0) continue;
     const double errors = SquaredErrors(rows, *x);
-    // An additional unknown must reduce the errors noticeably: rounding alone makes the errors of an exact solution
-    // differ.
+    // A set with more unknowns must reduce the errors noticeably, because rounding alone changes the errors of an exact
+    // solution.
     if (errors < least - 1e-15 * static_cast<double>(rows.size())) {
       least = errors;
       best = *x;
@@ -91,7 +93,8 @@ Link FitOnce(Algorithm algorithm, const std::vector<MeasuredTime>& measured, con
 LinkFit FitLink(Algorithm algorithm, const std::vector<MeasuredTime>& rows) {
   LinkFit fit;
   fit.link = {1e9, 10e-6, 0};
-  // The link decides between two ways; a better fit may choose another way.
+  // An algorithm chooses between two ways by the link's properties, so a better fit may change the choice, and the fit
+  // is repeated.
   constexpr int kRounds = 8;
   for (int i = 0; i < kRounds; ++i) fit.link = FitOnce(algorithm, rows, fit.link);
   double sum = 0;

@@ -15,7 +15,8 @@
 namespace tandem {
 namespace {
 
-// Nominal rates of the standards, one direction; latencies and times of messages are typical of two processes.
+// Bandwidths are the nominal rates of the standards in one direction. Latencies and times of messages are typical of
+// two processes.
 constexpr std::pair<absl::string_view, Link> kLinks[] = {
     {"memory", {10e9, 1e-6, 0}},      {"pcie4", {25e9, 5e-6, 0}},        {"nvlink4", {450e9, 3e-6, 0}},
     {"10gbe", {1.25e9, 30e-6, 2e-6}}, {"100gbe", {12.5e9, 10e-6, 2e-6}}, {"400ib", {50e9, 5e-6, 0.5e-6}},
@@ -111,7 +112,8 @@ int HostsOf(int devices, const Topology& topology) { return (devices - 1) / topo
 double SecondsInHost(Algorithm algorithm, double bytes, int devices, const Topology& topology) {
   const int local = std::min(devices, topology.devices_per_host);
   if (local <= 1) return 0;
-  // The two halves of a ring, reduce-scatter and all-gather, come before and after the all-reduce between hosts.
+  // With several hosts, a host computes its part by the two halves of a ring: the reduce-scatter before, and the
+  // all-gather after the all-reduce between the hosts. Together they take as long as a ring.
   const bool tree = algorithm == Algorithm::kTree && HostsOf(devices, topology) == 1;
   return CostOf(tree ? Way::kTree : Way::kRing, bytes, local).On(topology.local);
 }
@@ -123,7 +125,8 @@ double SecondsBetween(Algorithm algorithm, double bytes, int hosts, const Link& 
 double AllReduceSeconds(Algorithm algorithm, double bytes, int devices, const Topology& topology) {
   const int hosts = HostsOf(devices, topology);
   const double inside = SecondsInHost(algorithm, bytes, devices, topology);
-  // Each device's part uses its share of the link, which takes as long as all bytes on the whole link.
+  // Each device of a host sends its part over its share of the link, which takes as long as all bytes over the whole
+  // link.
   return hosts == 1 ? inside : inside + SecondsBetween(algorithm, bytes, hosts, topology.network);
 }
 

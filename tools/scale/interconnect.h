@@ -10,12 +10,13 @@
 namespace tandem {
 
 struct Link {
-  double bandwidth = 0;  // bytes per second, each way
+  double bandwidth = 0;  // bytes per second in each direction
   double latency = 0;    // seconds from the start of a message to its first byte at the other end
   double message = 0;    // seconds for each further message that a process sends in one hop
 };
 
-// Devices of one host communicate over `local`, hosts over `network`, which the devices of a host share.
+// Which link connects which devices: those of one host use `local`, and hosts use `network`, which the devices of a
+// host share.
 struct Topology {
   Link local, network;
   int devices_per_host = 1;
@@ -26,11 +27,12 @@ struct Topology {
 absl::StatusOr<Link> ParseLink(absl::string_view text);
 
 enum class Algorithm { kDirect, kHalving, kRing, kTree };
-absl::StatusOr<Algorithm> ParseAlgorithm(absl::string_view name);  // "direct", "halving", "ring", "tree"
+// Parses the name of an algorithm: "direct", "halving", "ring" or "tree".
+absl::StatusOr<Algorithm> ParseAlgorithm(absl::string_view name);
 absl::string_view Name(Algorithm algorithm);
 
-// The cost of an all-reduce: bytes through a link, one after another; number of latencies; messages beyond the first of
-// a hop.
+// The cost of an all-reduce for one process: the bytes through its link, one after another; how often the latency
+// counts; and the number of messages beyond the first of each hop.
 struct Cost {
   double bytes = 0, latencies = 0, messages = 0;
   double On(const Link& link) const {
@@ -53,18 +55,19 @@ struct Cost {
 // 2009).
 enum class Way { kOneHop, kTwoHops, kDoubling, kHalving, kRing, kTree };
 inline constexpr Way kWays[] = {Way::kOneHop, Way::kTwoHops, Way::kDoubling, Way::kHalving, Way::kRing, Way::kTree};
-absl::string_view Name(Way way);  // "one hop"
+absl::string_view Name(Way way);  // returns the name for users, such as "one hop"
 Cost CostOf(Way way, double bytes, int n);
 
-// Returns the way that an algorithm uses: direct takes one hop or two as Tandem does over TCP
-// (runtime/collectives/exchange_sizes.h); halving uses doubling where that is faster on `link`.
+// Returns the way that an algorithm takes. Direct takes one hop or two hops, as Tandem does over TCP
+// (runtime/collectives/exchange_sizes.h); halving takes doubling where that is faster on `link`.
 Way WayOf(Algorithm algorithm, double bytes, int n, const Link& link);
 
-// Returns the seconds until all of `devices` have the sum of `bytes` bytes. On one host: by a tree, or for all other
-// algorithms by a ring. One device on each of several hosts: by the algorithm. Several on each: reduce-scatter in the
-// host, all-reduce over the network, whose bandwidth the devices share, all-gather in the host.
+// Returns the seconds until all of `devices` devices have the sum of `bytes` bytes. On one host, a tree or, for all
+// other algorithms, a ring is used. With one device on each of several hosts, the algorithm itself is used. With
+// several devices on each host, there is a reduce-scatter within the host, an all-reduce over the network, whose
+// bandwidth the devices share, and an all-gather within the host.
 double AllReduceSeconds(Algorithm algorithm, double bytes, int devices, const Topology& topology);
-// The parts of that time: within a host, and between `hosts` > 1 hosts.
+// These return the two parts of AllReduceSeconds: the time within a host, and the time between `hosts` > 1 hosts.
 double SecondsInHost(Algorithm algorithm, double bytes, int devices, const Topology& topology);
 double SecondsBetween(Algorithm algorithm, double bytes, int hosts, const Link& network);
 // Returns the number of hosts for `devices` devices, which fill one host after another.

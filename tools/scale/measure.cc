@@ -25,7 +25,7 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
     inputs[input.name] = RandomInput(input, model->max_rows(), /*seed=*/1, /*step=*/0);
   }
   StepScalars scalars = {{"global_step", 0}, {"seed", 0}};
-  // A learning rate so small that random data cannot make the weights overflow.
+  // The learning rate is so small that random data cannot make the weights overflow.
   for (const auto& s : index.scalars) scalars.emplace(s.name, 1e-6);
   auto step = [&]() -> absl::StatusOr<double> {
     const int64_t start = TraceNow();
@@ -54,8 +54,8 @@ absl::StatusOr<Measured> Measure(const std::string& path, int runs) {
   auto first_map = std::find_if(infos.begin(), infos.end(), [](const CommandInfo& s) { return s.map; });
   for (const auto& thread : trace.threads) {
     for (const CommandRecord& r : thread) {
-      // A global command's pieces run on several threads at the same time; with more devices each would run its own
-      // piece.
+      // The parts of a global command ran on several threads at the same time, and their times are added up. With more
+      // devices, each device would run its own part.
       measured.commands.seconds[r.id] += 1e-9 * static_cast<double>(r.end - r.begin) / (runs * devices);
       if (first_map != infos.end() && r.id == first_map->id) first_map_records += 1;
     }

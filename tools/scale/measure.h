@@ -12,8 +12,8 @@
 namespace tandem {
 
 struct Measured {
-  CommandSeconds commands;  // of one device
-  double wall = 0;          // seconds per step, median, as the caller sees it, without recording commands
+  CommandSeconds commands;  // mean seconds of each command on one device
+  double wall = 0;          // median seconds per step that the caller sees, without recording commands
 };
 
 // Runs two steps to warm up, `runs` steps for the wall time, and as many again with recording, on as many threads as

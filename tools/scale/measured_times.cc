@@ -29,7 +29,7 @@ absl::Status Malformed(absl::string_view name, int line, absl::string_view what)
   return absl::DataLossError(absl::StrCat(PrintableLine(name), ":", line, ": ", what, "; ", kRemedy));
 }
 
-// Returns the field's text as messages show it.
+// Returns the field's text in quotes, as messages show it.
 std::string Quoted(absl::string_view field) { return absl::StrCat("\"", PrintableLine(field.substr(0, 80)), "\""); }
 
 }  // namespace

@@ -22,12 +22,13 @@ struct MeasuredTime {
   double seconds = 0;
 };
 
-// The times of one kind of communication.
+// The measured times of all-reduces by one kind of communication, such as TCP.
 class MeasuredTimes {
  public:
-  // `communication` is "shared_memory", "tcp" or "ring", or empty if `text` has times of only one. Several rows with
-  // the same bytes and processes are replaced by their median. DataLoss (exit code 65), with `name`, line and value, if
-  // `text` is no such table; InvalidArgument for a communication that has no times there.
+  // Parses a table. `communication` selects rows: "shared_memory", "tcp" or "ring"; it may be empty if the table has
+  // only one kind. Several rows with the same bytes and processes are replaced by their median. DataLoss (exit code
+  // 65), with `name`, line and value, if `text` is no such table; InvalidArgument if the table has no rows of that
+  // communication.
   static absl::StatusOr<MeasuredTimes> Parse(absl::string_view text, absl::string_view name,
                                              absl::string_view communication);
   // Parses a file. Also returns the errors of Env.
@@ -38,14 +39,14 @@ class MeasuredTimes {
   const std::vector<MeasuredTime>& rows() const { return rows_; }
   bool Has(int processes) const { return curves_.contains(processes); }
   std::vector<int> processes() const;
-  // Interpolates between two sizes linearly in the logarithms; beyond the largest size uses its rate; below the
-  // smallest size its time. Only if Has(processes).
+  // Returns the seconds for any size. Between two measured sizes, it interpolates linearly in the logarithms. Above the
+  // largest size it uses that size's rate, and below the smallest size its time. Call it only if Has(processes).
   double Seconds(double bytes, int processes) const;
 
  private:
   Communication communication_ = Communication::kTcp;
   std::vector<MeasuredTime> rows_;
-  std::map<int, std::map<double, double>> curves_;  // processes -> bytes -> seconds
+  std::map<int, std::map<double, double>> curves_;  // for each number of processes, the seconds by number of bytes
 };
 
 }  // namespace tandem

@@ -30,7 +30,7 @@ ServedForecast ForecastServed(const ServedStep& step, int workers, const Link& l
     forecast.bound = bound;
     forecast.server = server;
   };
-  double busy = step.compute * step.threads;  // seconds of all cores
+  double busy = step.compute * step.threads;  // core seconds that one update takes on all processes together
   for (size_t i = 0; i < step.servers.size(); ++i) {
     const ServerLoad& s = step.servers[i];
     limit(s.update, Bound::kServerUpdates, static_cast<int>(i));

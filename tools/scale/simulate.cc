@@ -6,8 +6,8 @@ namespace tandem {
 
 Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)> all_reduce) {
   Forecast forecast;
-  double link_free = 0;  // time at which the link has finished the previous bucket
-  double delay = 0;      // delay of all following computation by blocking buckets
+  double link_free = 0;  // time at which the link has finished the bucket before
+  double delay = 0;      // how much blocking buckets have delayed the later computation
   for (const Bucket& bucket : model.buckets) {
     BucketForecast b;
     const double seconds = all_reduce(bucket.bytes);
@@ -22,7 +22,7 @@ Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)
     forecast.communication += seconds;
     forecast.buckets.push_back(b);
   }
-  // After the backward pass the step waits for each bucket in turn.
+  // After the backward pass, the step waits for the buckets one after another.
   double waited = model.compute + delay;
   forecast.exposed = delay;
   for (size_t i = 0; i < model.buckets.size(); ++i) {

@@ -1,4 +1,4 @@
-// Simulates a training step on many devices.
+// Simulates a training step on many devices, with all-reduces that overlap the computation.
 #ifndef TANDEM_TOOLS_SCALE_SIMULATE_H_
 #define TANDEM_TOOLS_SCALE_SIMULATE_H_
 
@@ -10,21 +10,21 @@
 namespace tandem {
 
 struct BucketForecast {
-  double start = 0, end = 0;  // seconds into the step
-  double stall = 0;           // seconds that the step stands still because of this bucket
+  double start = 0, end = 0;  // when its all-reduce starts and ends, in seconds into the step
+  double stall = 0;           // seconds that the computation waits for this bucket
 };
 
 struct Forecast {
-  double step = 0;           // seconds
-  double communication = 0;  // of all buckets
-  double exposed = 0;        // the part of it that no computation hides
+  double step = 0;           // seconds of a whole step
+  double communication = 0;  // seconds of the all-reduces of all buckets
+  double exposed = 0;        // seconds of `communication` during which no device computes
   std::vector<BucketForecast> buckets;
-  int worst = -1;  // the bucket with the largest stall; -1 when none stalls
+  int worst = -1;  // index of the bucket with the largest stall; -1 if there is no stall
 };
 
-// Every device computes the same, at the same speed (weak scaling: the batch per device stays). Buckets are combined
-// one after another in the order of their numbers, each as soon as it is ready; a blocking one delays what follows.
-// `all_reduce` returns the seconds for a number of bytes.
+// Simulates a step in which every device does the same computation at the same speed (weak scaling: the batch per
+// device is constant). Buckets are all-reduced one after another in the order of their numbers, each as soon as it is
+// ready; a blocking bucket delays the computation after it. `all_reduce` returns the seconds for a number of bytes.
 Forecast Simulate(const StepModel& model, absl::FunctionRef<double(double bytes)> all_reduce);
 
 }  // namespace tandem

@@ -28,11 +28,11 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
   }
 
   StepModel model;
-  std::map<uint32_t, double> ready;  // buffer -> time at which it is ready
-  double clock = 0;                  // end of the previous command
+  std::map<uint32_t, double> ready;  // for each buffer, the time in the step at which it is ready
+  double clock = 0;                  // time at which the previous command ends
   for (size_t i = 0; i < commands.size(); ++i) {
     const CommandInfo& info = commands[i];
-    if (info.table == nullptr) {  // LaneSum, which is part of every microbatch but the first
+    if (info.table == nullptr) {  // LaneSum, a part of every microbatch but the first, has no entry in the program
       clock += times.seconds[i];
       continue;
     }
@@ -69,8 +69,8 @@ absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const Comm
       }
       if (known) done = inputs + times.seconds[i];
     } else {
-      // When the last microbatch has passed this command, all others have too. The remaining time of the section is
-      // that of the rest of the last microbatch.
+      // The command's result is complete when the last microbatch has passed the command. At that time, what is left of
+      // the section is the remaining commands of this last microbatch.
       double rest = 0;
       for (size_t k = i + 1; k < commands.size() && commands[k].section == info.section && commands[k].map; ++k) {
         rest += times.seconds[k];

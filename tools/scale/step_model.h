@@ -11,9 +11,8 @@
 
 namespace tandem {
 
-// Seconds that one device takes for each command of the program, by id in ListCommands
-// (runtime/executable/command_info.h): all
-// its lanes and microbatches together. Also the number of microbatches.
+// The seconds that one device takes for each command of the program, all its lanes and microbatches together, indexed
+// by the id of ListCommands (runtime/executable/command_info.h). Also the number of microbatches.
 struct CommandSeconds {
   std::vector<double> seconds;
   double microbatches = 1;
@@ -21,10 +20,11 @@ struct CommandSeconds {
 
 struct Bucket {
   int seq = 0;
-  std::string name;  // scope of the collective and its first tensor
+  std::string name;  // number of the bucket, and its first tensor
   double bytes = 0;
-  double ready = 0;       // seconds into the step at which its last tensor is ready
-  bool blocking = false;  // the step cannot continue before it is done (statistics of all replicas)
+  double ready = 0;  // seconds into the step at which the bucket's last tensor is ready
+  // True if the computation cannot continue before the all-reduce is done, as for statistics over all replicas.
+  bool blocking = false;
 };
 
 struct StepModel {
@@ -33,10 +33,11 @@ struct StepModel {
   std::vector<Bucket> buckets;  // in the order of their numbers
 };
 
-// Reads the collectives and the producers of their inputs. The gradients of the last microbatch become ready one by one
-// during its backward pass; those of earlier microbatches have been added before. With `overlap` false no bucket is
-// ready before the whole backward pass is done, as in the CPU runtime. `times` has one entry per command of
-// ListCommands. InvalidArgument when the program has no collectives: it was compiled for one device.
+// Makes the model from the program's collectives and the commands that compute their inputs. The gradients of the last
+// microbatch become ready one by one during its backward pass; those of earlier microbatches have been added before. If
+// `overlap` is false, no bucket is ready before the whole backward pass is done, as in the CPU runtime. `times` has one
+// entry for each command of ListCommands. InvalidArgument if the program has no collectives because it was compiled for
+// one device.
 absl::StatusOr<StepModel> MakeStepModel(const Executable& executable, const CommandSeconds& times, bool overlap);
 
 }  // namespace tandem

@@ -16,9 +16,9 @@ namespace {
 
 constexpr int kPatches = 24;
 constexpr double kPi = 3.14159265358979323846;
-// In pixels of a picture of 512 x 496: wide enough to remain visible at 224 x 224.
+// The distance of stripes in pixels, for a picture of 512 x 496: wide enough to remain visible at 224 x 224.
 constexpr double kStripeDistance = 12;
-constexpr double kStripeStrength = 38;  // in grey levels, in the middle of a patch
+constexpr double kStripeStrength = 38;  // amplitude of the stripes in the middle of a patch, in grey levels
 
 // Generates random numbers in [0, 1).
 class Draws {
@@ -41,7 +41,7 @@ class Draws {
   int used_ = 4;
 };
 
-// Adds bands along wavy lines.
+// Adds smooth bright and dark bands along wavy lines to the picture.
 void AddBands(int64_t height, int64_t width, Draws draws, std::vector<float>* image) {
   const double waves = 0.5 + draws.Next(), phase = 2 * kPi * draws.Next(), bend = height * 0.06 * draws.Next();
   const double distance = height * (0.15 + 0.15 * draws.Next()), start = 2 * kPi * draws.Next();
@@ -91,7 +91,7 @@ HostTensor MakeTexture(const TextureOptions& options, int texture_class, int64_t
   const int64_t height = options.height, width = options.width;
   std::vector<float> image(height * width);
   AddBands(height, width, Draws(options.seed, texture_class, index, 0), &image);
-  // Directions across the stripes; y points downwards.
+  // For each class, the direction (dy, dx) across its stripes; y points downwards.
   constexpr double kHalf = 0.70710678118654752;
   constexpr double kAcross[][2] = {{1, 0}, {0, 1}, {kHalf, -kHalf}, {kHalf, kHalf}};
   Draws patches(options.seed, texture_class, index, 1);

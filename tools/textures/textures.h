@@ -25,7 +25,7 @@ struct TextureOptions {
   int64_t height = 496, width = 512;
   int64_t per_class = 1000;
   uint64_t seed = 1;
-  int quality = 90;  // of JPEG
+  int quality = 90;  // quality of the JPEG compression
 };
 
 // Returns picture `index` of class 0 to 3 as uint8 [height, width, 1]; it depends only on seed, class, index and size.
