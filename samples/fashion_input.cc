@@ -36,7 +36,8 @@ absl::StatusOr<Dataset> FashionInput::Examples(int64_t count) {
 
 Dataset WithScaledImages(const Dataset& batches) {
   std::vector<ComponentSpec> spec = batches.spec();
-  if (spec.size() == 2) spec[0] = {"image", DType::kFloat32, {kBatch, 28, 28, 1}};  // otherwise an error, to be kept
+  // With another size the dataset is in error, which Map passes on.
+  if (spec.size() == 2) spec[0] = {"image", DType::kFloat32, {kBatch, 28, 28, 1}};
   return batches.Map(
       [](const Element& batch) -> absl::StatusOr<Element> {
         TD_ASSIGN_OR_RETURN(HostTensor images, ScaledImages(batch["image"]));

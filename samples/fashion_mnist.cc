@@ -109,7 +109,7 @@ absl::Status Run() {
         absl::StrCat("--learning_rate_schedule=", schedule, " is unknown; use constant or cosine"));
   }
   TD_ASSIGN_OR_RETURN(const RunConfig config, MakeConfig());
-  TD_RETURN_IF_ERROR(config.Validate());  // before the data is read
+  TD_RETURN_IF_ERROR(config.Validate());  // wrong settings are reported before the data is read
   TD_RETURN_IF_ERROR(config.CheckDevices());
   TD_RETURN_IF_ERROR(CheckOutputFiles(config, {{"--eval_json", absl::GetFlag(FLAGS_eval_json)},
                                                {"--loss_log", absl::GetFlag(FLAGS_loss_log)},
@@ -142,7 +142,7 @@ absl::Status Run() {
   if (const std::string path = absl::GetFlag(FLAGS_loss_log); !path.empty() && estimator.is_chief()) {
     hooks.push_back(std::make_shared<LossLog>(path));
   }
-  // The input never ends: max_steps does, also after a restart in the middle of an epoch.
+  // The input is endless, so that max_steps ends the training, also after a restart in the middle of an epoch.
   const TrainInputOptions train_input{.batch_size = batch_size,
                                       .epochs = -1,
                                       .shuffle_buffer = absl::GetFlag(FLAGS_shuffle_buffer),

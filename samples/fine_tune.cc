@@ -38,7 +38,7 @@ ABSL_FLAG(std::string, model, "fine_tuned.h5", "The file of the trained model.")
 namespace tandem {
 namespace {
 
-// A picture, resized and with Lite0's pixels, and the number of its folder.
+// Loads one file: writes the picture, resized and with pixels scaled as Lite0 expects, and the index of its folder.
 absl::Status Load(const std::vector<std::string>& labels, const Element& file, absl::Span<const ComponentBuffer> out) {
   const std::string path = file.Get<std::string>("file");
   const auto label = std::find_if(labels.begin(), labels.end(), [&](const std::string& name) {

@@ -1,5 +1,6 @@
-// Horovod's MNIST tutorial: a loop of its own around a MonitoredTrainingSession, an optimizer whose rate grows with the
-// number of processes, checkpoints on rank 0. Trains on Fashion-MNIST unless --data_dir names MNIST's files.
+// Horovod's MNIST tutorial: the program has its own loop around a MonitoredTrainingSession, the learning rate grows
+// with the number of processes, and rank 0 writes checkpoints. Trains on Fashion-MNIST unless --data_dir names MNIST's
+// files.
 //
 //   bazel-bin/tools/tandem-launch -n 2 -- bazel-bin/samples/horovod_mnist --model_dir=/tmp/horovod
 //   mpirun -n 2 bazel-bin/samples/horovod_mnist --model_dir=/tmp/horovod
@@ -38,7 +39,7 @@ namespace {
 
 namespace hvd = horovod;
 
-constexpr int64_t kShown = 10;  // steps between lines
+constexpr int64_t kShown = 10;  // steps between two printed lines
 
 EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode, const Params& params) {
   Tensor x = layers::Conv2D(features["image"],
@@ -73,7 +74,7 @@ absl::StatusOr<Dataset> TrainInput(const InputContext&) {
       .Prefetch();
 }
 
-// The mean over all images does not depend on it.
+// The batch size of evaluations, which does not change their result: a mean over all images.
 constexpr int64_t kEvalBatchSize = 500;
 
 absl::StatusOr<Dataset> EvalInput(const InputContext&) {
@@ -95,7 +96,9 @@ absl::Status Run() {
     config.save_checkpoints_steps = every;
   }
   TD_RETURN_IF_ERROR(ApplyRunConfigFlags(&config));
-  config = hvd::Config(std::move(config));  // last: DistributedOptimizer goes by what it is given
+  // The other settings must come before, because DistributedOptimizer uses accumulate_batches of the config passed
+  // here.
+  config = hvd::Config(std::move(config));
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TrainOptions options{.max_steps = std::max<int64_t>(1, steps / hvd::Size()),
                        .hooks = {std::make_shared<hvd::BroadcastGlobalVariablesHook>(0)}};

@@ -65,7 +65,7 @@ absl::Status Run() {
   Estimator estimator(ModelFn, config, {{"learning_rate", absl::GetFlag(FLAGS_learning_rate)}});
   TD_ASSIGN_OR_RETURN(const EvalResult result,
                       TrainAndEvaluate(estimator, {.input_fn = TrainInput}, {.input_fn = EvalInput}));
-  // Of a cluster's tasks, those that evaluate tell the result.
+  // In a cluster, only the tasks that evaluate print the result.
   if (!(estimator.is_chief() || estimator.is_evaluator()) || result.empty()) return absl::OkStatus();
   TD_ASSIGN_OR_RETURN(const HostTensor kernel, estimator.GetVariableValue("dense/kernel"));
   TD_ASSIGN_OR_RETURN(const HostTensor bias, estimator.GetVariableValue("dense/bias"));

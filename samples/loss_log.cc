@@ -22,7 +22,8 @@ absl::Status LossLog::WriteError() const {
 absl::Status LossLog::AfterCreateSession(RunContext& context) {
   std::string kept;
   std::error_code error;
-  if (context.global_step() > 0 && std::filesystem::is_regular_file(path_, error)) {  // a pipe has no lines to keep
+  // A resumed run keeps the lines of earlier steps, which is impossible if the path is a pipe.
+  if (context.global_step() > 0 && std::filesystem::is_regular_file(path_, error)) {
     TD_ASSIGN_OR_RETURN(const std::string old, ReadTextFile(Env::Default(), path_));
     for (absl::string_view line : absl::StrSplit(old, '\n')) {
       const nlohmann::json json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -36,7 +37,7 @@ absl::Status LossLog::AfterCreateSession(RunContext& context) {
 }
 
 absl::Status LossLog::AfterRun(RunContext& context, const RunValues& values) {
-  // Flushed line by line: a run that is killed shall not lose the steps that it took.
+  // Each line is flushed, so that a run that is killed does not lose the losses of the steps that it took.
   const double loss = values.Number("loss");
   const std::string text =
       std::isfinite(loss) ? absl::StrFormat("%.9g", loss) : absl::StrCat("\"", NonFiniteName(loss), "\"");

@@ -10,9 +10,9 @@
 
 namespace tandem {
 
-// A line {"step": 0, "loss": 2.30405998} for each step: the number of steps before it, and its loss before its update
-// with nine significant digits, enough for the exact float32, or as base/non_finite_name.h says it. A run that resumes
-// keeps the lines of the steps before it.
+// Writes a line {"step": 0, "loss": 2.30405998} for each step. "step" is the number of steps before it. "loss" is its
+// loss before the update, with nine significant digits, which is enough for the exact float32; a loss that is not
+// finite is written as base/non_finite_name.h says. A resumed run keeps the lines of earlier steps.
 class LossLog : public SessionRunHook {
  public:
   explicit LossLog(std::string path) : path_(std::move(path)) {}

@@ -50,8 +50,8 @@ EstimatorSpec ModelFn(const Features& features, const Tensor& labels, Mode mode,
   x = layers::Dense(layers::Flatten(x), {.units = 64, .activation = Relu});
   Tensor logits = layers::Dense(x, {.units = 10});
   if (mode == Mode::kPredict) return EstimatorSpec::Predict({{"logits", logits}});
-  // The mean over the examples of the global batch. (The tutorial writes sum * 1/64, which halves the loss of a last
-  // batch that is half full.)
+  // The loss is the mean over the examples of the global batch. (The tutorial writes sum * 1/64, which halves the loss
+  // of a last batch that is half full.)
   Tensor loss = losses::SparseSoftmaxCrossEntropy(labels, logits);
   if (mode == Mode::kEval) {
     return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, ArgMax(logits, -1))}});

@@ -13,7 +13,7 @@
 namespace tandem {
 namespace {
 
-// The rate that was asked for or else the optimizer's usual one; with "decay_steps" it falls to 0 along a cosine.
+// Returns the rate in `params`, or else `usual`. With the param "decay_steps" the rate falls to 0 along a cosine.
 LearningRate MakeLearningRate(const Params& params, double usual) {
   double rate = params.Number("learning_rate", 0);
   if (rate <= 0) rate = usual;
@@ -32,7 +32,7 @@ Optimizer MakeOptimizer(const Params& params) {
   return optimizers::Adam({.learning_rate = MakeLearningRate(params, 1e-3)});
 }
 
-// What the three have in common behind their last layer.
+// Returns the spec of a training or an evaluation, which is made in the same way for all three models.
 EstimatorSpec Finish(const Tensor& predicted, const Tensor& loss, const Tensor& labels, Mode mode,
                      const Params& params) {
   if (mode == Mode::kEval) return EstimatorSpec::Eval(loss, {{"accuracy", metrics::Accuracy(labels, predicted)}});
@@ -46,7 +46,7 @@ EstimatorSpec Zalando(const Features& features, const Tensor& labels, Mode mode,
   x = layers::MaxPooling2D(x, {.pool_size = 2});
   x = layers::Conv2D(x, {.filters = 64, .kernel_size = 3, .activation = Relu});
   x = layers::Dense(layers::Flatten(x), {.units = 64, .activation = Relu});
-  // The tutorial's model has no dropout; one that is asked for goes before the last layer.
+  // The tutorial's model has no dropout. If the params have a dropout rate, dropout precedes the last layer.
   if (const double rate = params.Number("dropout", -1); rate > 0) {
     x = layers::Dropout(x, {.rate = rate, .training = mode == Mode::kTrain});
   }

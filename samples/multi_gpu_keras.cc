@@ -77,10 +77,11 @@ absl::Status Train(const keras::Data& train, const keras::Data& test, const std:
   std::printf("Test score: %g\nTest accuracy: %g\n", score[0], score[1]);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start_time;
   std::printf("Total Duration (%.3f sec)\n", duration.count());
-  return model.Save(absl::GetFlag(FLAGS_model));  // whose layers parallel_model shares
+  // `model` has the trained weights, because parallel_model shares its layers.
+  return model.Save(absl::GetFlag(FLAGS_model));
 }
 
-// The first `rows` of both, or all where it is 0.
+// Returns the first `rows` images and one-hot labels, or all if `rows` is 0.
 absl::StatusOr<keras::Data> Examples(const LabelledImages& images, int64_t rows) {
   TD_ASSIGN_OR_RETURN(const HostTensor x, ScaledImages(images.images));
   TD_ASSIGN_OR_RETURN(const HostTensor y, keras::utils::ToCategorical(images.labels, 10));

@@ -10,7 +10,7 @@
 namespace tandem::networks {
 namespace {
 
-// Dense `classes`, with softmax unless the caller wants logits.
+// The last layer of a network: Dense with options.classes units, and softmax unless the options request logits.
 Tensor Classifier(const Tensor& x, const NetworkOptions& options, SourceLocation loc) {
   Tensor logits = layers::Dense(x, {.units = options.classes, .kernel_regularizer = L2(options.l2)}, loc);
   return options.logits || !logits.ok() ? logits : Softmax(logits, loc);
@@ -34,7 +34,7 @@ Tensor ZalandoConvnet(const Tensor& image, const NetworkOptions& options, Source
   x = layers::MaxPooling2D(x, {.pool_size = 2}, loc);
   x = Conv3x3(x, 64, options, loc);
   x = layers::Flatten(x, loc);
-  // The tutorial's model has no dropout; a rate that is asked for goes before the classifier.
+  // The tutorial's model has no dropout. If the options have a rate, dropout is inserted before the classifier.
   x = DenseRelu(x, 64, options, loc);
   if (options.dropout.value_or(0) != 0) {
     x = layers::Dropout(x, {.rate = *options.dropout, .training = options.training}, loc);

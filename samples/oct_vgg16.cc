@@ -1,6 +1,6 @@
-// The tutorial "Fashion-MNIST with Estimators", second part: VGG16 without its top on pictures of retinas (OCT2017) in
-// folders, its first blocks frozen, as an Estimator on several devices. Other pictures do as well: tandem-textures
-// makes some. `tandem-plot MODEL_DIR` draws loss and accuracy.
+// The second part of the tutorial "Fashion-MNIST with Estimators": VGG16 without its top, with its first blocks frozen,
+// is trained by an Estimator on several devices, on pictures of retinas (OCT2017) in folders. Other pictures can be
+// used too: tandem-textures makes some. `tandem-plot MODEL_DIR` draws loss and accuracy.
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -38,7 +38,8 @@ ABSL_FLAG(int, trained_layers, 4, "How many of VGG16's last layers are trained."
 namespace tandem {
 namespace {
 
-// A picture, resized and in the colours of VGG16's weights, and the one-hot class of its folder.
+// Loads one file: writes the picture, resized and with the channels that VGG16's weights expect, and the one-hot class
+// of its folder.
 absl::Status Load(const std::vector<std::string>& labels, const Element& file, absl::Span<const ComponentBuffer> out) {
   const std::string path = file.Get<std::string>("file");
   for (size_t i = 0; i < labels.size(); ++i) {

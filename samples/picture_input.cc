@@ -16,13 +16,13 @@
 namespace tandem {
 namespace {
 
-constexpr int kHeldOut = 10;  // one of so many pictures
+constexpr int kHeldOut = 10;  // one of this many pictures of a class is a test picture
 
 struct Found {
   std::string folder, file;
 };
 
-// dir/FOLDER/FILE, sorted by folder and file.
+// Returns all pictures dir/FOLDER/FILE, sorted by folder and file.
 absl::StatusOr<std::vector<Found>> Find(const std::string& dir) {
   if (!Env::Default()->Exists(dir)) return absl::NotFoundError(absl::StrCat(dir, ": there is no such folder"));
   std::vector<Found> found;
@@ -57,7 +57,7 @@ void ToCentred(float* pixels, int64_t n) {
   for (int64_t i = 0; i < n; ++i) pixels[i] = pixels[i] / 127.5f - 1.0f;
 }
 
-// RGB as BGR less the means of ImageNet.
+// Converts `n` values of RGB pixels to BGR, and subtracts ImageNet's mean of each channel.
 void ToCaffe(float* pixels, int64_t n) {
   constexpr float kMeans[] = {103.939f, 116.779f, 123.68f};
   for (int64_t i = 0; i < n; i += 3) {

@@ -13,7 +13,8 @@ namespace {
 constexpr int64_t kSide = 28;
 constexpr int64_t kFilesAtATime = 4;
 
-// Strings [n] of raw pixels -> float32 [n,28,28,1], int64 [n] -> int32 [n] or one-hot float32 [n,10].
+// Converts "image", strings [n] of raw pixels, to float32 [n,28,28,1], and "label", int64 [n], to int32 [n] or one-hot
+// float32 [n,10].
 absl::StatusOr<Element> Decode(const Element& batch, bool one_hot) {
   const HostTensor images = batch["image"], labels = batch["label"];
   const int64_t n = images.num_elements();

@@ -1,4 +1,4 @@
-// Input of the image samples from TFRecord files, as tandem-records makes them of IDX files.
+// Input of the image samples from TFRecord files, which tandem-records makes of IDX files.
 #ifndef TANDEM_SAMPLES_RECORD_INPUT_H_
 #define TANDEM_SAMPLES_RECORD_INPUT_H_
 
@@ -9,9 +9,9 @@
 
 namespace tandem {
 
-// Batches of the components of FashionInput, scaled, out of the files that `pattern` matches, which are compressed with
-// gzip. Some files are read in turn; of one file the order is that of its records, and with the same options the
-// batches are those that TrainInputFn makes of the IDX files.
+// Returns an input_fn of the gzip-compressed TFRecord files that `pattern` matches: scaled batches with the components
+// of FashionInput. Several files are read in turn. With one file the order is that of its records, so that with the
+// same options the batches are those that TrainInputFn makes of the IDX files.
 InputFn RecordInputFn(std::string pattern, bool one_hot, const TrainInputOptions& options);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// TimeHistory: a hook of the user's, as the tutorials have it, that measures the training rate.
+// TimeHistory: an example of a user's own hook, as in the tutorials. It measures the training rate.
 #ifndef TANDEM_SAMPLES_TIME_HISTORY_H_
 #define TANDEM_SAMPLES_TIME_HISTORY_H_
 
@@ -11,9 +11,9 @@
 
 namespace tandem {
 
-// Images per second: the global batch divided by the mean time of a step. The first step, which pays for what is done
-// once, is left out when there are others. The hook's very first step is logged with the time since the process
-// started.
+// Measures images per second: the global batch divided by the mean time of a step. The first step, which includes
+// one-time costs, does not count if there are others. When the first step is done, the time since the process started
+// is logged.
 class TimeHistory : public SessionRunHook {
  public:
   explicit TimeHistory(Clock clock = SystemClock()) : clock_(std::move(clock)) {}
@@ -24,7 +24,7 @@ class TimeHistory : public SessionRunHook {
   absl::Status AfterRun(RunContext& context, const RunValues& values) override;
   absl::Status End(RunContext& context) override;
 
-  // 0 before the first step.
+  // Returns 0 before the first step.
   double images_per_second() const;
 
  private:
@@ -32,7 +32,7 @@ class TimeHistory : public SessionRunHook {
   int64_t global_batch_ = 0;
   bool start_logged_ = false;
   double started_ = 0;
-  // Two sums, however long the training is.
+  // Only sums are kept, so that the memory does not grow with the length of the training.
   int64_t steps_ = 0;
   double first_seconds_ = 0, later_seconds_ = 0;
 };
