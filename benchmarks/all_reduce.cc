@@ -49,7 +49,8 @@ struct Run {
   std::vector<int64_t> bytes;
 };
 
-// Appends rows, which come from processes that end one after another.
+// Writes text to the file of --csv; `how` is the mode of fopen. The processes that write rows end one after another, so
+// that rows are appended.
 absl::Status WriteCsv(const char* how, const std::string& text) {
   const std::string path = absl::GetFlag(FLAGS_csv);
   if (path.empty()) return absl::OkStatus();
@@ -86,7 +87,8 @@ class Rank {
     return absl::OkStatus();
   }
 
-  // Returns the median time in seconds. Rank 0 decides how many times to measure.
+  // Returns the median time of an all-reduce in seconds. Rank 0 decides how often it is measured, because all ranks
+  // must agree.
   absl::StatusOr<double> Measure(std::vector<float>& x) {
     std::fill(x.begin(), x.end(), 0);
     auto time = [&]() -> absl::StatusOr<double> {

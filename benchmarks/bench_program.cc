@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns random values for one input of `replicas` replicas with `rows` rows each; the global batch contains the same
-// examples for any number of replicas.
+// Returns random values for one input: a tensor of `rows` rows for each of `replicas` replicas. For any number of
+// replicas, the global batch has the same examples.
 std::vector<HostTensor> RandomInput(const InputSpec& spec, int replicas, int64_t rows) {
   std::mt19937 random(1);
   std::vector<HostTensor> tensors;

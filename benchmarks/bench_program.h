@@ -17,7 +17,7 @@
 
 namespace tandem::benchmarks {
 
-// Brings the batch of the next step to the devices while a step runs, in a separate thread, as training does. Every
+// Copies the batch of the next step to the devices while a step runs, in a separate thread, as training does. Every
 // step has the same batch.
 class BatchAhead {
  public:
@@ -26,7 +26,7 @@ class BatchAhead {
   ~BatchAhead();
   BatchAhead(const BatchAhead&) = delete;
   BatchAhead& operator=(const BatchAhead&) = delete;
-  // Call it before every step.
+  // Starts the copy for the next step. Call it before every step.
   void BringNext();
 
  private:
@@ -45,18 +45,19 @@ struct BenchProgram {
   std::shared_ptr<VariableStore> variables;
   std::shared_ptr<Session> session;
   std::shared_ptr<StepInputs> inputs;
-  double flops_per_step = 0;  // for the global batch
-  int64_t parameters = 0;     // in trainable and other variables, without the optimizer's slots
+  double flops_per_step = 0;  // floating-point operations for the global batch
+  int64_t parameters = 0;     // elements of all variables, without the optimizer's slots
   double build_seconds = 0, compile_seconds = 0, create_seconds = 0;
-  std::shared_ptr<BatchAhead> ahead;  // null if batches need not be brought to devices
-  double issue_seconds = 0;           // sum over all steps (StepResult)
+  std::shared_ptr<BatchAhead> ahead;  // null if batches need not be copied to devices
+  double issue_seconds = 0;           // sum of StepResult::issue_seconds over all steps
 
-  // Runs one step; returns the loss. DataLoss when a training step's loss or a gradient is not finite.
+  // Runs one step and returns its loss. DataLoss when the loss or a gradient of a training step is not finite.
   absl::StatusOr<double> Step();
 };
 
-// Compiles for `options`, makes a session of options.threads threads, and initialises variables. `time_commands`
-// measures the time of every command of the program. `deadline_seconds` is that of Session::Options.
+// Compiles the model with `options`, makes a session with options.threads threads, and initialises the variables. With
+// `time_commands`, the session measures the time of every command (kernel or library call) of the program.
+// `deadline_seconds` is that of Session::Options.
 absl::StatusOr<BenchProgram> PrepareProgram(const BenchModel& model, const CompileOptions& options, bool time_commands,
                                             double deadline_seconds = 600);
 

@@ -41,7 +41,8 @@ namespace {
 using benchmarks::BenchModel;
 using Clock = std::chrono::steady_clock;
 
-// Stores the number of elements of the variables, without the optimizer's, in `parameters`.
+// Returns the model_fn. When it is called, it stores the number of elements of the variables, without the optimizer's
+// slots, in `parameters`.
 ModelFn ModelFunction(const BenchModel& model, std::shared_ptr<int64_t> parameters) {
   return [model, parameters](const Features& features, const Tensor& labels, Mode, const Params&) {
     benchmarks::InputTensors inputs;
@@ -95,7 +96,7 @@ class Rate : public SessionRunHook {
   Clock::time_point begin_, end_;
 };
 
-// Executes commands between steps. The first turn, of two steps, is the warm-up.
+// A hook that reads commands between steps. The first turn, of two steps, is the warm-up, which needs no command.
 class Turns : public SessionRunHook {
  public:
   Turns(const BenchModel& model, std::shared_ptr<const int64_t> parameters) : model_(model), parameters_(parameters) {}
@@ -141,7 +142,7 @@ class Turns : public SessionRunHook {
   const std::shared_ptr<const int64_t> parameters_;
   std::optional<double> first_loss_;
   bool ready_ = false;
-  int64_t steps_ = 2, done_ = 0;  // in this turn
+  int64_t steps_ = 2, done_ = 0;  // steps of this turn, and how many of them are done
   Clock::time_point begin_;
 };
 

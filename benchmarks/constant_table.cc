@@ -1,9 +1,10 @@
-// Measures the cost of a table of constants compared with the same numbers as a feature: the time to compile a program
-// that adds them to a batch, and the time of its step. Both should take at most 1.2 times as long.
+// Measures what a large constant in the graph costs, compared with the same numbers as a feature: the time to compile a
+// program that adds them to a batch, and the time of its step. Both should take at most 1.2 times as long.
 //
 //   bazel run //benchmarks:constant_table -- [numbers] [examples of the batch] [turns]
 //
-// Prints the medians of the turns and of the ratios within a turn; the two take turns in one process.
+// The two programs are measured in turns in one process. Prints the medians of the turns and of the ratios within a
+// turn.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -50,7 +51,7 @@ absl::StatusOr<Seconds> Measure(bool constant, int64_t n, int64_t batch) {
   TD_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       Session::Create(executable, variables, {std::make_shared<ThreadPool>(2)}));
   StepInputs inputs;
-  inputs.inputs.resize(1);  // for one replica
+  inputs.inputs.resize(1);  // the program has one replica
   for (int i = 0; i < (constant ? 1 : 2); ++i) inputs.inputs[0].push_back(Numbers({batch, n}));
   std::vector<double> steps;
   for (int i = 0; i < kSteps; ++i) {

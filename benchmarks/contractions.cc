@@ -92,10 +92,10 @@ BenchModel ModelOf(const Shape& x, const Shape& kernel, const std::string& op) {
 struct Candidate {
   std::string name;
   BenchProgram program;
-  std::vector<double> seconds = {};  // of a step
+  std::vector<double> seconds = {};  // seconds of a step, one measurement per turn
 };
 
-// Measures over some milliseconds.
+// Returns the thread's processor time per step, measured over at least 20 ms.
 absl::StatusOr<double> SecondsOfAStep(BenchProgram& program) {
   const double start = ThreadProcessorSeconds();
   for (int steps = 1;; ++steps) {

@@ -1,9 +1,9 @@
-// benchmarks/convnet: compares the compiled training step of the S0 convnet, and of the linear model, with the
-// machine's matmul rate.
+// benchmarks/convnet: compares the compiled training steps of scenario S0's Fashion-MNIST convnet and of the linear
+// model with the machine's matmul rate.
 //
 // In one process, alternating: a 1024^3 float32 oneDNN matmul on the same number of threads, and the compiled step
 // (forward, backward, Adam) on random images. Prints images/s, GFLOP/s and the fraction of the matmul rate (medians).
-// With --threads=1 times are the thread's own CPU time (but not the profile's).
+// With --threads=1, all times but those of the profile are the thread's own CPU time.
 #include <time.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ ABSL_FLAG(bool, profile, false,
 namespace tandem {
 namespace {
 
-// With one thread, measures that thread's CPU time, so that other programs on the machine matter less.
+// The clock of the measurements. With one thread it is that thread's CPU time, so that other programs on the machine
+// matter less.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using time_point = std::chrono::nanoseconds;
@@ -93,8 +94,8 @@ absl::StatusOr<Program> Prepare(const std::string& name, int64_t global_batch, b
   return program;
 }
 
-// Prints how the threads' time is spent: in commands of map sections on any thread, in commands of global sections
-// (which count all threads), and the rest: inputs, outputs, and waiting for the last lane.
+// Prints how the threads spend their time: in commands of map sections, which each run on one thread; in commands of
+// global sections, which count for all threads; and the rest, which is inputs, outputs, and waiting for the last lane.
 absl::Status PrintProfile(Program program, int64_t examples, int steps) {
   for (int i = 0; i < steps / 10 + 1; ++i) program.Step();
   std::vector<CommandTime> before = program.bench.session->command_times();
@@ -127,7 +128,7 @@ absl::Status PrintProfile(Program program, int64_t examples, int steps) {
 absl::Status Convnet(int64_t batch, benchmarks::Matmul& matmul) {
   TD_ASSIGN_OR_RETURN(Program program, Prepare("s0", batch, false));
   const double gflop = 1e-9 * program.bench.flops_per_step;
-  for (int i = 0; i < 5; ++i) program.Step();  // warms up memory and caches
+  for (int i = 0; i < 5; ++i) program.Step();  // these steps are not measured, but warm up memory and caches
   std::vector<double> rates, steps, fractions;
   for (int round = 0; round < absl::GetFlag(FLAGS_rounds); ++round) {
     double rate = MatmulGflopsPerSecond(matmul);

@@ -2,7 +2,7 @@
 //
 //   input_bench FOLDER --write                 makes the files
 //   input_bench FOLDER --pipeline=parse        prints examples per second of processor time
-// With --worker it runs in turns with tf.data (benchmarks/peers, --device=input). A step is a batch.
+// With --worker it runs in turns with tf.data (benchmarks/peers, --device=input), and a step is one batch.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -42,7 +42,7 @@ namespace {
 constexpr int kFiles = 4, kRecords = 200000, kRows = 400000, kPictures = 200;
 constexpr int64_t kPictureSize = 224;
 
-// A folder of pictures with their quality and channels.
+// A folder of generated pictures, with the quality and the channels of its files.
 struct Pictures {
   const char* folder;
   int quality;
@@ -90,7 +90,7 @@ absl::Status WriteTable(const std::string& folder) {
   return Env::Default()->WriteFile(TableFile(folder), {text});
 }
 
-// Returns a texture; in colour, three textures mixed with different weights.
+// Returns a generated texture; if `colour`, three textures mixed with different weights.
 HostTensor Picture(int index, bool colour) {
   const TextureOptions options;
   const int texture_class = index % 4;
@@ -185,8 +185,8 @@ double Mean(const HostTensor& tensor) {
   return sum / static_cast<double>(tensor.num_elements());
 }
 
-// Sums, over the components, the mean number or the mean length of the strings: equal for all programs that read the
-// same data.
+// Returns the sum over the components of their mean number, or for strings their mean length. All programs that read
+// the same data get the same sum.
 double Checksum(const Element& batch) {
   double sum = 0;
   for (const HostTensor& tensor : batch.components) {
@@ -208,7 +208,7 @@ absl::StatusOr<Element> Next(Iterator& iterator) {
   return batch;
 }
 
-// Returns the processor time per step.
+// Reads `steps` batches and returns the processor time for each.
 absl::StatusOr<double> Read(Iterator& iterator, int64_t steps) {
   const double start = ProcessProcessorSeconds();
   for (int64_t i = 0; i < steps; ++i) TD_RETURN_IF_ERROR(Next(iterator).status());
@@ -218,7 +218,7 @@ absl::StatusOr<double> Read(Iterator& iterator, int64_t steps) {
 absl::Status Obey(const std::string& name, const Pipeline& pipeline, Iterator& iterator) {
   TD_ASSIGN_OR_RETURN(Element first, Next(iterator));
   const double checksum = Checksum(first);
-  first = Element();  // its memory can be used for the next batches
+  first = Element();  // frees the memory for the next batches
   Answer({{"event", "first_step"}});
   TD_ASSIGN_OR_RETURN(const double second, Read(iterator, 1));
   nlohmann::json ready = {{"event", "ready"},
@@ -226,7 +226,7 @@ absl::Status Obey(const std::string& name, const Pipeline& pipeline, Iterator& i
                           {"batch", pipeline.batch},
                           {"seconds_per_step", second},
                           {"peak_rss_bytes", PeakRssBytes()}};
-  // Shuffled orders differ.
+  // The pipeline "interleave" shuffles, and programs shuffle in different orders, so that its first batches differ.
   if (name != "interleave") ready["checksum"] = checksum;
   Answer(ready);
   return ObeyCommands([&](int64_t steps) -> absl::StatusOr<nlohmann::json> {

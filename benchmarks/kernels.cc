@@ -53,7 +53,8 @@ absl::StatusOr<T> FromLlvm(llvm::Expected<T> value) {
   return std::move(*value);
 }
 
-// Buffers for a kernel's operands and results. Floats are normally distributed, other types get small numbers.
+// Buffers for a kernel's operands and results. Floats are normally distributed; other types are filled with small
+// numbers.
 struct Buffers {
   std::vector<std::vector<char>> memory;
   std::vector<void*> args;
@@ -80,10 +81,10 @@ struct Buffers {
   }
 };
 
-// A kernel with its own buffers, and the seconds of its calls.
+// A kernel that can be called, with its own buffers, and the measured seconds of its calls.
 struct TimedKernel {
   std::string name, ops;
-  double bytes = 0, flops = 0;  // of one call
+  double bytes = 0, flops = 0;  // bytes and operations of one call
   std::function<void()> call;
   std::vector<double> seconds;
 };
@@ -109,7 +110,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
   auto entry = address.toPtr<Entry>();
 
   const int64_t rows = absl::GetFlag(FLAGS_rows);
-  // A kernel over blocks computes its whole result from all rows.
+  // A kernel over blocks (of its result) computes each block from all rows of the batch.
   const bool blocks = compiled.domain == format::Domain::kBlocks;
   auto result = mlir::cast<mlir::RankedTensorType>(kernel.getResultTypes()[0]);
   const int64_t end = blocks ? result.getNumElements() / result.getShape().back() : rows;
@@ -134,7 +135,7 @@ absl::Status Prepare(mlir::func::FuncOp kernel, const CpuTarget& target, std::ve
 void TimeByTurns(std::vector<TimedKernel>& kernels, int turns) {
   for (int turn = 0; turn < turns; ++turn) {
     for (TimedKernel& kernel : kernels) {
-      kernel.call();  // the other kernels have replaced the contents of the caches
+      kernel.call();  // warms up the caches, which the other kernels have filled
       const double start = ThreadProcessorSeconds();
       int calls = 0;
       for (; ThreadProcessorSeconds() - start < 0.01; ++calls) kernel.call();

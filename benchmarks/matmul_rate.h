@@ -12,8 +12,8 @@ class Matmul {
   static constexpr double kFlops = 2.0 * 1024 * 1024 * 1024;
   explicit Matmul(int threads);
   ~Matmul();
-  // Computes the product once. Call it from the thread that made the object; OpenMP's number of threads is 1
-  // afterwards.
+  // Computes the product once. Call it from the thread that made this object. Afterwards OpenMP's number of threads is
+  // 1.
   void Run();
 
  private:

@@ -68,19 +68,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One thing to measure: calling `step` runs one step; the other members describe it.
+// Something to measure: calling `step` runs one step, and the other members describe the step.
 struct Work {
   std::string name;
   int64_t batch = 1;
   double flops_per_step = 0;
-  BenchProgram program;  // for a model
+  BenchProgram program;  // not set for the matrix product
   nlohmann::json command_work =
-      nlohmann::json::array();                   // per command of the program: operations and bytes on one device
-  std::function<absl::StatusOr<double>()> step;  // returns the loss
-  std::function<double()> host_seconds = ProcessProcessorSeconds;  // sum over all steps: processor time on this machine
+      nlohmann::json::array();                   // for each command of the program: operations and bytes on one device
+  std::function<absl::StatusOr<double>()> step;  // runs a step and returns the loss
+  // Returns the processor time on this machine, in seconds, of all steps so far.
+  std::function<double()> host_seconds = ProcessProcessorSeconds;
 };
 
-// Returns CompileOptions::target for the devices.
+// Returns the value of CompileOptions::target for the devices.
 absl::StatusOr<std::string> Target(const std::vector<std::string>& devices) {
   if (std::string target = absl::GetFlag(FLAGS_target); !target.empty()) return target;
   if (devices.empty() || !absl::StartsWith(devices[0], "gpu:")) return "cpu:native";
@@ -132,8 +133,8 @@ absl::StatusOr<Work> PrepareModel(bool time_commands) {
   }
   auto program = std::make_shared<BenchProgram>(work.program);
   work.step = [program] { return program->Step(); };
-  // On a CPU the threads compute. For a GPU they issue work and then wait; waiting by polling costs processor time, so
-  // only the time to issue counts.
+  // On a CPU, the threads compute, and their processor time counts. For a GPU, they issue work and then wait by
+  // polling, which takes processor time too, so that only the time to issue counts.
   const bool issues = program->session->CanPrefetch();
   work.host_seconds = [program, issues] { return issues ? program->issue_seconds : ProcessProcessorSeconds(); };
   return work;
@@ -152,7 +153,7 @@ absl::StatusOr<Work> Prepare() {
   return work;
 }
 
-// Returns seconds per step over `steps` steps; `loss` becomes that of the last one.
+// Runs `steps` steps and returns the seconds per step. Sets *loss to the loss of the last step.
 absl::StatusOr<double> Run(const Work& work, int64_t steps, double* loss) {
   Clock::time_point start = Clock::now();
   for (int64_t i = 0; i < steps; ++i) {
@@ -184,8 +185,8 @@ absl::Status Obey(const Work& work, double first_loss) {
   });
 }
 
-// Prints where `steps` steps spend their time, without the first ones: those touch the arenas' pages for the first
-// time, and a kernel that does so looks a hundred times slower than it is.
+// Prints where `steps` steps spend their time. The first steps do not count, because they touch the arenas' pages for
+// the first time, and a kernel that does so looks a hundred times slower than it is.
 absl::Status PrintProfile(const Work& work, int64_t steps) {
   double loss = 0;
   TD_RETURN_IF_ERROR(Run(work, 2, &loss).status());
@@ -205,8 +206,8 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
                 1e6 * t.seconds / static_cast<double>(steps), t.section.c_str(), t.kind.c_str(), t.name.c_str(),
                 t.detail.c_str());
   }
-  // The same times summed by kind of work, for work that many layers do a little of.
-  std::map<std::string, std::pair<double, int>> by_detail;  // seconds, commands of the program
+  // The times are also summed by kind of work, for work that many layers do a little of.
+  std::map<std::string, std::pair<double, int>> by_detail;  // for each kind: seconds, and number of commands
   for (const CommandTime& t : times) {
     std::string key = t.detail;
     if (key.rfind("kernel_", 0) == 0) key = key.substr(std::min(key.size(), key.find(' ') + 1));
@@ -227,7 +228,7 @@ absl::Status PrintProfile(const Work& work, int64_t steps) {
   return absl::OkStatus();
 }
 
-// Runs blocks of steps for --seconds, and reports the median block.
+// Runs blocks of steps for --seconds seconds, and prints the median block.
 absl::Status Report(const Work& work, double first_loss) {
   const BenchProgram& program = work.program;
   if (program.session != nullptr) {

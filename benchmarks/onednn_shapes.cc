@@ -1,6 +1,6 @@
-// Shows which oneDNN implementations S0's convnet gets with plain NHWC activations, and how fast one thread runs them:
-// forward, input gradient and filter gradient for each microbatch size. A compiled program must never contain an
-// implementation named "ref".
+// Shows which oneDNN implementations the convnet of scenario S0 gets with plain NHWC activations, and how fast one
+// thread runs them: forward, input gradient and filter gradient for each microbatch size. A compiled program must never
+// contain an implementation named "ref".
 //
 //   bazel run -c opt //benchmarks:onednn_shapes
 #include <algorithm>
@@ -37,7 +37,7 @@ dnnl::engine& Engine() {
   return engine;
 }
 
-// Returns the microseconds of a run, from the fastest of several batches of runs.
+// Returns the microseconds of one run, as in the fastest of several batches of runs.
 double Time(const dnnl::primitive& p, const std::unordered_map<int, memory>& args) {
   dnnl::stream stream(Engine());
   double best = 1e30;
@@ -64,7 +64,7 @@ memory Make(const memory::desc& desc) {
   return m;
 }
 
-// `kernel` is the format of the weights; with Tag::any the primitive chooses.
+// Measures one convolution. `kernel` is the memory format of the weights; with Tag::any oneDNN chooses it.
 void RunConv(const Conv& l, int n, Tag kernel, const char* note) {
   int out = l.h - l.k + 1;
   memory::desc x({n, l.c, l.h, l.h}, Type::f32, Tag::nhwc), y({n, l.o, out, out}, Type::f32, Tag::nhwc);

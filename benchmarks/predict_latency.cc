@@ -1,5 +1,5 @@
-// Measures what a prediction of one example costs above the compiled program itself: runs a Session alone, a Predictor,
-// and Estimator::Predict with an input of one example, call by call in turns, with weights in memory.
+// Measures what a prediction of one example costs above the compiled program itself: it calls a Session, a Predictor,
+// and Estimator::Predict with an input of one example, one after another in turns, with weights in memory.
 //
 //   bazel build //benchmarks:predict_latency && bazel-bin/benchmarks/predict_latency
 #include <unistd.h>
@@ -54,11 +54,11 @@ EstimatorSpec ConvnetModel(const Features& features, const Tensor& labels, Mode 
 struct Model {
   std::string name;
   ModelFn model_fn;
-  Shape example;  // shape of "x" in one example
+  Shape example;  // shape of the input "x" for one example
   int64_t outputs;
 };
 
-// Makes a session of the program that the Estimator has compiled, with its weights.
+// Makes a session of the program that the Estimator has compiled, with the Estimator's weights.
 absl::StatusOr<std::unique_ptr<Session>> SessionAlone(Estimator& estimator, int threads, const HostTensor& x,
                                                       StepInputs* inputs) {
   TD_ASSIGN_OR_RETURN(const std::string path, FindExecutable(estimator.model_dir(), "predict"));
@@ -113,7 +113,7 @@ absl::Status Measure(const Model& model) {
   for (int64_t i = -warm_up; i < calls; ++i) {
     double alone = 0;
     for (size_t k = 0; k < kinds.size(); ++k) {
-      TD_RETURN_IF_ERROR(kinds[k].second());  // warms up the caches for its code and data, as in a busy server
+      TD_RETURN_IF_ERROR(kinds[k].second());  // loads this kind's code and data into the caches, as in a busy server
       const Clock::time_point begin = Clock::now();
       TD_RETURN_IF_ERROR(kinds[k].second());
       const double time = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();

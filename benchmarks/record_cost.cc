@@ -1,6 +1,6 @@
-// Measures what RunConfig.record_bits costs a training: S0's convnet with Estimators that record nothing and every
-// step, in turns in one process; and the time of recording alone for batches and variables of that size. It should cost
-// at most 0.5 % of a step.
+// Measures what RunConfig.record_bits costs a training. Two Estimators train the Fashion-MNIST convnet of scenario S0
+// in turns in one process; one records nothing, and the other every step. Also measures the time of recording alone for
+// batches and variables of that size. Recording should cost at most 0.5 % of a step.
 //
 //   bazel run //benchmarks:record_cost -- [batch] [steps of a turn] [turns] [threads]
 //
@@ -25,14 +25,14 @@ namespace {
 
 constexpr int64_t kWarmSteps = 50;
 
-// Returns the microseconds of recording one step, without the step.
+// Returns the microseconds that it takes to record one step, without running the step.
 double RecordingAlone(int64_t batch) {
   constexpr int64_t kSteps = 20000;
   const absl::StatusOr<std::string> dir = MakeTemporaryModelDir();
   if (!dir.ok()) return -1;
   VariableStore store(1);
   std::vector<VariableSpec> variables;
-  for (int64_t i = 0; i < 12; ++i) {  // like S0's variables with the slots of Adam, four times
+  for (int64_t i = 0; i < 12; ++i) {  // about as much as S0's variables and Adam's slots, four times
     variables.push_back({.name = std::to_string(i), .dtype = DType::kFloat32, .shape = {300, 300}});
     if (!store.Create({variables.back().name, DType::kFloat32, {300, 300}}).ok()) return -1;
   }

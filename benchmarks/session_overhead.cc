@@ -1,5 +1,5 @@
 // Measures what the runtime adds to its kernels and primitives: the time of an empty step in a map and in a global
-// section, and the speed of the library calls of S0's convnet (no pooling, no update) through a session.
+// section, and the speed of the library calls of scenario S0's convnet (no pooling, no update) through a session.
 //
 //   bazel run //benchmarks:session_overhead -- [threads] [batch] [lanes] [microbatch]
 #include <chrono>
@@ -35,7 +35,7 @@ std::unique_ptr<Session> Start(format::Index index, std::shared_ptr<VariableStor
   return *std::move(session);
 }
 
-// Returns the microseconds of the fastest step.
+// Returns the microseconds of the fastest of `steps` steps.
 double Time(Session& session, const StepInputs& inputs, int steps) {
   double best = 1e30;
   for (int i = 0; i < steps; ++i) {

@@ -1,7 +1,7 @@
-// Measures what summaries for TensorBoard cost a training: S0's convnet with Estimators that write none, the
-// Estimator's own scalars, and everything that a model can show (histograms of all weights and of the images, three
-// pictures, a scalar), in turns in one process, with save_summary_steps = 100. Whole steps should take at most 1.01
-// times as long.
+// Measures what summaries for TensorBoard cost a training. Estimators train the Fashion-MNIST convnet of scenario S0
+// and write no summaries, the Estimator's own scalars, or everything that a model can show (histograms of all weights
+// and of the images, three pictures, a scalar), in turns in one process, with save_summary_steps = 100. Whole steps
+// should take at most 1.01 times as long.
 //
 //   bazel run //benchmarks:summary_cost -- [batch] [steps of a turn, a multiple of 100] [turns] [threads]
 //

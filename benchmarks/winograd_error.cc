@@ -1,6 +1,7 @@
-// Measures the rounding error of Winograd's kernels and of oneDNN's direct convolution, compared with double precision,
-// per layer and tile, relative to the root mean square of the exact values: the largest error of some thousand sampled
-// elements, and the root mean square. Images are normally distributed, kernels uniform as with Glorot's initialiser.
+// Measures the rounding error of Winograd's kernels and of oneDNN's direct convolution, compared with double precision.
+// For each layer and tile size, prints the largest error of some thousand sampled elements and the root mean square
+// error, both relative to the root mean square of the exact values. Images are normally distributed, kernels uniform as
+// with Glorot's initialiser.
 //
 //   bazel run //benchmarks:winograd_error
 #include <algorithm>
@@ -31,7 +32,7 @@ struct Layer {
   const char* name;
   int64_t size, in, out, pad;
 };
-// Sizes are those of the models, except for large images, whose additional pixels would show nothing new.
+// The layers have the sizes of the models. Only large images are cut, because further pixels would show nothing new.
 const Layer kLayers[] = {{"S0, 2nd layer", 13, 32, 64, 0},
                          {"S0, 3rd layer", 5, 64, 64, 0},
                          {"S2, 3rd layer", 22, 256, 128, 1},
@@ -82,7 +83,7 @@ struct Data {
   }
   double K(int64_t p, int64_t q, int64_t c, int64_t o) const { return k[((p * 3 + q) * l.in + c) * l.out + o]; }
 
-  // Returns one exact element of the result, by its definition.
+  // Returns one element of the result in double precision, computed by the definition of the convolution.
   double Exact(int role, int64_t element) const {
     double sum = 0;
     if (role == 0) {
@@ -112,7 +113,7 @@ struct Data {
   }
 };
 
-// Returns the largest and the root mean square error, "1.2e-06 (3.4e-07)".
+// Returns the largest and the root mean square error as text: "1.2e-06 (3.4e-07)".
 std::string Error(const Data& d, int role, const Floats& result) {
   std::mt19937_64 random(2);
   double largest = 0, errors = 0, squares = 0;

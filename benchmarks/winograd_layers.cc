@@ -28,7 +28,7 @@ using Type = memory::data_type;
 
 struct Layer {
   const char* name;
-  int rows;  // images per call
+  int rows;  // number of images per call
   int size, in, out, pad;
 };
 const Layer kLayers[] = {
@@ -57,8 +57,8 @@ memory Make(const memory::desc& desc) {
   return m;
 }
 
-// Returns the three direct primitives with the layouts that a compiled program uses; the filter gradient without its
-// reorder.
+// Returns calls of oneDNN's direct forward, input gradient and filter gradient, with the layouts that a compiled
+// program uses. The filter gradient does not include the reorder of its result.
 std::vector<std::function<void()>> Direct(const Layer& l) {
   const int out = l.size + 2 * l.pad - 2;
   const memory::dims strides = {1, 1}, pads = {l.pad, l.pad};
@@ -87,7 +87,7 @@ std::vector<std::function<void()>> Direct(const Layer& l) {
                {{DNNL_ARG_SRC, mx}, {DNNL_ARG_DIFF_DST, my}, {DNNL_ARG_DIFF_WEIGHTS, Make(w.diff_weights_desc())}})};
 }
 
-// Returns a call of a kernel, with its own buffers, over all rows.
+// Compiles a kernel and returns a function that calls it over all rows, with its own buffers.
 std::function<void()> Call(const std::string& text, int rows) {
   auto kernel = TestKernel::Create(text, "native");
   if (!kernel.ok()) {

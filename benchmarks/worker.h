@@ -17,13 +17,15 @@ namespace tandem::benchmarks {
 double PeakRssBytes();
 
 void Answer(const nlohmann::json& line);
-// Answers that it "ran" N steps, with the values of `more`.
+// Prints the answer "ran" with the number of steps and the values of `more`.
 void AnswerRan(int64_t steps, nlohmann::json more);
 
-// Waits for "run N" and returns N; nullopt after "quit" or at the end of the input. InvalidArgument for any other line.
+// Reads the next command: returns N for "run N", and nullopt for "quit" or at the end of the input. InvalidArgument for
+// any other line.
 absl::StatusOr<std::optional<int64_t>> NextRun();
 
-// Until "quit" or the end of the input: calls `run`(N) and answers "ran" with its result.
+// Reads commands until "quit" or the end of the input. For each "run N", calls `run`(N) and answers "ran" with its
+// result.
 absl::Status ObeyCommands(absl::FunctionRef<absl::StatusOr<nlohmann::json>(int64_t steps)> run);
 
 }  // namespace tandem::benchmarks

@@ -12,8 +12,8 @@
 namespace tandem::benchmarks {
 namespace {
 
-// Returns VGG16 without its top and four logits, as in S0's second part. Unless `all_layers`, all but the last four
-// layers of VGG16, three convolutions and a pooling, are frozen.
+// Returns VGG16 without its top and with a dense layer of four logits, as in the second part of scenario S0. Unless
+// `all_layers`, all layers of VGG16 but the last four (three convolutions and a pooling) are frozen.
 keras::Model Vgg16(int64_t size, bool all_layers) {
   const keras::Model base = keras::applications::VGG16({.include_top = false, .input_shape = {size, size, 3}});
   if (!all_layers) {

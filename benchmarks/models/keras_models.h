@@ -1,5 +1,6 @@
-// The benchmarks' models with the networks of keras::applications, to compare step times with the benchmarks' own
-// networks. A library of its own: those that need no Keras models link no Estimator.
+// The benchmarks' models with the networks of keras::applications, to compare their step times with those of the
+// benchmarks' own networks. They are in a library of their own, because they need the Estimator, which other benchmarks
+// do not link.
 #ifndef TANDEM_BENCHMARKS_MODELS_KERAS_MODELS_H_
 #define TANDEM_BENCHMARKS_MODELS_KERAS_MODELS_H_
 
@@ -9,9 +10,9 @@
 
 namespace tandem::benchmarks {
 
-// Returns the model called "keras_vgg16" or "keras_resnet50": that of the name without "keras_", with the same inputs,
-// batch, loss, optimizer and trained layers, but Keras' network. The number of operations is that of the benchmark's
-// network. InvalidArgument for another name, and as of MakeModel.
+// Returns the model called "keras_vgg16" or "keras_resnet50". It differs from the benchmarks' model without "keras_" in
+// its name only by Keras' network: inputs, batch, loss, optimizer, trained layers and number of operations are the
+// same. InvalidArgument for another name; also the errors of MakeModel.
 absl::StatusOr<BenchModel> MakeKerasModel(absl::string_view name, const ModelOptions& options);
 
 }  // namespace tandem::benchmarks

@@ -23,13 +23,14 @@
 namespace tandem::benchmarks {
 
 struct ModelOptions {
-  // True: train. False: compute only the loss, as an evaluation does: with moving averages, without dropout.
+  // If true, the model is trained. If false, only the loss is computed, as in an evaluation: with moving averages, and
+  // without dropout.
   bool training = true;
-  // vgg16: train every layer; false: train only the last block and the classifier.
+  // For vgg16: if true, every layer is trained, otherwise only the last block and the classifier.
   bool all_layers = false;
-  // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0: 224. Small images are for tests.
+  // Height and width of the images of vgg16 and resnet50, a multiple of 32; 0 means 224. Small images are for tests.
   int64_t image_size = 0;
-  // Number of tokens in an example of the Transformer; 0: 128.
+  // Number of tokens in an example of the Transformer; 0 means 128.
   int64_t tokens = 0;
 };
 
@@ -37,11 +38,11 @@ struct ModelOptions {
 struct InputSpec {
   std::string name;
   DType dtype = DType::kFloat32;
-  Shape row_shape;  // without the batch
+  Shape row_shape;  // shape of one example, without the batch
   int64_t limit = 0;
 };
 
-// Returns random values for `rows` rows.
+// Returns `rows` rows of random values for an input.
 HostTensor RandomRows(const InputSpec& spec, int64_t rows, std::mt19937& random);
 
 // Counts the floating-point operations of a step: 2 per multiply-add of convolutions and matrix products in the direct
@@ -71,16 +72,16 @@ using InputTensors = std::map<std::string, Tensor>;
 struct BenchModel {
   std::string name;
   int64_t default_batch = 32;
-  std::vector<InputSpec> inputs;  // the last one holds the labels
+  std::vector<InputSpec> inputs;  // the last input is the labels
   bool training = true;
   std::optional<Optimizer> optimizer;
-  // Makes the loss; counts the operations of the layers.
+  // Builds the network and returns its loss. Adds the operations of the layers to the counter.
   std::function<Tensor(const InputTensors& inputs, FlopCounter&)> loss;
-  // Adds the inputs, the loss as output "loss", and in training the update.
+  // Builds the whole graph: the inputs, the loss as output "loss", and in training the update.
   std::function<void(GraphBuilder&, FlopCounter&)> build;
 };
 
-// Returns the model with `build` made from its other members.
+// Sets the member `build`, made from the other members, and returns the model.
 BenchModel WithBuild(BenchModel model);
 
 // Returns the model called `name` (see ModelNames()). InvalidArgument for an unknown name, with the known ones, and for
@@ -88,15 +89,15 @@ BenchModel WithBuild(BenchModel model);
 absl::StatusOr<BenchModel> MakeModel(absl::string_view name, const ModelOptions& options);
 std::vector<std::string> ModelNames();
 
-// One function per family; MakeModel calls them.
-BenchModel ZalandoModel(const ModelOptions& options);      // s0: convnet of S0, Adam
-BenchModel MultiGpuModel(const ModelOptions& options);     // s2: wide convnet with batch norm and dropout, RMSprop
-BenchModel MnistModel(const ModelOptions& options);        // s4: small convnet, SGD
-BenchModel LinearModel(const ModelOptions& options);       // linear: Dense 1, mean squared error, SGD
-BenchModel MlpModel(const ModelOptions& options);          // mlp: 784-1024-1024-1024-10, momentum
-BenchModel TransformerModel(const ModelOptions& options);  // transformer: 2-layer encoder of 128 tokens, Adam
-BenchModel Vgg16Model(const ModelOptions& options);        // vgg16: without top, Flatten, Dense 4; momentum
-BenchModel Resnet50Model(const ModelOptions& options);     // resnet50: v1, 1000 classes, momentum
+// One function for each model; MakeModel calls them.
+BenchModel ZalandoModel(const ModelOptions& options);      // "s0": the convnet of scenario S0, Adam
+BenchModel MultiGpuModel(const ModelOptions& options);     // "s2": a wide convnet with batch norm and dropout, RMSprop
+BenchModel MnistModel(const ModelOptions& options);        // "s4": a small convnet, SGD
+BenchModel LinearModel(const ModelOptions& options);       // "linear": Dense 1, mean squared error, SGD
+BenchModel MlpModel(const ModelOptions& options);          // "mlp": dense layers 784-1024-1024-1024-10, momentum
+BenchModel TransformerModel(const ModelOptions& options);  // "transformer": a 2-layer encoder of 128 tokens, Adam
+BenchModel Vgg16Model(const ModelOptions& options);        // "vgg16": without its top, then Flatten, Dense 4; momentum
+BenchModel Resnet50Model(const ModelOptions& options);     // "resnet50": version 1, 1000 classes, momentum
 
 }  // namespace tandem::benchmarks
 

@@ -11,9 +11,9 @@ namespace {
 constexpr int64_t kVocabulary = 8192, kTokens = 128, kWidth = 256, kHeads = 4, kHidden = 1024, kClasses = 10;
 constexpr double kEpsilon = 1e-5;
 
-// Returns x after x = norm(x + attention(x)) and x = norm(x + dense(gelu(dense(x)))).
+// Computes y = norm(x + attention(x)) and returns norm(y + dense(gelu(dense(y)))).
 Tensor EncoderLayer(FlopCounter& flops, const Tensor& x, double tokens) {
-  // Four projections, the products of queries and keys, and the products of weights and values.
+  // Attention has four projections, and the products of queries with keys and of weights with values.
   flops.Layer(4.0 * tokens * kWidth * kWidth);
   flops.Layer(2.0 * tokens * tokens * kWidth);
   Tensor attention = layers::MultiHeadAttention(x, {.num_heads = kHeads, .key_dim = kWidth / kHeads});
@@ -32,7 +32,9 @@ BenchModel TransformerModel(const ModelOptions& options) {
           .inputs = {{"ids", DType::kInt32, {tokens}, kVocabulary}, {"label", DType::kInt32, {}, kClasses}},
           .optimizer = optimizers::Adam({.learning_rate = 1e-3}),
           .loss = [tokens](const InputTensors& inputs, FlopCounter& flops) {
-            flops.Layer(0);  // counts the embedding as trained, so that the first layer has a gradient of its input
+            // The embedding costs no multiply-adds, but it is trained, so that the first layer needs the gradient of
+            // its input.
+            flops.Layer(0);
             Tensor x = layers::Embedding(inputs.at("ids"), {.input_dim = kVocabulary, .output_dim = kWidth});
             for (int i = 0; i < 2; ++i) x = EncoderLayer(flops, x, static_cast<double>(tokens));
             flops.Layer(kWidth * kClasses);

@@ -1,5 +1,6 @@
-// VGG16 without top (Simonyan and Zisserman 2014, configuration D), Flatten and Dense 4, as trained in S0's second
-// part: layers[:-4] of the base are frozen, that is all except the three convolutions of the last block.
+// VGG16 without its top (Simonyan and Zisserman 2014, configuration D), Flatten and Dense 4, as trained in the second
+// part of scenario S0's tutorial. Frozen are the base's layers[:-4], which are all layers except the three convolutions
+// of the last block.
 #include "benchmarks/models/image_layers.h"
 #include "benchmarks/models/model.h"
 #include "frontends/losses.h"
