@@ -108,4 +108,14 @@ mlir::RankedTensorType TensorType(mlir::MLIRContext* context, DType dtype, absl:
 
 #include "graph/ir/interfaces.h.inc"
 
+namespace tandem::td {
+
+// Returns how `op` can be fused; kNone for null, and for an op that is no ElementalOp.
+inline FusionKind FusionKindOf(mlir::Operation* op) {
+  auto elemental = mlir::dyn_cast_or_null<ElementalOp>(op);
+  return elemental ? elemental.getFusionKind() : FusionKind::kNone;
+}
+
+}  // namespace tandem::td
+
 #endif  // TANDEM_GRAPH_IR_INTERFACES_H_

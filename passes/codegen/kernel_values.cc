@@ -53,10 +53,7 @@ bool DependsOn(mlir::Value value, llvm::function_ref<bool(mlir::Value)> is_one) 
   return false;
 }
 
-bool IsReduceOp(mlir::Operation* op) {
-  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
-  return elemental && elemental.getFusionKind() == td::FusionKind::kReduce;
-}
+bool IsReduceOp(mlir::Operation* op) { return td::FusionKindOf(op) == td::FusionKind::kReduce; }
 
 std::vector<mlir::Value> StagedValues(mlir::func::FuncOp kernel, bool batched) {
   // Collects for each value its stages: the reductions and results that read it, directly or through elementwise ops.

@@ -7,8 +7,7 @@ namespace tandem {
 namespace {
 
 std::optional<Weighing> WeighGeneratedLoop(const Contraction& c) {
-  auto elemental = mlir::dyn_cast<td::ElementalOp>(c.op);
-  if (!elemental || elemental.getFusionKind() == td::FusionKind::kNone) return std::nullopt;
+  if (td::FusionKindOf(c.op) == td::FusionKind::kNone) return std::nullopt;
   if (c.spec.reduces_batch && !c.target.sums_with_taps()) {
     return Unable("on this target only few_taps sums up taps");
   }

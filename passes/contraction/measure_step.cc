@@ -27,9 +27,7 @@ double Bytes(mlir::Value v) {
 // True if the op computes element by element, so that its result stays in registers if the op that reads it does so
 // too.
 bool Streams(mlir::Operation* op) {
-  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
-  if (!elemental) return false;
-  const td::FusionKind kind = elemental.getFusionKind();
+  const td::FusionKind kind = td::FusionKindOf(op);
   return kind == td::FusionKind::kElementwise || kind == td::FusionKind::kInjective;
 }
 

@@ -33,7 +33,7 @@ bool IsReadBefore(mlir::Value v, mlir::Operation* add, const llvm::DenseSet<mlir
 }
 
 // True if generated kernels compute `op` and can do so together with the ops around it.
-bool Fuses(mlir::Operation* op) { return mlir::isa<td::ElementalOp>(op); }
+bool Fuses(mlir::Operation* op) { return td::FusionKindOf(op) != td::FusionKind::kNone; }
 
 // True if `v` is the result of a contraction whose epilogue is a bias, or a bias and a relu.
 bool EndsContraction(mlir::Value v) {

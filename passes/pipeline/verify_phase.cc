@@ -159,9 +159,8 @@ class PhaseVerifier {
 
   static mlir::LogicalResult VerifyLibraries(mlir::func::FuncOp step) {
     mlir::WalkResult result = step.walk([](td::LibraryOp op) {
-      // An op that can be fused need not become a library call, since generated kernels can compute it.
-      auto elemental = mlir::dyn_cast<td::ElementalOp>(op.getOperation());
-      if (elemental && elemental.getFusionKind() != td::FusionKind::kNone) return mlir::WalkResult::advance();
+      // Ops that can be fused may be left to generated kernels.
+      if (td::FusionKindOf(op) != td::FusionKind::kNone) return mlir::WalkResult::advance();
       op.emitError() << "has a library primitive but was not selected for it";
       return mlir::WalkResult::interrupt();
     });

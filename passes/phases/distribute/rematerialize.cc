@@ -174,10 +174,9 @@ class RematerializePass : public impl::RematerializePassBase<RematerializePass> 
 
   bool IsCheap(mlir::Operation* op) {
     if (mlir::matchPattern(op, mlir::m_Constant())) return true;
-    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-    if (!elemental || op->getNumResults() != 1) return false;
-    const td::FusionKind kind = elemental.getFusionKind();
+    const td::FusionKind kind = td::FusionKindOf(op);
     if (kind != td::FusionKind::kElementwise && kind != td::FusionKind::kInjective) return false;
+    if (op->getNumResults() != 1) return false;
     auto [it, added] = cheap_.try_emplace(op->getName(), false);
     if (added) it->second = !WeightOf(op).expensive;
     return it->second;

@@ -26,9 +26,8 @@ std::optional<llvm::ArrayRef<int64_t>> ElementwiseShape(mlir::func::FuncOp kerne
     }
     // A random number depends on where in the tensor it is.
     if (mlir::isa<td::RandomUniformOp>(op) && td::TypeOf(op.getResult(0)).getRank() > 0) return std::nullopt;
-    auto kind = mlir::cast<td::ElementalOp>(op).getFusionKind();
     bool spread = mlir::isa<td::BroadcastOp>(op) && td::TypeOf(op.getOperand(0)).getRank() == 0;
-    if (kind != td::FusionKind::kElementwise && !spread) return std::nullopt;
+    if (td::FusionKindOf(&op) != td::FusionKind::kElementwise && !spread) return std::nullopt;
   }
   return shape;
 }

@@ -12,8 +12,7 @@ constexpr llvm::StringLiteral kAttribute = "exec.fusion_decisions";
 
 bool IsOfConstants(mlir::Operation* op) {
   if (op->hasTrait<mlir::OpTrait::ConstantLike>()) return true;
-  auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-  return elemental && elemental.getFusionKind() == td::FusionKind::kInjective && op->getNumOperands() > 0 &&
+  return td::FusionKindOf(op) == td::FusionKind::kInjective && op->getNumOperands() > 0 &&
          llvm::all_of(op->getOperands(), [](mlir::Value v) {
            return v.getDefiningOp() != nullptr && v.getDefiningOp()->hasTrait<mlir::OpTrait::ConstantLike>();
          });

@@ -29,9 +29,8 @@ bool IsByRows(mlir::Operation* op, mlir::ShapedType like) {
     return mlir::cast<mlir::DenseElementsAttr>(constant.getValue()).isSplat();
   }
   if (mlir::isa<td::BroadcastOp>(op)) return true;       // the operand is a scalar
-  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a random number depends on its place in the whole tensor
-  auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-  return elemental && elemental.getFusionKind() == td::FusionKind::kElementwise;
+  if (mlir::isa<td::RandomUniformOp>(op)) return false;  // a number depends on its place in the whole tensor
+  return td::FusionKindOf(op) == td::FusionKind::kElementwise;
 }
 
 // Returns the variables whose updates, and those of their slots, can be computed row by row.

@@ -88,9 +88,7 @@ class PrecisionPainter {
     mlir::Operation* op = v.getDefiningOp();
     if (op == nullptr) return false;
     if (mlir::matchPattern(op, mlir::m_Constant())) return true;
-    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-    return elemental && elemental.getFusionKind() == td::FusionKind::kInjective &&
-           llvm::all_of(op->getOperands(), IsConstant);
+    return td::FusionKindOf(op) == td::FusionKind::kInjective && llvm::all_of(op->getOperands(), IsConstant);
   }
 
   // True for a convolution of few taps: it is part of a generated kernel, which computes in float32.
