@@ -77,8 +77,7 @@ bool KernelBuilder::SumsPerRow() const {
   int64_t bytes = 0;
   for (unsigned r : batch_reduces_) {
     mlir::Operation* op = results_[r].getDefiningOp();
-    Reduction reduction;
-    GetReduction(op, reduction);
+    const Reduction reduction = *ReductionOf(op);
     mlir::Type type = results_[r].getType();
     if (reduction.kind != td::ReduceKind::kSum || !mlir::getElementTypeOrSelf(type).isF32()) return false;
     if (InnerSize(op->getOperand(0).getType()) / ColumnsOf(op, reduction) < kMinPositions) return false;
@@ -112,8 +111,7 @@ void KernelBuilder::EmitRowSums(ElementEmitter& e, const std::function<void()>& 
 
 std::vector<Stream> KernelBuilder::Streams(int64_t size) {
   auto in_order = [](mlir::Operation* user) {
-    auto op = mlir::dyn_cast<td::ElementalOp>(user);
-    return op && (op.getFusionKind() == td::FusionKind::kElementwise || IsBatchReduce(user));
+    return td::FusionKindOf(user) == td::FusionKind::kElementwise || IsBatchReduce(user);
   };
   std::vector<Stream> streams;
   auto add = [&](mlir::Value tensor, mlir::Value pointer, bool written) {
@@ -160,8 +158,7 @@ void KernelBuilder::EmitColumnKernel() {
     }
     for (unsigned r : batch_reduces_) {
       mlir::Operation* op = results_[r].getDefiningOp();
-      Reduction reduction;
-      GetReduction(op, reduction);
+      const Reduction reduction = *ReductionOf(op);
       if (reduction.taps > 0) {
         SumTaps(e, r, points);
       } else if (ColumnsOf(op, reduction) == columns) {

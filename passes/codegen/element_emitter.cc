@@ -73,11 +73,6 @@ mlir::Type StorageType(mlir::Type element_type) {
 
 int64_t StorageBytes(mlir::Type element_type) { return (StorageType(element_type).getIntOrFloatBitWidth() + 7) / 8; }
 
-bool IsBatchReduce(mlir::Operation* op) {
-  Reduction reduction;
-  return GetBatchReduction(op, reduction);
-}
-
 mlir::Value ElementEmitter::Load(mlir::Location loc, mlir::Type type, Buffer buffer, mlir::ValueRange indices) {
   mlir::Type element = mlir::cast<mlir::RankedTensorType>(type).getElementType();
   mlir::Value address = AddressOf(*this, loc, type, buffer, indices);
@@ -155,11 +150,10 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
   if (IsBatchReduce(op) && status.ok()) {
     status = absl::InternalError("a kernel uses a sum over the batch before all rows are done");
   }
-  Reduction reduction;
   // Every result is rounded, so that a value is the same number whether it is stored or computed again in another
   // kernel.
   auto rounded = [&](mlir::Value v) { return type.getElementType().isBF16() ? RoundToBFloat16(builder_, loc, v) : v; };
-  if (GetReduction(op, reduction)) return rounded(EmitReduce(op, indices));
+  if (ReductionOf(op)) return rounded(EmitReduce(op, indices));
   auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
   if (!elemental) {
     if (status.ok()) {
@@ -179,8 +173,7 @@ mlir::Value ElementEmitter::Emit(mlir::Location loc, mlir::Value tensor, mlir::V
 }
 
 mlir::Value ElementEmitter::ReduceRow(mlir::Operation* op, mlir::Value row, mlir::ValueRange kept) {
-  Reduction reduction;
-  if (GetReduction(op, reduction)) return EmitReduce(op, kept, row);
+  if (ReductionOf(op)) return EmitReduce(op, kept, row);
   llvm::SmallVector<mlir::Value> indices = {row};
   llvm::append_range(indices, kept);
   OpContext context(*this, op);
@@ -208,8 +201,7 @@ mlir::Value ElementEmitter::ReducedElement(mlir::Operation* op, const Reduction&
 }
 
 mlir::Value ElementEmitter::EmitReduce(mlir::Operation* op, mlir::ValueRange kept, mlir::Value row) {
-  Reduction reduction;
-  GetReduction(op, reduction);
+  Reduction reduction = *ReductionOf(op);
   llvm::SmallVector<mlir::Value> fixed(kept);
   if (row) {  // the row is a fixed index, like those of kept dimensions
     reduction.axes.erase(reduction.axes.begin());

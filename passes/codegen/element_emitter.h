@@ -20,9 +20,6 @@ namespace tandem {
 mlir::Type StorageType(mlir::Type element_type);
 int64_t StorageBytes(mlir::Type element_type);
 
-// True for an op that sums (or takes the maximum) over the rows of a batched operand.
-bool IsBatchReduce(mlir::Operation* op);
-
 class ElementEmitter {
  public:
   // The memory of a value of the kernel. With `one_row` the buffer holds only one row, so the first index, that of the

@@ -29,8 +29,7 @@ bool MayAlias(mlir::func::FuncOp kernel, unsigned operand, unsigned result) {
     if (!seen.insert(v).second) continue;
     for (mlir::Operation* user : v.getUsers()) {
       if (user == end) continue;
-      auto op = mlir::dyn_cast<td::ElementalOp>(user);
-      if (!op || op.getFusionKind() != td::FusionKind::kElementwise) return false;
+      if (td::FusionKindOf(user) != td::FusionKind::kElementwise) return false;
       work.append(user->result_begin(), user->result_end());
     }
   }
@@ -64,10 +63,10 @@ std::optional<ColumnLoop> KernelContext::FindColumns() {
   bool keeps_columns_only = true;
   for (unsigned r : batch_reduces_) {
     mlir::Operation* op = results_[r].getDefiningOp();
-    Reduction reduction;
-    if (!GetReduction(op, reduction) || InnerSize(operand(r)) != size) return std::nullopt;
-    columns.push_back(ColumnsOf(op, reduction));
-    keeps_columns_only &= reduction.axes.back() + 1 == static_cast<int64_t>(reduction.axes.size());
+    const std::optional<Reduction> reduction = ReductionOf(op);
+    if (!reduction || InnerSize(operand(r)) != size) return std::nullopt;
+    columns.push_back(ColumnsOf(op, *reduction));
+    keeps_columns_only &= reduction->axes.back() + 1 == static_cast<int64_t>(reduction->axes.size());
   }
   const auto [least, most] = std::minmax_element(columns.begin(), columns.end());
   const auto fits = [&](unsigned r) { return InnerSize(results_[r].getType()) == size; };

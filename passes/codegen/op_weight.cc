@@ -66,9 +66,8 @@ OpWeight WeightOf(mlir::Operation* op) {
   OpWeight weight;
   auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
   if (!elemental) return weight;
-  Reduction reduction;
-  if (GetReduction(op, reduction)) {  // kernel skeletons emit the reduction, not the op
-    weight.ops = std::max<int64_t>(reduction.taps, 1);
+  if (const std::optional<Reduction> reduction = ReductionOf(op)) {  // the skeletons emit it, not the op
+    weight.ops = std::max<int64_t>(reduction->taps, 1);
     weight.reads.assign(op->getNumOperands(), 1);
     return weight;
   }

@@ -11,46 +11,41 @@ namespace tandem {
 namespace arith = mlir::arith;
 
 bool IsColumnSum(mlir::Operation* op) {
-  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
-  if (!elemental || elemental.getFusionKind() != td::FusionKind::kWindow || op->getNumResults() != 1) return false;
+  if (td::FusionKindOf(op) != td::FusionKind::kWindow || op->getNumResults() != 1) return false;
   auto rule = mlir::dyn_cast<td::BatchOp>(op);
   return rule && td::IsBatched(op->getOperand(0).getType()) && !td::IsBatched(op->getResult(0).getType()) &&
          rule.getBatchRule() == td::BatchRule::kBatchSum;
 }
 
-bool GetReduction(mlir::Operation* op, Reduction& reduction) {
-  reduction = {};
-  if (IsColumnSum(op)) {
-    auto domain = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
-    auto result = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
-    reduction.axes.resize(domain.getRank() - 1);
-    std::iota(reduction.axes.begin(), reduction.axes.end(), 0);
-    reduction.taps = result.getNumElements() / domain.getShape().back();
-    return true;
-  }
+std::optional<Reduction> ReductionOf(mlir::Operation* op) {
   auto reduce = mlir::dyn_cast_or_null<td::ReduceOp>(op);
-  if (!reduce) return false;
-  reduction.kind = reduce.getKind();
-  reduction.axes = reduce.getAxes().vec();
-  return true;
+  if (reduce) return Reduction{reduce.getKind(), reduce.getAxes().vec()};
+  if (!IsColumnSum(op)) return std::nullopt;
+  auto domain = mlir::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+  auto result = mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  Reduction reduction;
+  reduction.axes.resize(domain.getRank() - 1);
+  std::iota(reduction.axes.begin(), reduction.axes.end(), 0);
+  reduction.taps = result.getNumElements() / domain.getShape().back();
+  return reduction;
 }
 
-bool GetArgMax(mlir::Operation* op, Reduction& reduction) {
+std::optional<Reduction> ReductionOrArgMaxOf(mlir::Operation* op) {
   auto arg_max = mlir::dyn_cast_or_null<td::ArgMaxOp>(op);
-  if (!arg_max) return false;
-  reduction = {.kind = td::ReduceKind::kMax, .axes = {static_cast<int64_t>(arg_max.getAxis())}, .arg_max = true};
-  return true;
+  if (!arg_max) return ReductionOf(op);
+  return Reduction{.kind = td::ReduceKind::kMax, .axes = {static_cast<int64_t>(arg_max.getAxis())}, .arg_max = true};
 }
 
-bool GetBatchReduction(mlir::Operation* op, Reduction& reduction) {
-  auto elemental = mlir::dyn_cast_or_null<td::ElementalOp>(op);
-  if (!elemental || llvm::none_of(op->getOperandTypes(), td::IsBatched)) return false;
-  if (llvm::any_of(op->getResultTypes(), td::IsBatched)) return false;
-  if (GetReduction(op, reduction)) return true;
+std::optional<Reduction> BatchReductionOf(mlir::Operation* op) {
+  if (td::FusionKindOf(op) == td::FusionKind::kNone) return std::nullopt;
+  if (llvm::none_of(op->getOperandTypes(), td::IsBatched)) return std::nullopt;
+  if (llvm::any_of(op->getResultTypes(), td::IsBatched)) return std::nullopt;
+  if (std::optional<Reduction> reduction = ReductionOf(op)) return reduction;
   auto rule = mlir::dyn_cast<td::BatchOp>(op);
-  if (!rule) return false;
-  if (rule.getBatchRule() == td::BatchRule::kBatchMax) reduction.kind = td::ReduceKind::kMax;
-  return rule.getBatchRule() == td::BatchRule::kBatchMax || rule.getBatchRule() == td::BatchRule::kBatchSum;
+  if (!rule) return std::nullopt;
+  if (rule.getBatchRule() == td::BatchRule::kBatchSum) return Reduction{td::ReduceKind::kSum};
+  if (rule.getBatchRule() == td::BatchRule::kBatchMax) return Reduction{td::ReduceKind::kMax};
+  return std::nullopt;
 }
 
 int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction) {

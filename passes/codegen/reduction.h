@@ -2,6 +2,7 @@
 #ifndef TANDEM_PASSES_CODEGEN_REDUCTION_H_
 #define TANDEM_PASSES_CODEGEN_REDUCTION_H_
 
+#include <optional>
 #include <vector>
 
 #include "graph/ir/attributes.h"
@@ -23,16 +24,16 @@ struct Reduction {
 // which are constants except for the last, the column.
 bool IsColumnSum(mlir::Operation* op);
 
-// Describes `op` as a reduction; returns false if it is neither a td.reduce nor a column sum.
-bool GetReduction(mlir::Operation* op, Reduction& reduction);
+// Returns the reduction that `op`, a td.reduce or a column sum, is; none for others and for null.
+std::optional<Reduction> ReductionOf(mlir::Operation* op);
 
-// Describes a td.argmax as a reduction, a maximum of keys along its only axis; returns false for other ops.
-bool GetArgMax(mlir::Operation* op, Reduction& reduction);
+// The same, and for a td.argmax, which is a maximum of keys along its only axis.
+std::optional<Reduction> ReductionOrArgMaxOf(mlir::Operation* op);
 
-// Describes `op` as a reduction over the batch: any ElementalOp with a batched operand and a result without batch;
-// returns false for others. `axes` stays empty if it is no td.reduce; such an op emits the addend of one row, whose
-// index comes first.
-bool GetBatchReduction(mlir::Operation* op, Reduction& reduction);
+// The same for a reduction over the batch: any ElementalOp with a batched operand and a result without batch. `axes` is
+// empty when it is no td.reduce; such an op emits the addend of one row, whose index comes first.
+std::optional<Reduction> BatchReductionOf(mlir::Operation* op);
+inline bool IsBatchReduce(mlir::Operation* op) { return BatchReductionOf(op).has_value(); }
 
 // Returns the columns of a reduction: the trailing elements of operand 0 that it keeps apart.
 int64_t ColumnsOf(mlir::Operation* op, const Reduction& reduction);

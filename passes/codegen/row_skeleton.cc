@@ -58,21 +58,19 @@ void KernelBuilder::EmitRow(ElementEmitter& e, const Space& row) {
 void KernelBuilder::EmitNeutral(ElementEmitter& e) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
-    Reduction reduction;
-    GetBatchReduction(results_[r].getDefiningOp(), reduction);
+    const td::ReduceKind kind = BatchReductionOf(results_[r].getDefiningOp())->kind;
     Space space;
     space.radices = Radices(type);
     EmitNest(e, loc_, space, [&](const Point& point) {
       e.Store(loc_, type, ResultBuffer(r), IndicesAt(e, loc_, point, type),
-              NeutralElement(b_, loc_, reduction.kind, td::RegisterType(type.getElementType())));
+              NeutralElement(b_, loc_, kind, td::RegisterType(type.getElementType())));
     });
   }
 }
 
 void KernelBuilder::Accumulate(ElementEmitter& e, const Space& row, unsigned result) {
   mlir::Operation* op = results_[result].getDefiningOp();
-  Reduction reduction;
-  GetBatchReduction(op, reduction);
+  const Reduction reduction = *BatchReductionOf(op);
   mlir::Type type = results_[result].getType();
   mlir::Value operand = op->getOperand(0);
   int64_t rank = mlir::cast<mlir::RankedTensorType>(operand.getType()).getRank();

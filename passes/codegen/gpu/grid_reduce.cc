@@ -36,8 +36,8 @@ bool GridReduceKernel::Takes() {
   const std::vector<mlir::Value> values = StagedValues(kernel_, /*batched=*/false);
   int64_t domain = 0;
   for (mlir::Value v : values) {
-    Reduction reduction;
-    if (!GetReduction(v.getDefiningOp(), reduction) || reduction.taps > 0 || InnerSize(v.getType()) != 1) return false;
+    const std::optional<Reduction> reduction = ReductionOf(v.getDefiningOp());
+    if (!reduction || reduction->taps > 0 || InnerSize(v.getType()) != 1) return false;
     if (DependsOn(v, [&](mlir::Value other) { return llvm::is_contained(values, other); })) return false;
     domain = std::max(domain, InnerSize(v.getDefiningOp()->getOperand(0).getType()));
   }
@@ -66,8 +66,7 @@ void GridReduceKernel::EmitThread() {
     mlir::Value lane = Add(Mul(block_, kGridReduceThreads), thread_);
     for (int64_t i = 0; i < count; ++i) {
       mlir::Operation* op = values[i].getDefiningOp();
-      Reduction reduction;
-      GetReduction(op, reduction);
+      const Reduction reduction = *ReductionOf(op);
       auto at = IndicesAt(e, op->getLoc(), Point{}, values[i].getType());
       mlir::Value sum = ReduceAcross(e, op, reduction, at, lane, blocks * kGridReduceThreads);
       sum = CombineAcrossBlock(e, block, reduction.kind, sum, i * kReduceAreaBytes);
@@ -87,17 +86,15 @@ void GridReduceKernel::AddUpGrid(ElementEmitter& e, const Team& block, llvm::Arr
   std::vector<unsigned> late = plain_results_;
   for (int64_t i = 0; i < count; ++i) {
     mlir::Value v = values[i];
-    Reduction reduction;
-    GetReduction(v.getDefiningOp(), reduction);
-    auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, reduction.kind, x, y, false); };
-    mlir::Value sum = For(
-        thread_, Int(blocks), kGridReduceThreads, {NeutralElement(b_, loc_, reduction.kind, types[i])},
-        [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
-          return {combine(before[0],
-                          e.Load(loc_, TableOf(blocks, types[i]), {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
-        })[0];
+    const td::ReduceKind kind = ReductionOf(v.getDefiningOp())->kind;
+    auto combine = [&](mlir::Value x, mlir::Value y) { return Combine(b_, loc_, kind, x, y, false); };
+    mlir::Value sum = For(thread_, Int(blocks), kGridReduceThreads, {NeutralElement(b_, loc_, kind, types[i])},
+                          [&](mlir::Value p, const std::vector<mlir::Value>& before) -> std::vector<mlir::Value> {
+                            return {combine(before[0], e.Load(loc_, TableOf(blocks, types[i]),
+                                                              {Offset(Scratch(), Int(i * kPartialBytes))}, {p}))};
+                          })[0];
     for (int mask = kWarp / 2; mask > 0; mask /= 2) sum = combine(sum, device_.ShuffleXor(loc_, sum, mask));
-    sum = CombineAcrossBlock(e, block, reduction.kind, sum, i * kReduceAreaBytes);
+    sum = CombineAcrossBlock(e, block, kind, sum, i * kReduceAreaBytes);
     ElementEmitter::Buffer buffer = {Offset(shared_, Int(sums + 16 * i))};
     const std::optional<unsigned> result = TakeResult(v, late);
     If(Less(thread_, Int(1)), [&] {

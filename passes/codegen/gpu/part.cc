@@ -39,13 +39,13 @@ int64_t PartKernel::PartsInRegisters() const {
   auto fits = [&](mlir::Value v) { return InnerSize(v.getType()) <= kMaxPart * parts; };
   for (const Stage& stage : stages_) {
     if (!fits(stage.value)) return 0;
-    Reduction reduction;
     mlir::Operation* op = stage.value.getDefiningOp();
     if (!IsReduceOp(op)) continue;
     if (!td::IsBatched(stage.value.getType()) || !td::IsBatched(op->getOperand(0).getType())) return 0;
-    // Kernels with an argmax are left to another emitter, since an argmax needs a loop of its own.
-    if (!GetReduction(op, reduction) || reduction.taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
-    if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, reduction, parts) == 1) return 0;
+    // Argmax is left out: it has a loop of its own, and seldom goes over more than one row in a step.
+    const std::optional<Reduction> reduction = ReductionOf(op);
+    if (!reduction || reduction->taps > 0 || InnerSize(stage.value.getType()) != parts) return 0;
+    if (!fits(op->getOperand(0)) || LanesPerElement(Team{true}, op, *reduction, parts) == 1) return 0;
   }
   return llvm::all_of(results_, fits) ? parts : 0;
 }
@@ -111,8 +111,7 @@ void PartKernel::EmitPart(ElementEmitter& e, const Team& team, const Space& row)
     mlir::Operation* op = v.getDefiningOp();
     if (!IsReduceOp(op)) continue;
     auto type = mlir::cast<mlir::RankedTensorType>(v.getType());
-    Reduction reduction;
-    GetReduction(op, reduction);
+    const Reduction reduction = *ReductionOf(op);
     Point point;
     point.digits.push_back({row.row, mlir::ShapedType::kDynamic});
     if (parts_ > 1) point.digits.push_back({part_, parts_});

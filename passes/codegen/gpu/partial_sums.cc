@@ -21,12 +21,11 @@ int64_t GroupsOf(int64_t blocks) { return (blocks + kGroup - 1) / kGroup; }
 void PartialSums::PlanPartials(int64_t most) {
   for (unsigned r : batch_reduces_) {
     auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
-    Reduction reduction;
-    GetBatchReduction(results_[r].getDefiningOp(), reduction);
-    mlir::Type element = td::RegisterType(type.getElementType());  // a bfloat16 result has float32 partial sums
+    const td::ReduceKind kind = BatchReductionOf(results_[r].getDefiningOp())->kind;
+    mlir::Type element = td::RegisterType(type.getElementType());  // partial sums are not rounded
     const int64_t elements = InnerSize(type);
     partials_.push_back(
-        {r, reduction.kind, elements, plan_.scratch_bytes, mlir::RankedTensorType::get(type.getShape(), element)});
+        {r, kind, elements, plan_.scratch_bytes, mlir::RankedTensorType::get(type.getShape(), element)});
     plan_.scratch_bytes += AlignUp(most * elements * StorageBytes(element), 256);
   }
 }

@@ -56,9 +56,7 @@ void RowKernel::PlanStages() {
 int64_t RowKernel::PartsOfRow() const {
   int64_t parts = 1;
   for (const Stage& stage : stages_) {
-    Reduction reduction;
-    mlir::Operation* op = stage.value.getDefiningOp();
-    if (!GetReduction(op, reduction) && !GetArgMax(op, reduction)) continue;
+    if (!ReductionOrArgMaxOf(stage.value.getDefiningOp())) continue;
     const int64_t size = InnerSize(stage.value.getType());
     if (parts != 1 && size != parts) return 1;
     parts = size;
@@ -125,8 +123,7 @@ void RowKernel::EmitRow(ElementEmitter& e, const Team& team, const Space& row) {
       e.Store(loc, type, buffer, at, element);
       if (r) e.Store(loc, type, ResultBuffer(*r), at, element);
     };
-    Reduction reduction;
-    if (GetReduction(v.getDefiningOp(), reduction) || GetArgMax(v.getDefiningOp(), reduction)) {
+    if (ReductionOrArgMaxOf(v.getDefiningOp())) {
       EmitReduction(e, team, v.getDefiningOp(), row.row, store);
     } else {
       ForOwnElements(e, team, row, type, [&](llvm::ArrayRef<Point> points) {
@@ -207,10 +204,7 @@ void RowKernel::EmitThread() {
     }
     mlir::Value last = Min(Add(first, Int(rows_per_team)), Number(1));
     For(first, last, 1, [&](mlir::Value row) {
-      Space space;
-      space.rows = Space::Rows::kFixed;
-      space.row = row;
-      EmitRow(e, team, space);
+      EmitRow(e, team, {.rows = Space::Rows::kFixed, .row = row});
       // The next row overwrites shared memory that other threads may still read for this row.
       if (rows_per_team > 1) Sync(team);
     });

@@ -76,10 +76,9 @@ mlir::Value GpuKernelBuilder::CombineAcrossBlock(ElementEmitter& e, const Team& 
 
 void RowKernel::EmitReduction(ElementEmitter& e, const Team& team, mlir::Operation* op, mlir::Value row,
                               const Store& store) {
-  Reduction reduction;
-  const bool over_batch = GetBatchReduction(op, reduction);
-  const bool arg_max = !over_batch && GetArgMax(op, reduction);
-  if (!over_batch && !arg_max) GetReduction(op, reduction);
+  const bool over_batch = IsBatchReduce(op);
+  Reduction reduction = over_batch ? *BatchReductionOf(op) : *ReductionOrArgMaxOf(op);
+  const bool arg_max = reduction.arg_max;
   auto result = [&](mlir::Value sum) { return arg_max ? ArgMaxPlace(op->getLoc(), sum) : sum; };
   const bool contributes = over_batch && reduction.axes.empty();  // the op's own emitElement emits what a row adds
   if (reduction.taps > 0) {

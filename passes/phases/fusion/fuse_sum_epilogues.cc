@@ -38,8 +38,8 @@ mlir::Operation* Terminator(mlir::func::FuncOp kernel) { return kernel.getBody()
 // True for a sum (or maximum) over the batch in full precision.
 bool IsSum(mlir::Value v) {
   mlir::Operation* op = v.getDefiningOp();
-  Reduction reduction;
-  if (op == nullptr || !GetReduction(op, reduction) || reduction.taps > 0) return false;
+  const std::optional<Reduction> reduction = ReductionOf(op);
+  if (!reduction || reduction->taps > 0) return false;
   if (td::IsBatched(v.getType()) || !td::IsBatched(op->getOperand(0).getType())) return false;
   const mlir::Type element = mlir::getElementTypeOrSelf(v.getType());
   return td::RegisterType(element) == element;

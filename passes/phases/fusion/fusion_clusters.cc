@@ -111,16 +111,14 @@ void FusionClusters::Classify(mlir::Block& block) {
   for (mlir::Operation& op : block) {
     Node node;
     node.op = &op;
-    auto elemental = mlir::dyn_cast<td::ElementalOp>(op);
-    auto kind = elemental ? elemental.getFusionKind() : td::FusionKind::kNone;
+    const td::FusionKind kind = td::FusionKindOf(&op);
     node.fusible =
         kind != td::FusionKind::kNone && op.getNumResults() > 0 && !IsTable(&op) && !IsTopLevelView(block, &op);
     if (node.fusible) {
       bool batched_operand = llvm::any_of(op.getOperandTypes(), td::IsBatched);
       bool batched_result = llvm::all_of(op.getResultTypes(), td::IsBatched);
-      Reduction reduction;
       node.batched = batched_operand || batched_result;
-      node.batch_reduce = GetBatchReduction(&op, reduction);
+      node.batch_reduce = IsBatchReduce(&op);
       if (batched_operand && !batched_result && (!node.batch_reduce || op.getNumResults() > 1)) node.fusible = false;
       node.row_reduce = kind == td::FusionKind::kReduce && !node.batch_reduce;
       node.window = kind == td::FusionKind::kWindow && !node.batch_reduce;
@@ -182,7 +180,7 @@ void FusionClusters::ChooseInlined() {
       int def = Find(operand);
       if (def >= 0 && nodes_[def].inlined) node.cumulative += nodes_[def].cumulative;
     }
-    auto kind = mlir::cast<td::ElementalOp>(node.op).getFusionKind();
+    const td::FusionKind kind = td::FusionKindOf(node.op);
     bool cheap = node.cumulative <= kCheap && !node.tied;
     if (IsConstant(node.op)) {
       node.inlined = true;
@@ -374,14 +372,13 @@ const char* FusionClusters::IncompatibleBatched(const std::vector<unsigned>& mem
       return members.size() == 1 ? nullptr : "a row that is reduced is too large to be kept between stages";
     if (node.batch_reduce) {
       sums = true;
-      Reduction reduction;
-      bool is_reduce = GetReduction(node.op, reduction);
-      plain_sums &= is_reduce && reduction.axes.size() == 1;
-      const int64_t kept = is_reduce ? ColumnsOf(node.op, reduction) : 1;
+      const std::optional<Reduction> reduction = ReductionOf(node.op);
+      plain_sums &= reduction && reduction->axes.size() == 1;
+      const int64_t kept = reduction ? ColumnsOf(node.op, *reduction) : 1;
       same_size &= kept > 1;
       same_columns &= columns < 0 || columns == kept;
       columns = kept;
-      taps += reduction.taps;
+      taps += reduction ? reduction->taps : 0;
       agree(SizeOf(node.op->getOperand(0)));
       largest = std::max(largest, SizeOf(node.op->getOperand(0)));
     } else if (LeavesCluster(node, members)) {

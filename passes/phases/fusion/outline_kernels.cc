@@ -30,8 +30,7 @@ exec::KernelKind KindOf(mlir::func::FuncOp kernel) {
   bool batched = false, sums = false, reduces = false;
   kernel.walk([&](td::ElementalOp op) {
     batched |= llvm::any_of(op->getOperandTypes(), td::IsBatched) || llvm::any_of(op->getResultTypes(), td::IsBatched);
-    Reduction reduction;
-    if (GetBatchReduction(op, reduction)) {
+    if (IsBatchReduce(op)) {
       sums = true;
     } else {
       reduces |= op.getFusionKind() == td::FusionKind::kReduce;
