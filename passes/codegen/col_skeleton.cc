@@ -86,21 +86,8 @@ bool KernelBuilder::SumsPerRow() const {
   return bytes <= kMaxPartialBytes;
 }
 
-void KernelBuilder::ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body) {
-  for (unsigned r : batch_reduces_) {
-    mlir::Type type = results_[r].getType();
-    Space space;
-    space.radices = Radices(type);
-    EmitNest(e, loc_, space, [&](const Point& point) { body(r, IndicesAt(e, loc_, point, type)); });
-  }
-}
-
 void KernelBuilder::EmitRowSums(ElementEmitter& e, const std::function<void()>& body) {
-  ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
-    mlir::Type type = results_[r].getType();
-    e.Store(loc_, type, accumulators_[r], at,
-            NeutralElement(b_, loc_, td::ReduceKind::kSum, mlir::getElementTypeOrSelf(type)));
-  });
+  EmitNeutral(e);
   body();
   ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
     mlir::Type type = results_[r].getType();
@@ -131,16 +118,10 @@ std::vector<Stream> KernelBuilder::Streams(int64_t size) {
 
 void KernelBuilder::EmitColumnKernel() {
   Begin(symbol_ + ".body", 3);
-  Space space;
-  space.rows = Space::Rows::kLoop;
-  space.begin = Number(0);
-  space.end = Number(1);
+  Space space = {.rows = Space::Rows::kLoop, .begin = Number(0), .end = Number(1)};
   ElementEmitter e(b_, Number(2));
   BindOperands(e);
   EmitNeutral(e);
-
-  accumulators_.clear();
-  for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(r));
   const bool per_row = SumsPerRow();
   for (unsigned r : batch_reduces_) {
     if (per_row) accumulators_[r] = {Stack(b_.getF32Type(), InnerSize(results_[r].getType()))};

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "graph/ir/register_type.h"
 #include "passes/codegen/emitter.h"
 #include "passes/codegen/kernel_entry.h"
 
@@ -14,6 +15,8 @@ void KernelBuilder::Begin(const std::string& name, unsigned numbers) {
   // This function is never inlined into the entry: only arguments can be marked as not overlapping, and all rows must
   // run the same code.
   f_.setPassthroughAttr(b_.getArrayAttr({b_.getStringAttr("noinline"), b_.getStringAttr("nounwind")}));
+  accumulators_.clear();
+  for (unsigned r = 0; r < results_.size(); ++r) accumulators_.push_back(ResultBuffer(r));
 }
 
 void KernelBuilder::EmitEntry() {
@@ -29,15 +32,28 @@ void KernelBuilder::EmitStores(ElementEmitter& e, Space space, const std::vector
   EmitNest(e, loc_, space, [&](const Point& point) { StorePoints(e, which, {point}); });
 }
 
+void KernelBuilder::ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body) {
+  for (unsigned r : batch_reduces_) {
+    mlir::Type type = results_[r].getType();
+    EmitNest(e, loc_, {.radices = Radices(type)},
+             [&](const Point& point) { body(r, IndicesAt(e, loc_, point, type)); });
+  }
+}
+
+void KernelBuilder::EmitNeutral(ElementEmitter& e) {
+  ForEachSum(e, [&](unsigned r, mlir::ValueRange at) {
+    mlir::Type type = results_[r].getType(), element = td::RegisterType(mlir::getElementTypeOrSelf(type));
+    const td::ReduceKind kind = BatchReductionOf(results_[r].getDefiningOp())->kind;
+    e.Store(loc_, type, accumulators_[r], at, NeutralElement(b_, loc_, kind, element));
+  });
+}
+
 void KernelBuilder::EmitLoopKernel() {
   Begin(symbol_ + ".body", 3);
-  Space space;
-  space.rows = Space::Rows::kLoop;
-  space.begin = Number(0);
-  space.end = Number(1);
+  const Space rows = {.rows = Space::Rows::kLoop, .begin = Number(0), .end = Number(1)};
   ElementEmitter e(b_, Number(2));
   BindOperands(e);
-  for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, space, group);
+  for (const auto& group : GroupBySize(results_, plain_results_)) EmitStores(e, rows, group);
   status_.Update(e.status);
   EndFunction();
 }

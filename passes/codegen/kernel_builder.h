@@ -27,7 +27,9 @@ class KernelBuilder : private KernelContext {
   llvm::SmallVector<int64_t> Radices(mlir::Type type) const { return KernelRadices(kernel_, type); }
   // Emits one loop nest that stores the results whose numbers are in `which`; they all have the same size per row.
   void EmitStores(ElementEmitter& e, Space space, const std::vector<unsigned>& which);
-  // Sets the accumulators of sums over the batch to their neutral elements.
+  // Emits a nest over the elements of each result that sums over the batch.
+  void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
+  // Sets the accumulators of these results to their neutral elements.
   void EmitNeutral(ElementEmitter& e);
 
   void EmitLoopKernel();
@@ -47,11 +49,8 @@ class KernelBuilder : private KernelContext {
   // Returns the tensors that a column kernel over rows of `size` elements reads and writes in memory order; an empty
   // list if prefetching them does not pay.
   std::vector<Stream> Streams(int64_t size);
-  // For each result that is a sum over the batch, emits a loop nest over its elements: body(number of the result,
-  // indices).
-  void ForEachSum(ElementEmitter& e, const std::function<void(unsigned, mlir::ValueRange)>& body);
 
-  std::vector<ElementEmitter::Buffer> accumulators_;  // in column kernels: for each result the buffer of its sums
+  std::vector<ElementEmitter::Buffer> accumulators_;  // by result: the buffer of its sums
 };
 
 }  // namespace tandem

@@ -1,6 +1,4 @@
-// Emits kernels with reductions. They compute one row at a time, stage by stage: reductions and other values that later
-// stages read are stored in memory of the size of a row.
-#include "graph/ir/register_type.h"
+// Emits kernels with reductions, which work on one row at a time, stage by stage, through memory of the size of a row.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/codegen/kernel_builder.h"
 #include "passes/codegen/reduction.h"
@@ -55,19 +53,6 @@ void KernelBuilder::EmitRow(ElementEmitter& e, const Space& row) {
   for (unsigned r : batch_reduces_) Accumulate(e, row, r);
 }
 
-void KernelBuilder::EmitNeutral(ElementEmitter& e) {
-  for (unsigned r : batch_reduces_) {
-    auto type = mlir::cast<mlir::RankedTensorType>(results_[r].getType());
-    const td::ReduceKind kind = BatchReductionOf(results_[r].getDefiningOp())->kind;
-    Space space;
-    space.radices = Radices(type);
-    EmitNest(e, loc_, space, [&](const Point& point) {
-      e.Store(loc_, type, ResultBuffer(r), IndicesAt(e, loc_, point, type),
-              NeutralElement(b_, loc_, kind, td::RegisterType(type.getElementType())));
-    });
-  }
-}
-
 void KernelBuilder::Accumulate(ElementEmitter& e, const Space& row, unsigned result) {
   mlir::Operation* op = results_[result].getDefiningOp();
   const Reduction reduction = *BatchReductionOf(op);
@@ -113,12 +98,10 @@ void KernelBuilder::EmitRowKernel() {
   }
   Begin(symbol_ + ".row", 2);
   {
-    Space space;
-    space.rows = Space::Rows::kFixed;
-    space.row = Number(0);
+    const Space row = {.rows = Space::Rows::kFixed, .row = Number(0)};
     ElementEmitter e(b_, Number(1));
     BindOperands(e);
-    EmitRow(e, space);
+    EmitRow(e, row);
     status_.Update(e.status);
     EndFunction();
   }

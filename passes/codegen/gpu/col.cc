@@ -140,10 +140,8 @@ void ColumnKernel::EmitThread() {
     // A thread without a column gets an empty range of places.
     last = Select(has_column, last, Int(0));
 
-    Space space;
-    space.rows = Space::Rows::kLoop;
-    space.radices = KernelRadices(kernel_, columns_->operand);
-    // The number of the first digit that belongs to the columns; rows and reduced dimensions come before it.
+    const Space space = {.rows = Space::Rows::kLoop, .radices = KernelRadices(kernel_, columns_->operand)};
+    // The first digit of columns, behind the rows and the reduced dimensions
     const unsigned border = 1 + DigitsBefore(space.radices, columns);
     std::vector<mlir::Value> sums;
     for (const Sum& sum : sums_) {

@@ -26,11 +26,10 @@ class LoopKernel : public GpuKernelBuilder {
 
 void LoopKernel::EmitStores(ElementEmitter& e, const std::vector<unsigned>& which, mlir::Value rows_begin,
                             mlir::Value rows_end) {
-  Space space;
-  space.rows = rows_begin ? Space::Rows::kLoop : Space::Rows::kNone;
-  space.begin = rows_begin;
-  space.end = rows_end;
-  space.radices = KernelRadices(kernel_, results_[which[0]].getType());
+  const Space space = {.rows = rows_begin ? Space::Rows::kLoop : Space::Rows::kNone,
+                       .begin = rows_begin,
+                       .end = rows_end,
+                       .radices = KernelRadices(kernel_, results_[which[0]].getType())};
   const LinearSpace linear(e, loc_, space, /*border=*/0, [&](const Point& point) { StorePoints(e, which, {point}); });
   const int64_t row = linear.size(), width = linear.width();
   mlir::Value begin = rows_begin ? Mul(rows_begin, row) : Int(0), end = rows_begin ? Mul(rows_end, row) : Int(row);
