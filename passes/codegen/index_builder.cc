@@ -81,4 +81,15 @@ void IndexBuilder::If(Value condition, const std::function<void()>& then, const 
   otherwise();
 }
 
+IndexBuilder::Values IndexBuilder::If(Value condition, mlir::TypeRange types, const std::function<Values()>& then,
+                                      const std::function<Values()>& otherwise) {
+  auto op = b_.create<scf::IfOp>(loc_, types, condition, /*withElseRegion=*/true);
+  mlir::OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(op.thenBlock());
+  b_.create<scf::YieldOp>(loc_, then());
+  b_.setInsertionPointToStart(op.elseBlock());
+  b_.create<scf::YieldOp>(loc_, otherwise());
+  return Values(op.getResults().begin(), op.getResults().end());
+}
+
 }  // namespace tandem

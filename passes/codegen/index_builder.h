@@ -55,6 +55,9 @@ class IndexBuilder {
   Values For(mlir::Value from, mlir::Value to, int64_t step, const Values& first,
              const std::function<Values(mlir::Value, const Values&)>& body);
   void If(mlir::Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  // Returns the values, of these types, of the branch that is taken.
+  Values If(mlir::Value condition, mlir::TypeRange types, const std::function<Values()>& then,
+            const std::function<Values()>& otherwise);
 
  protected:
   mlir::OpBuilder& b_;

@@ -1,7 +1,5 @@
 #include "passes/codegen/lane_tree.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
 namespace tandem {
 namespace {
 
@@ -13,18 +11,15 @@ Values Subtree(VectorBuilder& v, mlir::Value batch, int64_t first, int64_t lanes
                const std::function<Values(int64_t)>& sums_of) {
   if (lanes == 1) return sums_of(first);
   const int64_t middle = first + lanes / 2;
-  Values left = Subtree(v, batch, first, lanes / 2, lane_rows, sums_of);
+  const Values left = Subtree(v, batch, first, lanes / 2, lane_rows, sums_of);
+  const auto with_right = [&] {
+    const Values right = Subtree(v, batch, middle, lanes / 2, lane_rows, sums_of);
+    Values sums;
+    for (size_t i = 0; i < left.size(); ++i) sums.push_back(v.AddF(left[i], right[i]));
+    return sums;
+  };
   mlir::Value present = v.AtLeast(batch, middle * lane_rows + 1);
-  mlir::OpBuilder& b = v.builder();
-  auto both = b.create<mlir::scf::IfOp>(v.loc(), mlir::ValueRange(left).getTypes(), present, true);
-  mlir::OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(both.thenBlock());
-  Values right = Subtree(v, batch, middle, lanes / 2, lane_rows, sums_of), sums;
-  for (size_t i = 0; i < left.size(); ++i) sums.push_back(v.AddF(left[i], right[i]));
-  b.create<mlir::scf::YieldOp>(v.loc(), sums);
-  b.setInsertionPointToStart(both.elseBlock());
-  b.create<mlir::scf::YieldOp>(v.loc(), left);
-  return Values(both.getResults().begin(), both.getResults().end());
+  return v.If(present, mlir::ValueRange(left).getTypes(), with_right, [&] { return left; });
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/attention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/codegen/gpu/attention_plan.h"
 #include "passes/codegen/gpu/gpu_kernel_builder.h"
 
@@ -206,15 +205,12 @@ class AttentionEmitter {
       add(Compare(arith::CmpIPredicate::sgt, last, query));
     }
     if (!masks) return scored;
-    const llvm::SmallVector<mlir::Type> types(scored.scores.size(), b_.getF32Type());
-    auto choice = b_.create<mlir::scf::IfOp>(v_.loc(), types, masks, /*withElseRegion=*/true);
-    mlir::OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(choice.elseBlock());
-    b_.create<mlir::scf::YieldOp>(v_.loc(), scored.scores);
-    b_.setInsertionPointToStart(choice.thenBlock());
-    Mask(block, cuts_columns, scored);
-    b_.create<mlir::scf::YieldOp>(v_.loc(), scored.scores);
-    scored.scores.assign(choice.getResults().begin(), choice.getResults().end());
+    const Values unmasked = scored.scores;
+    const auto mask = [&] {
+      Mask(block, cuts_columns, scored);
+      return scored.scores;
+    };
+    scored.scores = v_.If(masks, mlir::ValueRange(unmasked).getTypes(), mask, [&] { return unmasked; });
     return scored;
   }
 

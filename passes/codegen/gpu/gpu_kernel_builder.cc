@@ -2,7 +2,6 @@
 
 #include "base/status_macros.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "runtime/commands/gpu_launch.h"
 
 namespace tandem {
@@ -38,15 +37,9 @@ void GpuKernelBuilder::Function(const std::function<void(ElementEmitter&)>& body
   mlir::Value null = b_.create<LLVM::ZeroOp>(loc_, pointer);
   mlir::Value guarded = b_.create<LLVM::ICmpOp>(loc_, LLVM::ICmpPredicate::ne, guard, null);
   mlir::Value zero = b_.create<arith::ConstantOp>(loc_, b_.getI32IntegerAttr(0));
-  auto flag = b_.create<mlir::scf::IfOp>(loc_, mlir::TypeRange{b_.getI32Type()}, guarded, true);
-  {
-    mlir::OpBuilder::InsertionGuard insertion(b_);
-    b_.setInsertionPointToStart(flag.thenBlock());
-    b_.create<mlir::scf::YieldOp>(loc_, b_.create<LLVM::LoadOp>(loc_, b_.getI32Type(), guard).getResult());
-    b_.setInsertionPointToStart(flag.elseBlock());
-    b_.create<mlir::scf::YieldOp>(loc_, zero);
-  }
-  mlir::Value runs = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, flag.getResult(0), zero);
+  const auto load = [&] { return Values{b_.create<LLVM::LoadOp>(loc_, b_.getI32Type(), guard)}; };
+  mlir::Value flag = If(guarded, zero.getType(), load, [&] { return Values{zero}; })[0];
+  mlir::Value runs = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, flag, zero);
   mlir::Value row_offset = Number(2);
   If(runs, [&] {
     thread_ = device_.Thread(loc_);
