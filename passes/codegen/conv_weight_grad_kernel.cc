@@ -2,8 +2,6 @@
 // [begin, end) of the result, where row r is input channel r / taps of tap r % taps, from the first `rows` examples of
 // the operands. Rows of a few channels share the copies of the operands for all taps. Bits do not depend on how the
 // result is split (see weight_grad_kernel.cc). The copies lie on the stack: ConvWeightGradStackBytes.
-#include "passes/codegen/conv_weight_grad_kernel.h"
-
 #include <algorithm>
 
 #include "graph/ir/contract.h"
@@ -11,6 +9,7 @@
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_kernel.h"
+#include "passes/codegen/weight_grad_stack.h"
 #include "passes/exec/weight_grad.h"
 #include "runtime/commands/block_kernel.h"
 

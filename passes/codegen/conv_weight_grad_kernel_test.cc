@@ -1,7 +1,5 @@
 // Kernels of convolutions' weight gradients against gradients in double precision, and their bits however the work is
 // split over threads and devices.
-#include "passes/codegen/conv_weight_grad_kernel.h"
-
 #include <cstring>
 
 #include "absl/strings/str_cat.h"

@@ -2,11 +2,10 @@
 // of the result from the first `rows` rows of the operands. Bits do not depend on how the result is split: an element
 // is a chain of multiply-adds per lane, in the order of rows, and the lanes' sums are combined in the order of the
 // reduction tree. The part of x that a call copies is on the stack: WeightGradStackBytes.
-#include "passes/codegen/weight_grad_kernel.h"
-
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "passes/codegen/lane_tree.h"
+#include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_kernel.h"
 #include "passes/exec/weight_grad.h"
 #include "runtime/commands/block_kernel.h"

@@ -1,6 +1,4 @@
 // Kernels of weight gradients against products in double precision, and their bits however the work is split.
-#include "passes/codegen/weight_grad_kernel.h"
-
 #include <cmath>
 #include <cstring>
 

@@ -14,8 +14,7 @@
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "passes/analysis/cost_model.h"
-#include "passes/codegen/conv_weight_grad_kernel.h"
-#include "passes/codegen/weight_grad_kernel.h"
+#include "passes/codegen/weight_grad_stack.h"
 #include "passes/contraction/candidate.h"
 
 namespace tandem {
