@@ -226,13 +226,13 @@ def ExpandContractionsPass : ModulePass<"td-expand-contractions"> {
   let description = [{
     Before: decomposed ops with exec.contraction, no maps. After: products that are hardly any work (fused_product) are
     multiplications and sums, and weight gradients that are computed block by block (weight_grad_blocks) are
-    exec.weight_grad and exec.conv2d_weight_grad, which will stand behind the maps.
+    exec.contraction, which will stand behind the maps.
 
     ```
     %y = td.matmul %x, %w : tensor<?x4xf32>, tensor<4x1xf32>
       =>   td.reshape %w to [4], td.broadcast, td.mul with %x, td.reduce sum axes [1], td.reshape to [?, 1]
     %dw = td.matmul %x, %dy {transpose_a = true} : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
-      =>   %dw = exec.weight_grad %x, %dy : tensor<?x1024xf32>, tensor<?x1024xf32> -> tensor<1024x1024xf32>
+      =>   %dw = exec.contraction matmul %x, %dy by weight_grad_blocks
     ```
   }];
 }
@@ -396,13 +396,13 @@ def VerifyDistributePass : VerifyPhasePass<"distribute"> {
 def LowerContractionsPass : ModulePass<"td-lower-contractions"> {
   let summary = "Carries out the choices of generated kernels inside the maps";
   let description = [{
-    Before: ops with exec.contraction in maps. After: convolutions of few taps or few channels (few_taps, low_channel) are
-    direct ones, bfloat16 filter gradients of CPUs with a matrix unit (filter_grad_tiles) exec.packed_filter_grad, and
+    Before: td ops with the attribute exec.contraction in maps. After: convolutions of few taps or few channels (few_taps,
+    low_channel) and bfloat16 filter gradients of CPUs with a matrix unit (filter_grad_tiles) are ops exec.contraction, and
     those by Winograd's algorithm (winograd) exec.winograd ops with the tile that was chosen, their kernels transformed
     at the top of the step and a bias, a residual and a relu that only they feed as their epilogue.
 
     ```
-    %y = td.conv2d %x, %k         =>      %y = exec.direct_conv2d %x, %k
+    %y = td.conv2d %x, %k         =>      %y = exec.contraction conv2d %x, %k by few_taps
 
     %y = td.conv2d %x, %k ...             %u = exec.winograd_kernel %k {tile = 4}          // at the top level
     %b = td.broadcast %bias        =>     %y, %scratch = exec.winograd_conv2d %x, %u, %bias {tile = 4, block = 36, relu}
@@ -489,18 +489,18 @@ def OutlineContractionsPass : ModulePass<"td-outline-contractions"> {
   let description = [{
     Before: what td-expand-contractions and td-lower-contractions made. After: each of these ops is in a private
     func.func, which exec.launch runs where the op was. Nothing else fuses with them.
-    - exec.attention and td.attention with their gradients, exec.winograd ops and exec.packed_filter_grad: the kind is
-      tile (rows of a microbatch) or, for the transform of a kernel, split (parts of the kernel). Their epilogues are
-      theirs already.
-    - exec.weight_grad and exec.conv2d_weight_grad: the kind is block. They say how many lanes of how many rows they sum
-      up, which is known now.
-    - exec.direct_conv2d of more than 16 taps, with its bias and relu where these are its only uses. A kernel that fuses
-      writes all taps out for one element, which is profitable for few; these have an emitter of their own
+    - exec.attention and td.attention with their gradients, exec.winograd ops and exec.contraction by filter_grad_tiles:
+      the kind is tile (rows of a microbatch) or, for the transform of a kernel, split (parts of the kernel). Their
+      epilogues are theirs already.
+    - exec.contraction by weight_grad_blocks: the kind is block. They say how many lanes of how many rows they sum up,
+      which is known now.
+    - exec.contraction by low_channel, with its bias and relu where these are its only uses. A kernel that fuses writes
+      all taps out for one element, which is profitable for few; these have an emitter of their own
       (passes/codegen/direct_conv_kernel.cc).
 
     ```
     %y, %scratch = exec.winograd_conv2d %x, %u ...   =>   %y, %scratch = exec.launch @winograd(%x, %u)
-    %y = exec.direct_conv2d %x, %k ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
+    %y = exec.contraction conv2d %x, %k by low_channel ...; %b = td.broadcast %bias dims [3]; %z = td.add %y, %b; %r = td.relu %z
       =>   %r = exec.launch @direct_conv(%x, %k, %bias)
     ```
   }];

@@ -10,7 +10,7 @@
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_kernel.h"
 #include "passes/codegen/weight_grad_stack.h"
-#include "passes/exec/weight_grad.h"
+#include "passes/exec/contraction.h"
 #include "runtime/commands/block_kernel.h"
 
 namespace tandem {
@@ -44,10 +44,10 @@ class ConvWeightGradEmitter : private VectorKernel {
  public:
   explicit ConvWeightGradEmitter(const EmitRequest& request)
       : VectorKernel(request),
-        op_(mlir::cast<exec::Conv2DWeightGradOp>(kernel_.getBody().front().front())),
+        op_(mlir::cast<exec::ContractionOp>(kernel_.getBody().front().front())),
         tile_(RegisterTileRows(v_.width())),
         width_(kTileVectors * v_.width()) {
-    llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getDy()).getShape();
+    llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), dy = td::TypeOf(op_.getY()).getShape();
     size_[0] = x[1], size_[1] = x[2], channels_ = x[3];
     out_[0] = dy[1], out_[1] = dy[2], columns_ = dy[3];
     taps_ = op_.getSize()[0] * op_.getSize()[1];
@@ -55,7 +55,7 @@ class ConvWeightGradEmitter : private VectorKernel {
     depth_ = batch * out_[0] * out_[1];
     kept_ = KeptPixels(taps_, batch * size_[0] * size_[1], depth_);
     block_ = BlockChannels(taps_, kept_);
-    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getDy());
+    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getY());
     tiles_ = v_.Scratch(block_ * kept_);
     panel_ = v_.Scratch(width_ * depth_);
     pairs_ = v_.Scratch(taps_ * depth_ * kPairFloats);
@@ -203,7 +203,7 @@ class ConvWeightGradEmitter : private VectorKernel {
     StoreTile(v_, sums, rows, out, columns_, live);
   }
 
-  exec::Conv2DWeightGradOp op_;
+  exec::ContractionOp op_;
   const int64_t tile_, width_;  // rows and columns of a register tile
   int64_t size_[2], channels_, out_[2], columns_, taps_;
   int64_t depth_, kept_;  // in a full batch: pixels of dy, and pixels of x that are copied
@@ -220,7 +220,9 @@ int64_t ConvWeightGradStackBytes(int64_t taps, int64_t x_pixels, int64_t dy_pixe
   return 4 * (BlockChannels(taps, kept) * kept + (kWidth + kPairFloats * taps) * dy_pixels);
 }
 
-extern const Emitter kConvWeightGradEmitter = {"convolution's weight gradient", IsKernelOf<exec::Conv2DWeightGradOp>,
-                                               EmitBy<ConvWeightGradEmitter>};
+extern const Emitter kConvWeightGradEmitter = {
+    "convolution's weight gradient",
+    IsContractionKernel<exec::ContractionKind::kConv2DFilterGrad, exec::Algorithm::kWeightGradBlocks>,
+    EmitBy<ConvWeightGradEmitter>};
 
 }  // namespace tandem

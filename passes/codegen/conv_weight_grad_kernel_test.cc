@@ -21,12 +21,12 @@ std::string Text(const Case& c) {
   const std::string x = absl::StrCat("tensor<?x", c.height, "x", c.width, "x", c.in, "x", element, ">");
   const std::string dy = absl::StrCat("tensor<?x", c.out_height, "x", c.out_width, "x", c.out, "x", element, ">");
   const std::string dk = absl::StrCat("tensor<", c.kernel, "x", c.kernel, "x", c.in, "x", c.out, "xf32>");
-  return absl::StrCat(
-      "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dk,
-      " attributes {exec.kernel = #exec.kernel_kind<block>} {\n  %0 = exec.conv2d_weight_grad %x, %dy size [", c.kernel,
-      ", ", c.kernel, "] strides [", c.stride, ", ", c.stride, "] low [", c.pad, ", ", c.pad, "] high [", c.pad, ", ",
-      c.pad, "] {lanes = ", c.lanes, " : i64, lane_rows = ", c.lane_rows, " : i64} : ", x, ", ", dy, " -> ", dk,
-      "\n  return %0 : ", dk, "\n}\n");
+  return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dk,
+                      " attributes {exec.kernel = #exec.kernel_kind<block>} {\n"
+                      "  %0 = exec.contraction conv2d_filter_grad %x, %dy by weight_grad_blocks size [",
+                      c.kernel, ", ", c.kernel, "] strides [", c.stride, ", ", c.stride, "] low [", c.pad, ", ", c.pad,
+                      "] high [", c.pad, ", ", c.pad, "] {lanes = ", c.lanes, " : i64, lane_rows = ", c.lane_rows,
+                      " : i64} : (", x, ", ", dy, ") -> ", dk, "\n  return %0 : ", dk, "\n}\n");
 }
 
 class ConvWeightGradKernelTest : public testing::TestWithParam<Case> {

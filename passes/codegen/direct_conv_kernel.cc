@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/base/channel_bias.h"
 #include "passes/codegen/vector_kernel.h"
-#include "passes/exec/direct.h"
+#include "passes/exec/contraction.h"
 
 namespace tandem {
 namespace {
@@ -21,12 +21,12 @@ int64_t SumVectors(int vector_width) { return vector_width < 16 ? 12 : 24; }
 int64_t ChannelVectors(int vector_width) { return vector_width < 16 ? 2 : 4; }
 
 struct DirectConv {
-  exec::DirectConv2DOp op;
-  mlir::BlockArgument bias;  // null if the kernel adds no bias
+  exec::ContractionOp op;
+  mlir::BlockArgument bias;  // null if there is none
   bool relu = false;
 };
 
-// Returns the parts of a kernel that is one float32 exec.direct_conv2d of its arguments, perhaps followed by a bias per
+// Returns the parts of a kernel that is one float32 convolution of its arguments, perhaps followed by a bias per
 // channel, perhaps followed by td.relu, if the lines of its images fit a thread's stack; `op` is null for others.
 DirectConv Match(mlir::func::FuncOp kernel) {
   mlir::Block& block = kernel.getBody().front();
@@ -39,15 +39,16 @@ DirectConv Match(mlir::func::FuncOp kernel) {
   }
   if (auto add = end.getDefiningOp<td::AddOp>()) {
     for (Value y : add->getOperands()) {
-      if (!y.getDefiningOp<exec::DirectConv2DOp>()) continue;
+      if (!y.getDefiningOp<exec::ContractionOp>()) continue;
       conv.bias = mlir::dyn_cast_or_null<mlir::BlockArgument>(ChannelBiasOf(add, y));
       if (conv.bias) end = y;
     }
   }
-  auto op = end.getDefiningOp<exec::DirectConv2DOp>();
-  if (!op || !op.getType().getElementType().isF32() || !td::IsBatched(op.getType())) return {};
-  if (!mlir::isa<mlir::BlockArgument>(op.getX()) || !mlir::isa<mlir::BlockArgument>(op.getKernel())) return {};
-  if (exec::LinesBytes(op.getX().getType(), op.getKernel().getType(), op.getPadLow(), op.getPadHigh()) >
+  auto op = end.getDefiningOp<exec::ContractionOp>();
+  if (!op || op.getKind() != exec::ContractionKind::kConv2D) return {};
+  if (!td::TypeOf(op.getX()).getElementType().isF32() || !td::IsBatched(op.getX().getType())) return {};
+  if (!mlir::isa<mlir::BlockArgument>(op.getX()) || !mlir::isa<mlir::BlockArgument>(op.getWeights())) return {};
+  if (exec::LinesBytes(op.getX().getType(), op.getWeights().getType(), op.getPadLow(), op.getPadHigh()) >
       exec::kMaxLinesBytes) {
     return {};
   }
@@ -62,8 +63,8 @@ class DirectConvEmitter : private VectorKernel {
  public:
   explicit DirectConvEmitter(const EmitRequest& request) : VectorKernel(request), conv_(Match(kernel_)), op_(conv_.op) {
     const int vector_width = v_.width();
-    llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), w = td::TypeOf(op_.getKernel()).getShape(),
-                            y = op_.getType().getShape();
+    llvm::ArrayRef<int64_t> x = td::TypeOf(op_.getX()).getShape(), w = td::TypeOf(op_.getWeights()).getShape(),
+                            y = td::TypeOf(op_.getY()).getShape();
     height_ = x[1], width_ = x[2], in_ = x[3];
     size_[0] = w[0], size_[1] = w[1];
     out_[0] = y[1], out_[1] = y[2], channels_ = y[3];
@@ -74,7 +75,7 @@ class DirectConvEmitter : private VectorKernel {
     vectors_ = std::min<int64_t>(ChannelVectors(vector_width), (channels_ + vector_width - 1) / vector_width);
     pixels_ = std::min<int64_t>(SumVectors(vector_width) / vectors_, out_[1]);
     auto buffer = [&](Value v) { return buffers_[mlir::cast<mlir::BlockArgument>(v).getArgNumber()]; };
-    x_ = buffer(op_.getX()), w_ = buffer(op_.getKernel()), y_ = Result(0);
+    x_ = buffer(op_.getX()), w_ = buffer(op_.getWeights()), y_ = Result(0);
     if (conv_.bias) bias_ = buffer(conv_.bias);
     lines_ = v_.Scratch(size_[0] * line_);
   }
@@ -150,7 +151,7 @@ class DirectConvEmitter : private VectorKernel {
   }
 
   const DirectConv conv_;
-  exec::DirectConv2DOp op_;
+  exec::ContractionOp op_;
   int64_t height_, width_, in_, size_[2], out_[2], channels_;
   int64_t line_;              // floats of a copied line, with its padding
   int64_t vectors_, pixels_;  // the sums in registers: vectors of channels of a pixel, and pixels

@@ -17,11 +17,11 @@ std::string Text(const Case& c) {
   const std::string y = absl::StrCat("tensor<?x", c.out_height, "x", c.out_width, "x", c.out, "xf32>");
   const std::string k = absl::StrCat("tensor<", c.kernel, "x", c.kernel, "x", c.in, "x", c.out, "xf32>");
   const std::string b = absl::StrCat("tensor<", c.out, "xf32>");
-  std::string text =
-      absl::StrCat("func.func private @k(%x: ", x, ", %k: ", k, c.bias ? absl::StrCat(", %b: ", b) : "", ") -> ", y,
-                   " attributes {exec.kernel = #exec.kernel_kind<loop>} {\n  %0 = exec.direct_conv2d %x, %k ",
-                   "strides [", c.stride, ", ", c.stride, "] low [", c.low, ", ", c.low, "] high [", c.high, ", ",
-                   c.high, "] : ", x, ", ", k, " -> ", y, "\n");
+  std::string text = absl::StrCat("func.func private @k(%x: ", x, ", %k: ", k, c.bias ? absl::StrCat(", %b: ", b) : "",
+                                  ") -> ", y, " attributes {exec.kernel = #exec.kernel_kind<loop>} {\n",
+                                  "  %0 = exec.contraction conv2d %x, %k by low_channel strides [", c.stride, ", ",
+                                  c.stride, "] low [", c.low, ", ", c.low, "] high [", c.high, ", ", c.high, "] : (", x,
+                                  ", ", k, ") -> ", y, "\n");
   std::string last = "%0";
   if (c.bias) {
     absl::StrAppend(&text, "  %1 = td.broadcast %b dims [3] : ", b, " -> ", y, "\n  %2 = td.add %0, %1 : ", y, "\n");
@@ -63,9 +63,9 @@ TEST(DirectConvKernelWidth, HasNoLimit) {
                     y = absl::StrCat("tensor<?x1x", width, "x8xf32>");
   auto kernel = TestKernel::Create(
       absl::StrCat("func.func private @k(%x: ", x, ", %k: tensor<1x3x1x8xf32>) -> ", y,
-                   " attributes {exec.kernel = #exec.kernel_kind<loop>} {\n  %0 = exec.direct_conv2d %x, %k strides "
-                   "[1, 1] low [0, 1] high [0, 1] : ",
-                   x, ", tensor<1x3x1x8xf32> -> ", y, "\n  return %0 : ", y, "\n}\n"),
+                   " attributes {exec.kernel = #exec.kernel_kind<loop>} {\n"
+                   "  %0 = exec.contraction conv2d %x, %k by few_taps strides [1, 1] low [0, 1] high [0, 1] : (",
+                   x, ", tensor<1x3x1x8xf32>) -> ", y, "\n  return %0 : ", y, "\n}\n"),
       "native");
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   std::mt19937 random(3);

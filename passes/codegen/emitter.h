@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/exec/contraction.h"
 
 namespace tandem {
 
@@ -35,7 +36,13 @@ bool IsKernelOf(mlir::func::FuncOp kernel) {
   return mlir::isa<Ops...>(kernel.getBody().front().front());
 }
 
-// A function for `emit`: constructs a T from the request, which emits the kernel.
+// For `takes`: true if the kernel is such an exec.contraction.
+template <exec::ContractionKind kind, exec::Algorithm algorithm>
+bool IsContractionKernel(mlir::func::FuncOp kernel) {
+  return exec::IsContraction(&kernel.getBody().front().front(), kind, algorithm);
+}
+
+// For `emit`: lets a T, made of the request, emit the kernel.
 template <typename T>
 absl::Status EmitBy(const EmitRequest& request) {
   T(request).Emit();

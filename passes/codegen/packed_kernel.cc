@@ -1,11 +1,11 @@
-// Emits kernels of convolutions' filter gradients by a CPU's matrix unit (passes/exec/packed.td): a call computes the
-// sum over rows [begin, end), of which there is at least one. The target must have AVX-512 and AMX with bfloat16.
+// Emits kernels of filter gradients by a CPU's matrix unit (filter_grad_tiles): a call computes the sum over rows
+// [begin, end), of which there is at least one. The target must have AVX-512 and AMX with bfloat16.
 #include <algorithm>
 
 #include "passes/codegen/tile_builder.h"
 #include "passes/codegen/vector_kernel.h"
 #include "passes/codegen/winograd_tiles.h"
-#include "passes/exec/packed.h"
+#include "passes/exec/contraction.h"
 
 namespace tandem {
 namespace {
@@ -19,7 +19,7 @@ class PackedFilterGradEmitter : private VectorKernel {
  public:
   explicit PackedFilterGradEmitter(const EmitRequest& request)
       : VectorKernel(request),
-        s_(exec::ShapeOf(mlir::cast<exec::PackedFilterGradOp>(kernel_.getBody().front().front()))),
+        s_(exec::PackedShapeOf(mlir::cast<exec::ContractionOp>(kernel_.getBody().front().front()))),
         at_(s_),
         tiles_(v_),
         x_(buffers_[0]),
@@ -205,7 +205,9 @@ class PackedFilterGradEmitter : private VectorKernel {
 
 }  // namespace
 
-extern const Emitter kPackedFilterGradEmitter = {"packed filter gradient", IsKernelOf<exec::PackedFilterGradOp>,
-                                                 EmitBy<PackedFilterGradEmitter>};
+extern const Emitter kPackedFilterGradEmitter = {
+    "packed filter gradient",
+    IsContractionKernel<exec::ContractionKind::kConv2DFilterGrad, exec::Algorithm::kFilterGradTiles>,
+    EmitBy<PackedFilterGradEmitter>};
 
 }  // namespace tandem

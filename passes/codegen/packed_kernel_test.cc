@@ -34,12 +34,12 @@ std::string Text(const Case& c) {
   const std::string dy = absl::StrCat("tensor<?x", s.out_height, "x", s.out_width, "x", c.out, "xbf16>");
   const std::string results = absl::StrCat("tensor<", c.kernel[0], "x", c.kernel[1], "x", c.in, "x", c.out,
                                            "xf32>, tensor<", 4 * PackedScratch(s).floats, "xui8>");
-  auto array = [](const int64_t* n) { return absl::StrCat("array<i64: ", n[0], ", ", n[1], ">"); };
-  return absl::StrCat(
-      "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> (", results,
-      ") attributes {exec.kernel = #exec.kernel_kind<tile>} { %0:2 = exec.packed_filter_grad %x, %dy {size = ",
-      array(c.kernel), ", strides = ", array(c.stride), ", pad_low = ", array(c.low), "} : (", x, ", ", dy, ") -> (",
-      results, ") return %0#0, %0#1 : ", results, " }");
+  auto pair = [](const int64_t* n) { return absl::StrCat(" [", n[0], ", ", n[1], "]"); };
+  return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", dy, ") -> (", results,
+                      ") attributes {exec.kernel = #exec.kernel_kind<tile>} { "
+                      "%0:2 = exec.contraction conv2d_filter_grad %x, %dy by filter_grad_tiles size",
+                      pair(c.kernel), " strides", pair(c.stride), " low", pair(c.low), " high", pair(c.high), " : (", x,
+                      ", ", dy, ") -> (", results, ") return %0#0, %0#1 : ", results, " }");
 }
 
 class PackedKernelTest : public testing::TestWithParam<Case> {};

@@ -7,7 +7,7 @@
 #include "passes/codegen/lane_tree.h"
 #include "passes/codegen/register_tile.h"
 #include "passes/codegen/vector_kernel.h"
-#include "passes/exec/weight_grad.h"
+#include "passes/exec/contraction.h"
 #include "runtime/commands/block_kernel.h"
 
 namespace tandem {
@@ -23,11 +23,11 @@ class WeightGradEmitter : private VectorKernel {
  public:
   explicit WeightGradEmitter(const EmitRequest& request)
       : VectorKernel(request, kFetchedMatrices),
-        op_(mlir::cast<exec::WeightGradOp>(kernel_.getBody().front().front())) {
-    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getDy());
+        op_(mlir::cast<exec::ContractionOp>(kernel_.getBody().front().front())) {
+    x_ = StoredFloats::Of(buffers_[0], op_.getX()), dy_ = StoredFloats::Of(buffers_[1], op_.getY());
     fetched_.assign(buffers_.begin() + 3, buffers_.end());
     rows_of_result_ = td::TypeOf(op_.getX()).getShape().back();
-    columns_ = td::TypeOf(op_.getDy()).getShape().back();
+    columns_ = td::TypeOf(op_.getY()).getShape().back();
     inner_ = td::RowElements(op_.getX().getType()) / rows_of_result_;
   }
 
@@ -99,7 +99,7 @@ class WeightGradEmitter : private VectorKernel {
     });
   }
 
-  exec::WeightGradOp op_;
+  exec::ContractionOp op_;
   int64_t rows_of_result_, columns_, inner_;  // inner_: rows of the operands per example
   StoredFloats x_, dy_;
   Value strip_;
@@ -108,7 +108,8 @@ class WeightGradEmitter : private VectorKernel {
 
 }  // namespace
 
-extern const Emitter kWeightGradEmitter = {"weight gradient", IsKernelOf<exec::WeightGradOp>,
-                                           EmitBy<WeightGradEmitter>};
+extern const Emitter kWeightGradEmitter = {
+    "weight gradient", IsContractionKernel<exec::ContractionKind::kMatMul, exec::Algorithm::kWeightGradBlocks>,
+    EmitBy<WeightGradEmitter>};
 
 }  // namespace tandem

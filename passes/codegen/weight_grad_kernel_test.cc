@@ -20,10 +20,11 @@ std::string Text(const Case& c) {
   const std::string x = absl::StrCat("tensor<?x", middle, c.rows, "x", element, ">");
   const std::string dy = absl::StrCat("tensor<?x", middle, c.columns, "x", element, ">");
   const std::string dw = absl::StrCat("tensor<", c.rows, "x", c.columns, "xf32>");
-  return absl::StrCat(
-      "func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dw,
-      " attributes {exec.kernel = #exec.kernel_kind<block>} {\n  %0 = exec.weight_grad %x, %dy {lanes = ", c.lanes,
-      " : i64, lane_rows = ", c.lane_rows, " : i64} : ", x, ", ", dy, " -> ", dw, "\n  return %0 : ", dw, "\n}\n");
+  return absl::StrCat("func.func private @k(%x: ", x, ", %dy: ", dy, ") -> ", dw,
+                      " attributes {exec.kernel = #exec.kernel_kind<block>} {\n"
+                      "  %0 = exec.contraction matmul %x, %dy by weight_grad_blocks {lanes = ",
+                      c.lanes, " : i64, lane_rows = ", c.lane_rows, " : i64} : (", x, ", ", dy, ") -> ", dw,
+                      "\n  return %0 : ", dw, "\n}\n");
 }
 
 class WeightGradKernelTest : public testing::TestWithParam<Case> {

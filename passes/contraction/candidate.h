@@ -111,6 +111,9 @@ std::string WhyNot(const Verdict& verdict, absl::string_view taken);
 // Returns the expected seconds of the library's primitive for a microbatch.
 double LibrarySeconds(const Contraction& contraction);
 
+// For `lower`: replaces the op by the exec.contraction of generated code that computes the same.
+mlir::LogicalResult LowerToContraction(const Contraction& contraction, exec::ContractionAttr choice);
+
 // True if all operands and results are float32.
 bool IsFloat32(mlir::Operation* op);
 

@@ -1,6 +1,7 @@
 #include "passes/contraction/candidate.h"
 
 #include "absl/strings/str_cat.h"
+#include "passes/exec/contraction.h"
 #include "runtime/library_calls/library_algorithm.h"
 
 namespace tandem {
@@ -49,6 +50,14 @@ const Verdict& Taken(llvm::ArrayRef<Verdict> verdicts) {
 
 std::string WhyNot(const Verdict& verdict, absl::string_view taken) {
   return verdict.weighing.why_not.empty() ? absl::StrCat(taken, " is taken") : verdict.weighing.why_not;
+}
+
+mlir::LogicalResult LowerToContraction(const Contraction& contraction, exec::ContractionAttr choice) {
+  mlir::Operation* op = contraction.op;
+  mlir::OpBuilder b(op);
+  op->getResult(0).replaceAllUsesWith(exec::BuildContraction(b, op, choice.getAlgorithm()).getOutput());
+  op->erase();
+  return mlir::success();
 }
 
 bool IsFloat32(mlir::Operation* op) {

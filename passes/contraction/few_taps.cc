@@ -14,8 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/contract.h"
 #include "passes/contraction/candidate.h"
-#include "passes/contraction/direct_convolution.h"
-#include "passes/exec/direct.h"
+#include "passes/exec/contraction.h"
 
 namespace tandem {
 namespace {
@@ -56,6 +55,6 @@ std::optional<Weighing> WeighFewTaps(const Contraction& c) {
 
 }  // namespace
 
-extern const Candidate kFewTaps = {exec::Algorithm::kFewTaps, Lowering::kInMaps, WeighFewTaps, LowerToDirect};
+extern const Candidate kFewTaps = {exec::Algorithm::kFewTaps, Lowering::kInMaps, WeighFewTaps, LowerToContraction};
 
 }  // namespace tandem

@@ -8,7 +8,7 @@
 #include "graph/ir/contract.h"
 #include "graph/ir/reference_util.h"
 #include "passes/contraction/candidate.h"
-#include "passes/exec/packed.h"
+#include "passes/exec/packed_shape.h"
 
 namespace tandem {
 namespace {
@@ -35,21 +35,9 @@ std::optional<Weighing> WeighFilterGradTiles(const Contraction& c) {
   return Profitable();
 }
 
-mlir::LogicalResult LowerFilterGradTiles(const Contraction& c, exec::ContractionAttr) {
-  auto op = mlir::cast<td::Conv2DFilterGradOp>(c.op);
-  const PackedShape s = exec::PackedShapeOf(op.getX(), op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
-  mlir::OpBuilder b(op);
-  auto packed =
-      b.create<exec::PackedFilterGradOp>(op.getLoc(), op.getType(), exec::ScratchType(op.getContext(), s), op.getX(),
-                                         op.getDy(), op.getSize(), op.getStrides(), op.getPadLow());
-  op.replaceAllUsesWith(packed.getDkernel());
-  op.erase();
-  return mlir::success();
-}
-
 }  // namespace
 
 extern const Candidate kFilterGradTiles = {exec::Algorithm::kFilterGradTiles, Lowering::kInMaps, WeighFilterGradTiles,
-                                           LowerFilterGradTiles};
+                                           LowerToContraction};
 
 }  // namespace tandem

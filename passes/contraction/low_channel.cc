@@ -6,8 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/contract.h"
 #include "passes/contraction/candidate.h"
-#include "passes/contraction/direct_convolution.h"
-#include "passes/exec/direct.h"
+#include "passes/exec/contraction.h"
 
 namespace tandem {
 namespace {
@@ -42,6 +41,7 @@ std::optional<Weighing> WeighLowChannel(const Contraction& c) {
 
 }  // namespace
 
-extern const Candidate kLowChannel = {exec::Algorithm::kLowChannel, Lowering::kInMaps, WeighLowChannel, LowerToDirect};
+extern const Candidate kLowChannel = {exec::Algorithm::kLowChannel, Lowering::kInMaps, WeighLowChannel,
+                                      LowerToContraction};
 
 }  // namespace tandem

@@ -1,13 +1,11 @@
 // Computes large weight gradients of dense layers and convolutions block by block, behind the maps (the loops over
 // microbatches).
 //
-// In a map every lane (a part of the batch with sums of its own) writes a whole weight gradient into its slot, and all
-// slots are then read to be combined. For a matrix of 1024 x 1024 and a batch of 128 that takes longer than the
-// multiplications. So the map only keeps the operands, and exec.weight_grad follows it. Any thread computes any block
-// of the result, lane by lane, and combines the lanes while the block is in the first-level cache. The choice depends
-// on the global batch, not on devices. GPUs have one lane.
-#include "passes/exec/weight_grad.h"
-
+// In a map every lane writes a whole weight gradient into its slot, and all slots are then read to be combined: for a
+// matrix of 1024 x 1024 and a batch of 128 that takes longer than the multiplications. exec.contraction stands behind
+// the map instead, which keeps the operands; any thread computes any block of the result, lane by lane, and combines
+// the lanes while the block is in the first-level cache. The choice depends on the global batch, not on devices. GPUs
+// have one lane.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -149,25 +147,9 @@ std::optional<Weighing> WeighWeightGradBlocks(const Contraction& c) {
   return images ? WeighImages(c, images) : std::nullopt;
 }
 
-mlir::LogicalResult LowerWeightGradBlocks(const Contraction& c, exec::ContractionAttr) {
-  mlir::Operation* op = c.op;
-  mlir::OpBuilder b(op);
-  if (auto product = mlir::dyn_cast<td::MatMulOp>(op)) {
-    product.replaceAllUsesWith(b.create<exec::WeightGradOp>(op->getLoc(), product.getA(), product.getB()).getResult());
-  } else {
-    auto images = mlir::cast<td::Conv2DFilterGradOp>(op);
-    images.replaceAllUsesWith(b.create<exec::Conv2DWeightGradOp>(op->getLoc(), images.getX(), images.getDy(),
-                                                                 images.getSize(), images.getStrides(),
-                                                                 images.getPadLow(), images.getPadHigh())
-                                  .getResult());
-  }
-  op->erase();
-  return mlir::success();
-}
-
 }  // namespace
 
 extern const Candidate kWeightGradBlocks = {exec::Algorithm::kWeightGradBlocks, Lowering::kBeforeMaps,
-                                            WeighWeightGradBlocks, LowerWeightGradBlocks};
+                                            WeighWeightGradBlocks, LowerToContraction};
 
 }  // namespace tandem

@@ -3,18 +3,12 @@
 #define TANDEM_PASSES_EXEC_ALGORITHM
 
 include "graph/ir/interfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "passes/exec/exec_base.td"
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;
 
-// A pure op whose result types follow from its operands and attributes.
-class Exec_PureOp<string mnemonic, list<Trait> traits = []>
-    : Exec_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]>;
-
 def Exec_Tensor : RankedTensorOf<[AnyType]>;
-def Exec_FloatTensor : RankedTensorOf<[F32, F64, BF16]>;
 def Exec_Float32Tensor : RankedTensorOf<[F32]>;
 // Of numbers that kernels compute with in float32.
 def Exec_StoredFloatTensor : RankedTensorOf<[F32, BF16]>;

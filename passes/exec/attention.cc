@@ -2,6 +2,7 @@
 
 #include "graph/ir/attention.h"
 #include "graph/ir/message.h"
+#include "graph/ir/reference_util.h"
 #include "passes/exec/algorithm.h"
 #include "passes/exec/attention_scratch.h"
 

@@ -89,6 +89,10 @@ def Exec_PackWeightsAttr : Exec_TableAttr<Format_PackWeights, "pack_weights">;
 
 def Exec_AlgorithmAttr : EnumAttr<Exec_Dialect, Exec_Algorithm, "algorithm"> { let assemblyFormat = "$value"; }
 
+def Exec_ContractionKindAttr : EnumAttr<Exec_Dialect, Exec_ContractionKind, "contraction_kind"> {
+  let assemblyFormat = "$value";
+}
+
 def Exec_ContractionAttr : Exec_Attr<"Contraction", "contraction"> {
   let summary = "how a contraction is computed: td-choose-contractions decides, everything else reads it";
   let description = [{

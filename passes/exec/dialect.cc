@@ -11,9 +11,7 @@ void ExecDialect::initialize() {
   registerOps();
   registerCommands();
   registerAttentionOps();
-  registerDirectOps();
-  registerPackedOps();
-  registerWeightGradOps();
+  registerContractions();
   registerWinogradOps();
 }
 

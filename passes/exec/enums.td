@@ -21,6 +21,12 @@ def Exec_KernelKind : Exec_Enum<"KernelKind", "what a kernel runs over, and how 
   I32EnumAttrCase<"kBlock", 8, "block">,      // the same over blocks of the result's rows
 ]>;
 
+def Exec_ContractionKind : Exec_Enum<"ContractionKind", "the op of td whose result exec.contraction computes", [
+  I32EnumAttrCase<"kConv2D", 0, "conv2d">,
+  I32EnumAttrCase<"kConv2DFilterGrad", 1, "conv2d_filter_grad">,
+  I32EnumAttrCase<"kMatMul", 2, "matmul">,
+]>;
+
 def Exec_Combine : Exec_Enum<"Combine", "what a map makes of its microbatches' results", [
   I32EnumAttrCase<"kSum", 0, "sum">,
   I32EnumAttrCase<"kMax", 1, "max">,

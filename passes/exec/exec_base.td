@@ -15,9 +15,7 @@ def Exec_Dialect : Dialect {
     void registerCommands();
     void registerOps();
     void registerAttentionOps();
-    void registerDirectOps();
-    void registerPackedOps();
-    void registerWeightGradOps();
+    void registerContractions();
     void registerWinogradOps();
   }];
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/bfloat16.h"
 #include "graph/ir/message.h"
+#include "graph/ir/reference_util.h"
 #include "passes/exec/algorithm.h"
 #include "passes/exec/toom_cook.h"
 

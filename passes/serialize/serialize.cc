@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/base/pass_util.h"
+#include "passes/exec/contraction.h"
 #include "passes/exec/format_attributes.h"
 #include "passes/exec/kernel_kind.h"
 #include "passes/phases/commands/commands.h"
@@ -181,7 +182,7 @@ class Serializer {
       kernel.skeleton = exec::stringifyKernelKind(kind).str();
       kernel.domain = exec::DomainOf(kind);
       for (mlir::Operation& op : function.getBody().front().without_terminator()) {
-        kernel.ops.push_back(op.getName().getStringRef().str());
+        kernel.ops.push_back(exec::ReportedName(&op));
         kernel.locations.push_back(writer_.Location(op.getLoc()));
         if (auto cost = mlir::dyn_cast<td::CostOp>(op)) kernel.flops_per_row += cost.getFlops();
       }

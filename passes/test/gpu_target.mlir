@@ -17,7 +17,7 @@
 // LAYOUT-NOT: exec.winograd
 // LAYOUT: exec.library_call({{.*}}) #exec.pack_weights<reader = {{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "kernel"
 // LAYOUT-NOT: exec.winograd
-// LAYOUT: exec.direct_conv2d {{.*}}tensor<3x3x1x16xf32>
+// LAYOUT: exec.contraction conv2d {{.*}}tensor<3x3x1x16xf32>
 // LAYOUT: exec.library_call({{.*}}) #exec.conv2d<{{.*}}kernel_shape = [3, 3, 16, 32]{{.*}}as "cudnn"
 // LAYOUT-NOT: exec.winograd
 // LAYOUT: exec.library_call({{.*}}) #exec.conv2d<direction = filter_grad{{.*}}as "cudnn"

@@ -234,6 +234,8 @@ std::shared_ptr<const Executable> CompileWide(const std::string& target) {
   return executable.ok() ? *executable : nullptr;
 }
 
+constexpr char kByTiles[] = "exec.contraction(conv2d_filter_grad,filter_grad_tiles)";
+
 TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
   if (!UsesAvx512()) GTEST_SKIP() << kNoBFloat16;
   const auto executable = CompileWide("cpu:cooperlake");
@@ -241,7 +243,7 @@ TEST(MixedPrecisionConvolutions, TakeWinogradWithoutAMatrixUnit) {
   EXPECT_GE(CountOps(*executable, "exec.winograd_conv2d"), 1);
   EXPECT_GE(CountOps(*executable, "exec.winograd_input_grad"), 1);
   EXPECT_GE(CountOps(*executable, "exec.winograd_filter_grad"), 1);
-  EXPECT_EQ(CountOps(*executable, "exec.packed_filter_grad"), 0);
+  EXPECT_EQ(CountOps(*executable, kByTiles), 0);
 }
 
 // Where direct products are several times as fast as float32's there is nothing to save.
@@ -251,7 +253,7 @@ TEST(MixedPrecisionConvolutions, AreDirectWithAMatrixUnit) {
   ASSERT_NE(executable, nullptr);
   EXPECT_EQ(CountOps(*executable, "exec.winograd_conv2d"), 0);
   EXPECT_EQ(CountOps(*executable, "exec.winograd_filter_grad"), 0);
-  EXPECT_GE(CountOps(*executable, "exec.packed_filter_grad"), 1);
+  EXPECT_GE(CountOps(*executable, kByTiles), 1);
   EXPECT_NE(executable->index().target.find("amx-bf16 amx-tile"), std::string::npos) << executable->index().target;
 }
 
@@ -259,8 +261,8 @@ TEST(MixedPrecisionConvolutions, KeepSmallOnesFloat32) {
   if (!UsesAvx512()) GTEST_SKIP() << kNoBFloat16;
   absl::StatusOr<Program> convnet = Prepare(Convnet, {.batch = 64, .precision = kMixed});
   ASSERT_TRUE(convnet.ok()) << convnet.status();
-  EXPECT_EQ(CountOps(*convnet->executable, "exec.direct_conv2d"), 1);
-  EXPECT_EQ(CountOps(*convnet->executable, "exec.direct_conv2d_filter_grad"), 1);
+  EXPECT_EQ(CountOps(*convnet->executable, "exec.contraction(conv2d,few_taps)"), 1);
+  EXPECT_EQ(CountOps(*convnet->executable, "exec.contraction(conv2d_filter_grad,few_taps)"), 1);
 }
 
 TEST(MixedPrecisionErrors, IsFloat32WithoutAvx512) {

@@ -25,10 +25,8 @@ TD_FAMILIES = [
 EXEC_FAMILIES = [
     ("ops", "Maps, launches, calls and collectives"),
     ("attention", "Attention in generated kernels"),
-    ("direct", "Convolutions inside generated kernels"),
+    ("contraction", "Contractions in generated kernels"),
     ("winograd", "Convolutions by fewer multiplications"),
-    ("packed", "Convolutions by a matrix unit"),
-    ("weight_grad", "Gradients of weights behind the maps"),
 ]
 # (dialect, folder, families, .td files without ops)
 DIALECTS = [

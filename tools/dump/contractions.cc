@@ -76,7 +76,7 @@ std::string CallText(const format::Command& command, const format::LibraryCall& 
 }
 
 bool IsContraction(absl::string_view op) {
-  for (absl::string_view part : {"conv2d", "matmul", "filter_grad", "weight_grad", "winograd"}) {
+  for (absl::string_view part : {"conv2d", "matmul", "filter_grad", "winograd"}) {
     if (absl::StrContains(op, part)) return true;
   }
   return false;

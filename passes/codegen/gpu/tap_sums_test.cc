@@ -62,7 +62,7 @@ std::string Text(const Case& c, const std::string& body) {
 
 const char kAlone[] = R"(
   func.func private @k(%dy: $DY, %x: $X) -> $DK attributes {exec.kernel = #exec.kernel_kind<col>} {
-    %dk = exec.direct_conv2d_filter_grad %dy, %x $CONVOLUTION : $DY, $X -> $DK
+    %dk = exec.contraction conv2d_filter_grad %dy, %x by few_taps $CONVOLUTION : ($DY, $X) -> $DK
     return %dk : $DK
   })";
 
@@ -73,7 +73,7 @@ const char kWithBias[] = R"(
     %r = td.relu %y : $DY
     %d = td.mul %dy, %r : $DY
     %db = td.reduce sum, %d axes [0, 1, 2] : $DY -> $B
-    %dk = exec.direct_conv2d_filter_grad %d, %x $CONVOLUTION : $DY, $X -> $DK
+    %dk = exec.contraction conv2d_filter_grad %d, %x by few_taps $CONVOLUTION : ($DY, $X) -> $DK
     %nb = td.broadcast %n dims [] : tensor<f32> -> $B
     %m = td.mul %db, %nb : $B
     return %db, %dk, %d, %m : $B, $DK, $DY, $B
@@ -83,7 +83,7 @@ const char kOfBFloat16[] = R"(
   func.func private @k(%dy: $DY16, %x: $X16) -> $DK attributes {exec.kernel = #exec.kernel_kind<col>} {
     %d = td.cast %dy : $DY16 -> $DY
     %f = td.cast %x : $X16 -> $X
-    %dk = exec.direct_conv2d_filter_grad %d, %f $CONVOLUTION : $DY, $X -> $DK
+    %dk = exec.contraction conv2d_filter_grad %d, %f by few_taps $CONVOLUTION : ($DY, $X) -> $DK
     return %dk : $DK
   })";
 

@@ -188,8 +188,8 @@ inline const GpuTestCase kGpuTestCases[] = {
       %dy = td.max_pool_argmax_grad %i, %dp size [26, 26] window [2, 2] strides [2, 2] low [0, 0] high [0, 0]
         : tensor<?x13x13x32xui8>, tensor<?x13x13x32xf32> -> tensor<?x26x26x32xf32>
       %db = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x26x26x32xf32> -> tensor<32xf32>
-      %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
-        : tensor<?x26x26x32xf32>, tensor<?x28x28x1xf32> -> tensor<3x3x1x32xf32>
+      %dk = exec.contraction conv2d_filter_grad %dy, %x by few_taps size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
+        : (tensor<?x26x26x32xf32>, tensor<?x28x28x1xf32>) -> tensor<3x3x1x32xf32>
       return %db, %dk : tensor<32xf32>, tensor<3x3x1x32xf32>
     })",
      {"ld.global.nc.v4.f32", "ld.global.nc.u32", "ld.global.nc.f32", "fma.rn.f32", "atom.global.inc.u32"},
@@ -200,8 +200,8 @@ inline const GpuTestCase kGpuTestCases[] = {
     func.func private @k(%dy: tensor<?x32x32x64xbf16>, %x: tensor<?x32x32x3xf32>) -> tensor<3x3x3x64xf32>
         attributes {exec.kernel = #exec.kernel_kind<col>} {
       %d = td.cast %dy : tensor<?x32x32x64xbf16> -> tensor<?x32x32x64xf32>
-      %dk = exec.direct_conv2d_filter_grad %d, %x size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
-        : tensor<?x32x32x64xf32>, tensor<?x32x32x3xf32> -> tensor<3x3x3x64xf32>
+      %dk = exec.contraction conv2d_filter_grad %d, %x by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+        : (tensor<?x32x32x64xf32>, tensor<?x32x32x3xf32>) -> tensor<3x3x3x64xf32>
       return %dk : tensor<3x3x3x64xf32>
     })",
      {"ld.global.nc.u32", "ld.global.nc.f32", "fma.rn.f32", "atom.global.inc.u32"},

@@ -3,8 +3,8 @@
 // One input channel: nine taps. The gradient to the kernel sums over dy's elements.
 // CHECK-LABEL: func.func @step
 // CHECK: ^bb0(%[[X:.*]]: tensor<?x8x8x1xf32>, %[[K:.*]]: tensor<3x3x1x32xf32>, %[[DY:.*]]: tensor<?x8x8x32xf32>):
-// CHECK: exec.direct_conv2d %[[X]], %[[K]] strides [1, 1] low [1, 1] high [1, 1]
-// CHECK: exec.direct_conv2d_filter_grad %[[DY]], %[[X]] size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: exec.contraction conv2d %[[X]], %[[K]] by few_taps strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: exec.contraction conv2d_filter_grad %[[DY]], %[[X]] by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
 // CHECK-NOT: td.conv2d
 func.func @step(%x: tensor<?x8x8x1xf32>, %k: tensor<3x3x1x32xf32>, %dy: tensor<?x8x8x32xf32>)
     -> (tensor<?x8x8x32xf32>, tensor<3x3x1x32xf32>) {
@@ -22,7 +22,7 @@ func.func @step(%x: tensor<?x8x8x1xf32>, %k: tensor<3x3x1x32xf32>, %dy: tensor<?
 
 // A picture: more taps, but not in the gradient to the kernel.
 // CHECK-LABEL: func.func @step
-// CHECK: exec.direct_conv2d %
+// CHECK: exec.contraction conv2d %
 // CHECK: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<precision = strict_float32>} {
   func.func @step(%x: tensor<?x8x8x3xf32>, %k: tensor<3x3x3x32xf32>, %dy: tensor<?x8x8x32xf32>)
@@ -45,7 +45,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
 // CHECK-LABEL: func.func @step
 // CHECK-COUNT-3: td.conv2d %
 // CHECK: td.conv2d_filter_grad
-// CHECK-NOT: exec.direct_conv2d
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<precision = strict_float32>} {
   func.func @step(%x: tensor<?x8x8x5xf32>, %k: tensor<3x3x5x32xf32>, %g: tensor<?x8x8x1xf32>, %thin: tensor<3x3x1x4xf32>,
                   %one: tensor<1x8x8x1xf32>, %wide: tensor<3x3x1x32xf32>, %b: tensor<?x8x8x1xbf16>, %dy: tensor<?x8x8x32xbf16>)
@@ -69,7 +69,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32>} {
 // CHECK: why_not = "lines of so wide an image take 1600320 bytes of a thread's stack, more than 524288"
 // CHECK-LABEL: func.func @step
 // CHECK: td.conv2d %
-// CHECK: exec.direct_conv2d %
+// CHECK: exec.contraction conv2d %
 func.func @step(%x: tensor<?x1x400000x1xf32>, %k: tensor<1x80x1x32xf32>, %few: tensor<1x9x1x32xf32>)
     -> (tensor<?x1x100001x32xf32>, tensor<?x1x400000x32xf32>) {
   %r:2 = exec.map_microbatches (%x, %k, %few : tensor<?x1x400000x1xf32>, tensor<1x80x1x32xf32>, tensor<1x9x1x32xf32>)

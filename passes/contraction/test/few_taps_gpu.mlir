@@ -4,9 +4,9 @@
 // tensor cores (below) those of up to 16.
 // CHECK-LABEL: func.func @step
 // CHECK: ^bb0(%[[X:.*]]: tensor<?x28x28x1xf32>, %[[DY:.*]]: tensor<?x26x26x32xf32>, %[[P:.*]]: tensor<?x8x8x3xf32>, %[[K:.*]]: tensor<3x3x3x64xf32>, %[[DP:.*]]: tensor<?x8x8x64xf32>):
-// CHECK: exec.direct_conv2d_filter_grad %[[DY]], %[[X]] size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
+// CHECK: exec.contraction conv2d_filter_grad %[[DY]], %[[X]] by few_taps size [3, 3] strides [1, 1] low [0, 0] high [0, 0]
 // CHECK: td.conv2d %[[P]], %[[K]]
-// CHECK: exec.direct_conv2d_filter_grad %[[DP]], %[[P]] size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: exec.contraction conv2d_filter_grad %[[DP]], %[[P]] by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
 // CHECK-NOT: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<precision = strict_float32, target = <backend = cuda, sm = 90>>} {
   func.func @step(%x: tensor<?x28x28x1xf32>, %dy: tensor<?x26x26x32xf32>, %p: tensor<?x8x8x3xf32>, %k: tensor<3x3x3x64xf32>, %dp: tensor<?x8x8x64xf32>)
@@ -33,7 +33,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32, target
 // CHECK-SAME: algorithm = few_taps>, why_not = "it computes in float32"
 // CHECK-LABEL: func.func @step
 // CHECK-COUNT-4: td.conv2d_filter_grad
-// CHECK-NOT: exec.direct_conv2d_filter_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<precision = strict_float32, target = <backend = cuda, sm = 90>>} {
   func.func @step(%p: tensor<?x14x14x3xf32>, %dp: tensor<?x7x7x64xf32>, %x: tensor<?x8x8x8xf32>, %dy: tensor<?x8x8x32xf32>,
                   %g: tensor<?x8x8x1xf32>, %dg: tensor<?x8x8x4xf32>, %b: tensor<?x8x8x1xbf16>, %db: tensor<?x8x8x32xbf16>)
@@ -55,7 +55,7 @@ module attributes {exec.config = #exec.config<precision = strict_float32, target
 
 // CHECK: algorithm = few_taps>, why_not = "a library multiplies 27 taps, more than 16, on tensor cores"
 // CHECK-LABEL: func.func @step
-// CHECK: exec.direct_conv2d_filter_grad
+// CHECK: exec.contraction conv2d_filter_grad
 // CHECK: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<tf32 = true, target = <backend = cuda, sm = 90>>} {
   func.func @step(%x: tensor<?x28x28x1xf32>, %dy: tensor<?x26x26x32xf32>, %p: tensor<?x8x8x3xf32>, %dp: tensor<?x8x8x64xf32>)
@@ -75,7 +75,7 @@ module attributes {exec.config = #exec.config<tf32 = true, target = <backend = c
 
 // CHECK: algorithm = few_taps>, why_not = "a library multiplies 27 taps, more than 16, on tensor cores"
 // CHECK-LABEL: func.func @step
-// CHECK: exec.direct_conv2d_filter_grad
+// CHECK: exec.contraction conv2d_filter_grad
 // CHECK: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<precision = mixed_bfloat16, target = <backend = cuda, sm = 90>>} {
   func.func @step(%x: tensor<?x28x28x1xf32>, %dy: tensor<?x26x26x32xf32>, %p: tensor<?x8x8x3xf32>, %dp: tensor<?x8x8x64xf32>)

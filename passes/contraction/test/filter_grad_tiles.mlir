@@ -6,8 +6,8 @@ module attributes {exec.config = #exec.config<precision = strict_float32, target
 // CHECK-LABEL: func.func @step(
 // CHECK: exec.map_microbatches
 // CHECK: ^bb0(%[[X:.*]]: tensor<?x13x13x32xbf16>, %[[DY:.*]]: tensor<?x11x11x64xbf16>, %[[T:.*]]: tensor<?x13x13x3xbf16>, %[[F:.*]]: tensor<?x13x13x32xf32>):
-// CHECK: %[[DK:.*]], %{{.*}} = exec.packed_filter_grad %[[X]], %[[DY]] {pad_low = array<i64: 0, 0>, size = array<i64: 3, 3>, strides = array<i64: 1, 1>} : (tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<{{[0-9]+}}xui8>)
-// CHECK: %[[ONE:.*]], %{{.*}} = exec.packed_filter_grad %[[X]], %[[X]] {pad_low = array<i64: 0, 0>, size = array<i64: 1, 1>
+// CHECK: %[[DK:.*]], %{{.*}} = exec.contraction conv2d_filter_grad %[[X]], %[[DY]] by filter_grad_tiles size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : (tensor<?x13x13x32xbf16>, tensor<?x11x11x64xbf16>) -> (tensor<3x3x32x64xf32>, tensor<{{[0-9]+}}xui8>)
+// CHECK: %[[ONE:.*]], %{{.*}} = exec.contraction conv2d_filter_grad %[[X]], %[[X]] by filter_grad_tiles size [1, 1]
 // CHECK: %[[THREE:.*]] = td.conv2d_filter_grad %[[T]], %[[DY]]
 // CHECK: %[[FLOAT:.*]] = td.conv2d_filter_grad %[[F]], %{{.*}} size [3, 3]
 // CHECK: exec.yield %[[DK]], %[[ONE]], %[[THREE]], %[[FLOAT]]
@@ -30,7 +30,7 @@ func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>, %t: t
 // -----
 
 // CHECK-LABEL: func.func @step(
-// CHECK-NOT: exec.packed_filter_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 // CHECK: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<precision = strict_float32>} {
 func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>) -> tensor<3x3x32x64xf32> {
@@ -48,7 +48,7 @@ func.func @step(%x: tensor<?x13x13x32xbf16>, %dy: tensor<?x11x11x64xbf16>) -> te
 // A product of large matrices.
 module attributes {exec.config = #exec.config<precision = strict_float32, target = <bfloat16_tiles = true>>} {
 // CHECK-LABEL: func.func @step(
-// CHECK-NOT: exec.packed_filter_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 // CHECK: td.conv2d_filter_grad
 func.func @step(%x: tensor<?x7x7x1024xbf16>, %dy: tensor<?x7x7x1040xbf16>) -> tensor<1x1x1024x1040xf32> {
   %r = exec.map_microbatches (%x, %dy : tensor<?x7x7x1024xbf16>, tensor<?x7x7x1040xbf16>) reduce [sum] scope [global]

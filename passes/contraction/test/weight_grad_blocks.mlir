@@ -2,8 +2,8 @@
 
 // Sums over the batch of large results whose operands are small leave the maps.
 // CHECK-LABEL: module
-// CHECK: %[[DW:.*]] = exec.weight_grad %arg0, %arg1 : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
-// CHECK: exec.weight_grad %arg2, %arg3 : tensor<?x2x512xf32>, tensor<?x2x256xf32> -> tensor<512x256xf32>
+// CHECK: %[[DW:.*]] = exec.contraction matmul %arg0, %arg1 by weight_grad_blocks : (tensor<?x512xf32>, tensor<?x256xf32>) -> tensor<512x256xf32>
+// CHECK: exec.contraction matmul %arg2, %arg3 by weight_grad_blocks : (tensor<?x2x512xf32>, tensor<?x2x256xf32>) -> tensor<512x256xf32>
 // CHECK-NOT: td.matmul
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 16>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>, %xs: tensor<?x2x512xf32>, %dys: tensor<?x2x256xf32>)
@@ -18,7 +18,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
 
 // The number of devices must not matter: the same global batch, the same choice.
 // CHECK-LABEL: module
-// CHECK: exec.weight_grad
+// CHECK: exec.contraction matmul
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 64>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
@@ -31,7 +31,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 64>} 
 // Of bfloat16 operands the gradient is float32, and the kernel multiplies float32 numbers: it is taken where combining
 // lanes costs more than the library's faster products gain.
 // CHECK-LABEL: module
-// CHECK: exec.weight_grad %arg0, %arg1 : tensor<?x512xbf16>, tensor<?x256xbf16> -> tensor<512x256xf32>
+// CHECK: exec.contraction matmul %arg0, %arg1 by weight_grad_blocks : (tensor<?x512xbf16>, tensor<?x256xbf16>) -> tensor<512x256xf32>
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 16, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x512xbf16>, %dy: tensor<?x256xbf16>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {f32_result, transpose_a = true} : tensor<?x512xbf16>, tensor<?x256xbf16> -> tensor<512x256xf32>
@@ -44,7 +44,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 16, m
 // A larger batch: keeping the operands would cost more than slots do. GPUs have one lane. Products without batch, per
 // example, rounded to bfloat16 or with few columns or elements are others' work.
 // CHECK-LABEL: module
-// CHECK-NOT: exec.weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 512>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
@@ -55,7 +55,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 512>}
 // -----
 
 // CHECK-LABEL: module
-// CHECK-NOT: exec.weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["gpu:0"], batch = 64, target = <backend = cuda>>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>
@@ -66,7 +66,7 @@ module attributes {exec.config = #exec.config<devices = ["gpu:0"], batch = 64, t
 // -----
 
 // CHECK-LABEL: module
-// CHECK-NOT: exec.weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 4>} {
   func.func @step(%x: tensor<?x512xf32>, %w: tensor<512x256xf32>, %b: tensor<?x512xbf16>, %narrow: tensor<?x10xf32>,
                   %small: tensor<?x64xf32>)
@@ -84,9 +84,9 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 4>} {
 
 // Convolutions over small images with many channels, whatever their kernels and strides.
 // CHECK-LABEL: module
-// CHECK: exec.conv2d_weight_grad %arg0, %arg1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0]
-// CHECK: exec.conv2d_weight_grad %arg0, %arg0 size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
-// CHECK: exec.conv2d_weight_grad %arg2, %arg1 size [1, 1] strides [2, 2] low [0, 0] high [0, 0]
+// CHECK: exec.contraction conv2d_filter_grad %arg0, %arg1 by weight_grad_blocks size [1, 1] strides [1, 1] low [0, 0] high [0, 0]
+// CHECK: exec.contraction conv2d_filter_grad %arg0, %arg0 by weight_grad_blocks size [3, 3] strides [1, 1] low [1, 1] high [1, 1]
+// CHECK: exec.contraction conv2d_filter_grad %arg2, %arg1 by weight_grad_blocks size [1, 1] strides [2, 2] low [0, 0] high [0, 0]
 // CHECK-NOT: td.conv2d_filter_grad
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 16, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x7x7x512xf32>, %dy: tensor<?x7x7x2048xf32>, %large: tensor<?x14x14x1024xf32>)
@@ -103,7 +103,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 16, m
 // What Winograd's algorithm does faster stays in the lanes, as do gradients of large images and
 // those that are rounded to bfloat16.
 // CHECK-LABEL: module
-// CHECK-NOT: exec.conv2d_weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 8, machine_model = "zen4">} {
   func.func @step(%x: tensor<?x14x14x512xf32>, %large: tensor<?x56x56x256xf32>, %b: tensor<?x7x7x512xbf16>)
       -> (tensor<3x3x512x512xf32>, tensor<1x1x256x256xf32>, tensor<1x1x512x512xbf16>) {
@@ -118,7 +118,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 8, ma
 
 // So long a batch that the copy of a strip of x would not fit a thread's stack.
 // CHECK-LABEL: module
-// CHECK-NOT: exec.weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 32768>} {
   func.func @step(%x: tensor<?x65536xf32>, %dy: tensor<?x65536xf32>) -> tensor<65536x65536xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x65536xf32>, tensor<?x65536xf32> -> tensor<65536x65536xf32>
@@ -130,7 +130,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 32768
 
 // A row at least in each of many lanes: the copies would not fit a thread's stack.
 // CHECK-LABEL: module
-// CHECK-NOT: exec.weight_grad
+// CHECK-NOT: exec.contraction {{[a-z]}}
 module attributes {exec.config = #exec.config<devices = ["cpu:0"], batch = 64, lanes = 32768>} {
   func.func @step(%x: tensor<?x512xf32>, %dy: tensor<?x256xf32>) -> tensor<512x256xf32> {
     %0 = td.matmul %x, %dy {transpose_a = true} : tensor<?x512xf32>, tensor<?x256xf32> -> tensor<512x256xf32>

@@ -38,7 +38,7 @@ func.func @step(%x: tensor<?x13x13x32xf32>, %w: tensor<3x3x32x64xf32>, %b: tenso
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: exec.winograd_
 // CHECK-COUNT-2: td.conv2d
-// CHECK: exec.direct_conv2d
+// CHECK: exec.contraction conv2d
 // CHECK-NOT: exec.winograd_
 func.func @step(%x: tensor<?x13x13x32xf32>, %i: tensor<?x28x28x1xf32>, %w: tensor<3x3x32x64xf32>, %p: tensor<1x1x32x64xf32>, %f: tensor<3x3x1x32xf32>)
     -> (tensor<?x6x6x64xf32>, tensor<?x13x13x64xf32>, tensor<?x26x26x32xf32>) {

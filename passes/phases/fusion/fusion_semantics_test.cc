@@ -172,7 +172,7 @@ TEST(FusionSemanticsTest, DirectConvolutionForwardAndBackward) {
     ExpectFused(absl::StrReplaceAll(R"(
 func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16xf32>, %w: tensor<256x256xf32>)
     -> (tensor<3x3x1x16xf32>, tensor<16xf32>) {
-  %y = exec.direct_conv2d %x, %k strides [1, 1] PADS : tensor<?x9x8x1xf32>, tensor<3x3x1x16xf32> -> tensor<?x9x8x16xf32>
+  %y = exec.contraction conv2d %x, %k by few_taps strides [1, 1] PADS : (tensor<?x9x8x1xf32>, tensor<3x3x1x16xf32>) -> tensor<?x9x8x16xf32>
   %bb = td.broadcast %b dims [3] : tensor<16xf32> -> tensor<?x9x8x16xf32>
   %a = td.add %y, %bb : tensor<?x9x8x16xf32>
   %r = td.relu %a : tensor<?x9x8x16xf32>
@@ -183,7 +183,7 @@ func.func @main(%x: tensor<?x9x8x1xf32>, %k: tensor<3x3x1x16xf32>, %b: tensor<16
   %dp = td.reshape %z : tensor<?x256xf32> -> tensor<?x4x4x16xf32>
   %dy = td.max_pool_argmax_grad %i, %dp size [9, 8] window [2, 2] strides [2, 2] low [0, 0] high [0, 0] : tensor<?x4x4x16xui8>, tensor<?x4x4x16xf32> -> tensor<?x9x8x16xf32>
   %db = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x9x8x16xf32> -> tensor<16xf32>
-  %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] PADS : tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
+  %dk = exec.contraction conv2d_filter_grad %dy, %x by few_taps size [3, 3] strides [1, 1] PADS : (tensor<?x9x8x16xf32>, tensor<?x9x8x1xf32>) -> tensor<3x3x1x16xf32>
   return %dk, %db : tensor<3x3x1x16xf32>, tensor<16xf32>
 })",
                                     {{"PADS", pads}}),
@@ -195,9 +195,9 @@ TEST(FusionSemanticsTest, DirectConvolutionWithStridesAndTwoChannels) {
   ExpectFused(R"(
 func.func @main(%x: tensor<?x9x8x2xf32>, %k: tensor<2x3x2x24xf32>, %dy: tensor<?x5x4x24xf32>)
     -> (tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>) {
-  %y = exec.direct_conv2d %x, %k strides [2, 2] low [1, 0] high [0, 1] : tensor<?x9x8x2xf32>, tensor<2x3x2x24xf32> -> tensor<?x5x4x24xf32>
+  %y = exec.contraction conv2d %x, %k by few_taps strides [2, 2] low [1, 0] high [0, 1] : (tensor<?x9x8x2xf32>, tensor<2x3x2x24xf32>) -> tensor<?x5x4x24xf32>
   %m = td.mul %y, %dy : tensor<?x5x4x24xf32>
-  %dk = exec.direct_conv2d_filter_grad %dy, %x size [2, 3] strides [2, 2] low [1, 0] high [0, 1] : tensor<?x5x4x24xf32>, tensor<?x9x8x2xf32> -> tensor<2x3x2x24xf32>
+  %dk = exec.contraction conv2d_filter_grad %dy, %x by few_taps size [2, 3] strides [2, 2] low [1, 0] high [0, 1] : (tensor<?x5x4x24xf32>, tensor<?x9x8x2xf32>) -> tensor<2x3x2x24xf32>
   return %m, %dk : tensor<?x5x4x24xf32>, tensor<2x3x2x24xf32>
 })",
               1, 1e-4);
@@ -211,7 +211,7 @@ func.func @main(%x: tensor<?x9x8x1xf32>, %y: tensor<?x7x6x16xf32>, %z: tensor<?x
   %dy = td.mul %y, %z : tensor<?x7x6x16xf32>
   %places = td.reduce sum, %dy axes [0] : tensor<?x7x6x16xf32> -> tensor<7x6x16xf32>
   %channels = td.reduce sum, %dy axes [0, 1, 2] : tensor<?x7x6x16xf32> -> tensor<16xf32>
-  %dk = exec.direct_conv2d_filter_grad %dy, %x size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x7x6x16xf32>, tensor<?x9x8x1xf32> -> tensor<3x3x1x16xf32>
+  %dk = exec.contraction conv2d_filter_grad %dy, %x by few_taps size [3, 3] strides [1, 1] low [0, 0] high [0, 0] : (tensor<?x7x6x16xf32>, tensor<?x9x8x1xf32>) -> tensor<3x3x1x16xf32>
   return %dk, %places, %channels : tensor<3x3x1x16xf32>, tensor<7x6x16xf32>, tensor<16xf32>
 })",
               2, 1e-4);
@@ -222,9 +222,9 @@ TEST(FusionSemanticsTest, MoreTapsThanAThreadSumsUp) {
   ExpectFused(R"(
 func.func @main(%a: tensor<?x5x6x3xf32>, %b: tensor<?x5x6x3xf32>, %c: tensor<?x5x6x3xf32>, %dy: tensor<?x5x6x16xf32>)
     -> (tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>) {
-  %da = exec.direct_conv2d_filter_grad %dy, %a size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
-  %db = exec.direct_conv2d_filter_grad %dy, %b size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
-  %dc = exec.direct_conv2d_filter_grad %dy, %c size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32> -> tensor<3x3x3x16xf32>
+  %da = exec.contraction conv2d_filter_grad %dy, %a by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : (tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32>) -> tensor<3x3x3x16xf32>
+  %db = exec.contraction conv2d_filter_grad %dy, %b by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : (tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32>) -> tensor<3x3x3x16xf32>
+  %dc = exec.contraction conv2d_filter_grad %dy, %c by few_taps size [3, 3] strides [1, 1] low [1, 1] high [1, 1] : (tensor<?x5x6x16xf32>, tensor<?x5x6x3xf32>) -> tensor<3x3x3x16xf32>
   return %da, %db, %dc : tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>
 })",
               2, 1e-4);

@@ -8,10 +8,8 @@
 #include "passes/base/pass_util.h"
 #include "passes/base/passes.h"
 #include "passes/exec/attention.h"
-#include "passes/exec/direct.h"
+#include "passes/exec/contraction.h"
 #include "passes/exec/kernel_kind.h"
-#include "passes/exec/packed.h"
-#include "passes/exec/weight_grad.h"
 #include "passes/exec/winograd.h"
 
 namespace tandem {
@@ -28,8 +26,9 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     if (!step) return;
     mlir::SymbolTable symbols(getOperation());
     const auto is_tiled = [](mlir::Operation* op) {
-      return IsAttention(op) || mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
-                                          exec::WinogradFilterGradOp, exec::PackedFilterGradOp>(op);
+      return IsAttention(op) || IsPacked(op) ||
+             mlir::isa<exec::WinogradKernelOp, exec::WinogradConv2DOp, exec::WinogradInputGradOp,
+                       exec::WinogradFilterGradOp>(op);
     };
     for (mlir::Operation* op : Ops(step, is_tiled)) {
       const bool rows = llvm::any_of(op->getOperandTypes(), td::IsBatched);
@@ -38,8 +37,7 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     }
     OutlineWeightGrads(step, symbols);
     const auto is_own_kernel = [](mlir::Operation* op) {
-      auto direct = mlir::dyn_cast<exec::DirectConv2DOp>(op);
-      return direct && exec::TapsOf(direct.getKernel().getType()) > exec::kMaxFusedTaps;
+      return exec::IsContraction(op, exec::ContractionKind::kConv2D, exec::Algorithm::kLowChannel);
     };
     for (mlir::Operation* op : Ops(step, is_own_kernel)) OutlineDirect(op, symbols);
   }
@@ -50,9 +48,13 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
     return mlir::isa<exec::AttentionOp, exec::AttentionGradOp, td::AttentionOp, td::AttentionGradOp>(op);
   }
 
+  static bool IsPacked(mlir::Operation* op) {
+    return exec::IsContraction(op, exec::ContractionKind::kConv2DFilterGrad, exec::Algorithm::kFilterGradTiles);
+  }
+
   static llvm::StringRef KernelName(mlir::Operation* op) {
     if (IsAttention(op)) return "attention";
-    return mlir::isa<exec::PackedFilterGradOp>(op) ? "packed" : "winograd";
+    return IsPacked(op) ? "packed" : "winograd";
   }
 
   static llvm::SmallVector<mlir::Operation*> Ops(mlir::func::FuncOp step,
@@ -99,15 +101,12 @@ class OutlineContractionsPass : public impl::OutlineContractionsPassBase<Outline
       lanes = map.getLanes() / config.getReplicas();
       lane_rows = map.getRowsPerLane();
     }
-    const auto outline_all = [&](auto ops) {
-      for (auto op : llvm::make_early_inc_range(ops)) {
-        op.setLanes(lanes);
-        op.setLaneRows(lane_rows);
-        Outline({op.getOperation()}, op->getOperands(), "weight_grad", exec::KernelKind::kBlock, symbols);
-      }
-    };
-    outline_all(step.getOps<exec::WeightGradOp>());
-    outline_all(step.getOps<exec::Conv2DWeightGradOp>());
+    for (auto op : llvm::make_early_inc_range(step.getOps<exec::ContractionOp>())) {
+      if (op.getAlgorithm() != exec::Algorithm::kWeightGradBlocks) continue;
+      op.setLanes(lanes);
+      op.setLaneRows(lane_rows);
+      Outline({op.getOperation()}, op->getOperands(), "weight_grad", exec::KernelKind::kBlock, symbols);
+    }
   }
 
   // Makes a kernel of a direct convolution, with a bias and a relu that follow it if nothing else reads the values in

@@ -4,7 +4,7 @@
 // CHECK: %[[MAP:.*]]:2 = exec.map_microbatches(%arg0 : tensor<?x512xf32>) reduce [keep, keep]
 // CHECK: %{{.*}} = exec.launch @kernel_[[N:[0-9]+]](%[[MAP]]#0, %[[MAP]]#1) : (tensor<?x512xf32>, tensor<?x512xf32>) -> tensor<512x512xf32>
 // CHECK: func.func private @kernel_[[N]]({{.*}}) -> tensor<512x512xf32> attributes {exec.kernel = #exec.kernel_kind<block>}
-// CHECK-NEXT: exec.weight_grad %arg0, %arg1 {lane_rows = 8 : i64, lanes = 4 : i64}
+// CHECK-NEXT: exec.contraction matmul %arg0, %arg1 by weight_grad_blocks {lane_rows = 8 : i64, lanes = 4 : i64}
 // CHECK-NEXT: return
 module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batch = 32>} {
   func.func @step(%x: tensor<?x512xf32>) -> tensor<512x512xf32> {
@@ -15,7 +15,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
       %1 = td.tanh %xs : tensor<?x512xf32>
       exec.yield %0, %1 : tensor<?x512xf32>, tensor<?x512xf32>
     }
-    %dw = exec.weight_grad %y#0, %y#1 : tensor<?x512xf32>, tensor<?x512xf32> -> tensor<512x512xf32>
+    %dw = exec.contraction matmul %y#0, %y#1 by weight_grad_blocks : (tensor<?x512xf32>, tensor<?x512xf32>) -> tensor<512x512xf32>
     return %dw : tensor<512x512xf32>
   }
 }
@@ -23,7 +23,7 @@ module attributes {exec.config = #exec.config<devices = ["cpu:0", "cpu:1"], batc
 // -----
 
 // CHECK: func.func private @kernel_{{[0-9]+}}({{.*}}) -> tensor<1x1x512x512xf32> attributes {exec.kernel = #exec.kernel_kind<block>}
-// CHECK-NEXT: exec.conv2d_weight_grad %arg0, %arg1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0] {lane_rows = 8 : i64, lanes = 4 : i64}
+// CHECK-NEXT: exec.contraction conv2d_filter_grad %arg0, %arg1 by weight_grad_blocks size [1, 1] strides [1, 1] low [0, 0] high [0, 0] {lane_rows = 8 : i64, lanes = 4 : i64}
 module attributes {exec.config = #exec.config<batch = 32>} {
   func.func @step(%x: tensor<?x2x2x512xf32>) -> tensor<1x1x512x512xf32> {
     %y:2 = exec.map_microbatches (%x : tensor<?x2x2x512xf32>) reduce [keep, keep] scope [replica, replica]
@@ -33,7 +33,7 @@ module attributes {exec.config = #exec.config<batch = 32>} {
       %1 = td.tanh %xs : tensor<?x2x2x512xf32>
       exec.yield %0, %1 : tensor<?x2x2x512xf32>, tensor<?x2x2x512xf32>
     }
-    %dw = exec.conv2d_weight_grad %y#0, %y#1 size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : tensor<?x2x2x512xf32>, tensor<?x2x2x512xf32> -> tensor<1x1x512x512xf32>
+    %dw = exec.contraction conv2d_filter_grad %y#0, %y#1 by weight_grad_blocks size [1, 1] strides [1, 1] low [0, 0] high [0, 0] : (tensor<?x2x2x512xf32>, tensor<?x2x2x512xf32>) -> tensor<1x1x512x512xf32>
     return %dw : tensor<1x1x512x512xf32>
   }
 }
