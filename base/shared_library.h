@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 
 namespace tandem {
 
@@ -30,6 +31,13 @@ class SharedLibrary {
   // Returns the address of a symbol. Errors: FailedPrecondition that says that the library lacks `symbol` and is
   // therefore too old.
   absl::StatusOr<void*> Symbol(const char* symbol) const;
+  // Sets a pointer to the function `symbol`. Errors: those of Symbol.
+  template <typename Function>
+  absl::Status Bind(const char* symbol, Function*& function) const {
+    TD_ASSIGN_OR_RETURN(void* address, Symbol(symbol));
+    function = reinterpret_cast<Function*>(address);
+    return absl::OkStatus();
+  }
 
   const std::string& name() const { return name_; }  // the file that was opened
   void* handle() const { return handle_; }           // the handle from dlopen

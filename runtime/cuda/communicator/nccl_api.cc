@@ -1,6 +1,5 @@
 #include "runtime/cuda/communicator/nccl_api.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 
@@ -16,8 +15,6 @@ namespace {
 // when no thread reads the environment yet; a user's own setting is kept.
 [[maybe_unused]] const bool kConnectsEarly = setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0) == 0;
 
-std::atomic<const NcclApi*> g_nccl_override{nullptr};
-
 // 2.18.0 is the first version with CUDA 12 and an asynchronous error of every communicator.
 constexpr int kOldestNccl = 21800, kPastNewestNccl = 30000;
 
@@ -32,11 +29,7 @@ absl::StatusOr<const NcclApi*> BindNccl(const std::string& path) {
                             "install NCCL 2.18 or later of major version 2 and put its folder into LD_LIBRARY_PATH"};
   TD_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Open(spec, path));
   auto api = std::make_unique<NcclApi>();
-#define TANDEM_BIND(R, N, A)                                 \
-  {                                                          \
-    TD_ASSIGN_OR_RETURN(void* symbol, library.Symbol(#N));   \
-    api->N = reinterpret_cast<decltype(NcclApi::N)>(symbol); \
-  }
+#define TANDEM_BIND(R, N, A) TD_RETURN_IF_ERROR(library.Bind(#N, api->N));
   TANDEM_NCCL_FUNCTIONS(TANDEM_BIND)
 #undef TANDEM_BIND
   int version = 0;
@@ -51,13 +44,10 @@ absl::StatusOr<const NcclApi*> BindNccl(const std::string& path) {
 
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path) {
   if (!path.empty()) return BindNccl(path);
-  if (const NcclApi* api = g_nccl_override.load()) return api;
+  if (const NcclApi* api = ScopedNccl::Current()) return api;
   static const auto* loaded = new absl::StatusOr<const NcclApi*>(BindNccl(""));
   return *loaded;
 }
-
-ScopedNccl::ScopedNccl(const NcclApi* api) { g_nccl_override.store(api); }
-ScopedNccl::~ScopedNccl() { g_nccl_override.store(nullptr); }
 
 absl::Status NcclStatus(const NcclApi& api, ncclResult_t result, const std::string& what) {
   if (result == nccl::kSuccess) return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/cuda/driver/cuda_types.h"
+#include "runtime/cuda/driver/scoped_table.h"
 
 namespace tandem {
 
@@ -61,15 +62,7 @@ struct NcclApi {
 // (TANDEM_LIBNCCL, then libnccl.so.2) and later calls return the first call's result.
 absl::StatusOr<const NcclApi*> LoadNccl(const std::string& path = "");
 
-// Replaces LoadNccl's result during its lifetime. For tests: only one may exist at a time, and no other thread may call
-// LoadNccl when it is made or destroyed.
-class ScopedNccl {
- public:
-  explicit ScopedNccl(const NcclApi* api);
-  ~ScopedNccl();
-  ScopedNccl(const ScopedNccl&) = delete;
-  ScopedNccl& operator=(const ScopedNccl&) = delete;
-};
+using ScopedNccl = ScopedTable<NcclApi>;
 
 // Returns OK for success, else the error "NCCL cannot <what>: ...": Unavailable for errors that a lost peer or device
 // causes, Internal otherwise.

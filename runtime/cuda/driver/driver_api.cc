@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
@@ -14,8 +13,6 @@ namespace {
 
 // Executables have texts of at most PTX ISA 8.0, which came with CUDA 12.0.
 constexpr int kOldestDriver = 12000;
-
-std::atomic<const DriverApi*> g_driver_override{nullptr};
 
 absl::Status Unusable(const std::string& message) {
   return WithExitCode(absl::FailedPreconditionError(message), kExitUsage);
@@ -81,14 +78,11 @@ absl::Status InitDriver(const DriverApi& driver) {
 }
 
 absl::StatusOr<const DriverApi*> LoadDriver() {
-  if (const DriverApi* driver = g_driver_override.load()) return driver;
+  if (const DriverApi* driver = ScopedDriver::Current()) return driver;
   static const absl::StatusOr<DriverApi>& loaded = *new absl::StatusOr<DriverApi>(LoadOnce());
   if (!loaded.ok()) return loaded.status();
   return &*loaded;
 }
-
-ScopedDriver::ScopedDriver(const DriverApi* driver) { g_driver_override.store(driver); }
-ScopedDriver::~ScopedDriver() { g_driver_override.store(nullptr); }
 
 absl::Status CudaStatus(const DriverApi& driver, CUresult result, absl::string_view call) {
   if (result == kCudaSuccess) return absl::OkStatus();

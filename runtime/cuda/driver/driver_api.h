@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/cuda/driver/cuda_types.h"
+#include "runtime/cuda/driver/scoped_table.h"
 
 namespace tandem {
 
@@ -78,15 +79,7 @@ struct DriverApi {
 // lacks a function or is too old, no GPU, or CUDA_VISIBLE_DEVICES that hides all of them.
 absl::StatusOr<const DriverApi*> LoadDriver();
 
-// Replaces LoadDriver's result during its lifetime. For tests: only one may exist at a time, and no other thread may
-// call LoadDriver when it is made or destroyed.
-class ScopedDriver {
- public:
-  explicit ScopedDriver(const DriverApi* driver);
-  ~ScopedDriver();
-  ScopedDriver(const ScopedDriver&) = delete;
-  ScopedDriver& operator=(const ScopedDriver&) = delete;
-};
+using ScopedDriver = ScopedTable<DriverApi>;
 
 // Binds and initialises the driver in the library `path`, as LoadDriver does once.
 absl::StatusOr<DriverApi> BindDriver(const std::string& path);

@@ -1,6 +1,5 @@
 #include "runtime/cuda/libraries/cublaslt_api.h"
 
-#include <atomic>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -11,8 +10,6 @@
 namespace tandem {
 namespace {
 
-std::atomic<const CublasLtApi*> g_cublaslt_override{nullptr};
-
 constexpr size_t kOldestMajor = 12, kNewestMajor = 13;
 
 absl::StatusOr<const CublasLtApi*> BindCublasLt(const std::string& path) {
@@ -22,11 +19,7 @@ absl::StatusOr<const CublasLtApi*> BindCublasLt(const std::string& path) {
                             "install CUDA 12 or 13's libraries and put their folder into LD_LIBRARY_PATH"};
   TD_ASSIGN_OR_RETURN(SharedLibrary library, SharedLibrary::Open(spec, path));
   auto api = std::make_unique<CublasLtApi>();
-#define TANDEM_BIND(R, N, A)                                     \
-  {                                                              \
-    TD_ASSIGN_OR_RETURN(void* symbol, library.Symbol(#N));       \
-    api->N = reinterpret_cast<decltype(CublasLtApi::N)>(symbol); \
-  }
+#define TANDEM_BIND(R, N, A) TD_RETURN_IF_ERROR(library.Bind(#N, api->N));
   TANDEM_CUBLASLT_FUNCTIONS(TANDEM_BIND)
 #undef TANDEM_BIND
   // Version 130100 is 13.1.0.
@@ -42,13 +35,10 @@ absl::StatusOr<const CublasLtApi*> BindCublasLt(const std::string& path) {
 
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path) {
   if (!path.empty()) return BindCublasLt(path);
-  if (const CublasLtApi* api = g_cublaslt_override.load()) return api;
+  if (const CublasLtApi* api = ScopedCublasLt::Current()) return api;
   static const auto* loaded = new absl::StatusOr<const CublasLtApi*>(BindCublasLt(""));
   return *loaded;
 }
-
-ScopedCublasLt::ScopedCublasLt(const CublasLtApi* api) { g_cublaslt_override.store(api); }
-ScopedCublasLt::~ScopedCublasLt() { g_cublaslt_override.store(nullptr); }
 
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what) {
   if (status == cublaslt::kSuccess) return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/cuda/driver/cuda_types.h"
+#include "runtime/cuda/driver/scoped_table.h"
 
 namespace tandem {
 
@@ -109,15 +110,7 @@ struct CublasLtApi {
 // (TANDEM_LIBCUBLASLT, then libcublasLt.so.13 and .12) and later calls return the first call's result.
 absl::StatusOr<const CublasLtApi*> LoadCublasLt(const std::string& path = "");
 
-// Replaces LoadCublasLt's result during its lifetime. For tests: only one may exist at a time, and no other thread may
-// call LoadCublasLt when it is made or destroyed.
-class ScopedCublasLt {
- public:
-  explicit ScopedCublasLt(const CublasLtApi* api);
-  ~ScopedCublasLt();
-  ScopedCublasLt(const ScopedCublasLt&) = delete;
-  ScopedCublasLt& operator=(const ScopedCublasLt&) = delete;
-};
+using ScopedCublasLt = ScopedTable<CublasLtApi>;
 
 // Returns OK for success, else ResourceExhausted (allocation) or Internal: "cuBLASLt cannot <what>: CUBLAS_STATUS_...".
 absl::Status CublasLtStatus(const CublasLtApi& api, cublasStatus_t status, const std::string& what);

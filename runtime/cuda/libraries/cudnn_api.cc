@@ -1,21 +1,15 @@
 #include "runtime/cuda/libraries/cudnn_api.h"
 
-#include <atomic>
-
 #include "base/status_macros.h"
 #include "runtime/cuda/libraries/cudnn_backend.h"
 #include "runtime/library_calls/gpu_library.h"
 #include "runtime/library_calls/library_call.h"
 
 namespace tandem {
-namespace {
-
-std::atomic<const CudnnApi*> g_cudnn_override{nullptr};
-
-}  // namespace
+namespace {}  // namespace
 
 absl::StatusOr<const CudnnApi*> LoadCudnn() {
-  if (const CudnnApi* api = g_cudnn_override.load()) return api;
+  if (const CudnnApi* api = ScopedCudnn::Current()) return api;
   static const auto* loaded = new absl::StatusOr<std::unique_ptr<const CudnnApi>>(OpenCudnn(""));
   if (!loaded->ok()) return loaded->status();
   return (*loaded)->get();
@@ -29,8 +23,5 @@ absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int 
   TD_ASSIGN_OR_RETURN(const CudnnApi* api, LoadCudnn());
   return api->Compile(PlannedConvolution(call), sm);
 }
-
-ScopedCudnn::ScopedCudnn(const CudnnApi* api) { g_cudnn_override.store(api); }
-ScopedCudnn::~ScopedCudnn() { g_cudnn_override.store(nullptr); }
 
 }  // namespace tandem

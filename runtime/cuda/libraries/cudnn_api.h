@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/cuda/driver/cuda_types.h"
+#include "runtime/cuda/driver/scoped_table.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
@@ -85,15 +86,7 @@ absl::StatusOr<const CudnnApi*> LoadCudnn();
 // and the device builds one when it is loaded. Unimplemented also for calls that are not cuDNN's.
 absl::StatusOr<CudnnPlan> CompileCudnnPlan(const format::LibraryCall& call, int sm);
 
-// Replaces LoadCudnn's result during its lifetime. For tests: only one may exist at a time, and no other thread may
-// call LoadCudnn when it is made or destroyed.
-class ScopedCudnn {
- public:
-  explicit ScopedCudnn(const CudnnApi* api);
-  ~ScopedCudnn();
-  ScopedCudnn(const ScopedCudnn&) = delete;
-  ScopedCudnn& operator=(const ScopedCudnn&) = delete;
-};
+using ScopedCudnn = ScopedTable<CudnnApi>;
 
 // The most workspace that a plan may ask for. NHWC float32 without TensorFloat-32 runs on engines that change the
 // layout of x and y, which takes about a gigabyte for the largest layers of ResNet-50 at batch 256.
