@@ -28,6 +28,9 @@ std::string CompileIr(const std::string& text) {
     std::abort();
   }
   auto builder = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+  // As the compiler does.
+  builder.setRelocationModel(llvm::Reloc::PIC_);
+  builder.setCodeModel(llvm::CodeModel::Small);
   auto machine = llvm::cantFail(builder.createTargetMachine());
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());

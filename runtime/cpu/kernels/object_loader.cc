@@ -1,209 +1,199 @@
 #include "runtime/cpu/kernels/object_loader.h"
 
-#include <cerrno>
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstring>
-#include <mutex>
-#include <set>
+#include <map>
 #include <string>
-#include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/align.h"
+#include "base/cpu_features.h"
 #include "base/exit_code.h"
-#include "base/llvm_memory.h"
+#include "base/printable.h"
 #include "base/status_macros.h"
 #include "base/tile_registers.h"
-#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/Error.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Host.h"
+#include "runtime/cpu/kernels/elf_object.h"
+#include "runtime/cpu/kernels/imported_functions.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
 
-// The functions that kernels may call. Any other is a mistake of the compiler and must fail here, by name.
-struct Allowed {
-  const char* name;
-  void* address;
+// Sections begin at cache lines, so that the place of a loop in them does not depend on the kernels in front.
+constexpr uint64_t kCacheLine = 64;
+
+// A jump to a function that may be further away than a call reaches.
+struct Stub {
+  unsigned char jump[8] = {0xff, 0x25, 2, 0, 0, 0,  // jmp *2(%rip): to where `function` points
+                           0xcc, 0xcc};             // int3
+  void* function = nullptr;
 };
 
-template <typename F>
-void* Address(F* f) {
-  return reinterpret_cast<void*>(f);
-}
-
-using Float1 = float(float);
-using Float2 = float(float, float);
-using Double1 = double(double);
-using Double2 = double(double, double);
-
-const Allowed kAllowed[] = {
-    {"expf", Address<Float1>(expf)},     {"exp2f", Address<Float1>(exp2f)},   {"expm1f", Address<Float1>(expm1f)},
-    {"logf", Address<Float1>(logf)},     {"log2f", Address<Float1>(log2f)},   {"log1pf", Address<Float1>(log1pf)},
-    {"tanhf", Address<Float1>(tanhf)},   {"erff", Address<Float1>(erff)},     {"sinf", Address<Float1>(sinf)},
-    {"cosf", Address<Float1>(cosf)},     {"sqrtf", Address<Float1>(sqrtf)},   {"floorf", Address<Float1>(floorf)},
-    {"ceilf", Address<Float1>(ceilf)},   {"roundf", Address<Float1>(roundf)}, {"rintf", Address<Float1>(rintf)},
-    {"truncf", Address<Float1>(truncf)}, {"powf", Address<Float2>(powf)},     {"fmodf", Address<Float2>(fmodf)},
-    {"fmaxf", Address<Float2>(fmaxf)},   {"fminf", Address<Float2>(fminf)},   {"exp", Address<Double1>(exp)},
-    {"exp2", Address<Double1>(exp2)},    {"expm1", Address<Double1>(expm1)},  {"log", Address<Double1>(log)},
-    {"log2", Address<Double1>(log2)},    {"log1p", Address<Double1>(log1p)},  {"tanh", Address<Double1>(tanh)},
-    {"erf", Address<Double1>(erf)},      {"sin", Address<Double1>(sin)},      {"cos", Address<Double1>(cos)},
-    {"sqrt", Address<Double1>(sqrt)},    {"floor", Address<Double1>(floor)},  {"ceil", Address<Double1>(ceil)},
-    {"round", Address<Double1>(round)},  {"rint", Address<Double1>(rint)},    {"trunc", Address<Double1>(trunc)},
-    {"pow", Address<Double2>(pow)},      {"fmod", Address<Double2>(fmod)},    {"fmax", Address<Double2>(fmax)},
-    {"fmin", Address<Double2>(fmin)},    {"memcpy", Address(memcpy)},         {"memset", Address(memset)},
-    {"memmove", Address(memmove)},
+// An object, and where its sections begin in the areas of their kinds.
+struct PlacedObject {
+  ElfObject elf;
+  std::vector<uint64_t> offsets;
 };
 
-// The sanitizers' runtimes, which instrumented kernels call.
-constexpr absl::string_view kAddressSymbols = "__asan_", kThreadSymbols = "__tsan_";
-
-absl::Status LinkError(const Executable& executable, absl::string_view what, llvm::Error error) {
-  const std::string message = absl::StrCat(executable.name(), ": ", what, ": ", llvm::toString(std::move(error)));
-  // When a mapping fails, LLVM's error has only the system's text for it.
-  if (absl::StrContains(message, std::strerror(ENOMEM))) return absl::ResourceExhaustedError(message);
-  return WithExitCode(absl::DataLossError(absl::StrCat(message, "; delete the file, it will be compiled again")),
-                      kExitBadData);
-}
-
-class Kernels final : public LoadedKernels {
+// Puts the objects of an executable into memory.
+class Linker {
  public:
-  absl::Status Load(const Executable& executable) {
-    static std::once_flag once;
-    std::call_once(once, [] {
-      llvm::InitializeNativeTarget();
-      llvm::InitializeNativeTargetAsmPrinter();
-    });
-    const format::Index& index = executable.index();
-    std::set<uint32_t> objects;
-    for (const auto& kernel : index.kernels) objects.insert(kernel.segment);
-    if (objects.empty()) return absl::OkStatus();
-    TD_RETURN_IF_ERROR(CreateJit(executable));
-    for (uint32_t segment : objects) {
-      absl::string_view bytes = executable.segment(static_cast<int>(segment));
-      auto buffer = llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(bytes.data(), bytes.size()),
-                                                     index.segments[segment].name, false);
-      if (auto error = jit_->addObjectFile(std::move(buffer))) {
-        return LinkError(executable, absl::StrCat("segments[", segment, "]"), std::move(error));
-      }
-    }
-    for (const auto& kernel : index.kernels) {
-      auto address = jit_->lookup(kernel.symbol);
-      if (!address) {
-        std::string what = absl::StrCat("kernel ", kernel.name, " (symbol ", kernel.symbol, ")");
-        std::lock_guard<std::mutex> lock(mutex_);
-        if (absl::string_view config = MissingSanitizer(); !config.empty()) {
-          llvm::consumeError(address.takeError());
-          return absl::FailedPreconditionError(
-              absl::StrCat(executable.name(), ": its kernels were compiled for a sanitizer that this program does not ",
-                           "have; build it with --config=", config, ", or compile the model again"));
-        }
-        return LinkError(executable, reported_.empty() ? what : absl::StrCat(what, ": ", reported_),
-                         address.takeError());
-      }
-      functions_.push_back(address->toPtr<KernelFunction>());
-    }
-    return absl::OkStatus();
-  }
+  explicit Linker(const Executable& executable) : executable_(executable) {}
 
-  KernelFunction function(int kernel) const override { return functions_[kernel]; }
+  absl::StatusOr<std::unique_ptr<LoadedKernels>> Link() {
+    for (const format::Kernel& kernel : executable_.index().kernels) {
+      if (!objects_.contains(kernel.segment)) TD_RETURN_IF_ERROR(Read(kernel.segment));
+    }
+    for (const auto& [segment, object] : objects_) TD_RETURN_IF_ERROR(FindImports(segment, object.elf));
+    size_of(MemoryKind::kCode) = stubs_.size() * sizeof(Stub);
+    for (auto& [segment, object] : objects_) TD_RETURN_IF_ERROR(Place(segment, object));
+    TD_ASSIGN_OR_RETURN(memory_, KernelMemory::Map(sizes_, executable_.name()));
+    WriteStubs();
+    for (const auto& [segment, object] : objects_) TD_RETURN_IF_ERROR(Write(segment, object));
+    TD_RETURN_IF_ERROR(memory_.Protect(executable_.name()));
+    TD_ASSIGN_OR_RETURN(std::vector<KernelFunction> functions, FindKernels());
+    return std::make_unique<LoadedKernels>(std::move(memory_), std::move(functions));
+  }
 
  private:
-  absl::Status CreateJit(const Executable& executable) {
-    llvm::orc::LLJITBuilder builder;
-    // No platform and no symbols of the process are needed: kernels have no constructors and call nothing but kAllowed.
-    builder.setLinkProcessSymbolsByDefault(false);
-    builder.setPlatformSetUp(llvm::orc::setUpInactivePlatform);
-    auto jit = builder.create();
-    if (!jit) return LinkError(executable, "cannot create the linker", jit.takeError());
-    jit_ = std::move(*jit);
-    // By default LLVM prints errors that it also returns.
-    jit_->getExecutionSession().setErrorReporter([this](llvm::Error error) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      reported_ += llvm::toString(std::move(error)) + "; ";
-    });
-    llvm::orc::SymbolMap symbols;
-    for (const Allowed& a : kAllowed) {
-      symbols[jit_->mangleAndIntern(a.name)] = {llvm::orc::ExecutorAddr::fromPtr(a.address),
-                                                llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-    }
-    if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
-      return LinkError(executable, "cannot define the C library's functions", std::move(error));
-    }
-    return DefineSanitizer(executable);
+  template <typename... Args>
+  absl::Status Bad(uint32_t segment, const Args&... what) const {
+    const std::string name = PrintableLine(executable_.index().segments[segment].name);
+    return WithExitCode(absl::DataLossError(absl::StrCat(executable_.name(), ": segments[", segment, "] (", name, "): ",
+                                                         what..., "; delete the file, it will be compiled again")),
+                        kExitBadData);
   }
 
-  absl::Status DefineSanitizer(const Executable& executable) {
-    // GCC's thread sanitizer intercepts the C library's functions, and lacks the __tsan_ functions that other compilers
-    // call.
-    llvm::orc::SymbolMap symbols;
-    for (const auto& [name, address] :
-         {std::pair("__tsan_memcpy", Address(memcpy)), std::pair("__tsan_memset", Address(memset)),
-          std::pair("__tsan_memmove", Address(memmove))}) {
-      symbols[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
-                                              llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-    }
-    if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols)))) {
-      return LinkError(executable, "cannot define the sanitizer's functions", std::move(error));
-    }
-    auto runtime = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-        jit_->getDataLayout().getGlobalPrefix(), [](const llvm::orc::SymbolStringPtr& symbol) {
-          const absl::string_view name((*symbol).data(), (*symbol).size());
-          return absl::StartsWith(name, kAddressSymbols) || absl::StartsWith(name, kThreadSymbols);
-        });
-    if (!runtime) return LinkError(executable, "cannot look for the sanitizer's functions", runtime.takeError());
-    jit_->getMainJITDylib().addGenerator(std::move(*runtime));
+  absl::Status Read(uint32_t segment) {
+    absl::StatusOr<ElfObject> object = ParseElfObject(executable_.segment(static_cast<int>(segment)));
+    if (!object.ok()) return Bad(segment, object.status().message());
+    objects_[segment].elf = *std::move(object);
     return absl::OkStatus();
   }
 
-  // Returns the build configuration whose sanitizer the symbols in reported_ belong to; empty for other symbols. Needs
-  // mutex_.
-  absl::string_view MissingSanitizer() const {
-    if (absl::StrContains(reported_, kAddressSymbols)) return "asan";
-    if (absl::StrContains(reported_, kThreadSymbols)) return "tsan";
-    return "";
+  absl::Status FindImports(uint32_t segment, const ElfObject& object) {
+    for (const ElfRelocation& r : object.relocations) {
+      if (r.import.empty() || stubs_.contains(r.import)) continue;
+      if (void* const function = FindImportedFunction(r.import); function != nullptr) {
+        const uint64_t offset = stubs_.size() * sizeof(Stub);
+        stubs_[r.import] = {.offset = offset, .stub = {.function = function}};
+        continue;
+      }
+      if (absl::string_view config = SanitizerOfFunction(r.import); !config.empty()) {
+        return absl::FailedPreconditionError(
+            absl::StrCat(executable_.name(), ": its kernels were compiled for a sanitizer that this program does not ",
+                         "have; build it with --config=", config, ", or compile the model again"));
+      }
+      return Bad(segment, object.sections[r.field.section].Text(), ": offset ", r.field.offset, ": it calls \"",
+                 PrintableLine(r.import), "\", which is no function that kernels may call");
+    }
+    return absl::OkStatus();
   }
 
-  std::mutex mutex_;
-  std::string reported_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::vector<KernelFunction> functions_;
+  // Gives the sections of an object their places, behind those of the objects in front.
+  absl::Status Place(uint32_t segment, PlacedObject& object) {
+    for (const ElfSection& section : object.elf.sections) {
+      uint64_t& size = size_of(section.kind);
+      const uint64_t offset = AlignUp(size, std::max(section.alignment, kCacheLine));
+      if (section.size > kMaxMemoryOfKind - offset) {
+        return Bad(segment, section.Text(), ": with its ", section.size, " bytes, kernels need more than ",
+                   kMaxMemoryOfKind, " in one piece");
+      }
+      object.offsets.push_back(offset);
+      size = offset + section.size;
+    }
+    return absl::OkStatus();
+  }
+
+  void WriteStubs() {
+    for (const auto& [name, placed] : stubs_) {
+      std::memcpy(memory_.area(MemoryKind::kCode) + placed.offset, &placed.stub, sizeof placed.stub);
+    }
+  }
+
+  absl::Status Write(uint32_t segment, const PlacedObject& object) {
+    for (size_t i = 0; i < object.elf.sections.size(); ++i) {
+      const absl::string_view bytes = object.elf.sections[i].bytes;
+      if (!bytes.empty()) std::memcpy(Address(object, {.section = i}), bytes.data(), bytes.size());
+    }
+    for (const ElfRelocation& r : object.elf.relocations) {
+      char* const field = Address(object, r.field);
+      const char* const target = r.import.empty()
+                                     ? Address(object, r.target)
+                                     : memory_.area(MemoryKind::kCode) + stubs_.find(r.import)->second.offset;
+      const uint64_t address = reinterpret_cast<uint64_t>(target) + static_cast<uint64_t>(r.addend);
+      if (r.kind == RelocationKind::kAbsolute64) {
+        std::memcpy(field, &address, sizeof address);
+        continue;
+      }
+      const auto distance = static_cast<int64_t>(address - reinterpret_cast<uint64_t>(field));
+      const auto narrow = static_cast<int32_t>(distance);
+      if (narrow != distance) {
+        return Bad(segment, object.elf.sections[r.field.section].Text(), ": offset ", r.field.offset, ": the distance ",
+                   distance, " to its target does not fit into 32 bits");
+      }
+      std::memcpy(field, &narrow, sizeof narrow);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<KernelFunction>> FindKernels() const {
+    std::vector<KernelFunction> functions;
+    for (const format::Kernel& kernel : executable_.index().kernels) {
+      const PlacedObject& object = objects_.find(kernel.segment)->second;
+      const auto found = object.elf.functions.find(kernel.symbol);
+      if (found == object.elf.functions.end()) {
+        return Bad(kernel.segment, "there is no kernel ", PrintableLine(kernel.name), " (symbol ",
+                   PrintableLine(kernel.symbol), ")");
+      }
+      functions.push_back(reinterpret_cast<KernelFunction>(Address(object, found->second)));
+    }
+    return functions;
+  }
+
+  char* Address(const PlacedObject& object, const ElfPlace& place) const {
+    return memory_.area(object.elf.sections[place.section].kind) + object.offsets[place.section] + place.offset;
+  }
+
+  uint64_t& size_of(MemoryKind kind) { return sizes_[static_cast<size_t>(kind)]; }
+
+  struct PlacedStub {
+    uint64_t offset = 0;  // in the memory of code, in front of all sections
+    Stub stub;
+  };
+
+  const Executable& executable_;
+  std::map<uint32_t, PlacedObject> objects_;       // by segment
+  std::map<absl::string_view, PlacedStub> stubs_;  // by the function's name
+  std::array<uint64_t, kMemoryKinds> sizes_ = {};
+  KernelMemory memory_;
 };
 
 }  // namespace
 
 absl::Status CheckTargetFeatures(absl::string_view target) {
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  std::vector<absl::string_view> words = absl::StrSplit(target, ' ', absl::SkipEmpty());
-  std::vector<std::string> missing;
+  std::vector<std::string> words = absl::StrSplit(target, ' ', absl::SkipEmpty()), missing;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (i == 0) {
-      if (words[0] != "x86-64") missing.push_back(std::string(words[0]));
-    } else if (!host.lookup(llvm::StringRef(words[i].data(), words[i].size())) ||
-               (words[i] == "amx-tile" && !RequestTileRegisters())) {
-      missing.push_back(std::string(words[i]));
-    }
+    const auto found = CpuFeatures().find(words[i]);
+    const bool here =
+        i == 0 ? words[i] == "x86-64"
+               : found != CpuFeatures().end() && found->second && (words[i] != "amx-tile" || RequestTileRegisters());
+    if (!here) missing.push_back(words[i]);
   }
   if (missing.empty()) return absl::OkStatus();
-  std::string list;
-  for (const std::string& m : missing) absl::StrAppend(&list, list.empty() ? "" : ", ", m);
-  return absl::FailedPreconditionError(absl::StrCat("compiled for ", target, "; this machine has no ", list,
+  return absl::FailedPreconditionError(absl::StrCat("compiled for ", target, "; this machine has no ",
+                                                    absl::StrJoin(missing, ", "),
                                                     ": compile the model again on this machine"));
 }
 
 absl::StatusOr<std::unique_ptr<LoadedKernels>> LoadedKernels::Load(const Executable& executable) {
-  const LlvmMemoryScope scope("loading kernels");
   if (absl::Status s = CheckTargetFeatures(executable.index().target); !s.ok()) {
     return absl::FailedPreconditionError(absl::StrCat(executable.name(), ": ", s.message()));
   }
-  auto kernels = std::make_unique<Kernels>();
-  TD_RETURN_IF_ERROR(kernels->Load(executable));
-  return kernels;
+  return Linker(executable).Link();
 }
 
 }  // namespace tandem

@@ -1,14 +1,15 @@
-// Loads the kernels: the ELF objects of an executable, in which it finds the symbols. The only part of the runtime that
-// uses LLVM.
+// Loads the kernels: the ELF objects of an executable, in which it finds the symbols.
 #ifndef TANDEM_RUNTIME_CPU_KERNELS_OBJECT_LOADER_H_
 #define TANDEM_RUNTIME_CPU_KERNELS_OBJECT_LOADER_H_
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/cpu/kernels/kernel_memory.h"
 #include "runtime/executable/executable.h"
 
 namespace tandem {
@@ -19,16 +20,23 @@ using KernelFunction = void (*)(void* const* args, int64_t begin, int64_t end, i
 // Owns the machine code; functions are valid while it lives.
 class LoadedKernels {
  public:
-  virtual ~LoadedKernels() = default;
-
-  // Loads all objects and looks every kernel's symbol up now, so that nothing can be missing later. Objects may call
-  // only functions of the C library that are on an allow-list (mathematics, memcpy, memset, memmove).
-  // Errors: FailedPrecondition "compiled for avx512f ..." when this machine lacks a feature of Index.target;
-  // DataLoss (exit code 65) for an object that cannot be linked or a missing symbol, naming kernel and symbol.
+  // Loads all objects and looks every kernel up in its own, now, so that nothing can be missing later. Objects may call
+  // only the functions of imported_functions.h.
+  // Errors: FailedPrecondition "compiled for avx512f ..." when this machine lacks a feature of Index.target, or this
+  // process the sanitizer that the kernels were compiled for;
+  // DataLoss (exit code 65) for an object that is damaged or no kernel's, and for a missing symbol, naming kernel and
+  // symbol; those of KernelMemory.
   static absl::StatusOr<std::unique_ptr<LoadedKernels>> Load(const Executable& executable);
 
+  LoadedKernels(KernelMemory memory, std::vector<KernelFunction> functions)
+      : memory_(std::move(memory)), functions_(std::move(functions)) {}
+
   // Returns the function of a kernel, by its index in the executable's `kernels`.
-  virtual KernelFunction function(int kernel) const = 0;
+  KernelFunction function(int kernel) const { return functions_[kernel]; }
+
+ private:
+  KernelMemory memory_;
+  std::vector<KernelFunction> functions_;
 };
 
 // Checks that this machine can run code for `target`, "x86-64 avx512f avx512vl ...". FailedPrecondition names the
