@@ -150,6 +150,10 @@ def walls():
     tree = {"estimator/serving/model.cc": '#include "passes/compile/compile.h"\n#include "runtime/session/run.h"\n',
             "estimator/a.cc": '#include "passes/compile/compile.h"\n', "passes/compile/compile.h": ""}
     equal(found("floors", tree), ["estimator/serving/model.cc:1: passes/compile/compile.h"])
+    tree = {"runtime/cpu/a.cc": '#include "base/llvm_memory.h"\n#include "llvm/Support/Error.h"\n#include <elf.h>\n',
+            "runtime/testing/a.cc": '#include "llvm/Support/Error.h"\n', "base/llvm_memory.h": "",
+            "passes/a.cc": '#include "base/llvm_memory.h"\n#include "llvm/Support/Error.h"\n'}
+    equal(found("floors", tree), ["runtime/cpu/a.cc:1: base/llvm_memory.h", "runtime/cpu/a.cc:2: llvm/Support/Error.h"])
 
 
 def parts_of_a_folder():
