@@ -132,7 +132,7 @@ absl::StatusOr<std::vector<CompiledKernel>> CompileKernels(mlir::ModuleOp module
   }
   absl::flat_hash_map<std::string, int> uses;
   for (Job& job : jobs) {
-    // Passes merge equal kernels, but if two are equal all the same, their symbols must differ for the loader.
+    // Passes merge equal kernels, but if two are equal all the same, their symbols must differ: tools go by them.
     if (int use = uses[job.key]++; use > 0) {
       absl::StrAppend(&job.key, "-", use);
       absl::StrAppend(&job.kernel.symbol, "_", use);
