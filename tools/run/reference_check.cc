@@ -6,83 +6,18 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/annotate.h"
 #include "base/llvm_memory.h"
 #include "base/status_macros.h"
 #include "graph/interpreter/interpreter.h"
-#include "graph/ir/dialect.h"
 #include "graph/ir/replica_values.h"
-#include "graph/ir/shape.h"
 #include "graph/ir/signature.h"
-#include "graph/ir/text_check.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-#include "passes/base/report_segments.h"
-#include "passes/base/step_signature.h"
-#include "passes/exec/dialect.h"
-#include "passes/serialize/constant_names.h"
+#include "passes/serialize/stored_graph.h"
 #include "runtime/format/index.h"
 
 namespace tandem {
 namespace {
-
-// Returns the IR text at the end of a phase; empty if the executable does not have it.
-absl::string_view PhaseText(const Executable& executable, absl::string_view phase) {
-  const auto& segments = executable.index().segments;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    if (segments[i].kind == format::SegmentKind::kIrText && segments[i].name == phase) {
-      return executable.segment(static_cast<int>(i));
-    }
-  }
-  return {};
-}
-
-// Returns the bytes of the program's constants by the names under which the IR text of a phase refers to them.
-std::map<std::string, absl::string_view> ConstantsByName(const Executable& executable) {
-  std::map<std::string, absl::string_view> found;
-  const format::Index& index = executable.index();
-  for (size_t i = 0; i < index.segments.size(); ++i) {
-    if (absl::StartsWith(index.segments[i].name, kConstantPrefix)) {
-      found[index.segments[i].name] = executable.segment(static_cast<int>(i));
-    }
-  }
-  const absl::string_view constants = executable.constants();
-  for (const auto& program : index.programs) {
-    for (const auto& buffer : program.buffers) {
-      if (buffer.space != format::Space::kConstant) continue;
-      const absl::string_view bytes = constants.substr(buffer.offset, buffer.bytes);
-      found[ConstantName({bytes.data(), bytes.size()})] = bytes;
-    }
-  }
-  return found;
-}
-
-// Puts the values of constants, which the IR text only names, into the module. DataLoss if the executable does not have
-// them.
-absl::Status ReadConstants(const Executable& executable, mlir::ModuleOp module) {
-  absl::Status status;
-  std::map<std::string, absl::string_view> constants;
-  module.walk([&](td::ConstantOp op) {
-    auto named = mlir::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue());
-    if (!named) return;
-    const std::string name = named.getRawHandle().getKey().str();
-    if (constants.empty()) constants = ConstantsByName(executable);
-    const absl::string_view bytes = constants[name];
-    if (auto elements = ConstantOfBytes(named.getType(), {bytes.data(), bytes.size()})) {
-      op.setValueAttr(elements);
-    } else {
-      status.Update(
-          absl::DataLossError(absl::StrCat(executable.name(), ": has ", bytes.size(), " bytes of the constant ", name,
-                                           ", which its text names; delete it, it will be compiled again")));
-    }
-  });
-  return status;
-}
 
 absl::StatusOr<TensorError> Compare(const std::map<std::string, td::RefTensor>& expected, const std::string& name,
                                     const HostTensor& value) {
@@ -108,9 +43,9 @@ absl::StatusOr<TensorError> Compare(const std::map<std::string, td::RefTensor>& 
 }  // namespace
 
 struct ReferenceCheck::Impl {
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  mlir::func::FuncOp step;
+  mlir::func::FuncOp step() const { return graph->step(); }
+
+  std::unique_ptr<StoredGraph> graph;
   InterpreterResults results;
 };
 
@@ -118,47 +53,26 @@ ReferenceCheck::ReferenceCheck(std::unique_ptr<Impl> impl) : impl_(std::move(imp
 ReferenceCheck::~ReferenceCheck() = default;
 
 absl::StatusOr<std::unique_ptr<ReferenceCheck>> ReferenceCheck::Create(const Executable& executable) {
-  const std::string& phase = executable.index().reference_phase;
-  const absl::string_view text = PhaseText(executable, phase);
-  if (text.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(executable.name(), " holds no IR of phase ", phase, ", so there is nothing to check against"));
-  }
   const LlvmMemoryScope scope("reading the IR");
   auto impl = std::make_unique<Impl>();
-  mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, td::TdDialect, exec::ExecDialect>();
-  impl->context.appendDialectRegistry(registry);
-  std::string error;
-  mlir::ScopedDiagnosticHandler handler(&impl->context, [&](mlir::Diagnostic& d) {
-    if (error.empty()) error = d.str();
-    return mlir::success();
-  });
-  if (absl::Status s = td::CheckText(text, phase); !s.ok()) {
-    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", s.message()));
+  absl::StatusOr<std::unique_ptr<StoredGraph>> graph =
+      StoredGraph::Read(executable, executable.index().reference_phase);
+  if (absl::IsFailedPrecondition(graph.status())) {
+    return Annotate(graph.status(), "", ", so there is nothing to check against");
   }
-  // The parser needs a zero byte after the text, which the copy has.
-  impl->module = mlir::parseSourceString<mlir::ModuleOp>(std::string(text), &impl->context);
-  if (impl->module) impl->step = impl->module->lookupSymbol<mlir::func::FuncOp>("step");
-  if (!impl->step) {
-    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase,
-                                            " cannot be read: ", error.empty() ? "there is no function @step" : error));
-  }
-  if (mlir::failed(VerifyStepSignature(impl->step))) {
-    return absl::DataLossError(absl::StrCat(executable.name(), ": the IR of phase ", phase, ": ", error));
-  }
-  TD_RETURN_IF_ERROR(ReadConstants(executable, *impl->module));
+  TD_RETURN_IF_ERROR(graph.status());
+  impl->graph = std::move(*graph);
   return std::unique_ptr<ReferenceCheck>(new ReferenceCheck(std::move(impl)));
 }
 
 absl::Status ReferenceCheck::CanStandFor(int replicas) const {
   if (replicas <= 1) return absl::OkStatus();
   std::string reason;
-  for (unsigned i = 0; i < impl_->step.getNumArguments(); ++i) {
-    const mlir::StringAttr scalar = td::ScalarOf(impl_->step, i);
+  for (unsigned i = 0; i < impl_->step().getNumArguments(); ++i) {
+    const mlir::StringAttr scalar = td::ScalarOf(impl_->step(), i);
     if (scalar && td::IsReplicaScalar(scalar.getValue())) reason = absl::StrCat("the scalar ", scalar.str());
   }
-  impl_->step.walk([&](mlir::Operation* op) {
+  impl_->step().walk([&](mlir::Operation* op) {
     if (td::HasReplicaScope(op)) reason = op->getName().getStringRef().str();
   });
   if (reason.empty()) return absl::OkStatus();
@@ -186,7 +100,7 @@ absl::Status ReferenceCheck::Evaluate(int64_t rows, const Tensors& inputs, const
   for (const char* name : {"example_count", "replica_example_count"}) set(name, static_cast<double>(rows));
   set("replica_index", 0);
   const LlvmMemoryScope scope("computing the reference");
-  TD_ASSIGN_OR_RETURN(impl_->results, Interpret(impl_->step, in));
+  TD_ASSIGN_OR_RETURN(impl_->results, Interpret(impl_->step(), in));
   return absl::OkStatus();
 }
 
