@@ -1,8 +1,8 @@
 #include "estimator/summary/event.h"
 
 #include "data/files/record_format.h"
+#include "data/files/wire_fields.h"
 #include "estimator/summary/summary_value.h"
-#include "estimator/summary/wire_fields.h"
 
 namespace tandem {
 namespace {

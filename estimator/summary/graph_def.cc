@@ -5,7 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "estimator/summary/wire_fields.h"
+#include "data/files/wire_fields.h"
 #include "frontends/summary_marks.h"
 
 namespace tandem {

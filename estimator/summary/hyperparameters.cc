@@ -6,8 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "data/files/wire_fields.h"
 #include "estimator/summary/summary_value.h"
-#include "estimator/summary/wire_fields.h"
 
 namespace tandem {
 namespace {

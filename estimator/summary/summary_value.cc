@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "data/files/wire_fields.h"
 #include "data/image/png.h"
-#include "estimator/summary/wire_fields.h"
 
 namespace tandem {
 namespace {
