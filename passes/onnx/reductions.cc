@@ -1,0 +1,93 @@
+// Reductions over dimensions.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "graph/ir/reduce.h"
+#include "passes/onnx/translators.h"
+
+namespace tandem::onnx {
+namespace {
+
+// The axes of a reduction in a layout in which what is left has td's order.
+struct ReducedAxes {
+  Layout layout;
+  std::vector<int64_t> axes;
+};
+
+// Images may be reduced as they are held, unless the channels are left in front of other dimensions.
+ReducedAxes AxesOf(mlir::Value x, const std::vector<int64_t>& td_axes, const Lowering& lowering) {
+  const auto in_layout = [&](Layout layout, std::vector<int64_t>* left) {
+    ReducedAxes reduced{layout, {}};
+    const std::vector<int64_t> order = OrderOf(layout, static_cast<int64_t>(ShapeOf(x).size()));
+    for (size_t i = 0; i < order.size(); ++i) {
+      const bool is_reduced = std::count(td_axes.begin(), td_axes.end(), order[i]) > 0;
+      if (is_reduced) reduced.axes.push_back(static_cast<int64_t>(i));
+      if (!is_reduced) left->push_back(order[i]);
+    }
+    return reduced;
+  };
+  std::vector<int64_t> left;
+  ReducedAxes held = in_layout(lowering.LayoutOf(x), &left);
+  return std::is_sorted(left.begin(), left.end()) ? held : in_layout(Layout::kChannelsLast, &left);
+}
+
+const char* OpTypeOf(td::ReduceKind kind) {
+  switch (kind) {
+    case td::ReduceKind::kMax:
+      return "ReduceMax";
+    case td::ReduceKind::kMin:
+      return "ReduceMin";
+    case td::ReduceKind::kProd:
+      return "ReduceProd";
+    case td::ReduceKind::kSum:
+      break;
+  }
+  return "ReduceSum";
+}
+
+bool ReducesBatch(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
+  return td::IsBatched(x.getType()) && llvm::is_contained(axes, 0);
+}
+
+absl::Status Reduce(mlir::Operation* op, Lowering& lowering) {
+  auto reduce = mlir::cast<td::ReduceOp>(op);
+  const mlir::Value x = reduce.getInput();
+  if (ReducesBatch(x, reduce.getAxes())) {
+    return HasNoForm(op,
+                     "it combines the rows of a batch, so that a prediction would depend on what else is in the batch; "
+                     "leave this output out of the predictions, or reduce over other axes");
+  }
+  const ReducedAxes reduced = AxesOf(x, ToNumbers(reduce.getAxes()), lowering);
+  std::vector<TensorId> inputs = {lowering.Tensor(x, reduced.layout)};
+  std::vector<Attribute> attributes = {{"keepdims", int64_t{0}}};
+  // Up to opset 17 the axes are an input of this one alone.
+  if (reduce.getKind() == td::ReduceKind::kSum) {
+    inputs.push_back(lowering.Ints(reduced.axes));
+  } else {
+    attributes.push_back({"axes", reduced.axes});
+  }
+  lowering.Set(op->getResult(0), lowering.Node(OpTypeOf(reduce.getKind()), inputs, attributes));
+  return absl::OkStatus();
+}
+
+absl::Status ArgMax(mlir::Operation* op, Lowering& lowering) {
+  auto argmax = mlir::cast<td::ArgMaxOp>(op);
+  const int64_t axis = static_cast<int64_t>(argmax.getAxis());
+  if (ReducesBatch(argmax.getInput(), {axis})) {
+    return HasNoForm(op, "it compares the rows of a batch; take the largest element along another axis");
+  }
+  const ReducedAxes reduced = AxesOf(argmax.getInput(), {axis}, lowering);
+  const TensorId x = lowering.Tensor(argmax.getInput(), reduced.layout);
+  lowering.Set(op->getResult(0), lowering.Node("ArgMax", {x}, {{"axis", reduced.axes[0]}, {"keepdims", int64_t{0}}}));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReductions(TranslatorTable& table) {
+  table["td.reduce"] = Reduce;
+  table["td.argmax"] = ArgMax;
+}
+
+}  // namespace tandem::onnx

@@ -1,0 +1,19 @@
+// Translates a step of td ops, as phase `input` leaves it, to an ONNX model.
+#ifndef TANDEM_PASSES_ONNX_TRANSLATE_STEP_H_
+#define TANDEM_PASSES_ONNX_TRANSLATE_STEP_H_
+
+#include "absl/status/statusor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/onnx/model.h"
+#include "passes/onnx/translate.h"
+
+namespace tandem::onnx {
+
+// `step` may be changed: composite ops that ONNX lacks are taken apart (td::DecomposeOp). Errors are those of
+// TranslateProgram.
+absl::StatusOr<Model> TranslateStep(mlir::func::FuncOp step, const ProgramValues& values,
+                                    const TranslateOptions& options = {});
+
+}  // namespace tandem::onnx
+
+#endif  // TANDEM_PASSES_ONNX_TRANSLATE_STEP_H_
