@@ -76,6 +76,12 @@ absl::StatusOr<std::vector<std::string>> ListExports(Env* env, const std::string
   return paths;
 }
 
+absl::StatusOr<std::string> FindExport(Env* env, const std::string& path) {
+  if (env->Exists(JoinPath(path, kSignatureName))) return path;
+  TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, path));
+  return exports.empty() ? path : exports.back();
+}
+
 absl::StatusOr<std::string> WriteExport(
     Env* env, const std::string& base,
     const std::vector<std::pair<std::string, std::vector<absl::string_view>>>& files) {

@@ -17,6 +17,9 @@ namespace tandem {
 // numbers of ten digits or more. Their content is not verified. Empty if `base` does not exist.
 absl::StatusOr<std::vector<std::string>> ListExports(Env* env, const std::string& base);
 
+// Returns `path` if it is an exported model, the newest one in it if there is one, else `path`.
+absl::StatusOr<std::string> FindExport(Env* env, const std::string& path);
+
 // Writes the files (name, pieces of the content) as a new exported model and returns its path. A reader, or a start
 // after a crash, sees all of it or nothing: temporary directory, fsync, rename, fsync. The name is the time or, if that
 // is not larger than all existing names (for example after the clock was set back), one more than the largest. After an

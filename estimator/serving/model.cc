@@ -96,13 +96,6 @@ absl::Status AssignWeights(Env* env, const std::string& path, LoadedExecutable* 
   return absl::OkStatus();
 }
 
-// Returns `path`, or the newest export in it.
-absl::StatusOr<std::string> FindExport(Env* env, const std::string& path) {
-  if (env->Exists(JoinPath(path, kSignatureName))) return path;
-  TD_ASSIGN_OR_RETURN(const std::vector<std::string> exports, ListExports(env, path));
-  return exports.empty() ? path : exports.back();
-}
-
 }  // namespace
 
 class Model::Impl {

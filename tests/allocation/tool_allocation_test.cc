@@ -100,6 +100,7 @@ TEST_F(ToolAllocationTest, Run) {
   npy += std::string(8, '\0');
   ASSERT_TRUE(Env::Default()->WriteFile(inputs, {npy}).ok());
   Try("tandem-run", {exports, "--inputs=" + inputs, "--threads=2"});
+  Try("tandem-onnx", {exports, "--output=" + (Out() / "model.onnx").string()});
 }
 
 TEST_F(ToolAllocationTest, Plot) { Try("tandem-plot", {Trained().string(), "-o", (Out() / "page.html").string()}); }

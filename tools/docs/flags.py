@@ -27,6 +27,7 @@ PROGRAMS = [
     ("tandem-devices", "tools/tandem_devices.cc"),
     ("tandem-plot", "tools/tandem_plot.cc"),
     ("tandem-run", "tools/tandem_run.cc"),
+    ("tandem-onnx", "tools/tandem_onnx.cc"),
     ("tandem-opt", "tools/tandem_opt.cc"),
     ("tandem-scale", "tools/tandem_scale.cc"),
     ("tandem-calibrate", "tools/tandem_calibrate.cc"),

@@ -1,0 +1,42 @@
+// Encodes ONNX models as files have them: a ModelProto of onnx.proto.
+//
+// This code replaces protobuf's: generated code would register onnx.proto a second time in a process that has libonnx,
+// which ends it. The numbers of fields are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+#ifndef TANDEM_ESTIMATOR_ONNX_ENCODE_MODEL_H_
+#define TANDEM_ESTIMATOR_ONNX_ENCODE_MODEL_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "passes/onnx/model.h"
+
+namespace tandem::onnx {
+
+// The largest file that protobuf's readers take.
+inline constexpr int64_t kMaxModelBytes = (int64_t{1} << 31) - 1;
+// Weights in a file of their own begin at multiples of it: the size of a page, as ONNX advises.
+inline constexpr int64_t kDataAlignment = 4096;
+
+// A file as pieces to be written one after another. They point into the image, the model and static memory.
+struct FileImage {
+  std::deque<std::string> texts;
+  std::vector<absl::string_view> pieces;
+
+  int64_t size() const;
+};
+
+struct ModelImage {
+  FileImage model;
+  FileImage data;  // without pieces if all weights are in the model
+};
+
+// `data_name` is the name of the file with the weights, beside the model's; "": they are in the model. Weights of less
+// than 1 KiB, among which are shapes and axes, are in the model in any case.
+ModelImage EncodeModel(const Model& model, const std::string& data_name);
+
+}  // namespace tandem::onnx
+
+#endif  // TANDEM_ESTIMATOR_ONNX_ENCODE_MODEL_H_
