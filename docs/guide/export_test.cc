@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "data/dataset.h"
 #include "estimator/estimator.h"
+#include "estimator/onnx/export_onnx.h"
 #include "estimator/serving/model.h"
 #include "estimator/train_and_evaluate.h"
 #include "frontends/layers.h"
@@ -52,6 +53,9 @@ TEST(ExportGuide, EveryBlockDoesWhatItSays) {
   for (const char* name : {"best", "latest", "final"}) EXPECT_TRUE(HasExport(folder + "/export/" + name)) << name;
   const auto path = Export(estimator, folder);
   ASSERT_TRUE(path.ok()) << path.status();
+  const absl::Status onnx = ToOnnx(folder);
+  ASSERT_TRUE(onnx.ok()) << onnx;
+  EXPECT_TRUE(Env::Default()->Exists(folder + "/model.onnx"));
   const auto logits = Logits(folder, Images(3));
   ASSERT_TRUE(logits.ok()) << logits.status();
   EXPECT_EQ(logits->shape(), (Shape{3, 10}));
