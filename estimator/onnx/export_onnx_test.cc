@@ -35,12 +35,23 @@ EstimatorSpec RandomModel(const Features& features, const Tensor& labels, Mode m
   return Model(layers::Dense(x, {.units = 1}), labels, mode);
 }
 
+// With a constant that the program's text names only.
+EstimatorSpec ConstantModel(const Features& features, const Tensor& labels, Mode mode, const Params&) {
+  constexpr int64_t kColumns = 3000;
+  HostTensor numbers(DType::kFloat32, {2, kColumns});
+  for (int64_t i = 0; i < 2 * kColumns; ++i) numbers.data<float>()[i] = static_cast<float>(i % 7) / 1000;
+  const Tensor projected = MatMul(features["x"], features.graph()->Constant(numbers));
+  return Model(layers::Dense(projected, {.units = 1}), labels, mode);
+}
+
 class ExportOnnxTest : public ::testing::Test {
  protected:
   // Trains and exports the model; returns the folder of the exports.
-  std::string Exported(ModelFn model_fn) {
+  std::string Exported(ModelFn model_fn, Precision precision = Precision::kFloat32) {
     const std::string dir = test::ModelDir();
-    Estimator estimator(model_fn, test::Config(dir));
+    RunConfig config = test::Config(dir);
+    config.precision = precision;
+    Estimator estimator(model_fn, config);
     absl::Status status = estimator.Train(test::LineInput(), {.steps = 2});
     EXPECT_TRUE(status.ok()) << status;
     const auto path = estimator.ExportModel(dir + "/exports", {.features = {{"x", DType::kFloat32, {kBatch, 2}}}});
@@ -69,6 +80,18 @@ TEST_F(ExportOnnxTest, WritesWeightsToASecondFile) {
   EXPECT_LT(Read(dir + "/onnx/line.onnx").size(), 2000u);
   // A kernel of 2 x 1000 numbers, then a bias and another kernel of 1000, each from the beginning of a page on.
   EXPECT_EQ(Read(dir + "/onnx/line.onnx.data").size(), 8192u + 4096u + 4000u);
+}
+
+// Also where the program computes in bfloat16.
+TEST_F(ExportOnnxTest, NumbersHaveTheTypesOfTheModelFn) {
+  const std::string dir = Exported(ConstantModel, Precision::kMixedBfloat16);
+  const absl::Status status = ExportOnnx(dir + "/exports", dir + "/onnx/mixed.onnx");
+  ASSERT_TRUE(status.ok()) << status;
+  const std::string model = Read(dir + "/onnx/mixed.onnx");
+  // The constant and the kernel, 6000 and 3000 numbers of float32.
+  EXPECT_GT(model.size(), 36000u);
+  EXPECT_LT(model.size(), 38000u);
+  EXPECT_THAT(model, Not(HasSubstr("Cast")));
 }
 
 TEST_F(ExportOnnxTest, AnOpWithoutAFormIsNamedWithItsLine) {

@@ -28,7 +28,7 @@ CASES = [
      "modle does not exist; give a model directory or a .tdx file"),
     ("onnx_of_nothing", ["tandem-onnx"], USAGE, "usage: tandem-onnx EXPORT_DIR --output=model.onnx "),
     ("onnx_of_what_is_not_there", ["tandem-onnx", "modle", "--output=model.onnx"], NO_INPUT,
-     "modle/signature.json"),
+     "modle: there is no exported model (no file signature.json); name a folder that ExportModel"),
     ("launch_without_workers", ["tandem-launch"], USAGE, "how many workers? tandem-launch -n 4 -- PROGRAM FLAGS"),
     ("launch_of_no_worker", ["tandem-launch", "-n", "0", "--", "x"], USAGE,
      "-n (--workers) is 0; it may be from 1 to 1024"),
