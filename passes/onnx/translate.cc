@@ -71,7 +71,11 @@ class StepTranslator {
     }
     if (argument.use_empty()) return absl::OkStatus();
     mlir::Operation* reader = *argument.user_begin();
-    if (WhyNoForm(reader->getName().getStringRef().str()) != nullptr) return absl::OkStatus();  // says more
+    if (WhyNoForm(reader->getName().getStringRef().str()) != nullptr) {
+      // The translation of the reader fails, and says more. Until then the scalar is some number.
+      lowering_.SetConstant(argument, {name, NumberOf(0, ElementTypeOf(argument))});
+      return absl::OkStatus();
+    }
     return HasNoForm(reader, absl::StrCat("it reads the step scalar \"", name,
                                           "\", which the runtime sets and an ONNX model does not have; leave what is "
                                           "computed from it out of the predictions"));
@@ -99,6 +103,10 @@ class StepTranslator {
     if (translator == Translators().end()) {
       const char* reason = WhyNoForm(name);
       return HasNoForm(op, reason != nullptr ? reason : "there is no translation; leave it out of the predictions");
+    }
+    for (mlir::Value result : op->getResults()) {
+      if (DataTypeOf(ElementTypeOf(result)) != 0) continue;
+      return HasNoForm(op, "its result has an element type that ONNX models are not exported with; Cast it to float32");
     }
     lowering_.Begin(op);
     return translator->second(op, lowering_);
