@@ -131,9 +131,10 @@ class Estimator {
 
   // Writes the compiled program of mode predict, its weights and a signature to a new directory
   // `export_dir_base`/<seconds since 1970>/ and returns its path; LoadModel (estimator/serving/model.h) predicts with
-  // it, without model_fn and compiler. Uses the same weights as Predict; FailedPrecondition if nothing is trained and
-  // there is no warm start. Readers see all of the directory or nothing. In a cluster the chief, or the task that
-  // evaluates, writes; the other workers do nothing and return an empty path.
+  // it, without model_fn and compiler, and ExportOnnx (estimator/onnx/export_onnx.h) makes an ONNX file of it. Uses the
+  // same weights as Predict; FailedPrecondition if nothing is trained and there is no warm start. Readers see all of
+  // the directory or nothing. In a cluster the chief, or the task that evaluates, writes; the other workers do nothing
+  // and return an empty path.
   absl::StatusOr<std::string> ExportModel(const std::string& export_dir_base, const ServingInput& serving_input,
                                           const ExportOptions& options = {});
 

@@ -112,15 +112,8 @@ std::string EncodeInitializer(const Initializer& initializer, const std::string&
   return field + tensor;
 }
 
-}  // namespace
-
-int64_t FileImage::size() const {
-  int64_t bytes = 0;
-  for (absl::string_view piece : pieces) bytes += static_cast<int64_t>(piece.size());
-  return bytes;
-}
-
-ModelImage EncodeModel(const Model& model, const std::string& data_name) {
+// Weights are in the model if `data_name` is empty.
+ModelImage Encode(const Model& model, const std::string& data_name) {
   ModelImage image;
   FileImage graph;
   const auto add_text = [&](std::string text) {
@@ -149,6 +142,20 @@ ModelImage EncodeModel(const Model& model, const std::string& data_name) {
   image.model.texts.push_back(std::move(header));
   image.model.pieces.insert(image.model.pieces.begin(), image.model.texts.back());
   return image;
+}
+
+}  // namespace
+
+int64_t FileImage::size() const {
+  int64_t bytes = 0;
+  for (absl::string_view piece : pieces) bytes += static_cast<int64_t>(piece.size());
+  return bytes;
+}
+
+ModelImage EncodeModel(const Model& model, WeightsPlace place, const std::string& data_name) {
+  if (place == WeightsPlace::kData) return Encode(model, data_name);
+  ModelImage image = Encode(model, "");
+  return image.model.size() > kMaxModelBytes ? Encode(model, data_name) : std::move(image);
 }
 
 }  // namespace tandem::onnx

@@ -33,9 +33,12 @@ struct ModelImage {
   FileImage data;  // without pieces if all weights are in the model
 };
 
-// `data_name` is the name of the file with the weights, beside the model's; "": they are in the model. Weights of less
-// than 1 KiB, among which are shapes and axes, are in the model in any case.
-ModelImage EncodeModel(const Model& model, const std::string& data_name);
+enum class WeightsPlace { kModel, kData };
+
+// `place` says where weights are; a model that would be larger than kMaxModelBytes has them in a file of their own in
+// any case. `data_name` is the name of that file, beside the model's. Weights of less than 1 KiB, among which are
+// shapes and axes, are in the model.
+ModelImage EncodeModel(const Model& model, WeightsPlace place, const std::string& data_name);
 
 }  // namespace tandem::onnx
 

@@ -69,7 +69,7 @@ onnx::Model SmallModel() {
 }
 
 TEST(EncodeModelTest, HasTheFieldsOfTheFormat) {
-  const onnx::ModelImage image = onnx::EncodeModel(SmallModel(), "");
+  const onnx::ModelImage image = onnx::EncodeModel(SmallModel(), onnx::WeightsPlace::kModel, "m.data");
   EXPECT_THAT(image.data.pieces, IsEmpty());
   const std::string bytes = absl::StrJoin(image.model.pieces, "");
   EXPECT_EQ(static_cast<int64_t>(bytes.size()), image.model.size());
@@ -103,7 +103,7 @@ TEST(EncodeModelTest, HasTheFieldsOfTheFormat) {
 }
 
 TEST(EncodeModelTest, TheBatchIsADimensionOfAnySize) {
-  const onnx::ModelImage image = onnx::EncodeModel(SmallModel(), "");
+  const onnx::ModelImage image = onnx::EncodeModel(SmallModel(), onnx::WeightsPlace::kModel, "m.data");
   const Fields graph = Parsed(One(Parsed(absl::StrJoin(image.model.pieces, "")), 7));
   const Fields input = Parsed(One(graph, 11));
   EXPECT_EQ(One(input, 1), "x");
@@ -121,7 +121,7 @@ TEST(EncodeModelTest, LargeWeightsLieInAFileOfTheirOwn) {
   HostTensor numbers = HostTensor::Zeros(DType::kFloat32, {5000});
   numbers.data<float>()[0] = 1;
   model.initializers.push_back({"larger", numbers});
-  const onnx::ModelImage image = onnx::EncodeModel(model, "m.data");
+  const onnx::ModelImage image = onnx::EncodeModel(model, onnx::WeightsPlace::kData, "m.data");
   const Fields graph = Parsed(One(Parsed(absl::StrJoin(image.model.pieces, "")), 7));
   const std::vector<std::string> weights = All(graph, 5);
   ASSERT_THAT(weights, SizeIs(3));
@@ -140,6 +140,18 @@ TEST(EncodeModelTest, LargeWeightsLieInAFileOfTheirOwn) {
   const std::string data = absl::StrJoin(image.data.pieces, "");
   ASSERT_EQ(data.size(), 4096u + 20000u);
   EXPECT_EQ(data.substr(4096, 4), std::string("\0\0\x80\x3f", 4));
+}
+
+TEST(EncodeModelTest, AModelOf2GiBHasASecondFileInAnyCase) {
+  constexpr int64_t kBytes = int64_t{1} << 30;
+  onnx::Model model = SmallModel();
+  const HostTensor large(DType::kUInt8, {kBytes});  // is neither read nor copied
+  model.initializers.push_back({"a", large});
+  EXPECT_EQ(onnx::EncodeModel(model, onnx::WeightsPlace::kModel, "m.data").data.size(), 0);
+  model.initializers.push_back({"b", large});
+  const onnx::ModelImage image = onnx::EncodeModel(model, onnx::WeightsPlace::kModel, "m.data");
+  EXPECT_EQ(image.data.size(), 2 * kBytes);
+  EXPECT_LT(image.model.size(), 1000);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ absl::Status WritePieces(Env* env, const std::string& path, const onnx::FileImag
 
 absl::Status Write(Env* env, const std::string& file, const onnx::Model& model, bool external_data) {
   const std::string data_name = BaseName(file) + ".data";
-  onnx::ModelImage image = onnx::EncodeModel(model, external_data ? data_name : "");
-  if (image.model.size() > onnx::kMaxModelBytes) image = onnx::EncodeModel(model, data_name);
+  const auto place = external_data ? onnx::WeightsPlace::kData : onnx::WeightsPlace::kModel;
+  const onnx::ModelImage image = onnx::EncodeModel(model, place, data_name);
   // The weights first: a model is never there without them.
   if (!image.data.pieces.empty()) {
     TD_RETURN_IF_ERROR(WritePieces(env, JoinPath(DirName(file), data_name), image.data));

@@ -50,7 +50,8 @@ void TranslateBothWays(mlir::func::FuncOp step) {
   }
   for (bool fold : {false, true}) {
     const absl::StatusOr<onnx::Model> model = onnx::TranslateStep(step, values, {.fold_batch_norm = fold});
-    if (model.ok()) onnx::EncodeModel(*model, fold ? "weights" : "");
+    const auto place = fold ? onnx::WeightsPlace::kData : onnx::WeightsPlace::kModel;
+    if (model.ok()) onnx::EncodeModel(*model, place, "weights");
   }
 }
 
