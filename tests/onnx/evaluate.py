@@ -30,6 +30,17 @@ def conv(x, k, bias=None, *, kernel_shape, strides, pads, group=1):
     return (y if bias is None else y + bias.reshape(1, -1, 1, 1)).astype(x.dtype)
 
 
+def conv_transpose(x, k, *, kernel_shape, strides, pads, output_padding):
+    top, left, bottom, right = pads
+    size = [(x.shape[2 + i] - 1) * strides[i] + kernel_shape[i] + output_padding[i] for i in range(2)]
+    y = np.zeros([x.shape[0], k.shape[1]] + size)
+    for ky in range(kernel_shape[0]):
+        for kx in range(kernel_shape[1]):
+            y[:, :, ky:ky + (x.shape[2] - 1) * strides[0] + 1:strides[0],
+              kx:kx + (x.shape[3] - 1) * strides[1] + 1:strides[1]] += np.einsum("bchw,co->bohw", x, k[:, :, ky, kx])
+    return y[:, :, top:size[0] - bottom, left:size[1] - right].astype(x.dtype)
+
+
 def max_pool(x, *, kernel_shape, strides, pads):
     return np.max([tap for _, _, tap in taps(x, kernel_shape, strides, pads, -np.inf)], axis=0)
 
@@ -113,7 +124,8 @@ OPS = {
     "Range": lambda start, limit, delta: np.arange(start, limit, delta), "Gather": gather,
     "ReduceSum": reduced(np.sum), "ReduceMax": reduced(np.max), "ReduceMin": reduced(np.min),
     "ReduceProd": reduced(np.prod), "ArgMax": lambda x, *, axis, keepdims: np.argmax(x, axis), "MatMul": np.matmul,
-    "Gemm": lambda a, b, c: a @ b + c, "Conv": conv, "MaxPool": max_pool, "AveragePool": average_pool,
+    "Gemm": lambda a, b, c: a @ b + c, "Conv": conv, "ConvTranspose": conv_transpose,
+    "MaxPool": max_pool, "AveragePool": average_pool,
     "BatchNormalization": batch_normalization, "LayerNormalization": layer_normalization, "Softmax": softmax,
     "LogSoftmax": log_softmax,
 }

@@ -45,6 +45,9 @@ TensorsByName Images(TensorsByName& inputs) {
   y["padded"] = Pad(x, {0, 1, 0, 0}, {0, 2, 1, 3}, 0.5);
   y["cut"] = Slice(x, {0, 1, 0, 1}, {-1, 2, 3, 2});
   y["both"] = Concat({x, Sigmoid(x)}, -1);
+  // What the pixels do to a convolution: a gradient, whose windows leave out the last row.
+  const Tensor seen = layers::Conv2D(image, {.filters = 2, .kernel_size = {2, 3}, .strides = 2, .activation = Relu});
+  y["saliency"] = image.graph()->Gradients(ReduceSum(seen), {image})[0];
   // Channels that are scaled for each example, and places.
   const Tensor gate = layers::Dense(ReduceMean(x, {1, 2}), {.units = 4, .activation = Sigmoid});
   y["gated"] = x * Reshape(gate, {kBatch, 1, 1, 4});
